@@ -147,6 +147,41 @@ def test_ranks_of_a_dump(bench):
         harness.compare(f"{text}: {run.err}", (run.code, run.out, words in run.err), (2, "", True))
 
 
+def test_parts_of_a_dump(bench):
+    """From an event or a time on, to a time: of each rank what all of it has there. More than 131,072 events
+    of a rank, so that its archive has several time marks; times are full, reduced, or not there."""
+    program = bench.program("long_loop", "openmpi")
+    for options in ("--time=full", "--time=segments", "--time=none"):
+        _, archive = bench.record("openmpi", 2, [program, "150000"], [options])
+        header, *lines = bench.verb("dump", archive).splitlines()
+        events = [line.split("\t") for line in lines]
+        most = max(int(event[0]) for event in events)
+        if most < 2 * 65536:
+            raise harness.Failure(f"only {most} events")
+        for first in (0, 1, 65535, 65536, 65537, most // 2, 131072, most - 1, most, most + 1):
+            wanted = [line for line, event in zip(lines, events) if int(event[0]) >= first][:200]
+            harness.compare(f"{options}, event {first}",
+                            bench.verb("dump", f"--from-event={first}", "--limit=200", archive).splitlines(),
+                            [header, *wanted])
+        if options == "--time=none":
+            run = bench.run([bench.refrain, "dump", "--from=1s", archive])
+            harness.compare(run.err, (run.code, run.out, "have no times" in run.err), (2, "", True))
+            continue
+        ends = sorted(int(event[4]) for event in events)
+        for ns in (0, ends[5], ends[len(ends) // 3] + 1, ends[-100], ends[-1], ends[-1] + 1):
+            to = ns + 20000
+            wanted = [line for line, event in zip(lines, events) if int(event[4]) >= ns and int(event[3]) <= to]
+            harness.compare(f"{options}, from {ns} ns",
+                            bench.verb("dump", f"--from={ns}", f"--to={to / 1000}us", archive).splitlines(),
+                            [header, *wanted])
+    for text in ("x", "-1", "1h", "", "nan"):
+        run = bench.run([bench.refrain, "dump", f"--from={text}", archive])
+        harness.compare(text, (run.code, f"--from takes a time like 1.5s, 20ms or 300 (nanoseconds), not '{text}'"
+                               in run.err), (2, True))
+    run = bench.run([bench.refrain, "dump", "--from=1s", "--from-event=3", archive])
+    harness.compare("both", (run.code, "either --from or --from-event" in run.err), (2, True))
+
+
 def test_command(bench):
     """rfn_reader.py as a command: all ranks, one rank, and its exit status."""
     program = bench.program("point_to_point", "openmpi")

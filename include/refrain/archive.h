@@ -290,6 +290,18 @@ int rfn_cursor_decode_ahead(struct rfn_cursor *cursor, struct rfn_diag *diag);
 /* 1 and *record, 0 at the end, or an error (RFN_E_CORRUPT, RFN_E_INCOMPLETE, RFN_E_NOMEM). */
 int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
                     struct rfn_diag *diag);
+/* Makes the event with this number the next one, forwards or backwards; behind the last one there
+ * is none. Or, of an archive with times, the first event that ends at this time (ns since the start
+ * of the run) or later. Events are not read from the beginning: the times of every 65,536th event
+ * are known, loops are passed over as a whole, and columns by their blocks. So a seek costs as much
+ * as reading 131,072 events at most, plus little per loop whose trips vary and per 4,096 values.
+ * Without such marks in the file times are read from the beginning; of reduced times, which have
+ * none, segment by segment. Where the cursor tells segments, it passes each event by itself. Errors
+ * as of rfn_cursor_next, which returns them again. A mark that is not where the events between it
+ * and the one before say is RFN_E_CORRUPT; whether earlier ones are right only rfn_archive_verify
+ * looks. RFN_E_UNSUPPORTED: there are no times; the cursor stays where it is. */
+int rfn_cursor_seek(struct rfn_cursor *cursor, uint64_t event, struct rfn_diag *diag);
+int rfn_cursor_seek_time(struct rfn_cursor *cursor, int64_t ns, struct rfn_diag *diag);
 /* The words of list `number` of the cursor's stream; NULL and *n = 0 for 0, specials and numbers
  * that do not exist. TYPE and COMM lists hold archive numbers. Borrowed, all that have been asked
  * for, until the next rfn_cursor_next of the cursor. When a list cannot be read (RFN_E_CORRUPT,

@@ -667,9 +667,9 @@ static int add_stream(struct rfn_rank_parameters *parameters, struct stream *str
                       struct rfn_diag *diag)
 {
     RFN_TRY(rfn_stream_parts_use(parameters->archive, stream->number, &stream->parts, diag));
-    stream->structure = &stream->parts.structure->u.structure;
-    stream->places = &stream->parts.places->u.places;
-    stream->values = &stream->parts.values->u.values;
+    stream->structure = stream->parts.structure;
+    stream->places = stream->parts.places;
+    stream->values = stream->parts.values;
     RFN_TRY(use_digest(parameters, stream, diag));
     for (uint32_t i = 0; i < stream->structure->n_symbols; i++)
         RFN_TRY(add_symbol(parameters, stream, i));

@@ -92,6 +92,35 @@ static void look_at_record(const struct rfn_archive *archive, const struct rfn_c
     }
 }
 
+/* What has been read of a stream. */
+static struct look {
+    int64_t enter_ns, exit_ns;
+    uint64_t polls;
+    uint32_t symbol;
+} looked[EVENTS];
+
+/* A seek to an event that has been read fails, or finds it. */
+static void look_again(const struct rfn_archive *archive, uint32_t stream, uint32_t n)
+{
+    struct rfn_diag diag;
+    struct rfn_cursor *cursor;
+    const struct rfn_record *record;
+    if (n == 0 || rfn_cursor_open(archive, stream, &cursor, &diag) < 0)
+        return;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t event = (uint32_t)((uint64_t)n * (i * 5 % 4) / 4);
+        bool found = rfn_cursor_seek(cursor, event, &diag) == 0;
+        if (found && rfn_cursor_next(cursor, &record, &diag) > 0 &&
+            (record->index != event || record->symbol != looked[event].symbol ||
+             record->polls != looked[event].polls || record->enter_ns != looked[event].enter_ns ||
+             record->exit_ns != looked[event].exit_ns))
+            abort();
+    }
+    if (rfn_archive_stream(archive, stream).events <= EVENTS)
+        rfn_cursor_seek_time(cursor, looked[n / 2].exit_ns, &diag);
+    rfn_cursor_close(cursor);
+}
+
 static void look_at_stream(const struct rfn_archive *archive, uint32_t stream)
 {
     struct rfn_diag diag;
@@ -103,12 +132,15 @@ static void look_at_stream(const struct rfn_archive *archive, uint32_t stream)
         return;
     uint32_t contexts = rfn_cursor_cut_segments(cursor, 2, &diag) < 0 ? 0
                                                                       : rfn_cursor_contexts(cursor);
-    for (int i = 0; i < EVENTS && rfn_cursor_next(cursor, &record, &diag) > 0; i++) {
+    uint32_t n = 0;
+    for (; n < EVENTS && rfn_cursor_next(cursor, &record, &diag) > 0; n++) {
         look_at_record(archive, cursor, record);
         if (contexts && rfn_cursor_place(cursor).context >= contexts)
             abort();
+        looked[n] = (struct look){record->enter_ns, record->exit_ns, record->polls, record->symbol};
     }
     rfn_cursor_close(cursor);
+    look_again(archive, stream, n);
 }
 
 /* Those that the archive keeps: others need all of its events, which may be very many. */

@@ -110,6 +110,12 @@ static bool model_around;
  * STREAMS has it; 0: it says nothing. */
 static int64_t model_late;
 
+/* Events from one time mark to the next; 0: there are none. One of them (from 1 on) is wrong by
+ * some quanta; with model_all_off all behind it are, too. */
+static uint64_t model_marks, model_wrong_mark;
+static int64_t model_mark_off;
+static bool model_all_off;
+
 /* Inputs that are columns: count of Send, comm of Recv (varies between two communicators). */
 static uint32_t moved_of(int symbol)
 {
@@ -936,6 +942,29 @@ static void write_clock(const struct writer *writer, const struct model_stream *
         rfn_buf_varint(out, 12);
 }
 
+/* Replaces the number of marks, 0, that the clock ends with. enter_of: of an event. */
+static void write_marks(uint64_t start, size_t n, uint64_t (*enter_of)(const void *, size_t),
+                        const void *context, struct rfn_buf *out)
+{
+    uint64_t before = start;
+    if (!model_marks || n == 0)
+        return;
+    out->size--;
+    rfn_buf_varint(out, (n - 1) / model_marks);
+    for (uint64_t i = 1; i <= (n - 1) / model_marks; i++) {
+        uint64_t enter = enter_of(context, (size_t)(i * model_marks));
+        if (model_wrong_mark && (i == model_wrong_mark || (model_all_off && i > model_wrong_mark)))
+            enter += (uint64_t)model_mark_off;
+        rfn_buf_varint(out, enter - before);
+        before = enter;
+    }
+}
+
+static uint64_t model_enter(const void *stream, size_t event)
+{
+    return ((const struct model_stream *)stream)->events[event].enter;
+}
+
 static int64_t timing_value(const struct model_stream *stream, size_t e, int which)
 {
     const struct model_event *event = &stream->events[e];
@@ -974,8 +1003,10 @@ static void write_timing(struct writer *writer, uint32_t number)
     int n_symbols = stream->group ? 1 : N_SYMBOLS;
     bool volume = has_volume(writer, number);
     rfn_buf_varint(&out, writer->times + 2u * volume);
-    if (writer->times)
+    if (writer->times) {
         write_clock(writer, stream, &out);
+        write_marks(stream->start, stream->n, model_enter, stream, &out);
+    }
     for (int s = 0; s < n_symbols; s++) {
         for (int which = writer->times ? 0 : 2; which < (s == TEST ? 4 : 2); which++) {
             if (which < 3 || writer->times)

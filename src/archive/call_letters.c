@@ -41,7 +41,7 @@ static uint64_t frames_key(const struct rfn_archive *archive, uint32_t number, b
         uint32_t frame = path.frames[i];
         if (xor&&i > 0 && is_around(dictionary, frame, path.frames[i - 1]))
             continue;
-        uint64_t module = dictionary->module_keys[dictionary->location_modules[frame]];
+        uint64_t module = dictionary->modules[dictionary->location_modules[frame]].key;
         const uint64_t words[] = {xor? 0 : hash, dictionary->locations[frame].offset, module};
         hash = (xor? hash : 0) ^ rfn_hash_bytes(words, sizeof words);
     }

@@ -194,62 +194,52 @@ static bool sum_matches(uint64_t computed, uint64_t stored)
 #endif
 }
 
-/* Decompresses one frame of `stored` bytes into payload, at most `wanted` bytes of `size`. Memory
- * is doubled as the decompressor fills it. Returns what is wrong, or NULL; *error is the code. */
-static const char *inflate_frame(ZSTD_DCtx *context, const uint8_t *stored, size_t stored_size,
-                                 size_t wanted, struct rfn_payload *payload, int *error)
+/* Decompresses the frame that is all of `stored`. Memory is doubled as the decompressor fills it.
+ * Returns what is wrong, or NULL; *error is RFN_E_NOMEM if it is memory. */
+static const char *inflate(const struct chunk_header *header, const uint8_t *stored,
+                           struct rfn_payload *payload, int *error)
 {
-    ZSTD_inBuffer in = {stored, stored_size, 0};
+    ZSTD_inBuffer in = {stored, (size_t)header->stored, 0};
+    const size_t wanted = (size_t)header->size;
     size_t capacity = wanted < FIRST_ALLOCATION ? wanted : FIRST_ALLOCATION;
-    while (payload->size < wanted || !payload->data) {
+    const char *fault = NULL;
+    if (ZSTD_getFrameContentSize(stored, in.size) != header->size)
+        return "the compressed data are of another size than the chunk says";
+    if (ZSTD_findFrameCompressedSize(stored, in.size) != in.size)
+        return "the compressed data are not one frame";
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+    while (context && !fault && (payload->size < wanted || !payload->data)) {
         if (payload->size == capacity)
             capacity = capacity > wanted / 2 ? wanted : capacity * 2;
         uint8_t *data = realloc(payload->data, capacity ? capacity : 1);
-        if (!data) {
-            *error = RFN_E_NOMEM;
-            return "no memory to decompress it";
-        }
+        if (!data)
+            break;
         payload->data = data;
         ZSTD_outBuffer out = {data, capacity, payload->size};
         size_t before = in.pos, left = ZSTD_decompressStream(context, &out, &in);
         bool moved = out.pos > payload->size || in.pos > before;
         payload->size = out.pos;
         if (ZSTD_isError(left) || (payload->size < wanted && (!moved || left == 0)))
-            return "the compressed data are damaged";
+            fault = "the compressed data are damaged";
     }
-    return NULL;
-}
-
-static const char *inflate(const uint8_t *stored, size_t stored_size, uint64_t size, size_t wanted,
-                           struct rfn_payload *payload, int *error)
-{
-    if (ZSTD_getFrameContentSize(stored, stored_size) != size)
-        return "the compressed data are of another size than the chunk says";
-    if (ZSTD_findFrameCompressedSize(stored, stored_size) != stored_size)
-        return "the compressed data are not one frame";
-    ZSTD_DCtx *context = ZSTD_createDCtx();
-    if (!context) {
-        *error = RFN_E_NOMEM;
-        return "no memory to decompress it";
-    }
-    const char *fault = inflate_frame(context, stored, stored_size, wanted, payload, error);
     ZSTD_freeDCtx(context);
-    return fault;
+    if (fault || (payload->data && payload->size == wanted))
+        return fault;
+    *error = RFN_E_NOMEM;
+    return "no memory to decompress it";
 }
 
 /* The stored bytes become the payload: handed over as they are, or decompressed and freed. */
 static int unpack(const struct chunk_header *header, uint8_t *stored, struct rfn_payload *payload,
                   struct rfn_diag *diag)
 {
+    int error = RFN_E_CORRUPT;
     if (header->compression == RFN_COMPRESSION_NONE) {
         payload->data = stored;
         payload->size = header->size;
         return 0;
     }
-    int error = RFN_E_CORRUPT;
-    size_t wanted = (size_t)header->size;
-    const char *fault = inflate(stored, (size_t)header->stored, header->size, wanted, payload,
-                                &error);
+    const char *fault = inflate(header, stored, payload, &error);
     free(stored);
     if (!fault)
         return 0;
@@ -338,76 +328,41 @@ int rfn_chunks_load(const struct rfn_chunks *chunks, const struct rfn_toc_entry 
 
 /* ---- payloads that stay in stores ---- */
 
-/* Decompression from the file into the scratch file. */
-struct unpacking {
-    const struct rfn_chunks *chunks;
-    const struct chunk_header *header;
-    uint64_t from, to;   /* places in the two files */
-    uint64_t read, done; /* bytes so far, of what is stored and of what it becomes */
-    bool ended;          /* the frame is */
-    ZSTD_DCtx *zstd;
-    uint8_t *in, *out; /* READ_BLOCK, WRITE_BLOCK */
-};
-
 static const char no_scratch[] = "there is no temporary file"; /* not shown */
+static const char not_one_frame[] = "the compressed data are not one frame";
 
-/* Decompresses what has been read of the file. */
-static const char *unpack_block(struct unpacking *unpacking, size_t size)
+/* Decompresses from the file into the scratch file. */
+static const char *unpack_blocks(const struct rfn_chunks *chunks, const struct chunk_header *header,
+                                 const struct rfn_payload *payload, ZSTD_DCtx *zstd, uint8_t *block)
 {
-    ZSTD_inBuffer in = {unpacking->in, size, 0};
-    ZSTD_outBuffer out = {unpacking->out, WRITE_BLOCK, 0};
-    do {
-        if (unpacking->ended)
-            return "the compressed data are not one frame";
-        out.pos = 0;
-        size_t left = ZSTD_decompressStream(unpacking->zstd, &out, &in);
-        if (ZSTD_isError(left) || out.pos > unpacking->header->size - unpacking->done)
-            return "the compressed data are damaged";
-        if (rfn_scratch_write(unpacking->chunks->scratch, unpacking->to + unpacking->done, out.dst,
-                              out.pos) < 0)
-            return no_scratch;
-        unpacking->done += out.pos;
-        unpacking->ended = left == 0;
-    } while (in.pos < in.size || (out.pos == out.size && !unpacking->ended));
-    return NULL;
-}
-
-static const char *unpack_blocks(struct unpacking *unpacking)
-{
-    const struct chunk_header *header = unpacking->header;
-    while (unpacking->read < header->stored) {
-        uint64_t left = header->stored - unpacking->read;
-        size_t n = left < READ_BLOCK ? (size_t)left : READ_BLOCK;
-        int error = rfn_chunks_read(unpacking->chunks, unpacking->from + unpacking->read,
-                                    unpacking->in, n, NULL);
+    const uint64_t from = payload->offset + RFN_CHUNK_HEADER_BYTES;
+    uint64_t done = 0;
+    bool ended = false; /* the frame is */
+    for (uint64_t at = 0; at < header->stored; at += READ_BLOCK) {
+        uint64_t left = header->stored - at;
+        ZSTD_inBuffer in = {block, left < READ_BLOCK ? (size_t)left : READ_BLOCK, 0};
+        ZSTD_outBuffer out = {block + READ_BLOCK, WRITE_BLOCK, 0};
+        int error = rfn_chunks_read(chunks, from + at, block, in.size, NULL);
         if (error < 0)
             return rfn_read_fault(error);
-        if (!unpacking->read && ZSTD_getFrameContentSize(unpacking->in, n) != header->size)
+        if (!at && ZSTD_getFrameContentSize(block, in.size) != header->size)
             return "the compressed data are of another size than the chunk says";
-        unpacking->read += n;
-        const char *fault = unpack_block(unpacking, n);
-        if (fault)
-            return fault;
+        do {
+            if (ended)
+                return not_one_frame;
+            out.pos = 0;
+            size_t more = ZSTD_decompressStream(zstd, &out, &in);
+            if (ZSTD_isError(more) || out.pos > header->size - done)
+                return "the compressed data are damaged";
+            if (rfn_scratch_write(chunks->scratch, payload->at + done, out.dst, out.pos) < 0)
+                return no_scratch;
+            done += out.pos;
+            ended = more == 0;
+        } while (in.pos < in.size || (out.pos == out.size && !ended));
     }
-    if (!unpacking->ended)
-        return "the compressed data are not one frame";
-    return unpacking->done == header->size ? NULL : "the compressed data are damaged";
-}
-
-static const char *unpack_to(const struct rfn_chunks *chunks, const struct chunk_header *header,
-                             uint64_t from, uint64_t to)
-{
-    struct unpacking unpacking = {.chunks = chunks, .header = header, .from = from, .to = to};
-    unpacking.zstd = ZSTD_createDCtx();
-    unpacking.in = malloc(READ_BLOCK);
-    unpacking.out = malloc(WRITE_BLOCK);
-    const char *fault = rfn_out_of_memory;
-    if (unpacking.zstd && unpacking.in && unpacking.out)
-        fault = unpack_blocks(&unpacking);
-    ZSTD_freeDCtx(unpacking.zstd);
-    free(unpacking.in);
-    free(unpacking.out);
-    return fault;
+    if (!ended)
+        return not_one_frame;
+    return done == header->size ? NULL : "the compressed data are damaged";
 }
 
 /* What is wrong, no_scratch, or NULL: the payload is at payload->at of the scratch file. */
@@ -415,10 +370,15 @@ static const char *unpack_to_scratch(const struct rfn_chunks *chunks,
                                      const struct chunk_header *header, struct rfn_payload *payload)
 {
     struct rfn_scratch *scratch = chunks->scratch;
+    const char *fault = rfn_out_of_memory;
     if (rfn_scratch_reserve(scratch, header->size, &payload->at) < 0)
         return no_scratch;
-    const char *fault = unpack_to(chunks, header, payload->offset + RFN_CHUNK_HEADER_BYTES,
-                                  payload->at);
+    ZSTD_DCtx *zstd = ZSTD_createDCtx();
+    uint8_t *block = malloc(READ_BLOCK + WRITE_BLOCK);
+    if (zstd && block)
+        fault = unpack_blocks(chunks, header, payload, zstd, block);
+    ZSTD_freeDCtx(zstd);
+    free(block);
     if (!fault && rfn_scratch_keep(scratch, payload->offset, payload->at) < 0)
         fault = rfn_out_of_memory;
     if (fault)
@@ -465,13 +425,6 @@ int rfn_chunks_load_events(const struct rfn_chunks *chunks, const struct rfn_toc
 
 /* ---- the table of contents ---- */
 
-static int add_entry(struct rfn_chunks *chunks, const struct rfn_toc_entry *entry)
-{
-    RFN_TRY(RFN_GROW(chunks->entries, chunks->capacity, chunks->n + 1));
-    chunks->entries[chunks->n++] = *entry;
-    return 0;
-}
-
 static uint64_t end_of(const struct rfn_toc_entry *entry)
 {
     return entry->offset + RFN_CHUNK_HEADER_BYTES + entry->stored_size;
@@ -496,16 +449,15 @@ static int read_toc(struct rfn_chunks *chunks, struct rfn_payload *payload, stru
 {
     struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
     uint64_t place = 0, n = rfn_reader_limited(&reader, rfn_reader_left(&reader));
-    for (uint64_t i = 0; i < n; i++) {
-        struct rfn_toc_entry entry;
-        if (!read_entry(chunks, &reader, &place, &entry))
-            return rfn_payload_fail(payload, RFN_E_CORRUPT, "the table of contents is malformed",
-                                    diag);
-        RFN_TRY(add_entry(chunks, &entry));
+    bool sound = true;
+    for (uint64_t i = 0; i < n && sound; i++) {
+        RFN_TRY(RFN_GROW(chunks->entries, chunks->capacity, chunks->n + 1));
+        sound = read_entry(chunks, &reader, &place, &chunks->entries[chunks->n]);
+        chunks->n += sound;
     }
-    if (reader.failed || (chunks->minor == RFN_FORMAT_MINOR && rfn_reader_left(&reader)))
-        return rfn_payload_fail(payload, RFN_E_CORRUPT, "the table of contents is malformed", diag);
-    return 0;
+    if (sound && !reader.failed && (chunks->minor != RFN_FORMAT_MINOR || !rfn_reader_left(&reader)))
+        return 0;
+    return rfn_payload_fail(payload, RFN_E_CORRUPT, "the table of contents is malformed", diag);
 }
 
 /* The TOC's own size is not listed anywhere but in its header. */
@@ -526,15 +478,6 @@ static int load_toc(struct rfn_chunks *chunks, struct rfn_diag *diag)
 
 /* ---- walking over a file without a table of contents ---- */
 
-/* Block by block, so that walking needs no memory. */
-static bool walk_sum_matches(const struct rfn_chunks *chunks, uint64_t offset,
-                             const uint8_t *header_bytes, const struct chunk_header *header)
-{
-    uint64_t sum;
-    return sum_of_file(chunks, offset, header_bytes, header->stored, &sum, NULL) == 0 &&
-           sum_matches(sum, header->sum);
-}
-
 /* The first multiple of 8 from `at` on whose 8 bytes are not all zero; the file's end if none. */
 static uint64_t skip_zeros(const struct rfn_chunks *chunks, uint64_t at)
 {
@@ -553,19 +496,18 @@ static uint64_t skip_zeros(const struct rfn_chunks *chunks, uint64_t at)
     return chunks->file_bytes;
 }
 
-/* Notes the chunk at `at`; false when there is none that is whole. */
+/* Finds the chunk at `at`; false when there is none that is whole. */
 static bool walk_step(const struct rfn_chunks *chunks, uint64_t at, struct rfn_toc_entry *entry)
 {
     uint8_t bytes[RFN_CHUNK_HEADER_BYTES];
+    uint64_t sum;
     if (rfn_chunks_read(chunks, at, bytes, sizeof bytes, NULL) < 0)
         return false;
     struct chunk_header header = decode_header(bytes);
-    if (header_fault(&header, chunks->file_bytes - at - sizeof bytes) ||
-        !walk_sum_matches(chunks, at, bytes, &header))
-        return false;
-    *entry = (struct rfn_toc_entry){
-        .type = header.type, .id = header.id, .offset = at, .stored_size = header.stored};
-    return true;
+    *entry = (struct rfn_toc_entry){header.type, header.id, at, header.stored};
+    return !header_fault(&header, chunks->file_bytes - at - sizeof bytes) &&
+           sum_of_file(chunks, at, bytes, header.stored, &sum, NULL) == 0 &&
+           sum_matches(sum, header.sum);
 }
 
 /* *end: where the last whole chunk ends. */
@@ -576,8 +518,9 @@ static int walk(struct rfn_chunks *chunks, uint64_t *end)
     uint64_t at = skip_zeros(chunks, *end);
     struct rfn_toc_entry entry;
     while (at < chunks->file_bytes && walk_step(chunks, at, &entry)) {
-        if (entry.type != RFN_CHUNK_TOC)
-            RFN_TRY(add_entry(chunks, &entry));
+        RFN_TRY(RFN_GROW(chunks->entries, chunks->capacity, chunks->n + 1));
+        chunks->entries[chunks->n] = entry;
+        chunks->n += entry.type != RFN_CHUNK_TOC;
         *end = end_of(&entry);
         at = skip_zeros(chunks, *end + -*end % RFN_CHUNK_ALIGNMENT);
     }
@@ -586,42 +529,12 @@ static int walk(struct rfn_chunks *chunks, uint64_t *end)
 
 /* ---- finding ---- */
 
-static int compare_keys(const struct rfn_toc_entry *a, uint32_t type, uint64_t id)
+static int compare_keys(const void *left, const void *right)
 {
-    if (a->type != type)
-        return a->type < type ? -1 : 1;
-    return a->id == id ? 0 : a->id < id ? -1 : 1;
-}
-
-static void sift_down(const struct rfn_toc_entry *entries, size_t *heap, size_t at, size_t n)
-{
-    for (size_t child; (child = 2 * at + 1) < n; at = child) {
-        const struct rfn_toc_entry *left = &entries[heap[child]];
-        if (child + 1 < n &&
-            compare_keys(left, entries[heap[child + 1]].type, entries[heap[child + 1]].id) < 0)
-            child++;
-        const struct rfn_toc_entry *larger = &entries[heap[child]];
-        if (compare_keys(larger, entries[heap[at]].type, entries[heap[at]].id) <= 0)
-            return;
-        size_t swap = heap[at];
-        heap[at] = heap[child];
-        heap[child] = swap;
-    }
-}
-
-/* Heap sort of indices: qsort has no place to pass the entries. */
-static void sort_by_type(const struct rfn_toc_entry *entries, size_t *order, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        order[i] = i;
-    for (size_t i = n / 2; i-- > 0;)
-        sift_down(entries, order, i, n);
-    for (size_t i = n; i-- > 1;) {
-        size_t swap = order[0];
-        order[0] = order[i];
-        order[i] = swap;
-        sift_down(entries, order, 0, i);
-    }
+    const struct rfn_chunk_key *a = left, *b = right;
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    return a->id == b->id ? 0 : a->id < b->id ? -1 : 1;
 }
 
 bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type)
@@ -642,16 +555,17 @@ bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type)
 /* Two chunks of the same type and id would leave open which one is meant. */
 static int index_entries(struct rfn_chunks *chunks, struct rfn_diag *diag)
 {
-    chunks->by_type = malloc((chunks->n + 1) * sizeof *chunks->by_type);
-    if (!chunks->by_type)
+    struct rfn_chunk_key *keys = chunks->by_type = malloc((chunks->n + 1) * sizeof *keys);
+    if (!keys)
         return RFN_E_NOMEM;
-    sort_by_type(chunks->entries, chunks->by_type, chunks->n);
+    for (size_t i = 0; i < chunks->n; i++)
+        keys[i] = (struct rfn_chunk_key){chunks->entries[i].type, chunks->entries[i].id, i};
+    qsort(keys, chunks->n, sizeof *keys, compare_keys);
     for (size_t i = 1; i < chunks->n; i++) {
-        const struct rfn_toc_entry *a = &chunks->entries[chunks->by_type[i - 1]];
-        const struct rfn_toc_entry *b = &chunks->entries[chunks->by_type[i]];
-        if (rfn_chunks_know(chunks, a->type) && compare_keys(a, b->type, b->id) == 0)
-            return corrupt_at(chunks, b->offset, "a chunk of this type and id is there already",
-                              diag);
+        size_t later = keys[i].entry > keys[i - 1].entry ? keys[i].entry : keys[i - 1].entry;
+        if (rfn_chunks_know(chunks, keys[i].type) && compare_keys(&keys[i - 1], &keys[i]) == 0)
+            return corrupt_at(chunks, chunks->entries[later].offset,
+                              "a chunk of this type and id is there already", diag);
     }
     return 0;
 }
@@ -659,10 +573,11 @@ static int index_entries(struct rfn_chunks *chunks, struct rfn_diag *diag)
 /* The place in by_type of the first entry that is not less than (type, id). */
 static size_t lower_bound(const struct rfn_chunks *chunks, uint32_t type, uint64_t id)
 {
+    const struct rfn_chunk_key key = {.type = type, .id = id};
     size_t low = 0, high = chunks->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare_keys(&chunks->entries[chunks->by_type[middle]], type, id) < 0)
+        if (compare_keys(&chunks->by_type[middle], &key) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -670,12 +585,18 @@ static size_t lower_bound(const struct rfn_chunks *chunks, uint32_t type, uint64
     return low;
 }
 
+int64_t rfn_chunks_first(const struct rfn_chunks *chunks, uint32_t type)
+{
+    size_t at = lower_bound(chunks, type, 0);
+    const struct rfn_chunk_key *key = &chunks->by_type[at];
+    return at < chunks->n && key->type == type ? (int64_t)key->entry : -1;
+}
+
 int64_t rfn_chunks_find(const struct rfn_chunks *chunks, uint32_t type, uint64_t id)
 {
     size_t at = lower_bound(chunks, type, id);
-    if (at == chunks->n || compare_keys(&chunks->entries[chunks->by_type[at]], type, id) != 0)
-        return -1;
-    return (int64_t)chunks->by_type[at];
+    const struct rfn_chunk_key *key = &chunks->by_type[at];
+    return at < chunks->n && key->type == type && key->id == id ? (int64_t)key->entry : -1;
 }
 
 int64_t rfn_chunks_find_range(const struct rfn_chunks *chunks, uint32_t type, uint32_t number)
@@ -683,15 +604,8 @@ int64_t rfn_chunks_find_range(const struct rfn_chunks *chunks, uint32_t type, ui
     size_t behind = lower_bound(chunks, type, ((uint64_t)number + 1) << 32);
     if (number == UINT32_MAX || behind == 0)
         return -1;
-    size_t entry = chunks->by_type[behind - 1];
-    const struct rfn_toc_entry *found = &chunks->entries[entry];
-    return found->type == type && number < (uint32_t)found->id ? (int64_t)entry : -1;
-}
-
-size_t rfn_chunks_count(const struct rfn_chunks *chunks, uint32_t type, size_t *first)
-{
-    *first = lower_bound(chunks, type, 0);
-    return lower_bound(chunks, type + 1, 0) - *first;
+    const struct rfn_chunk_key *key = &chunks->by_type[behind - 1];
+    return key->type == type && number < (uint32_t)key->id ? (int64_t)key->entry : -1;
 }
 
 /* ---- opening ---- */
@@ -751,7 +665,7 @@ static int open_whole(struct rfn_chunks *chunks, const uint8_t *header, struct r
     return error;
 }
 
-static int open_chunks(struct rfn_chunks *chunks, struct rfn_diag *diag)
+static int read_contents(struct rfn_chunks *chunks, struct rfn_diag *diag)
 {
     uint8_t header[RFN_HEADER_BYTES];
     if (chunks->file_bytes < sizeof header)
@@ -774,29 +688,29 @@ static int open_file(struct rfn_chunks *chunks, struct rfn_diag *diag)
     if (!S_ISREG(status.st_mode))
         return rfn_fail(diag, RFN_E_IO, -1, -1, "%s: is not a regular file", chunks->path);
     chunks->file_bytes = (uint64_t)status.st_size;
-    return open_chunks(chunks, diag);
-}
-
-static int set_path(struct rfn_chunks *chunks, const char *path, struct rfn_diag *diag)
-{
-    size_t size = strlen(path) + 1;
-    *chunks = (struct rfn_chunks){.fd = -1,
-                                  .path = malloc(size),
-                                  .resident_max = RFN_RESIDENT_MAX,
-                                  .file = {.context = chunks, .read = read_file},
-                                  .scratch = rfn_scratch_new()};
-    if (!chunks->path || !chunks->scratch) {
-        rfn_chunks_close(chunks);
-        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", path);
-    }
-    memcpy(chunks->path, path, size);
     return 0;
 }
 
-static int opened(struct rfn_chunks *chunks, int error, struct rfn_diag *diag)
+/* bytes: NULL, or the file in memory. */
+static int open_chunks(struct rfn_chunks *chunks, const char *path, const void *bytes,
+                       uint64_t size, struct rfn_diag *diag)
 {
+    *chunks = (struct rfn_chunks){.fd = -1,
+                                  .path = malloc(strlen(path) + 1),
+                                  .memory = bytes,
+                                  .file_bytes = size,
+                                  .resident_max = RFN_RESIDENT_MAX,
+                                  .file = {.context = chunks, .read = read_file},
+                                  .scratch = rfn_scratch_new()};
+    int error = chunks->path && chunks->scratch ? 0 : RFN_E_NOMEM;
+    if (chunks->path)
+        memcpy(chunks->path, path, strlen(path) + 1);
+    if (!error && !bytes)
+        error = open_file(chunks, diag);
+    if (!error)
+        error = read_contents(chunks, diag);
     if (error == RFN_E_NOMEM)
-        rfn_fail(diag, error, -1, -1, "%s: out of memory", chunks->path);
+        rfn_fail(diag, error, -1, -1, "%s: out of memory", path);
     if (error < 0)
         rfn_chunks_close(chunks);
     return error;
@@ -804,17 +718,13 @@ static int opened(struct rfn_chunks *chunks, int error, struct rfn_diag *diag)
 
 int rfn_chunks_open(struct rfn_chunks *chunks, const char *path, struct rfn_diag *diag)
 {
-    RFN_TRY(set_path(chunks, path, diag));
-    return opened(chunks, open_file(chunks, diag), diag);
+    return open_chunks(chunks, path, NULL, 0, diag);
 }
 
 int rfn_chunks_open_memory(struct rfn_chunks *chunks, const void *bytes, size_t size,
                            struct rfn_diag *diag)
 {
-    RFN_TRY(set_path(chunks, "(memory)", diag));
-    chunks->memory = bytes;
-    chunks->file_bytes = size;
-    return opened(chunks, open_chunks(chunks, diag), diag);
+    return open_chunks(chunks, "(memory)", bytes ? bytes : "", size, diag);
 }
 
 void rfn_chunks_close(struct rfn_chunks *chunks)

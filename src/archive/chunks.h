@@ -42,7 +42,11 @@ struct rfn_chunks {
     uint64_t said_bytes;           /* size of the file as the header says */
     struct rfn_toc_entry *entries; /* in order of offset, without the TOC */
     size_t n, capacity;
-    size_t *by_type; /* indices of entries in order of (type, id) */
+    struct rfn_chunk_key {
+        uint32_t type;
+        uint64_t id;
+        size_t entry; /* its index */
+    } * by_type;      /* of all entries, in order */
     bool complete;
     int fault;                   /* if not: RFN_E_INCOMPLETE, or RFN_E_CORRUPT for a damaged TOC */
     char why[160];               /* a sentence; empty when complete */
@@ -68,8 +72,8 @@ int64_t rfn_chunks_find(const struct rfn_chunks *chunks, uint32_t type, uint64_t
 /* The chunk of a type whose ids are first * 2^32 + end, of things with numbers from `first` to
  * below `end`, that has the number, or -1. */
 int64_t rfn_chunks_find_range(const struct rfn_chunks *chunks, uint32_t type, uint32_t number);
-/* How many chunks of a type there are; *first is the place of the first in by_type. */
-size_t rfn_chunks_count(const struct rfn_chunks *chunks, uint32_t type, size_t *first);
+/* That of the chunk of a type with the lowest id, or -1. */
+int64_t rfn_chunks_first(const struct rfn_chunks *chunks, uint32_t type);
 
 /* Reads bytes of the file; RFN_E_IO, RFN_E_INCOMPLETE when it ends before. */
 int rfn_chunks_read(const struct rfn_chunks *chunks, uint64_t offset, void *bytes, size_t size,

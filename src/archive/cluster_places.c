@@ -1,7 +1,6 @@
 #include "archive/cluster_job.h"
 
 #include "archive/forced_parameters.h"
-#include "archive/member_words.h"
 #include "archive/parameter_roles.h"
 #include "event/kind.h"
 

@@ -13,7 +13,6 @@
 #include "archive/cursor_state.h"
 #include "base/grow.h"
 #include "event/kind.h"
-#include "reduce/stream.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,16 +39,16 @@ _Static_assert((int)FORM_COMMS < (int)RFN_LIST_FORMS, "forms do not go into the 
 /* Events so far. */
 static uint64_t index_of(const struct rfn_cursor *cursor)
 {
-    const struct rfn_batch *batch = &cursor->batch;
+    const struct rfn_batch *batch = &cursor->batches.batch;
     return batch->n ? batch->first + batch->taken : cursor->walk.index;
 }
 
 static int fail(struct rfn_cursor *cursor, int error, const struct rfn_payload *payload,
                 const char *what)
 {
-    cursor->error = error;
-    cursor->batch.failed = true;
-    rfn_fail(&cursor->diag, error, (int64_t)payload->offset, (int)cursor->rank,
+    cursor->stop.error = error;
+    cursor->stop.stopped = cursor->batches.batch.failed = true;
+    rfn_fail(&cursor->stop.diag, error, (int64_t)payload->offset, (int)cursor->rank,
              "%s: stream %" PRIu32 " of rank %" PRIu32 ", event %" PRIu64
              ", in the chunk at offset %" PRIu64 ": %s",
              cursor->archive->chunks.path, cursor->stream, cursor->rank, index_of(cursor),
@@ -59,7 +58,7 @@ static int fail(struct rfn_cursor *cursor, int error, const struct rfn_payload *
 
 int rfn_cursor_no_memory(struct rfn_cursor *cursor)
 {
-    return fail(cursor, RFN_E_NOMEM, &cursor->values->payload, rfn_out_of_memory);
+    return fail(cursor, RFN_E_NOMEM, &cursor->parts.values->payload, rfn_out_of_memory);
 }
 
 int rfn_cursor_fault_in(struct rfn_cursor *cursor, const struct rfn_payload *payload,
@@ -76,8 +75,8 @@ static int column_failed(struct rfn_cursor *cursor, int error, const struct rfn_
 int rfn_cursor_report(const struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
     if (diag)
-        *diag = cursor->diag;
-    return cursor->error;
+        *diag = cursor->stop.diag;
+    return cursor->stop.error;
 }
 
 /* ---- words ---- */
@@ -85,12 +84,12 @@ int rfn_cursor_report(const struct rfn_cursor *cursor, struct rfn_diag *diag)
 static bool translate(const struct rfn_cursor *cursor, uint8_t kind, int64_t *word)
 {
     if (kind == RFN_KIND_TYPE)
-        return rfn_structure_type(cursor->structure, word);
+        return rfn_structure_type(cursor->parts.structure, word);
     if (kind == RFN_KIND_REGION)
         return rfn_dictionary_region(&cursor->archive->dictionary, word);
     if (kind != RFN_KIND_COMM || *word < 0)
         return true;
-    if (*word >= cursor->structure->n_comms)
+    if (*word >= cursor->parts.structure->n_comms)
         return false;
     *word = cursor->comms[*word];
     return true;
@@ -100,39 +99,24 @@ static int translate_or_fail(struct rfn_cursor *cursor, uint8_t kind, int64_t *w
 {
     if (translate(cursor, kind, word))
         return 0;
-    return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
+    return fail(cursor, RFN_E_CORRUPT, &cursor->parts.values->payload,
                 "a datatype, communicator or region that does not exist");
-}
-
-/* What rank inputs of a symbol are relative to: the own rank in the communicator of the call. */
-static int64_t own_rank(const struct rfn_cursor *cursor, const struct rfn_symbol_info *symbol,
-                        const struct rfn_function_info *function)
-{
-    for (unsigned i = function->n_in; i-- > 0;) {
-        if (function->params[i].kind != RFN_KIND_COMM)
-            continue;
-        int64_t comm = symbol->in[i];
-        if ((symbol->moved >> i & 1) || comm < 0 || cursor->comms[comm] < 0)
-            return cursor->rank;
-        int64_t rank = rfn_comm_rank_of(cursor->archive, (uint32_t)cursor->comms[comm],
-                                        cursor->rank);
-        return rank < 0 ? cursor->rank : rank;
-    }
-    return cursor->rank;
 }
 
 static void fill_inputs(const struct rfn_cursor *cursor, const struct rfn_symbol_info *symbol,
                         const struct rfn_function_info *function, int64_t *in)
 {
-    const struct rfn_member_table *places = &cursor->parts.places->u.places;
-    int64_t reference = own_rank(cursor, symbol, function);
+    const struct rfn_member member = {
+        cursor->archive, cursor->parts.structure, cursor->parts.places,
+        rfn_stream_place(cursor->archive, cursor->stream), cursor->rank};
+    int64_t reference = rfn_member_own_place(&member, symbol, function).rank;
     size_t place = symbol->place;
     for (unsigned i = 0; i < function->n_in; i++) {
         uint8_t kind = function->params[i].kind;
         if (symbol->moved >> i & 1)
             continue;
         if (rfn_symbol_in_places(symbol, function, i))
-            in[i] = rfn_member_word(places, place++, cursor->place,
+            in[i] = rfn_member_word(member.table, place++, member.place,
                                     kind == RFN_KIND_RANK ? reference : cursor->rank);
         else
             in[i] = kind == RFN_KIND_COMM && symbol->in[i] >= 0 ? cursor->comms[symbol->in[i]]
@@ -142,21 +126,14 @@ static void fill_inputs(const struct rfn_cursor *cursor, const struct rfn_symbol
 
 /* ---- a symbol's first occurrence ---- */
 
-/* At most how many columns a symbol has. */
-static unsigned count_columns(const struct rfn_symbol_info *symbol,
-                              const struct rfn_function_info *function)
-{
-    return (unsigned)__builtin_popcount(symbol->moved) + function->n_out + TIMING_COLUMNS_MAX;
-}
-
 /* Lists the columns of a symbol. */
 static unsigned want_columns(const struct rfn_cursor *cursor, const struct rfn_symbol_info *symbol,
                              const struct rfn_function_info *function,
                              struct rfn_symbol_state *state, struct wanted *wanted)
 {
     unsigned n = 0;
-    const struct rfn_payload *values = &cursor->values->payload;
-    const size_t *at = cursor->values->columns + symbol->value;
+    const struct rfn_payload *values = &cursor->parts.values->payload;
+    const size_t *at = cursor->parts.values->columns + symbol->value;
     for (unsigned i = 0; i < function->n_in; i++) {
         if (symbol->moved >> i & 1)
             wanted[n++] = (struct wanted){values, at++, &state->in[i], function->params[i].kind,
@@ -179,7 +156,7 @@ static unsigned want_columns(const struct rfn_cursor *cursor, const struct rfn_s
             wanted[n++] = (struct wanted){timing, at++, &state->inside, 0, NULL};
     }
     if (cursor->timing.volume) {
-        size_t number = (size_t)(symbol - cursor->structure->symbols);
+        size_t number = (size_t)(symbol - cursor->parts.structure->symbols);
         at = cursor->timing.columns + cursor->timing.n_times + 2 * number;
         wanted[n++] = (struct wanted){timing, at++, &state->record.volume_gap, 0, NULL};
         wanted[n++] = (struct wanted){timing, at++, &state->record.volume_inside, 0, NULL};
@@ -187,37 +164,31 @@ static unsigned want_columns(const struct rfn_cursor *cursor, const struct rfn_s
     return n;
 }
 
-static int open_column(struct rfn_column_cursor *column, const struct wanted *wanted)
-{
-    return rfn_payload_column(wanted->payload, wanted->at[0], wanted->at[1], column);
-}
-
 /* What a source's column lies in. */
 static const struct rfn_payload *payload_of(const struct rfn_cursor *cursor,
                                             const struct rfn_symbol_source *source)
 {
-    return source->of_timing ? &cursor->timing.payload : &cursor->values->payload;
+    return source->of_timing ? &cursor->timing.payload : &cursor->parts.values->payload;
 }
 
-static bool is_translated(uint8_t kind)
-{
-    return kind == RFN_KIND_TYPE || kind == RFN_KIND_COMM || kind == RFN_KIND_REGION;
-}
-
-/* Decodes the first block of a column that has been opened. Returns whether it varies: if not, its
- * value goes to the target for good. */
+/* Decodes a block of a column that has been opened, the first that is to be read. Returns whether
+ * it varies: if not, its value goes to the target for good. */
 static int first_block(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
                        const struct wanted *wanted, struct rfn_column_cursor *column)
 {
+    uint64_t passed = cursor->passed ? cursor->passed[state->record.symbol] : 0;
     if (state->counted && state->n != column->n)
         return fail(cursor, RFN_E_CORRUPT, wanted->payload,
                     "columns of one symbol have different lengths");
     state->counted = true;
     state->n = column->n;
-    int error = column->n ? rfn_column_next_block(column) : RFN_E_RANGE;
+    state->gaps.left = column->n - passed;
+    int error = passed < column->n ? rfn_column_skip(column, passed) : RFN_E_RANGE;
+    if (!error && !column->left)
+        error = rfn_column_next_block(column);
     if (error < 0)
         return column_failed(cursor, error, wanted->payload);
-    if (column->packed.width || column->left < column->n)
+    if (column->packed.width || column->left < column->n - passed)
         return 1;
     if (rfn_column_bytes_left(column))
         return column_failed(cursor, RFN_E_CORRUPT, wanted->payload);
@@ -225,53 +196,31 @@ static int first_block(struct rfn_cursor *cursor, struct rfn_symbol_state *state
     return translate_or_fail(cursor, wanted->kind, wanted->target);
 }
 
-static int add_source(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
+static int add_column(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
                       const struct wanted *wanted)
 {
+    const uint8_t kind = wanted->kind;
     struct rfn_symbol_source *source = &state->sources[state->n_sources];
-    *source = (struct rfn_symbol_source){.of_timing = wanted->payload == &cursor->timing.payload,
-                                         .target = wanted->target,
-                                         .kind = wanted->kind,
-                                         .translated = is_translated(wanted->kind)};
-    int error = open_column(&source->column, wanted);
+    struct rfn_column_cursor *column = wanted->supply ? &wanted->supply->column : &source->column;
+    int error = rfn_payload_column(wanted->payload, wanted->at[0], wanted->at[1], column);
     if (error < 0)
         return column_failed(cursor, error, wanted->payload);
-    state->n_sources++; /* from here on it is closed with the others */
-    int varies = first_block(cursor, state, wanted, &source->column);
-    if (varies)
-        return varies < 0 ? varies : 0;
-    rfn_column_close(&source->column);
-    state->n_sources--;
-    return 0;
-}
-
-static int add_supply(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
-                      const struct wanted *wanted)
-{
-    struct rfn_supply *supply = wanted->supply;
-    int error = open_column(&supply->column, wanted);
-    if (error < 0)
-        return column_failed(cursor, error, wanted->payload);
-    supply->open = true; /* from here on it is closed with the others */
-    int varies = first_block(cursor, state, wanted, &supply->column);
-    if (varies)
-        return varies < 0 ? varies : 0;
-    rfn_column_close(&supply->column);
-    supply->open = false;
-    return 0;
-}
-
-/* Opens the columns of a symbol. If that of gaps does not vary, or there is none, occurrences are
- * counted in its place. */
-static int add_columns(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
-                       const struct wanted *wanted, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++)
-        RFN_TRY((wanted[i].supply ? add_supply : add_source)(cursor, state, &wanted[i]));
-    state->ready.others = state->n_sources > 0;
-    state->gaps.left = state->counted ? state->n : UINT64_MAX;
-    state->durations.left = UINT64_MAX;
-    return 0;
+    int varies = first_block(cursor, state, wanted, column);
+    if (!varies) {
+        rfn_column_close(column);
+        return 0;
+    }
+    if (wanted->supply) { /* from here on it is closed with the others */
+        wanted->supply->open = true;
+    } else {
+        source->of_timing = wanted->payload == &cursor->timing.payload;
+        source->target = wanted->target;
+        source->kind = kind;
+        source->translated = kind == RFN_KIND_TYPE || kind == RFN_KIND_COMM ||
+                             kind == RFN_KIND_REGION;
+        state->n_sources++;
+    }
+    return varies < 0 ? varies : 0;
 }
 
 static void free_state(struct rfn_symbol_state *state)
@@ -285,26 +234,26 @@ static void free_state(struct rfn_symbol_state *state)
     free(state);
 }
 
-static struct rfn_symbol_state *new_state(const struct rfn_function_info *function,
-                                          unsigned n_columns)
+/* If the column of gaps does not vary, or there is none, occurrences are counted in its place. */
+static int open_symbol(struct rfn_cursor *cursor, uint32_t symbol)
 {
-    size_t n_words = (size_t)function->n_in + function->n_out;
+    const struct rfn_symbol_info *info = &cursor->parts.structure->symbols[symbol];
+    const struct rfn_function_info *function =
+        &cursor->archive->dictionary.functions[info->function];
+    unsigned columns = (unsigned)__builtin_popcount(info->moved) + function->n_out +
+                       TIMING_COLUMNS_MAX;
     struct rfn_symbol_state *state;
-    size_t size = sizeof *state + n_columns * sizeof *state->sources + n_words * sizeof *state->in;
+    size_t size = sizeof *state + columns * sizeof *state->sources +
+                  (size_t)(function->n_in + function->n_out) * sizeof *state->in;
     size = (size + RFN_LINE - 1) / RFN_LINE * RFN_LINE;
     state = aligned_alloc(RFN_LINE, size);
     if (!state)
-        return NULL;
+        return rfn_cursor_no_memory(cursor);
     memset(state, 0, size);
+    cursor->symbols[symbol] = state;
     state->sources = (struct rfn_symbol_source *)(state + 1);
-    state->in = (int64_t *)(state->sources + n_columns);
+    state->in = (int64_t *)(state->sources + columns);
     state->out = state->in + function->n_in;
-    return state;
-}
-
-static void fill_record(const struct rfn_symbol_info *info, uint32_t symbol,
-                        struct rfn_symbol_state *state)
-{
     state->record = (struct rfn_record){.polls = 1,
                                         .symbol = symbol,
                                         .function = info->function,
@@ -314,83 +263,47 @@ static void fill_record(const struct rfn_symbol_info *info, uint32_t symbol,
                                         .in = state->in,
                                         .out = state->out,
                                         .failed_poll = info->failed_poll};
-}
-
-static int open_symbol(struct rfn_cursor *cursor, uint32_t symbol)
-{
-    struct wanted wanted[WANTED_MAX];
-    const struct rfn_symbol_info *info = &cursor->structure->symbols[symbol];
-    const struct rfn_function_info *function =
-        &cursor->archive->dictionary.functions[info->function];
-    struct rfn_symbol_state *state = new_state(function, count_columns(info, function));
-    if (!state)
-        return rfn_cursor_no_memory(cursor);
-    cursor->symbols[symbol] = state;
-    fill_record(info, symbol, state);
+    state->gaps.left = state->durations.left = UINT64_MAX;
     fill_inputs(cursor, info, function, state->in);
+    struct wanted wanted[WANTED_MAX];
     unsigned n = want_columns(cursor, info, function, state, wanted);
-    return add_columns(cursor, state, wanted, n);
+    for (unsigned i = 0; i < n; i++)
+        RFN_TRY(add_column(cursor, state, &wanted[i]));
+    state->ready.others = state->n_sources > 0;
+    return 0;
 }
 
 /* ---- events ---- */
 
-/* There are so few that each is read by itself. */
-static int read_mark(struct rfn_cursor *cursor, uint64_t *mark)
-{
-    const struct rfn_payload *payload = &cursor->timing.payload;
-    uint8_t bytes[10];
-    size_t left = payload->size - cursor->marks, size = left < sizeof bytes ? left : sizeof bytes;
-    int error = rfn_payload_read(payload, cursor->marks, bytes, size);
-    if (error < 0)
-        return column_failed(cursor, error, payload);
-    struct rfn_reader reader = rfn_reader_over(bytes, size);
-    *mark = rfn_reader_varint(&reader);
-    cursor->marks += reader.at;
-    return 0;
-}
-
-static int check_mark(struct rfn_cursor *cursor, uint64_t enter)
-{
-    uint64_t mark = 0;
-    if (cursor->n_marks == cursor->timing.n_marks)
-        return 0;
-    cursor->n_marks++;
-    RFN_TRY(read_mark(cursor, &mark));
-    cursor->mark_quanta += mark;
-    if (cursor->mark_quanta == enter)
-        return 0;
-    return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload, "a time mark is wrong");
-}
-
 /* An event that had not ended when its times were written. */
 static void end_later(const struct rfn_cursor *cursor, struct rfn_record *record)
 {
-    if (cursor->end_ns <= record->exit_ns)
+    if (cursor->clock.end_ns <= record->exit_ns)
         return;
     if (!record->failed_poll)
-        record->inside_ns = (int64_t)((uint64_t)cursor->end_ns - (uint64_t)record->enter_ns);
-    record->exit_ns = cursor->end_ns;
+        record->inside_ns = (int64_t)((uint64_t)cursor->clock.end_ns - (uint64_t)record->enter_ns);
+    record->exit_ns = cursor->clock.end_ns;
 }
 
 static int fill_times(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
                       struct rfn_quanta quanta)
 {
     struct rfn_record *record = &state->record;
-    uint64_t enter = cursor->last_exit + (uint64_t)quanta.gap;
+    uint64_t enter = cursor->clock.last_exit + (uint64_t)quanta.gap;
+    if (__builtin_expect(!(cursor->walk.index & cursor->marks.mask) && cursor->walk.index, 0))
+        RFN_TRY(rfn_cursor_check_mark(cursor, &enter));
     uint64_t exit = enter + (uint64_t)quanta.duration;
-    if (__builtin_expect(cursor->walk.index % RFN_STREAM_MARK == 0 && cursor->walk.index, 0))
-        RFN_TRY(check_mark(cursor, enter));
     uint64_t from = rfn_cursor_ns(cursor, enter), to = rfn_cursor_ns(cursor, exit);
-    record->enter_ns = (int64_t)(from + cursor->add_ns);
-    record->exit_ns = (int64_t)(to + cursor->add_ns);
+    record->enter_ns = (int64_t)(from + cursor->clock.add_ns);
+    record->exit_ns = (int64_t)(to + cursor->clock.add_ns);
     record->inside_ns = (int64_t)(to - from);
     if (__builtin_expect(record->failed_poll, 0)) {
         to = rfn_cursor_ns(cursor, enter + (uint64_t)state->inside);
         record->inside_ns = (int64_t)(to - from);
     }
-    if (__builtin_expect(cursor->walk.index == cursor->last, 0))
+    if (__builtin_expect(cursor->walk.index == cursor->clock.last, 0))
         end_later(cursor, record);
-    cursor->last_exit = exit;
+    cursor->clock.last_exit = exit;
     return 0;
 }
 
@@ -402,7 +315,7 @@ static int supplied(struct rfn_cursor *cursor, struct rfn_supply *supply, uint64
         error = rfn_column_next_block(&supply->column);
     *left = supply->open ? supply->column.left : supply->left;
     if (error == RFN_E_RANGE)
-        return column_failed(cursor, error, &cursor->values->payload);
+        return column_failed(cursor, error, &cursor->parts.values->payload);
     return error < 0 ? column_failed(cursor, error, &cursor->timing.payload) : 0;
 }
 
@@ -478,47 +391,45 @@ static inline void prefetch(const struct rfn_cursor *cursor)
     }
 }
 
-static int segment_failed(struct rfn_cursor *cursor)
+int rfn_cursor_segment_failed(struct rfn_cursor *cursor)
 {
     struct rfn_representatives_fault fault = rfn_representatives_fault(cursor->representatives);
     return rfn_cursor_fault_in(cursor, fault.payload, fault.text);
 }
 
-/* What else comes from columns of TIMING. */
-static int read_representative(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
-                               struct rfn_quanta *quanta)
-{
-    struct rfn_recreated event;
-    if (rfn_representatives_next(cursor->representatives, &event) < 0)
-        return segment_failed(cursor);
-    *quanta = (struct rfn_quanta){.gap = (int64_t)(event.enter - cursor->last_exit),
-                                  .duration = (int64_t)(event.exit - event.enter)};
-    state->inside = event.inside;
-    state->record.polls = (uint64_t)event.polls;
-    state->record.volume_gap = event.volume_gap;
-    state->record.volume_inside = event.volume_inside;
-    return 0;
-}
-
-/* What most cursors do not do. */
-static int deliver_seldom(struct rfn_cursor *cursor, uint32_t symbol,
-                          struct rfn_symbol_state *state, struct rfn_quanta *quanta)
+/* What most cursors do not do: telling segments, and taking from representatives what else comes
+ * from columns of TIMING. */
+static int deliver_seldom(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
+                          struct rfn_quanta *quanta)
 {
     const struct rfn_cuts *cuts = cursor->walk.cuts;
+    struct rfn_record *record = &state->record;
+    struct rfn_recreated event;
     if (cuts) {
-        rfn_walk_place(&cursor->walk, cuts->marked ? rfn_symbol_mark(&cursor->archive->dictionary,
-                                                                     cursor->structure, symbol)
-                                                   : RFN_MARK_NONE);
-        state->record.begins = cuts->place.begins;
-        state->record.context = cuts->place.context;
+        rfn_walk_place(&cursor->walk, cuts->marked
+                                          ? rfn_symbol_mark(&cursor->archive->dictionary,
+                                                            cursor->parts.structure, record->symbol)
+                                          : RFN_MARK_NONE);
+        record->begins = cuts->place.begins;
+        record->context = cuts->place.context;
     }
-    return cursor->representatives ? read_representative(cursor, state, quanta) : 0;
+    if (!cursor->representatives)
+        return 0;
+    if (rfn_representatives_next(cursor->representatives, &event) < 0)
+        return rfn_cursor_segment_failed(cursor);
+    quanta->gap = (int64_t)(event.enter - cursor->clock.last_exit);
+    quanta->duration = (int64_t)(event.exit - event.enter);
+    state->inside = event.inside;
+    record->polls = (uint64_t)event.polls;
+    record->volume_gap = event.volume_gap;
+    record->volume_inside = event.volume_inside;
+    return 0;
 }
 
 static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_record **record)
 {
     if (cursor->walk.index >= cursor->events)
-        return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
+        return fail(cursor, RFN_E_CORRUPT, &cursor->parts.values->payload,
                     "there are more events than the stream has");
     if (!cursor->symbols[symbol])
         RFN_TRY(open_symbol(cursor, symbol));
@@ -526,7 +437,7 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     struct rfn_quanta quanta;
     RFN_TRY(take_times(cursor, state, &quanta));
     if (__builtin_expect(cursor->seldom, 0))
-        RFN_TRY(deliver_seldom(cursor, symbol, state, &quanta));
+        RFN_TRY(deliver_seldom(cursor, state, &quanta));
     prefetch(cursor);
     if (state->ready.others)
         RFN_TRY(read_sources(cursor, state));
@@ -539,125 +450,111 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     return 1;
 }
 
-static int at_end(struct rfn_cursor *cursor)
-{
-    if (cursor->walk.index == cursor->events)
-        return 0;
-    return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
-                "there are fewer events than the stream has");
-}
-
 static int next(struct rfn_cursor *cursor, const struct rfn_record **record)
 {
     uint32_t symbol;
+    const struct rfn_payload *values = &cursor->parts.values->payload;
     int more = rfn_walk_next(&cursor->walk, &symbol);
     if (__builtin_expect(more > 0, 1))
         return deliver(cursor, symbol, record);
-    if (more == 0)
-        return at_end(cursor);
-    return rfn_cursor_fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
+    if (more < 0)
+        return rfn_cursor_fault_in(cursor, values, cursor->walk.fault);
+    if (cursor->walk.index == cursor->events)
+        return 0;
+    return fail(cursor, RFN_E_CORRUPT, values, "there are fewer events than the stream has");
+}
+
+/* What a seek has found, unless the cursor has failed. */
+static int resume(struct rfn_cursor *cursor, const struct rfn_record **record,
+                  struct rfn_diag *diag)
+{
+    if (cursor->stop.error)
+        return rfn_cursor_report(cursor, diag);
+    *record = cursor->stop.held;
+    cursor->stop.stopped = false;
+    return 1;
 }
 
 int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
                     struct rfn_diag *diag)
 {
-    cursor->batch.n = 0;
-    if (cursor->error)
-        return rfn_cursor_report(cursor, diag);
+    cursor->batches.batch.n = 0;
+    if (__builtin_expect(cursor->stop.stopped, 0))
+        return resume(cursor, record, diag);
     int result = next(cursor, record);
     return result < 0 ? rfn_cursor_report(cursor, diag) : result;
 }
 
 /* ---- opening ---- */
 
-static int use_parts(struct rfn_cursor *cursor, struct rfn_diag *diag)
+int rfn_cursor_begin_representatives(struct rfn_cursor *cursor)
 {
-    RFN_TRY(rfn_stream_parts_use(cursor->archive, cursor->stream, &cursor->parts, diag));
-    cursor->structure = &cursor->parts.structure->u.structure;
-    cursor->values = &cursor->parts.values->u.values;
-    return 0;
-}
-
-/* Times are of TIMING, or of the segments of a PROFILE. RFN_E_NOTFOUND: there are none. */
-static int load_times(struct rfn_cursor *cursor, struct rfn_diag *diag)
-{
-    int error = rfn_reduced_timing_load(cursor->archive, cursor->stream, cursor->structure,
-                                        &cursor->timing, &cursor->reduced, diag);
-    if (error != RFN_E_NOTFOUND)
-        return error;
-    RFN_TRY(
-        rfn_timing_load(cursor->archive, cursor->stream, cursor->structure, &cursor->timing, diag));
-    cursor->has_timing = true;
-    return 0;
-}
-
-static int begin_representatives(struct rfn_cursor *cursor)
-{
-    const struct rfn_representatives_of what = {&cursor->archive->dictionary, cursor->structure,
-                                                cursor->values, &cursor->timing, &cursor->reduced};
+    const struct rfn_representatives_of what = {&cursor->archive->dictionary,
+                                                cursor->parts.structure, cursor->parts.values,
+                                                &cursor->timing, &cursor->reduced};
     int error = rfn_representatives_open(&what, &cursor->representatives);
     cursor->seldom = true;
     if (error < 0 && !cursor->representatives)
         return rfn_cursor_no_memory(cursor);
-    return error < 0 ? segment_failed(cursor) : 0;
+    return error < 0 ? rfn_cursor_segment_failed(cursor) : 0;
 }
 
-/* What STREAMS says of the end; segments of a PROFILE have their own. */
-static void use_end(struct rfn_cursor *cursor)
+/* Times are of TIMING, or of the segments of a PROFILE, or there are none. */
+static int load_times(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
-    struct rfn_clock_place place = {0};
-    uint64_t ns = (uint64_t)rfn_stream_word(cursor->archive, RFN_WORD_END, cursor->stream);
-    if (!ns || cursor->representatives || !cursor->events)
-        return;
-    if (cursor->correction)
-        ns = rfn_clock_ns(cursor->correction, &place, ns);
-    cursor->last = cursor->events - 1;
-    cursor->end_ns = (int64_t)(ns + cursor->add_ns);
+    int error = rfn_times_load(cursor->archive, cursor->stream, cursor->parts.structure,
+                               &cursor->timing, &cursor->reduced, diag);
+    if (error < 0)
+        return error == RFN_E_NOTFOUND ? 0 : error;
+    cursor->has_timing = !cursor->reduced.columns;
+    cursor->times = cursor->timing.times;
+    cursor->clock.last_exit = cursor->marks.quanta = cursor->timing.clock.start;
+    cursor->marks.at = cursor->timing.marks;
+    if (!cursor->has_timing && rfn_cursor_begin_representatives(cursor) < 0)
+        return rfn_cursor_report(cursor, diag);
+    return 0;
 }
 
-static int use_timing(struct rfn_cursor *cursor, struct rfn_diag *diag)
+/* How quanta become times of the run; and when the last event ends, if STREAMS says it. Segments of
+ * a PROFILE have their own ends. */
+static int use_clock(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
     const struct rfn_archive *archive = cursor->archive;
-    int error = load_times(cursor, diag);
-    if (error == RFN_E_NOTFOUND)
-        return 0;
-    RFN_TRY(error);
-    cursor->times = cursor->timing.times;
-    if (!cursor->has_timing && begin_representatives(cursor) < 0)
-        return rfn_cursor_report(cursor, diag);
     const struct rfn_clock *clock = &cursor->timing.clock;
-    if (cursor->times)
-        cursor->last_exit = cursor->mark_quanta = clock->start;
+    uint32_t of = rfn_stream_times(archive, cursor->stream); /* whose clock it is */
+    uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, of);
+    uint64_t start = (uint64_t)rfn_stream_word(archive, RFN_WORD_START, of),
+             realtime = (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, of),
+             end = (uint64_t)rfn_stream_word(archive, RFN_WORD_END, cursor->stream);
+    struct rfn_clock_place place = {0}, end_place = {0};
     if (!cursor->times || clock->of_the_run)
         return 0;
-    struct rfn_clock_place place = {0};
-    uint32_t of = rfn_stream_times(archive, cursor->stream); /* whose clock it is */
-    if (rfn_clock_ns(clock, &place, clock->start) !=
-            (uint64_t)rfn_stream_word(archive, RFN_WORD_START, of) ||
-        clock->realtime_offset != (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, of))
+    if (rfn_clock_ns(clock, &place, clock->start) != start || clock->realtime_offset != realtime)
         return rfn_payload_fault(&cursor->timing.payload, "its clock starts not as STREAMS says",
                                  diag);
-    cursor->marks = cursor->timing.marks;
-    uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, of);
-    cursor->add_ns = rfn_archive_origin(archive, host);
-    cursor->correction = rfn_host_clock(&archive->clocks, host);
-    use_end(cursor);
+    cursor->clock.add_ns = rfn_archive_origin(archive, host);
+    cursor->clock.correction = rfn_host_clock(&archive->clocks, host);
+    if (!end || cursor->representatives || !cursor->events)
+        return 0;
+    if (cursor->clock.correction)
+        end = rfn_clock_ns(cursor->clock.correction, &end_place, end);
+    cursor->clock.last = cursor->events - 1;
+    cursor->clock.end_ns = (int64_t)(end + cursor->clock.add_ns);
     return 0;
 }
 
 static int make_tables(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
-    const struct rfn_structure *structure = cursor->structure;
+    const struct rfn_structure *structure = cursor->parts.structure;
+    uint32_t place = rfn_stream_place(cursor->archive, cursor->stream);
     cursor->comms = malloc((structure->n_comms + (size_t)1) * sizeof *cursor->comms);
     cursor->symbols = calloc(structure->n_symbols + (size_t)1, sizeof(struct rfn_symbol_state *));
-    cursor->plans = calloc(structure->n_loops + (size_t)1, sizeof *cursor->plans);
-    if (!cursor->comms || !cursor->symbols || !cursor->plans ||
-        rfn_walk_open(&cursor->walk, structure, cursor->values) < 0)
-        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
-                        cursor->archive->chunks.path);
+    cursor->batches.plans = calloc(structure->n_loops + (size_t)1, sizeof *cursor->batches.plans);
+    if (!cursor->comms || !cursor->symbols || !cursor->batches.plans ||
+        rfn_walk_open(&cursor->walk, structure, cursor->parts.values) < 0)
+        return rfn_archive_no_memory(cursor->archive, diag);
     for (uint32_t i = 0; i < structure->n_comms; i++)
-        cursor->comms[i] = rfn_member_word(&cursor->parts.places->u.places, structure->n_places + i,
-                                           cursor->place, 0);
+        cursor->comms[i] = rfn_member_word(cursor->parts.places, structure->n_places + i, place, 0);
     return 0;
 }
 
@@ -666,16 +563,18 @@ int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct r
 {
     struct rfn_cursor *opened = calloc(1, sizeof *opened);
     if (!opened)
-        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", archive->chunks.path);
+        return rfn_archive_no_memory(archive, diag);
     opened->archive = archive;
     opened->stream = stream;
     opened->rank = (uint32_t)rfn_stream_word(archive, RFN_WORD_RANK, stream);
     opened->events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream);
-    opened->last = UINT64_MAX;
-    opened->place = rfn_stream_place(archive, stream);
-    int error = use_parts(opened, diag);
+    opened->clock.last = UINT64_MAX;
+    opened->marks.mask = archive->mark_events - 1;
+    int error = rfn_stream_parts_use(archive, stream, &opened->parts, diag);
     if (!error)
-        error = use_timing(opened, diag);
+        error = load_times(opened, diag);
+    if (!error)
+        error = use_clock(opened, diag);
     if (!error)
         error = make_tables(opened, diag);
     if (error < 0) {
@@ -691,8 +590,7 @@ int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct r
 int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag)
 {
     if (rfn_walk_cut(&cursor->walk, &cursor->archive->dictionary, min_calls) < 0)
-        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory",
-                        cursor->archive->chunks.path);
+        return rfn_archive_no_memory(cursor->archive, diag);
     cursor->seldom = true;
     return 0;
 }
@@ -721,21 +619,26 @@ int rfn_cursor_show_calls(const struct rfn_cursor *cursor,
 
 /* ---- closing ---- */
 
-static void close_columns(struct rfn_cursor *cursor)
+void rfn_cursor_close_columns(struct rfn_cursor *cursor)
 {
-    for (uint32_t i = 0; cursor->symbols && i < cursor->structure->n_symbols; i++)
+    for (uint32_t i = 0; cursor->symbols && i < cursor->parts.structure->n_symbols; i++) {
         free_state(cursor->symbols[i]);
+        cursor->symbols[i] = NULL;
+    }
 }
 
 void rfn_cursor_close(struct rfn_cursor *cursor)
 {
     if (!cursor)
         return;
-    close_columns(cursor);
-    rfn_cursor_free_plans(cursor);
+    rfn_cursor_close_columns(cursor);
+    rfn_cursor_forget_plans(cursor);
+    free(cursor->batches.plans);
+    free(cursor->batches.times);
     rfn_list_reader_free(cursor->lists);
     rfn_walk_close(&cursor->walk);
     free(cursor->symbols);
+    free(cursor->passed);
     free(cursor->comms);
     rfn_representatives_close(cursor->representatives);
     rfn_reduced_timing_release(&cursor->reduced);
@@ -755,8 +658,8 @@ static struct rfn_cursor *changeable(const struct rfn_cursor *cursor)
 
 static void list_failed(struct rfn_cursor *cursor, int error)
 {
-    const struct rfn_payload *payload = &cursor->values->payload;
-    if (cursor->error)
+    const struct rfn_payload *payload = &cursor->parts.values->payload;
+    if (cursor->stop.error)
         return;
     if (error == RFN_E_NOMEM || error == RFN_E_IO || error == RFN_E_INCOMPLETE)
         fail(cursor, error, payload, rfn_read_fault(error));
@@ -778,7 +681,7 @@ static void translate_list(const struct rfn_cursor *cursor, enum list_form form,
 static const struct rfn_list_copy *read_list(struct rfn_cursor *cursor, uint64_t key)
 {
     const struct rfn_archive *archive = cursor->archive;
-    const struct rfn_values *values = cursor->values;
+    const struct rfn_values *values = cursor->parts.values;
     struct rfn_list_copy *copy = NULL;
     bool made = false;
     if (!cursor->lists)
@@ -801,7 +704,7 @@ const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, 
 {
     uint8_t of = kind & (uint8_t)~RFN_KIND_LIST;
     *n = 0;
-    if (number < 1 || (uint64_t)number > cursor->values->lists.n)
+    if (number < 1 || (uint64_t)number > cursor->parts.values->lists.n)
         return NULL;
     uint64_t key = (uint64_t)number * RFN_LIST_FORMS;
     if (of == RFN_KIND_TYPE || of == RFN_KIND_COMM)
@@ -818,8 +721,9 @@ const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, 
 int rfn_cursor_decode_ahead(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
     struct rfn_representatives *representatives = cursor->representatives;
-    if (!cursor->error && representatives && rfn_representatives_decode_ahead(representatives) < 0)
-        segment_failed(cursor);
+    if (!cursor->stop.error && representatives &&
+        rfn_representatives_decode_ahead(representatives) < 0)
+        rfn_cursor_segment_failed(cursor);
     return rfn_cursor_report(cursor, diag);
 }
 
@@ -833,12 +737,12 @@ int64_t rfn_cursor_off_ns(const struct rfn_cursor *cursor)
 
 bool rfn_cursor_counts_calls(const struct rfn_cursor *cursor)
 {
-    return !cursor->representatives || cursor->structure->n_polls == 0;
+    return !cursor->representatives || cursor->parts.structure->n_polls == 0;
 }
 
 uint64_t rfn_cursor_lists(const struct rfn_cursor *cursor)
 {
-    return cursor->values->lists.n;
+    return cursor->parts.values->lists.n;
 }
 
 bool rfn_cursor_list_types_exist(const struct rfn_cursor *cursor, uint64_t number)
@@ -855,70 +759,56 @@ bool rfn_cursor_list_types_exist(const struct rfn_cursor *cursor, uint64_t numbe
 
 int rfn_cursor_check_lists(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
-    const struct rfn_values *values = cursor->values;
+    const struct rfn_values *values = cursor->parts.values;
     int error = rfn_value_lists_check(&values->lists, &values->payload);
     if (error < 0)
         list_failed(cursor, error);
     return rfn_cursor_report(cursor, diag);
 }
 
-static int expect_end(struct rfn_cursor *cursor, struct rfn_column_cursor *column,
-                      const struct rfn_payload *payload)
-{
-    const char *fault = rfn_column_left_over(column);
-    return fault ? rfn_cursor_fault_in(cursor, payload, fault) : 0;
-}
-
-/* A column that no event has opened must be empty. */
-static int expect_empty(struct rfn_cursor *cursor, const struct wanted *wanted)
-{
-    struct rfn_column_cursor column;
-    int error = open_column(&column, wanted);
-    if (error < 0)
-        return column_failed(cursor, error, wanted->payload);
-    error = expect_end(cursor, &column, wanted->payload);
-    rfn_column_close(&column);
-    return error;
-}
-
+/* All columns of a symbol are at their ends; those that no event has opened are empty. */
 static int finish_symbol(struct rfn_cursor *cursor, uint32_t symbol)
 {
-    const struct rfn_symbol_info *info = &cursor->structure->symbols[symbol];
+    const struct rfn_symbol_info *info = &cursor->parts.structure->symbols[symbol];
     struct rfn_symbol_state *state = cursor->symbols[symbol];
+    const char *fault = NULL;
     if (!state) {
         struct wanted wanted[WANTED_MAX];
         int64_t words[2 * RFN_PARAMS_MAX];
         struct rfn_symbol_state nowhere = {.in = words, .out = words};
         unsigned n = want_columns(
             cursor, info, &cursor->archive->dictionary.functions[info->function], &nowhere, wanted);
-        for (unsigned i = 0; i < n; i++)
-            RFN_TRY(expect_empty(cursor, &wanted[i]));
+        for (unsigned i = 0; i < n; i++) {
+            fault = rfn_column_not_empty(wanted[i].payload, wanted[i].at);
+            if (fault)
+                return rfn_cursor_fault_in(cursor, wanted[i].payload, fault);
+        }
         return 0;
     }
-    bool left = state->ready.n || (!state->gaps.open && state->gaps.left);
-    if (state->counted && left)
-        return fail(cursor, RFN_E_CORRUPT, &cursor->values->payload,
+    if (state->counted && (state->ready.n || (!state->gaps.open && state->gaps.left)))
+        return fail(cursor, RFN_E_CORRUPT, &cursor->parts.values->payload,
                     "a column is longer than the structure says");
-    struct rfn_supply *supplies[] = {&state->gaps, &state->durations};
-    for (unsigned i = 0; i < 2; i++) {
-        if (supplies[i]->open)
-            RFN_TRY(expect_end(cursor, &supplies[i]->column, &cursor->timing.payload));
+    if (state->gaps.open)
+        fault = rfn_column_left_over(&state->gaps.column);
+    if (!fault && state->durations.open)
+        fault = rfn_column_left_over(&state->durations.column);
+    const struct rfn_payload *payload = &cursor->timing.payload;
+    for (unsigned i = 0; i < state->n_sources && !fault; i++) {
+        payload = payload_of(cursor, &state->sources[i]);
+        fault = rfn_column_left_over(&state->sources[i].column);
     }
-    for (unsigned i = 0; i < state->n_sources; i++)
-        RFN_TRY(
-            expect_end(cursor, &state->sources[i].column, payload_of(cursor, &state->sources[i])));
-    return 0;
+    return fault ? rfn_cursor_fault_in(cursor, payload, fault) : 0;
 }
 
 static int finish(struct rfn_cursor *cursor)
 {
-    for (uint32_t i = 0; i < cursor->structure->n_symbols; i++)
+    for (uint32_t i = 0; i < cursor->parts.structure->n_symbols; i++)
         RFN_TRY(finish_symbol(cursor, i));
     if (rfn_walk_finish(&cursor->walk) < 0)
-        return rfn_cursor_fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
+        return rfn_cursor_fault_in(cursor, &cursor->parts.values->payload, cursor->walk.fault);
     if (cursor->representatives && rfn_representatives_finish(cursor->representatives) < 0)
-        return segment_failed(cursor);
-    if (cursor->times && cursor->n_marks != cursor->timing.n_marks)
+        return rfn_cursor_segment_failed(cursor);
+    if (cursor->times && cursor->marks.n != cursor->timing.n_marks)
         return fail(cursor, RFN_E_CORRUPT, &cursor->timing.payload,
                     "there are too many time marks");
     return 0;
@@ -926,7 +816,7 @@ static int finish(struct rfn_cursor *cursor)
 
 int rfn_cursor_finish(struct rfn_cursor *cursor, struct rfn_diag *diag)
 {
-    if (!cursor->error)
+    if (!cursor->stop.error)
         finish(cursor);
     return rfn_cursor_report(cursor, diag);
 }

@@ -9,7 +9,6 @@
 #include "base/grow.h"
 #include "event/kind.h"
 #include "reduce/fold.h"
-#include "reduce/stream.h"
 
 #include <stdlib.h>
 
@@ -86,11 +85,11 @@ static int make_plan(struct rfn_cursor *cursor, struct rfn_batch_plan *plan,
         plan->width = known ? UINT32_MAX : 0;
         return 0;
     }
-    if (!cursor->batch_times)
-        cursor->batch_times = malloc(BATCH_EVENTS * sizeof *cursor->batch_times);
+    if (!cursor->batches.times)
+        cursor->batches.times = malloc(BATCH_EVENTS * sizeof *cursor->batches.times);
     plan->states = malloc(run.n * sizeof *plan->states);
     plan->records = malloc(run.n * sizeof *plan->records);
-    if (!cursor->batch_times || !plan->states || !plan->records) {
+    if (!cursor->batches.times || !plan->states || !plan->records) {
         free(plan->states);
         free(plan->records);
         *plan = (struct rfn_batch_plan){0};
@@ -141,12 +140,12 @@ static void prefetch_values(const struct rfn_batch_plan *plan)
 static uint64_t trips_at_once(const struct rfn_cursor *cursor, const struct rfn_batch_plan *plan)
 {
     const struct rfn_walk *walk = &cursor->walk;
-    uint64_t since_mark = walk->index % RFN_STREAM_MARK;
-    const uint64_t end = least(cursor->events, cursor->last);
+    uint64_t since_mark = walk->index & cursor->marks.mask;
+    const uint64_t end = least(cursor->events, cursor->clock.last);
     uint64_t events = walk->index < end ? least(BATCH_EVENTS, end - walk->index) : 0;
     if (!since_mark)
         return 0;
-    events = least(events, RFN_STREAM_MARK - since_mark);
+    events = least(events, cursor->marks.mask + 1 - since_mark);
     if (walk->cuts)
         events = least(events, RFN_SEGMENT_EVENTS_MAX - walk->cuts->length);
     uint64_t left = plan->whole ? walk->frames[walk->depth - 1].left : 1;
@@ -189,7 +188,7 @@ static void take_ahead(struct rfn_symbol_state *state, uint64_t n)
 static bool to_ns(struct rfn_cursor *cursor, const struct rfn_quanta *quanta, uint32_t width,
                   uint64_t *before_ns, struct rfn_batch_time *times)
 {
-    uint64_t at = cursor->last_exit, ns = *before_ns, all = 0;
+    uint64_t at = cursor->clock.last_exit, ns = *before_ns, all = 0;
     for (uint32_t i = 0; i < width; i++) {
         uint64_t enter_ns = rfn_cursor_ns(cursor, at += (uint64_t)quanta[i].gap);
         uint64_t exit_ns = rfn_cursor_ns(cursor, at += (uint64_t)quanta[i].duration);
@@ -200,7 +199,7 @@ static bool to_ns(struct rfn_cursor *cursor, const struct rfn_quanta *quanta, ui
     }
     if (all > UINT32_MAX)
         return false;
-    cursor->last_exit = at;
+    cursor->clock.last_exit = at;
     *before_ns = ns;
     return true;
 }
@@ -210,15 +209,15 @@ static uint64_t fill_batch(struct rfn_cursor *cursor, const struct rfn_batch_pla
                            uint64_t trips)
 {
     struct rfn_quanta quanta[BATCH_EVENTS];
-    uint64_t done = 0, ns = rfn_cursor_ns(cursor, cursor->last_exit);
-    cursor->batch.before_ns = (int64_t)(ns + cursor->add_ns);
+    uint64_t done = 0, ns = rfn_cursor_ns(cursor, cursor->clock.last_exit);
+    cursor->batches.batch.before_ns = (int64_t)(ns + cursor->clock.add_ns);
     prefetch_values(plan);
     for (uint32_t i = 0; i < plan->width; i++)
         look_ahead(plan->states[i], trips, quanta + i, plan->width);
     while (done < trips && to_ns(cursor, quanta + done * plan->width, plan->width, &ns,
-                                 cursor->batch_times + done * plan->width))
+                                 cursor->batches.times + done * plan->width))
         done++;
-    cursor->batch.end_ns = (int64_t)(ns + cursor->add_ns);
+    cursor->batches.batch.end_ns = (int64_t)(ns + cursor->clock.add_ns);
     return done;
 }
 
@@ -226,13 +225,13 @@ static void begin_batch(struct rfn_cursor *cursor, const struct rfn_batch_plan *
                         uint64_t trips)
 {
     struct rfn_walk *walk = &cursor->walk;
-    struct rfn_batch *batch = &cursor->batch;
-    batch->loop = (uint32_t)(plan - cursor->plans);
+    struct rfn_batch *batch = &cursor->batches.batch;
+    batch->loop = (uint32_t)(plan - cursor->batches.plans);
     batch->width = plan->width;
     batch->n = (uint32_t)trips * plan->width;
     batch->taken = 0;
     batch->records = plan->records;
-    batch->times = cursor->batch_times;
+    batch->times = cursor->batches.times;
     batch->first = walk->index;
     batch->begins = walk->cuts && walk->cuts->pending;
     for (uint32_t i = 0; i < plan->width; i++)
@@ -255,8 +254,8 @@ static struct rfn_batch_plan *plan_here(struct rfn_cursor *cursor)
     const struct rfn_walk_frame *frame = &cursor->walk.frames[cursor->walk.depth - 1];
     if (cursor->walk.depth == 1)
         return NULL;
-    struct rfn_batch_plan *plan = &cursor->plans[frame->loop];
-    const struct rfn_node_list *body = &cursor->structure->loops[frame->loop];
+    struct rfn_batch_plan *plan = &cursor->batches.plans[frame->loop];
+    const struct rfn_node_list *body = &cursor->parts.structure->loops[frame->loop];
     if (!plan->width && !plan->run)
         find_run(plan, body);
     if (plan->width == UINT32_MAX || frame->node != frame->body + plan->first)
@@ -275,16 +274,16 @@ static struct rfn_batch_plan *plan_here(struct rfn_cursor *cursor)
 int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
                           struct rfn_diag *diag)
 {
-    cursor->batch.n = 0;
-    if (cursor->error)
+    cursor->batches.batch.n = 0;
+    if (cursor->stop.stopped)
         return rfn_cursor_report(cursor, diag);
     if (!has_batches(cursor))
         return 0;
     int more = rfn_walk_find(&cursor->walk);
     if (more < 0)
-        rfn_cursor_fault_in(cursor, &cursor->values->payload, cursor->walk.fault);
+        rfn_cursor_fault_in(cursor, &cursor->parts.values->payload, cursor->walk.fault);
     struct rfn_batch_plan *plan = more > 0 ? plan_here(cursor) : NULL;
-    if (cursor->error)
+    if (cursor->stop.error)
         return rfn_cursor_report(cursor, diag);
     if (plan)
         prefetch(plan);
@@ -297,15 +296,15 @@ int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
         return 0;
     }
     begin_batch(cursor, plan, done);
-    *batch = &cursor->batch;
+    *batch = &cursor->batches.batch;
     return 1;
 }
-void rfn_cursor_free_plans(struct rfn_cursor *cursor)
+
+void rfn_cursor_forget_plans(struct rfn_cursor *cursor)
 {
-    for (uint32_t i = 0; cursor->plans && i < cursor->structure->n_loops; i++) {
-        free(cursor->plans[i].states);
-        free(cursor->plans[i].records);
+    for (uint32_t i = 0; cursor->batches.plans && i < cursor->parts.structure->n_loops; i++) {
+        free(cursor->batches.plans[i].states);
+        free(cursor->batches.plans[i].records);
+        cursor->batches.plans[i] = (struct rfn_batch_plan){0};
     }
-    free(cursor->plans);
-    free(cursor->batch_times);
 }

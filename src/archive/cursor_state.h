@@ -87,32 +87,45 @@ struct rfn_batch_plan {
 
 struct rfn_cursor {
     const struct rfn_archive *archive;
-    uint32_t stream, rank, place;
+    uint32_t stream, rank;
     struct rfn_stream_parts parts;
-    const struct rfn_structure *structure;
-    const struct rfn_values *values;
     struct rfn_timing timing;
     struct rfn_reduced_timing reduced;
     struct rfn_representatives *representatives; /* NULL: times are not reduced */
     bool has_timing, times;                      /* has_timing: columns of TIMING */
     bool seldom;                                 /* it tells segments, or has representatives */
     uint64_t events;
-    uint64_t last_exit, add_ns;
-    uint64_t last;  /* the event that ends when STREAMS says; UINT64_MAX: there is none */
-    int64_t end_ns; /* when that is, from the origin */
-    struct rfn_clock_place clock_place, correction_place;
-    const struct rfn_clock *correction; /* of the host's clock; NULL: none */
-    size_t marks;                       /* where in TIMING the next one is */
-    uint64_t n_marks, mark_quanta;      /* read so far */
-    struct rfn_walk walk;               /* in the structure; counts the events */
-    int64_t *comms;                     /* archive numbers by local number */
-    struct rfn_symbol_state **symbols;  /* NULL: has not occurred */
-    struct rfn_list_reader *lists;      /* NULL: nobody has asked for one */
-    struct rfn_batch_plan *plans;       /* per loop */
-    struct rfn_batch_time *batch_times; /* of the batch; NULL: there was none */
-    struct rfn_batch batch;             /* n: 0 while events come one by one */
-    int error;                          /* sticky, as is what it says */
-    struct rfn_diag diag;
+    struct rfn_cursor_clock {
+        uint64_t last_exit; /* quanta */
+        uint64_t add_ns;
+        uint64_t last;  /* the event that ends when STREAMS says; UINT64_MAX: there is none */
+        int64_t end_ns; /* when that is, from the origin */
+        struct rfn_clock_place place, correction_place;
+        const struct rfn_clock *correction; /* of the host's clock; NULL: none */
+    } clock;
+    struct rfn_cursor_marks {
+        size_t at;       /* where in TIMING the next one is */
+        uint64_t n;      /* read so far */
+        uint64_t quanta; /* the last one */
+        uint64_t mask;   /* numbers of marked events have none of these bits */
+        bool begins;     /* the next event begins at its mark: the one before was not read */
+    } marks;
+    struct rfn_walk walk;              /* in the structure; counts the events */
+    int64_t *comms;                    /* archive numbers by local number */
+    struct rfn_symbol_state **symbols; /* NULL: has not occurred since the cursor was moved */
+    uint64_t *passed;                  /* per symbol: how often it did before; NULL: never moved */
+    struct rfn_list_reader *lists;     /* NULL: nobody has asked for one */
+    struct rfn_cursor_batches {
+        struct rfn_batch_plan *plans; /* per loop */
+        struct rfn_batch_time *times; /* of the batch; NULL: there was none */
+        struct rfn_batch batch;       /* n: 0 while events come one by one */
+    } batches;
+    struct rfn_cursor_stop {
+        bool stopped;                  /* it has failed, or holds a record */
+        int error;                     /* sticky, as is what it says */
+        const struct rfn_record *held; /* found by a seek */
+        struct rfn_diag diag;
+    } stop;
 };
 
 /* ---- failure ---- */
@@ -124,14 +137,24 @@ int rfn_cursor_fault_in(struct rfn_cursor *cursor, const struct rfn_payload *pay
 int rfn_cursor_no_memory(struct rfn_cursor *cursor);
 int rfn_cursor_report(const struct rfn_cursor *cursor, struct rfn_diag *diag);
 
+/* The times of segments that are kept. */
+int rfn_cursor_begin_representatives(struct rfn_cursor *cursor);
+int rfn_cursor_segment_failed(struct rfn_cursor *cursor);
+
+void rfn_cursor_close_columns(struct rfn_cursor *cursor);
+
 /* ---- times ---- */
+
+/* An event with a mark, if there are any left: *enter is as it says. After a seek to that event it
+ * is taken from it. */
+int rfn_cursor_check_mark(struct rfn_cursor *cursor, uint64_t *enter);
 
 /* On the clock of the host of reference; quanta ascend. */
 static inline uint64_t rfn_cursor_ns(struct rfn_cursor *cursor, uint64_t quanta)
 {
-    uint64_t ns = rfn_clock_ns(&cursor->timing.clock, &cursor->clock_place, quanta);
-    if (__builtin_expect(cursor->correction != NULL, 0))
-        ns = rfn_clock_ns(cursor->correction, &cursor->correction_place, ns);
+    uint64_t ns = rfn_clock_ns(&cursor->timing.clock, &cursor->clock.place, quanta);
+    if (__builtin_expect(cursor->clock.correction != NULL, 0))
+        ns = rfn_clock_ns(cursor->clock.correction, &cursor->clock.correction_place, ns);
     return ns;
 }
 
@@ -157,6 +180,7 @@ static inline void rfn_supply_take(struct rfn_supply *supply, size_t n)
 
 /* ---- batches ---- */
 
-void rfn_cursor_free_plans(struct rfn_cursor *cursor);
+/* They are made anew when they are needed. */
+void rfn_cursor_forget_plans(struct rfn_cursor *cursor);
 
 #endif

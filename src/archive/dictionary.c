@@ -19,6 +19,8 @@ enum {
 struct context {
     struct rfn_dictionary *to;
     struct rfn_reader reader;
+    const char **strings;
+    uint32_t n_strings;
 };
 
 static void *allocate(struct context *context, size_t n, size_t size)
@@ -39,8 +41,8 @@ static uint32_t read_index(struct context *context, uint32_t n)
 
 static const char *read_name(struct context *context)
 {
-    uint32_t number = read_index(context, context->to->n_strings);
-    return context->reader.failed ? "" : context->to->strings[number];
+    uint32_t number = read_index(context, context->n_strings);
+    return context->reader.failed ? "" : context->strings[number];
 }
 
 static const char *known_or_null(const char *text)
@@ -49,151 +51,73 @@ static const char *known_or_null(const char *text)
 }
 
 /* A blob as a string; one with a zero byte inside ends there. */
-static const char *read_text(struct context *context)
+static const char *read_text(struct context *context, const char **text)
 {
     size_t size;
     const uint8_t *bytes = rfn_reader_blob(&context->reader, &size);
-    return bytes ? rfn_arena_copy(&context->to->arena, bytes, size) : NULL;
+    *text = bytes ? rfn_arena_copy(&context->to->arena, bytes, size) : NULL;
+    if (*text)
+        return NULL;
+    return context->reader.failed ? "a text is malformed" : rfn_out_of_memory;
 }
 
-/* ---- strings, modules, hosts ---- */
+/* ---- elements of tables, by number ---- */
 
 static const char *read_strings(struct context *context)
 {
-    struct rfn_dictionary *to = context->to;
-    to->n_strings = rfn_reader_count(&context->reader, 1);
-    to->strings = allocate(context, to->n_strings, sizeof *to->strings);
-    if (!to->strings)
+    static const char malformed[] = "the table of strings is malformed";
+    context->n_strings = rfn_reader_count(&context->reader, 1);
+    context->strings = allocate(context, context->n_strings, sizeof *context->strings);
+    if (!context->strings)
         return rfn_out_of_memory;
-    for (uint32_t i = 0; i < to->n_strings; i++) {
-        to->strings[i] = read_text(context);
-        if (!to->strings[i])
-            return context->reader.failed ? "the table of strings is malformed" : rfn_out_of_memory;
+    for (uint32_t i = 0; i < context->n_strings; i++) {
+        const char *fault = read_text(context, &context->strings[i]);
+        if (fault)
+            return context->reader.failed ? malformed : fault;
     }
-    if (context->reader.failed || to->n_strings == 0 || *to->strings[0])
-        return "the table of strings is malformed";
+    bool sound = !context->reader.failed && context->n_strings && !*context->strings[0];
+    return sound ? NULL : malformed;
+}
+
+static const char *read_module(struct context *context, uint32_t number)
+{
+    struct rfn_dictionary_module *module = &context->to->modules[number];
+    size_t size;
+    module->path = read_name(context);
+    const uint8_t *build_id = rfn_reader_blob(&context->reader, &size);
+    module->key = build_id && size ? rfn_hash_bytes(build_id, size)
+                                   : rfn_hash_bytes(module->path, strlen(module->path));
     return NULL;
 }
 
-static const char *read_modules(struct context *context)
+static const char *read_location(struct context *context, uint32_t number)
 {
     struct rfn_dictionary *to = context->to;
-    to->n_modules = rfn_reader_count(&context->reader, 1);
-    to->modules = allocate(context, to->n_modules, sizeof *to->modules);
-    to->module_keys = allocate(context, to->n_modules, sizeof *to->module_keys);
-    if (!to->modules || !to->module_keys)
+    struct rfn_location *location = &to->locations[number];
+    to->location_modules[number] = read_index(context, to->n_modules);
+    location->module = to->modules[to->location_modules[number]].path;
+    location->offset = rfn_reader_varint(&context->reader);
+    location->function = known_or_null(read_name(context));
+    location->file = known_or_null(read_name(context));
+    location->line = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+    return NULL;
+}
+
+static const char *read_path(struct context *context, uint32_t number)
+{
+    uint32_t n = rfn_reader_count(&context->reader, 1);
+    uint32_t *frames = allocate(context, n, sizeof *frames);
+    if (!frames)
         return rfn_out_of_memory;
-    for (uint32_t i = 0; i < to->n_modules; i++) {
-        size_t size;
-        to->modules[i] = read_name(context);
-        const uint8_t *build_id = rfn_reader_blob(&context->reader, &size);
-        to->module_keys[i] = build_id && size
-                                 ? rfn_hash_bytes(build_id, size)
-                                 : rfn_hash_bytes(to->modules[i], strlen(to->modules[i]));
-    }
-    return context->reader.failed ? "the table of modules is malformed" : NULL;
+    for (uint32_t k = 0; k < n; k++)
+        frames[k] = read_index(context, context->to->n_locations);
+    context->to->paths[number] = (struct rfn_path){frames, n};
+    return NULL;
 }
 
-static const char *read_hosts(struct context *context)
+static const char *read_function(struct context *context, uint32_t number)
 {
-    struct rfn_dictionary *to = context->to;
-    to->n_hosts = rfn_reader_count(&context->reader, 1);
-    to->hosts = allocate(context, to->n_hosts, sizeof *to->hosts);
-    to->cores = allocate(context, to->n_hosts, sizeof *to->cores);
-    if (!to->hosts || !to->cores)
-        return rfn_out_of_memory;
-    for (uint32_t i = 0; i < to->n_hosts; i++)
-        to->hosts[i] = read_name(context);
-    return context->reader.failed ? "the table of hosts is malformed" : NULL;
-}
-
-/* ---- regions ---- */
-
-/* Archives of minor version 0 end before this table. */
-static const char *read_regions(struct context *context)
-{
-    struct rfn_dictionary *to = context->to;
-    if (rfn_reader_left(&context->reader) == 0)
-        return NULL;
-    to->n_regions = rfn_reader_count(&context->reader, 1);
-    to->regions = allocate(context, to->n_regions, sizeof *to->regions);
-    if (!to->regions)
-        return rfn_out_of_memory;
-    for (uint32_t i = 0; i < to->n_regions && !context->reader.failed; i++) {
-        uint64_t hash = rfn_reader_u64(&context->reader);
-        to->regions[i] = read_name(context);
-        if (rfn_map_get(&to->region_numbers, hash))
-            return "a region is there twice";
-        if (rfn_map_put(&to->region_numbers, hash, i) < 0)
-            return rfn_out_of_memory;
-    }
-    return context->reader.failed ? "the table of regions is malformed" : NULL;
-}
-
-/* Behind everything else, and not in files of long ago. */
-static const char *read_cores(struct context *context)
-{
-    struct rfn_dictionary *to = context->to;
-    if (rfn_reader_left(&context->reader) == 0)
-        return NULL;
-    for (uint32_t i = 0; i < to->n_hosts; i++)
-        to->cores[i] = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
-    return context->reader.failed ? "the numbers of cores are malformed" : NULL;
-}
-
-bool rfn_dictionary_region(const struct rfn_dictionary *dictionary, int64_t *word)
-{
-    const uint64_t *number = rfn_map_get(&dictionary->region_numbers, (uint64_t)*word);
-    if (number)
-        *word = (int64_t)*number;
-    return number != NULL;
-}
-
-/* ---- call paths ---- */
-
-static const char *read_locations(struct context *context)
-{
-    struct rfn_dictionary *to = context->to;
-    to->n_locations = rfn_reader_count(&context->reader, 1);
-    to->locations = allocate(context, to->n_locations, sizeof *to->locations);
-    to->location_modules = allocate(context, to->n_locations, sizeof *to->location_modules);
-    if (!to->locations || !to->location_modules)
-        return rfn_out_of_memory;
-    for (uint32_t i = 0; i < to->n_locations && !context->reader.failed; i++) {
-        struct rfn_location *location = &to->locations[i];
-        to->location_modules[i] = read_index(context, to->n_modules);
-        location->module = to->modules[to->location_modules[i]];
-        location->offset = rfn_reader_varint(&context->reader);
-        location->function = known_or_null(read_name(context));
-        location->file = known_or_null(read_name(context));
-        location->line = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
-    }
-    return context->reader.failed ? "the table of locations is malformed" : NULL;
-}
-
-static const char *read_paths(struct context *context)
-{
-    struct rfn_dictionary *to = context->to;
-    to->n_paths = rfn_reader_count(&context->reader, 1);
-    to->paths = allocate(context, to->n_paths, sizeof *to->paths);
-    if (!to->paths)
-        return rfn_out_of_memory;
-    for (uint32_t i = 0; i < to->n_paths && !context->reader.failed; i++) {
-        uint32_t n = rfn_reader_count(&context->reader, 1);
-        uint32_t *frames = allocate(context, n, sizeof *frames);
-        if (!frames)
-            return rfn_out_of_memory;
-        for (uint32_t k = 0; k < n; k++)
-            frames[k] = read_index(context, to->n_locations);
-        to->paths[i] = (struct rfn_path){frames, n};
-    }
-    return context->reader.failed ? "the table of call paths is malformed" : NULL;
-}
-
-/* ---- functions ---- */
-
-static const char *read_function(struct context *context, struct rfn_function_info *function)
-{
+    struct rfn_function_info *function = &context->to->functions[number];
     function->name = read_name(context);
     function->class_ = rfn_reader_u8(&context->reader);
     function->flags = rfn_reader_u8(&context->reader);
@@ -214,17 +138,28 @@ static const char *read_function(struct context *context, struct rfn_function_in
     return NULL;
 }
 
-static const char *read_functions(struct context *context)
+static const char *read_host(struct context *context, uint32_t number)
 {
-    struct rfn_dictionary *to = context->to;
-    to->n_functions = rfn_reader_count(&context->reader, 1);
-    to->functions = allocate(context, to->n_functions, sizeof *to->functions);
-    const char *fault = to->functions ? NULL : rfn_out_of_memory;
-    for (uint32_t i = 0; i < to->n_functions && !fault && !context->reader.failed; i++)
-        fault = read_function(context, &to->functions[i]);
-    if (fault)
-        return fault;
-    return context->reader.failed ? "the table of functions is malformed" : NULL;
+    context->to->hosts[number].name = read_name(context);
+    return NULL;
+}
+
+static const char *read_region(struct context *context, uint32_t number)
+{
+    struct rfn_map *numbers = &context->to->region_numbers;
+    uint64_t hash = rfn_reader_u64(&context->reader);
+    context->to->regions[number] = read_name(context);
+    if (rfn_map_get(numbers, hash))
+        return "a region is there twice";
+    return rfn_map_put(numbers, hash, number) < 0 ? rfn_out_of_memory : NULL;
+}
+
+bool rfn_dictionary_region(const struct rfn_dictionary *dictionary, int64_t *word)
+{
+    const uint64_t *number = rfn_map_get(&dictionary->region_numbers, (uint64_t)*word);
+    if (number)
+        *word = (int64_t)*number;
+    return number != NULL;
 }
 
 /* ---- datatypes ---- */
@@ -330,23 +265,11 @@ static const char *read_datatype(struct context *context, uint32_t number)
     return type->name ? NULL : rfn_out_of_memory;
 }
 
-static const char *read_datatypes(struct context *context)
-{
-    struct rfn_dictionary *to = context->to;
-    to->n_datatypes = rfn_reader_count(&context->reader, 1);
-    to->datatypes = allocate(context, to->n_datatypes, sizeof *to->datatypes);
-    const char *fault = to->datatypes ? NULL : rfn_out_of_memory;
-    for (uint32_t i = 0; i < to->n_datatypes && !fault && !context->reader.failed; i++)
-        fault = read_datatype(context, i);
-    if (fault)
-        return fault;
-    return context->reader.failed ? "the table of datatypes is malformed" : NULL;
-}
-
 /* ---- communicators ---- */
 
-static const char *read_comm(struct context *context, struct rfn_communicator *comm)
+static const char *read_comm(struct context *context, uint32_t number)
 {
+    struct rfn_communicator *comm = &context->to->comms[number];
     uint32_t ranks = context->to->run.ranks;
     uint8_t kind = rfn_reader_u8(&context->reader);
     rfn_reader_u64(&context->reader); /* identity */
@@ -364,51 +287,62 @@ static const char *read_comm(struct context *context, struct rfn_communicator *c
     return fault;
 }
 
-static const char *read_comms(struct context *context)
-{
-    struct rfn_dictionary *to = context->to;
-    to->n_comms = rfn_reader_count(&context->reader, 1);
-    to->comms = allocate(context, to->n_comms, sizeof *to->comms);
-    const char *fault = to->comms ? NULL : rfn_out_of_memory;
-    for (uint32_t i = 0; i < to->n_comms && !fault && !context->reader.failed; i++)
-        fault = read_comm(context, &to->comms[i]);
-    if (fault)
-        return fault;
-    return context->reader.failed ? "the table of communicators is malformed" : NULL;
-}
-
 /* ---- whole payloads ---- */
 
-static int finish(const struct context *context, const char *fault, bool exact,
-                  const struct rfn_payload *payload, struct rfn_diag *diag)
-{
-    if (!fault && exact && rfn_reader_left(&context->reader))
-        fault = "there are bytes behind its end";
-    return rfn_payload_fault(payload, fault, diag);
-}
+/* As they follow each other. */
+#define TABLE(name)                                                                   \
+    offsetof(struct rfn_dictionary, n_##name), offsetof(struct rfn_dictionary, name), \
+        sizeof *((struct rfn_dictionary *)NULL)->name
 
-int rfn_dictionary_definitions(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,
-                               bool exact, struct rfn_diag *diag)
+static const struct table {
+    size_t n, at, size;
+    const char *(*read)(struct context *context, uint32_t number);
+    const char *malformed;
+} tables[] = {
+    {TABLE(modules), read_module, "the table of modules is malformed"},
+    {TABLE(locations), read_location, "the table of locations is malformed"},
+    {TABLE(paths), read_path, "the table of call paths is malformed"},
+    {TABLE(functions), read_function, "the table of functions is malformed"},
+    {TABLE(datatypes), read_datatype, "the table of datatypes is malformed"},
+    {TABLE(comms), read_comm, "the table of communicators is malformed"},
+    {TABLE(hosts), read_host, "the table of hosts is malformed"},
+    {TABLE(regions), read_region, "the table of regions is malformed"},
+};
+
+static const char *read_table(struct context *context, const struct table *table)
 {
-    static const char *(*const tables[])(struct context *) = {
-        read_strings,   read_modules, read_locations, read_paths,   read_functions,
-        read_datatypes, read_comms,   read_hosts,     read_regions, read_cores,
-    };
-    struct context context = {dictionary, rfn_reader_over(payload->data, payload->size)};
+    struct rfn_dictionary *to = context->to;
     const char *fault = NULL;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables && !fault; i++)
-        fault = tables[i](&context);
-    return finish(&context, fault, exact, payload, diag);
+    if (table->read == read_region && !rfn_reader_left(&context->reader))
+        return NULL; /* minor version 0 had none */
+    uint32_t n = rfn_reader_count(&context->reader, 1);
+    void *elements = allocate(context, n, table->size);
+    memcpy((uint8_t *)to + table->n, &n, sizeof n);
+    memcpy((uint8_t *)to + table->at, &elements, sizeof elements);
+    if (table->read == read_location)
+        to->location_modules = allocate(context, n, sizeof *to->location_modules);
+    if (!elements || (table->read == read_location && !to->location_modules))
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < n && !fault && !context->reader.failed; i++)
+        fault = table->read(context, i);
+    return fault || !context->reader.failed ? fault : table->malformed;
 }
 
-static const char *read_volume(struct context *context)
+const char *rfn_dictionary_definitions(struct rfn_dictionary *dictionary,
+                                       const struct rfn_payload *payload, bool exact)
 {
-    struct rfn_run *run = &context->to->run;
-    run->volume = read_text(context);
-    run->volume_unit = read_text(context);
-    if (run->volume && run->volume_unit)
-        return NULL;
-    return context->reader.failed ? "a text is malformed" : rfn_out_of_memory;
+    struct context context = {.to = dictionary,
+                              .reader = rfn_reader_over(payload->data, payload->size)};
+    struct rfn_reader *reader = &context.reader;
+    const char *fault = read_strings(&context);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !fault; i++)
+        fault = read_table(&context, &tables[i]);
+    bool cores = !fault && rfn_reader_left(reader); /* not in files of long ago */
+    for (uint32_t i = 0; cores && i < dictionary->n_hosts; i++)
+        dictionary->hosts[i].cores = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
+    if (!fault && reader->failed)
+        fault = "the numbers of cores are malformed";
+    return !fault && exact && rfn_reader_left(reader) ? "there are bytes behind its end" : fault;
 }
 
 /* How times were reduced, and what became of them. */
@@ -419,28 +353,21 @@ static const char *read_reduction(struct context *context)
     uint64_t *const numbers[] = {&to->executions,  &to->kinds,   &to->representatives,
                                  &to->corrections, &to->streams, &to->classes,
                                  &to->time_sets,   &to->widened, &to->full_bytes};
-    run->similar = read_text(context);
-    run->across = read_text(context);
-    if (!run->similar || !run->across)
-        return context->reader.failed ? "a text is malformed" : rfn_out_of_memory;
+    const char *fault = read_text(context, &run->similar);
+    if (!fault)
+        fault = read_text(context, &run->across);
+    if (fault)
+        return fault;
     run->across = known_or_null(run->across);
     run->reduced = true;
     to->exact_starts = rfn_reader_varint(&context->reader) & 1;
     to->min_calls = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = rfn_reader_varint(&context->reader);
-    return context->reader.failed ? "it is malformed" : NULL;
+    return NULL;
 }
 
-static const char *read_path_ends(struct context *context)
-{
-    struct rfn_path_ends *ends = &context->to->run.path_ends;
-    ends->outer = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
-    ends->inner = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
-    return context->reader.failed || ends->inner == 0 ? "it is malformed" : NULL;
-}
-
-static const char *read_merging(struct context *context)
+static bool read_merging(struct context *context)
 {
     struct rfn_run_merging *merging = &context->to->run.merging;
     merging->messages = rfn_reader_varint(&context->reader);
@@ -450,21 +377,21 @@ static const char *read_merging(struct context *context)
     merging->all_definition_bytes = rfn_reader_varint(&context->reader);
     for (int step = 0; step < RFN_MERGING_STEPS; step++)
         merging->step_ns[step] = rfn_reader_varint(&context->reader);
-    return context->reader.failed || merging->messages == 0 ? "it is malformed" : NULL;
+    return merging->messages > 0;
 }
 
-static const char *read_meetings(struct context *context)
+static bool read_meetings(struct context *context)
 {
     struct rfn_run_meetings *before = &context->to->run.merging.before;
     before->meetings = rfn_reader_varint(&context->reader);
     before->ns = rfn_reader_varint(&context->reader);
     before->bytes = rfn_reader_varint(&context->reader);
     before->messages = rfn_reader_varint(&context->reader);
-    return context->reader.failed || before->meetings == 0 ? "it is malformed" : NULL;
+    return before->meetings > 0;
 }
 
 /* All that was sent was in some step. */
-static const char *read_sent(struct context *context)
+static bool read_sent(struct context *context)
 {
     struct rfn_run_merging *merging = &context->to->run.merging;
     struct rfn_sent left = {merging->bytes, merging->messages};
@@ -475,17 +402,15 @@ static const char *read_sent(struct context *context)
         left.messages -= sent->messages;
         left.bytes -= sent->bytes;
     }
-    return context->reader.failed || merging->messages == 0 || left.messages || left.bytes
-               ? "it is malformed"
-               : NULL;
+    return merging->messages > 0 && !left.messages && !left.bytes;
 }
 
-static const char *read_forced(struct context *context)
+static bool read_path_ends(struct context *context)
 {
-    context->to->run.forced = read_text(context);
-    if (context->to->run.forced)
-        return NULL;
-    return context->reader.failed ? "a text is malformed" : rfn_out_of_memory;
+    struct rfn_path_ends *ends = &context->to->run.path_ends;
+    ends->outer = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+    ends->inner = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+    return ends->inner > 0;
 }
 
 static const char *read_meta(struct context *context, uint32_t minor)
@@ -493,11 +418,11 @@ static const char *read_meta(struct context *context, uint32_t minor)
     struct rfn_run *run = &context->to->run;
     const char **const texts[] = {&run->recorder, &run->program, &run->command, &run->mpi,
                                   &run->flavour};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        *texts[i] = read_text(context);
-        if (!*texts[i])
-            return context->reader.failed ? "a text is malformed" : rfn_out_of_memory;
-    }
+    const char *fault = NULL;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !fault; i++)
+        fault = read_text(context, texts[i]);
+    if (fault)
+        return fault;
     run->start_realtime_ns = (int64_t)rfn_reader_u64(&context->reader);
     run->ranks = (uint32_t)rfn_reader_limited(&context->reader, RANKS_MAX);
     uint64_t flags = rfn_reader_varint(&context->reader);
@@ -506,35 +431,37 @@ static const char *read_meta(struct context *context, uint32_t minor)
     run->start_off = flags >> 3 & 1;
     run->clustered = minor >= RFN_SENT_SINCE_MINOR && flags >> 10 & 1;
     run->merge_seconds = (double)rfn_reader_limited(&context->reader, INT64_MAX) * 1e-9;
-    if (context->reader.failed || run->ranks == 0)
-        return "it is malformed";
-    const char *fault = flags >> 2 & 1 ? read_volume(context) : NULL;
+    bool volume = flags >> 2 & 1, sound = !context->reader.failed && run->ranks > 0;
     bool reduced = minor >= RFN_PROFILE_SINCE_MINOR && flags >> 4 & 1;
-    if (!fault && reduced && !run->times)
-        return "times that are not there are reduced";
-    if (!fault && reduced)
-        fault = read_reduction(context);
-    bool ends = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 5 & 1;
-    if (!fault && ends)
-        fault = read_path_ends(context);
-    bool merging = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 6 & 1;
-    if (!fault && merging)
-        fault = read_merging(context);
-    bool forced = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 7 & 1;
-    if (!fault && forced)
-        fault = read_forced(context);
-    bool met = minor >= RFN_CLUSTERS_SINCE_MINOR && flags >> 8 & 1;
-    if (!fault && met)
-        fault = read_meetings(context);
+    uint64_t since_clusters = minor >= RFN_CLUSTERS_SINCE_MINOR ? flags : 0;
     bool sent = minor >= RFN_SENT_SINCE_MINOR && flags >> 9 & 1;
-    return fault || !sent ? fault : read_sent(context);
+    if (sound && volume)
+        fault = read_text(context, &run->volume);
+    if (sound && volume && !fault)
+        fault = read_text(context, &run->volume_unit);
+    if (sound && !fault && reduced)
+        fault = run->times ? read_reduction(context) : "times that are not there are reduced";
+    if (sound && !fault && since_clusters >> 5 & 1)
+        sound = read_path_ends(context);
+    if (sound && !fault && since_clusters >> 6 & 1)
+        sound = read_merging(context);
+    if (sound && !fault && since_clusters >> 7 & 1)
+        fault = read_text(context, &run->forced);
+    if (sound && !fault && since_clusters >> 8 & 1)
+        sound = read_meetings(context);
+    if (sound && !fault && sent)
+        sound = read_sent(context);
+    return fault || (sound && !context->reader.failed) ? fault : "it is malformed";
 }
 
-int rfn_dictionary_meta(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,
-                        uint32_t minor, bool exact, struct rfn_diag *diag)
+const char *rfn_dictionary_meta(struct rfn_dictionary *dictionary,
+                                const struct rfn_payload *payload, uint32_t minor, bool exact)
 {
-    struct context context = {dictionary, rfn_reader_over(payload->data, payload->size)};
-    return finish(&context, read_meta(&context, minor), exact, payload, diag);
+    struct context context = {.to = dictionary,
+                              .reader = rfn_reader_over(payload->data, payload->size)};
+    const char *fault = read_meta(&context, minor);
+    return !fault && exact && rfn_reader_left(&context.reader) ? "there are bytes behind its end"
+                                                               : fault;
 }
 
 void rfn_dictionary_release(struct rfn_dictionary *dictionary)

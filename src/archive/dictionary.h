@@ -40,27 +40,31 @@ struct rfn_communicator {
 struct rfn_dictionary {
     struct rfn_arena arena;
     struct rfn_run run; /* streams, resolution_ns and file_bytes are filled in elsewhere */
-    const char **strings, **modules, **hosts;
-    uint64_t *module_keys; /* of the build-id, or of the path where there is none */
+    struct rfn_dictionary_module {
+        const char *path;
+        uint64_t key; /* of the build-id, or of the path where there is none */
+    } * modules;
     struct rfn_location *locations;
     uint32_t *location_modules; /* their numbers */
     struct rfn_path *paths;
     struct rfn_function_info *functions;
     struct rfn_datatype_info *datatypes;
     struct rfn_communicator *comms;
-    uint32_t *cores; /* of the hosts; 0: not known */
+    struct rfn_dictionary_host {
+        const char *name;
+        uint32_t cores; /* 0: not known */
+    } * hosts;
     const char **regions;
     struct rfn_map region_numbers; /* hash -> number */
-    uint32_t n_strings, n_modules, n_locations, n_paths, n_functions, n_datatypes, n_comms, n_hosts,
-        n_regions;
+    uint32_t n_modules, n_locations, n_paths, n_functions, n_datatypes, n_comms, n_hosts, n_regions;
 };
 
-/* Read a payload; RFN_E_CORRUPT, RFN_E_NOMEM. minor: version of the file. exact: bytes behind the
- * known end are an error. META comes first (rank lists are checked against the number of ranks). */
-int rfn_dictionary_meta(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,
-                        uint32_t minor, bool exact, struct rfn_diag *diag);
-int rfn_dictionary_definitions(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,
-                               bool exact, struct rfn_diag *diag);
+/* Read a payload; NULL or what is wrong. minor: version of the file. exact: bytes behind the known
+ * end are an error. META comes first (rank lists are checked against the number of ranks). */
+const char *rfn_dictionary_meta(struct rfn_dictionary *dictionary,
+                                const struct rfn_payload *payload, uint32_t minor, bool exact);
+const char *rfn_dictionary_definitions(struct rfn_dictionary *dictionary,
+                                       const struct rfn_payload *payload, bool exact);
 void rfn_dictionary_release(struct rfn_dictionary *dictionary);
 
 /* The hash of a region's name as its number; false when there is no such region. */

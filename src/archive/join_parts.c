@@ -1,5 +1,4 @@
 #include "archive/joining.h"
-#include "archive/member_words.h"
 #include "event/kind.h"
 
 #include <stdlib.h>

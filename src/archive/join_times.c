@@ -19,20 +19,12 @@
 
 /* ---- when runs began ---- */
 
-/* What is known of the hosts' clocks, by new numbers. */
-struct hosts {
-    const struct rfn_clock **clocks; /* to the reference's; NULL: none */
-    uint64_t *offsets;               /* realtime - monotonic, of each host's first stream */
-    bool *seen;
-    size_t n;
+/* What is known of a host's clock. */
+struct host {
+    const struct rfn_clock *clock; /* to the reference's; NULL: none */
+    uint64_t offset;               /* realtime - monotonic of its first stream */
+    bool seen;
 };
-
-static void release_hosts(struct hosts *hosts)
-{
-    free(hosts->clocks);
-    free(hosts->offsets);
-    free(hosts->seen);
-}
 
 static int64_t new_host(const struct rfn_joining *joining, const struct rfn_join_input *input,
                         uint32_t host)
@@ -40,7 +32,14 @@ static int64_t new_host(const struct rfn_joining *joining, const struct rfn_join
     return rfn_join_number(joining, input, RFN_DEFINITION_HOST, host);
 }
 
-/* The first archive that has CLOCKS; others have the same (check_clocks). */
+static int64_t new_host_of(const struct rfn_joining *joining, const struct rfn_join_stream *stream)
+{
+    const struct rfn_join_input *input = &joining->inputs[stream->input];
+    return new_host(joining, input,
+                    (uint32_t)rfn_stream_word(input->archive, RFN_WORD_HOST, stream->stream));
+}
+
+/* The first archive that has CLOCKS; others have the same (rfn_join_add_clocks). */
 static const struct rfn_join_input *with_clocks(const struct rfn_joining *joining)
 {
     for (size_t i = 0; i < joining->n_inputs; i++) {
@@ -50,44 +49,27 @@ static const struct rfn_join_input *with_clocks(const struct rfn_joining *joinin
     return NULL;
 }
 
-static void find_offsets(const struct rfn_joining *joining, struct hosts *hosts)
-{
-    for (uint32_t i = 0; i < joining->n_streams; i++) {
-        const struct rfn_join_stream *stream = &joining->streams[i];
-        const struct rfn_join_input *input = &joining->inputs[stream->input];
-        int64_t host = new_host(
-            joining, input,
-            (uint32_t)rfn_stream_word(input->archive, RFN_WORD_HOST, stream->stream));
-        if (!hosts->seen[host])
-            hosts->offsets[host] = (uint64_t)rfn_stream_word(input->archive, RFN_WORD_REALTIME,
-                                                             stream->stream);
-        hosts->seen[host] = true;
-    }
-}
-
 /* As the reader will (reader.c, find_host_offsets). */
-static int find_hosts(const struct rfn_joining *joining, struct hosts *hosts)
+static void find_hosts(const struct rfn_joining *joining, struct host *hosts)
 {
     const struct rfn_join_input *input = with_clocks(joining);
-    hosts->n = joining->merge.definitions[RFN_DEFINITION_HOST].n;
-    hosts->clocks = calloc(hosts->n + 1, sizeof *hosts->clocks);
-    hosts->offsets = calloc(hosts->n + 1, sizeof *hosts->offsets);
-    hosts->seen = calloc(hosts->n + 1, sizeof *hosts->seen);
-    if (!hosts->clocks || !hosts->offsets || !hosts->seen)
-        return RFN_E_NOMEM;
-    find_offsets(joining, hosts);
-    if (!input)
-        return 0;
-    const struct rfn_host_clocks *clocks = &input->archive->clocks;
-    uint64_t reference = hosts->offsets[new_host(joining, input, clocks->reference)];
-    for (uint32_t i = 0; i < clocks->n_hosts; i++) {
-        int64_t host = new_host(joining, input, i);
-        if (!rfn_host_clock(clocks, i))
-            continue;
-        hosts->clocks[host] = rfn_host_clock(clocks, i);
-        hosts->offsets[host] = reference;
+    for (uint32_t i = 0; i < joining->n_streams; i++) {
+        const struct rfn_join_stream *stream = &joining->streams[i];
+        struct host *host = &hosts[new_host_of(joining, stream)];
+        if (!host->seen)
+            host->offset = (uint64_t)rfn_stream_word(joining->inputs[stream->input].archive,
+                                                     RFN_WORD_REALTIME, stream->stream);
+        host->seen = true;
     }
-    return 0;
+    if (!input)
+        return;
+    const struct rfn_host_clocks *clocks = &input->archive->clocks;
+    uint64_t reference = hosts[new_host(joining, input, clocks->reference)].offset;
+    for (uint32_t i = 0; i < clocks->n_hosts; i++) {
+        const struct rfn_clock *clock = rfn_host_clock(clocks, i);
+        if (clock)
+            hosts[new_host(joining, input, i)] = (struct host){clock, reference, true};
+    }
 }
 
 /* The start of a stream on the clock that all share; of the new archive, or of its own. */
@@ -99,14 +81,13 @@ static uint64_t start_of(const struct rfn_archive *archive, uint32_t stream,
     return (clock ? rfn_clock_ns(clock, &place, start) : start) + offset;
 }
 
-static uint64_t new_start(const struct rfn_joining *joining, const struct hosts *hosts,
+static uint64_t new_start(const struct rfn_joining *joining, const struct host *hosts,
                           uint32_t number)
 {
     const struct rfn_join_stream *stream = &joining->streams[number];
-    const struct rfn_join_input *input = &joining->inputs[stream->input];
-    uint32_t old = (uint32_t)rfn_stream_word(input->archive, RFN_WORD_HOST, stream->stream);
-    int64_t host = new_host(joining, input, old);
-    return start_of(input->archive, stream->stream, hosts->clocks[host], hosts->offsets[host]);
+    const struct host *host = &hosts[new_host_of(joining, stream)];
+    return start_of(joining->inputs[stream->input].archive, stream->stream, host->clock,
+                    host->offset);
 }
 
 static uint64_t old_start(const struct rfn_archive *archive, uint32_t stream)
@@ -116,40 +97,36 @@ static uint64_t old_start(const struct rfn_archive *archive, uint32_t stream)
                     archive->host_offsets[host]);
 }
 
-/* Which of the streams that are kept of an archive begins first there; it is a mark on both time
- * axes. */
-static uint32_t first_kept(const struct rfn_join_input *input)
-{
-    const struct rfn_archive *archive = input->archive;
-    uint32_t first = RFN_JOIN_NONE;
-    for (uint32_t i = 0; i < archive->n_streams; i++) {
-        if (input->streams[i] == RFN_JOIN_NONE)
-            continue;
-        if (first == RFN_JOIN_NONE ||
-            (int64_t)(old_start(archive, i) - old_start(archive, first)) < 0)
-            first = i;
-    }
-    return first;
-}
-
+/* The stream that begins first of those that are kept of an archive is a mark on both axes of
+ * time. */
 static int find_starts(struct rfn_joining *joining)
 {
-    struct hosts hosts = {0};
+    struct host *hosts = calloc(joining->merge.definitions[RFN_DEFINITION_HOST].n + 1,
+                                sizeof *hosts);
     uint64_t earliest = 0;
-    int error = find_hosts(joining, &hosts);
-    for (uint32_t i = 0; i < joining->n_streams && !error; i++) {
-        uint64_t start = new_start(joining, &hosts, i);
+    if (!hosts)
+        return rfn_join_failed(joining, RFN_E_NOMEM);
+    find_hosts(joining, hosts);
+    for (uint32_t i = 0; i < joining->n_streams; i++) {
+        uint64_t start = new_start(joining, hosts, i);
         if (i == 0 || (int64_t)(start - earliest) < 0)
             earliest = start;
     }
-    for (size_t i = 0; i < joining->n_inputs && !error; i++) {
+    for (size_t i = 0; i < joining->n_inputs; i++) {
         struct rfn_join_input *input = &joining->inputs[i];
-        uint32_t mark = first_kept(input);
-        uint64_t before = old_start(input->archive, mark) - input->archive->start_ns;
-        input->later_ns = new_start(joining, &hosts, input->streams[mark]) - earliest - before;
+        const struct rfn_archive *archive = input->archive;
+        uint32_t first = RFN_JOIN_NONE;
+        for (uint32_t k = 0; k < archive->n_streams; k++) {
+            if (input->streams[k] != RFN_JOIN_NONE &&
+                (first == RFN_JOIN_NONE ||
+                 (int64_t)(old_start(archive, k) - old_start(archive, first)) < 0))
+                first = k;
+        }
+        uint64_t before = old_start(archive, first) - archive->start_ns;
+        input->later_ns = new_start(joining, hosts, input->streams[first]) - earliest - before;
     }
-    release_hosts(&hosts);
-    return rfn_join_failed(joining, error);
+    free(hosts);
+    return 0;
 }
 
 /* ---- time sets ---- */
@@ -251,24 +228,6 @@ static int copy(const struct moving *moving, int64_t entry, uint64_t id)
         rfn_rewrite_copy_of(&moving->joining->rewrite, moving->input->archive, (size_t)entry, id));
 }
 
-static int add_profile(const struct moving *moving, int64_t entry)
-{
-    const struct rfn_chunks *chunks = &moving->input->archive->chunks;
-    struct rfn_payload payload;
-    if (moving->input->later_ns == 0 && !loses_owner(moving))
-        return copy(moving, entry, moving->number);
-    RFN_TRY(
-        rfn_chunks_load_events(chunks, &chunks->entries[entry], &payload, moving->joining->diag));
-    size_t at = find_clock_start(&payload);
-    int error;
-    if (at)
-        error = add_moved(moving, &payload, at);
-    else
-        error = loses_owner(moving) ? without_owner(moving) : copy(moving, entry, moving->number);
-    rfn_payload_release(&payload);
-    return error;
-}
-
 int rfn_join_add_gathered(struct rfn_joining *joining)
 {
     return rfn_join_failed(joining,
@@ -278,87 +237,75 @@ int rfn_join_add_gathered(struct rfn_joining *joining)
 /* A PROFILE that has a chunk of its own, and will have one. */
 static int add_alone(const struct moving *moving)
 {
+    const struct rfn_chunks *chunks = &moving->input->archive->chunks;
+    int64_t entry = rfn_reduced_timing_find(moving->input->archive, moving->old);
+    struct rfn_payload payload;
     RFN_TRY(rfn_join_add_gathered(moving->joining));
-    return add_profile(moving, rfn_reduced_timing_find(moving->input->archive, moving->old));
+    if (moving->input->later_ns == 0 && !loses_owner(moving))
+        return copy(moving, entry, moving->number);
+    RFN_TRY(
+        rfn_chunks_load_events(chunks, &chunks->entries[entry], &payload, moving->joining->diag));
+    size_t at = find_clock_start(&payload);
+    int error = at                    ? add_moved(moving, &payload, at)
+                : loses_owner(moving) ? without_owner(moving)
+                                      : copy(moving, entry, moving->number);
+    rfn_payload_release(&payload);
+    return error;
 }
 
 /* ---- PROFILES ---- */
 
-/* The time sets of a chunk in the old archive, and where they come to lie. */
-struct span {
-    uint32_t n, kept;     /* of them */
-    uint32_t first, last; /* new numbers */
-};
-
-static struct span find_span(const struct moving *moving, uint64_t id)
+/* Whether a chunk can be copied, which needs this id then: it has the time sets of a range, in the
+ * same order. */
+static bool stays_together(const struct moving *moving, uint64_t *id)
 {
     const struct rfn_archive *archive = moving->input->archive;
-    struct span span = {.first = RFN_JOIN_NONE};
-    uint32_t end = rfn_profiles_end(id);
-    for (uint32_t i = rfn_profiles_first(id); i < end && i < archive->n_streams; i++) {
-        if (rfn_stream_times(archive, i) != i)
-            continue;
-        uint32_t number = moving->input->time_sets[i];
-        span.n++;
-        if (number == RFN_JOIN_NONE)
-            continue;
-        span.kept++;
-        span.first = number < span.first ? number : span.first;
-        span.last = number > span.last ? number : span.last;
-    }
-    return span;
-}
-
-/* Whether the chunk can be copied: it has the time sets of a range, in the same order. */
-static bool stays_together(const struct moving *moving, const struct span *span, uint64_t id)
-{
-    const struct rfn_joining *joining = moving->joining;
-    const struct rfn_archive *archive = moving->input->archive;
-    uint32_t n = 0, before = 0, end = rfn_profiles_end(id);
-    if (moving->input->later_ns || span->kept < span->n || shares_times(moving))
+    uint32_t end = rfn_profiles_end(*id), first = RFN_JOIN_NONE, last = 0, n = 0, range = 0;
+    if (moving->input->later_ns || shares_times(moving))
         return false;
-    for (uint32_t i = span->first; i <= span->last; i++)
-        n += rfn_join_time_set(joining, i) == i;
-    for (uint32_t i = rfn_profiles_first(id); i < end && i < archive->n_streams; i++) {
+    for (uint32_t i = rfn_profiles_first(*id); i < end && i < archive->n_streams; i++) {
+        uint32_t number = moving->input->time_sets[i];
         if (rfn_stream_times(archive, i) != i)
             continue;
-        if (moving->input->streams[i] == RFN_JOIN_NONE || moving->input->time_sets[i] < before)
+        if (number == RFN_JOIN_NONE || moving->input->streams[i] == RFN_JOIN_NONE || number < last)
             return false;
-        before = moving->input->time_sets[i];
+        first = n++ ? first : number;
+        last = number;
     }
-    return n == span->n;
+    for (uint32_t i = first; i <= last; i++)
+        range += rfn_join_time_set(moving->joining, i) == i;
+    *id = rfn_profiles_id(first, last + 1);
+    return n == range;
 }
 
 /* More values, in all lists of a PROFILE, than any writer puts into PROFILES: decoding them would
  * take long. */
 enum { LISTS_MAX = 1 << 22, TOO_LONG = 1 };
 
-/* left: values that there may be. */
-static int copy_values(struct rfn_list_cursor *list, struct rfn_column *to, uint64_t *left)
+/* Decodes the lists of all contexts. */
+static int copy_lists(const struct rfn_timing *timing, const struct rfn_reduced_timing *reduced,
+                      struct rfn_column *to)
 {
-    int64_t value;
+    uint64_t left = LISTS_MAX;
     int error = 0;
-    if (list->column.n > *left)
-        return TOO_LONG;
-    *left -= list->column.n;
-    for (uint64_t i = list->column.n; i > 0 && !error; i--) {
-        error = rfn_list_next(list, &value);
-        if (!error)
-            error = rfn_column_append(to, value);
+    for (uint32_t i = 0; i < reduced->n_contexts; i++)
+        rfn_column_init(&to[i]);
+    for (uint32_t i = 0; i < reduced->n_contexts && !error; i++) {
+        struct rfn_list_cursor lists[1 + RFN_GUIDES_MAX];
+        memset(lists, 0, sizeof lists);
+        error = rfn_reduced_timing_list(reduced, timing, i, lists);
+        uint64_t n = lists[0].column.n;
+        if (!error && n > left)
+            error = TOO_LONG;
+        left -= error ? 0 : n;
+        for (int64_t value; n > 0 && !error; n--) {
+            error = rfn_list_next(&lists[0], &value);
+            if (!error)
+                error = rfn_column_append(&to[i], value);
+        }
+        for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+            rfn_column_close(&lists[k].column);
     }
-    return error;
-}
-
-static int copy_list(const struct rfn_timing *timing, const struct rfn_reduced_timing *reduced,
-                     uint32_t context, struct rfn_column *to, uint64_t *left)
-{
-    struct rfn_list_cursor lists[1 + RFN_GUIDES_MAX];
-    memset(lists, 0, sizeof lists);
-    int error = rfn_reduced_timing_list(reduced, timing, context, lists);
-    if (!error)
-        error = copy_values(lists, to, left);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        rfn_column_close(&lists[i].column);
     return error;
 }
 
@@ -384,21 +331,6 @@ static bool is_there(const struct moving *moving, const struct rfn_column *lists
     else if (!error)
         rfn_map_put(known, hash, moving->number);
     return number != NULL;
-}
-
-/* Decodes the lists of all contexts. */
-static int copy_lists(const struct rfn_timing *timing, const struct rfn_reduced_timing *reduced,
-                      struct rfn_column *to)
-{
-    uint64_t left = LISTS_MAX;
-    for (uint32_t i = 0; i < reduced->n_contexts; i++)
-        rfn_column_init(&to[i]);
-    for (uint32_t i = 0; i < reduced->n_contexts; i++) {
-        int error = copy_list(timing, reduced, i, &to[i], &left);
-        if (error)
-            return error;
-    }
-    return 0;
 }
 
 /* Takes a PROFILE out of its chunk: what stands before its lists is there, lists are decoded; or
@@ -428,15 +360,6 @@ static int gather(const struct moving *moving, const struct rfn_timing *timing,
                  : rfn_join_failed(moving->joining, error);
 }
 
-/* As damaged ones are that say so in PROFILES. */
-static int too_long(const struct moving *moving)
-{
-    return rfn_fail(moving->joining->diag, RFN_E_CORRUPT, -1,
-                    (int)moving->joining->streams[moving->number].rank,
-                    "%s: more segments are said to have been executed than a PROFILES may hold",
-                    moving->input->archive->chunks.path);
-}
-
 /* What cannot be taken out keeps a chunk of its own, if it has one. */
 static int add_taken(const struct moving *moving)
 {
@@ -447,8 +370,8 @@ static int add_taken(const struct moving *moving)
     struct rfn_part *structure;
     uint32_t group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, moving->old);
     RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &structure, joining->diag));
-    int error = rfn_reduced_timing_load(archive, moving->old, &structure->u.structure, &timing,
-                                        &reduced, joining->diag);
+    int error = rfn_times_load(archive, moving->old, &structure->u.structure, &timing, &reduced,
+                               joining->diag);
     bool large = !error && !timing.payload.data;
     if (!error && !large)
         error = gather(moving, &timing, &reduced);
@@ -459,7 +382,10 @@ static int add_taken(const struct moving *moving)
     RFN_TRY(error);
     int64_t entry = rfn_reduced_timing_find(archive, moving->old);
     if (large && archive->chunks.entries[entry].type == RFN_CHUNK_PROFILES)
-        return too_long(moving);
+        return rfn_fail(joining->diag, RFN_E_CORRUPT, -1,
+                        (int)joining->streams[moving->number].rank,
+                        "%s: more segments are said to have been executed than a PROFILES may hold",
+                        archive->chunks.path);
     if (large)
         return add_alone(moving);
     return rfn_gathered_enough(&joining->gathered) ? rfn_join_add_gathered(joining) : 0;
@@ -468,19 +394,17 @@ static int add_taken(const struct moving *moving)
 static int add_of_profiles(const struct moving *moving, int64_t entry)
 {
     const struct rfn_archive *archive = moving->input->archive;
-    uint64_t id = archive->chunks.entries[entry].id;
-    if (moving->input->apart == entry)
-        return add_taken(moving);
-    struct span span = find_span(moving, id);
-    if (!stays_together(moving, &span, id)) {
+    const uint64_t old = archive->chunks.entries[entry].id;
+    uint64_t id = old;
+    if (moving->input->apart == entry || !stays_together(moving, &id)) {
         moving->input->apart = entry;
         return add_taken(moving);
     }
     RFN_TRY(rfn_join_add_gathered(moving->joining));
-    for (uint32_t i = rfn_profiles_first(id); i < rfn_profiles_end(id) && i < archive->n_streams;
+    for (uint32_t i = rfn_profiles_first(old); i < rfn_profiles_end(old) && i < archive->n_streams;
          i++)
         moving->input->written[i] = true;
-    return copy(moving, entry, rfn_profiles_id(span.first, span.last + 1));
+    return copy(moving, entry, id);
 }
 
 /* ---- the times of a stream ---- */
@@ -533,34 +457,27 @@ static int pack_clocks(const struct rfn_joining *joining, const struct rfn_join_
     return error;
 }
 
-/* They were measured once in a run. */
-static int check_clocks(const struct rfn_joining *joining, const struct rfn_join_input *input,
-                        const struct rfn_buf *clocks)
-{
-    struct rfn_buf its = RFN_BUF_INIT;
-    int error = pack_clocks(joining, input, &its);
-    bool same = !error && clocks->data && its.size == clocks->size &&
-                memcmp(its.data, clocks->data, its.size) == 0;
-    rfn_buf_release(&its);
-    if (error < 0)
-        return rfn_join_failed(joining, error);
-    if (same)
-        return 0;
-    return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
-                    "%s and %s are not of one run: clocks of their hosts differ otherwise",
-                    with_clocks(joining)->archive->chunks.path, input->archive->chunks.path);
-}
-
+/* They were measured once in a run, so all archives that have them have the same. */
 int rfn_join_add_clocks(struct rfn_joining *joining)
 {
     const struct rfn_join_input *first = with_clocks(joining);
     struct rfn_rope payload = RFN_ROPE_INIT;
     if (!first)
         return 0;
+    const struct rfn_buf *clocks = &payload.bytes;
     int error = rfn_join_failed(joining, pack_clocks(joining, first, &payload.bytes));
     for (size_t i = 0; i < joining->n_inputs && !error; i++) {
-        if (joining->inputs[i].archive->clocks.hosts)
-            error = check_clocks(joining, &joining->inputs[i], &payload.bytes);
+        const struct rfn_join_input *input = &joining->inputs[i];
+        struct rfn_buf its = RFN_BUF_INIT;
+        if (!input->archive->clocks.hosts)
+            continue;
+        error = rfn_join_failed(joining, pack_clocks(joining, input, &its));
+        if (!error && (!clocks->data || its.size != clocks->size ||
+                       memcmp(its.data, clocks->data, its.size) != 0))
+            error = rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
+                             "%s and %s are not of one run: clocks of their hosts differ otherwise",
+                             first->archive->chunks.path, input->archive->chunks.path);
+        rfn_buf_release(&its);
     }
     if (!error)
         error = rfn_join_failed(joining,

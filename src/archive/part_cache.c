@@ -13,6 +13,11 @@
 
 enum { IDLE_MAX = 32, IDLE_CHUNK = 8 };
 
+int rfn_archive_no_memory(const struct rfn_archive *archive, struct rfn_diag *diag)
+{
+    return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", archive->chunks.path);
+}
+
 int rfn_archive_missing(const struct rfn_archive *archive, const char *what, uint64_t id,
                         struct rfn_diag *diag)
 {
@@ -300,22 +305,16 @@ static int load_payload(const struct rfn_archive *archive, const struct rfn_toc_
     return error;
 }
 
-static int part_missing(const struct rfn_archive *archive, uint32_t type, uint64_t id,
-                        struct rfn_diag *diag)
-{
-    static const char *const names[] = {[RFN_CHUNK_STRUCTURE] = "STRUCTURE",
-                                        [RFN_CHUNK_VALUES] = "VALUES",
-                                        [RFN_CHUNK_PLACES] = "PLACES"};
-    return rfn_archive_missing(archive, names[type], id, diag);
-}
-
 int rfn_part_load(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                   const struct rfn_structure *structure, struct rfn_payload *payload,
                   struct rfn_diag *diag)
 {
+    static const char *const names[] = {[RFN_CHUNK_STRUCTURE] = "STRUCTURE",
+                                        [RFN_CHUNK_VALUES] = "VALUES",
+                                        [RFN_CHUNK_PLACES] = "PLACES"};
     int64_t entry = rfn_part_find(archive, type, id);
     if (entry < 0)
-        return part_missing(archive, type, id, diag);
+        return rfn_archive_missing(archive, names[type], id, diag);
     return load_payload(archive, &archive->chunks.entries[entry], type, id, structure, payload,
                         diag);
 }
@@ -325,15 +324,13 @@ int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                  struct rfn_diag *diag)
 {
     int64_t entry = rfn_part_find(archive, type, id);
-    if (entry < 0)
-        return part_missing(archive, type, id, diag);
-    const struct rfn_toc_entry *chunk = &archive->chunks.entries[entry];
-    size_t slot = chunk->type == type ? (size_t)entry : clustered_slot(archive, type, id);
+    bool own = entry >= 0 && archive->chunks.entries[entry].type == type;
+    size_t slot = own ? (size_t)entry : clustered_slot(archive, type, id);
     struct rfn_payload payload;
-    *part = take_if_there(archive, slot);
+    *part = entry < 0 ? NULL : take_if_there(archive, slot);
     if (*part)
         return 0;
-    RFN_TRY(load_payload(archive, chunk, type, id, structure, &payload, diag));
+    RFN_TRY(rfn_part_load(archive, type, id, structure, &payload, diag));
     return make_part(archive, slot, type, id, structure, &payload, part, diag);
 }
 
@@ -342,19 +339,22 @@ int rfn_stream_parts_use(const struct rfn_archive *archive, uint32_t stream,
 {
     uint64_t group = (uint64_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream);
     uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream);
+    struct rfn_part **used = parts->used;
     *parts = (struct rfn_stream_parts){0};
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &parts->structure, diag));
-    const struct rfn_structure *structure = &parts->structure->u.structure;
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_PLACES, group, structure, &parts->places, diag));
-    return rfn_part_use(archive, RFN_CHUNK_VALUES, values, structure, &parts->values, diag);
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &used[0], diag));
+    parts->structure = &used[0]->u.structure;
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_PLACES, group, parts->structure, &used[1], diag));
+    parts->places = &used[1]->u.places;
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_VALUES, values, parts->structure, &used[2], diag));
+    parts->values = &used[2]->u.values;
+    return 0;
 }
 
 void rfn_stream_parts_done(const struct rfn_archive *archive, const struct rfn_stream_parts *parts)
 {
-    struct rfn_part *used[] = {parts->structure, parts->values, parts->places};
-    for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
-        if (used[i])
-            rfn_part_done(archive, used[i]);
+    for (int i = 0; i < 3; i++) {
+        if (parts->used[i])
+            rfn_part_done(archive, parts->used[i]);
     }
 }
 
@@ -381,40 +381,6 @@ void rfn_archive_close(struct rfn_archive *archive)
 
 /* ---- timing ---- */
 
-static int timing_fault(const struct rfn_archive *archive, uint32_t stream,
-                        const struct rfn_timing *timing, const struct rfn_payload *where,
-                        const char *fault, struct rfn_diag *diag)
-{
-    if (!fault && timing->times != archive->dictionary.run.times)
-        fault = "whether it has times is not as META says";
-    if (!fault && timing->volume != rfn_stream_counted(archive, stream))
-        fault = "whether it has volumes is not as STREAMS says";
-    return rfn_payload_fault(where, fault, diag);
-}
-
-int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
-                    const struct rfn_structure *structure, struct rfn_timing *timing,
-                    struct rfn_diag *diag)
-{
-    int64_t entry = rfn_timing_find(archive, stream);
-    const struct rfn_run *run = &archive->dictionary.run;
-    *timing = (struct rfn_timing){0};
-    if (entry < 0 && !run->times && !rfn_stream_counted(archive, stream) && structure->n_polls == 0)
-        return RFN_E_NOTFOUND;
-    if (entry < 0)
-        return rfn_archive_missing(archive, run->reduced ? "PROFILE" : "TIMING",
-                                   rfn_stream_times(archive, stream), diag);
-    struct rfn_payload payload;
-    RFN_TRY(
-        rfn_chunks_load_events(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
-    struct rfn_payload where = payload;
-    const char *fault = rfn_timing_read(timing, structure, &payload, archive->exact);
-    int error = timing_fault(archive, stream, timing, &where, fault, diag);
-    if (error < 0)
-        rfn_timing_release(timing);
-    return error;
-}
-
 int rfn_profile_load(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
                      uint32_t time_set, struct rfn_payload *payload, struct rfn_guides *guides,
                      struct rfn_diag *diag)
@@ -434,26 +400,40 @@ int rfn_profile_load(const struct rfn_archive *archive, const struct rfn_toc_ent
     return rfn_payload_fault(&where, fault, diag);
 }
 
-int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,
-                            const struct rfn_structure *structure, struct rfn_timing *timing,
-                            struct rfn_reduced_timing *reduced, struct rfn_diag *diag)
+int rfn_times_load(const struct rfn_archive *archive, uint32_t stream,
+                   const struct rfn_structure *structure, struct rfn_timing *timing,
+                   struct rfn_reduced_timing *reduced, struct rfn_diag *diag)
 {
-    int64_t entry = rfn_reduced_timing_find(archive, stream);
-    *timing = (struct rfn_timing){0};
-    *reduced = (struct rfn_reduced_timing){0};
-    if (entry < 0)
-        return RFN_E_NOTFOUND;
+    const struct rfn_run *run = &archive->dictionary.run;
+    const uint32_t set = rfn_stream_times(archive, stream);
+    const bool counted = rfn_stream_counted(archive, stream);
+    const struct rfn_toc_entry *entries = archive->chunks.entries;
+    int64_t profile = rfn_reduced_timing_find(archive, stream);
+    int64_t entry = profile < 0 ? rfn_timing_find(archive, stream) : profile;
     struct rfn_payload payload;
     struct rfn_guides guides;
-    RFN_TRY(rfn_profile_load(archive, &archive->chunks.entries[entry],
-                             rfn_stream_times(archive, stream), &payload, &guides, diag));
+    const char *fault;
+    *timing = (struct rfn_timing){0};
+    *reduced = (struct rfn_reduced_timing){0};
+    if (entry < 0 && !run->times && !counted && structure->n_polls == 0)
+        return RFN_E_NOTFOUND;
+    if (entry < 0)
+        return rfn_archive_missing(archive, run->reduced ? "PROFILE" : "TIMING", set, diag);
+    RFN_TRY(profile < 0 ? rfn_chunks_load_events(&archive->chunks, &entries[entry], &payload, diag)
+                        : rfn_profile_load(archive, &entries[entry], set, &payload, &guides, diag));
     struct rfn_payload where = payload;
-    const char *fault = rfn_reduced_timing_read(reduced, timing, structure, &payload, &guides,
-                                                archive->exact);
-    int error = timing_fault(archive, stream, timing, &where, fault, diag);
-    if (error < 0) {
+    if (profile < 0)
+        fault = rfn_timing_read(timing, structure, &payload, archive->exact);
+    else
+        fault = rfn_reduced_timing_read(reduced, timing, structure, &payload, &guides,
+                                        archive->exact);
+    if (!fault && timing->times != run->times)
+        fault = "whether it has times is not as META says";
+    if (!fault && timing->volume != counted)
+        fault = "whether it has volumes is not as STREAMS says";
+    if (fault) {
         rfn_timing_release(timing);
         rfn_reduced_timing_release(reduced);
     }
-    return error;
+    return rfn_payload_fault(&where, fault, diag);
 }

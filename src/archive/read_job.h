@@ -1,5 +1,6 @@
-/* read_job.h - reads an archive in memory to its end, or verifies it, as work whose allocations may
- * fail. To be included after cmocka.h by a test program whose name ends in _nomem_test.c. */
+/* read_job.h - reads an archive in memory to its end and goes back, or verifies it, as work whose
+ * allocations may fail. To be included after cmocka.h by a test program whose name ends in
+ * _nomem_test.c. */
 #ifndef RFN_ARCHIVE_READ_JOB_H
 #define RFN_ARCHIVE_READ_JOB_H
 
@@ -23,10 +24,13 @@ static int read_to_end(const struct rfn_archive *archive, uint32_t stream, struc
 {
     const struct rfn_record *record;
     struct rfn_cursor *cursor;
+    uint64_t n = 0;
     int more;
     RFN_TRY(rfn_cursor_open(archive, stream, &cursor, diag));
-    while ((more = rfn_cursor_next(cursor, &record, diag)) > 0)
+    for (; (more = rfn_cursor_next(cursor, &record, diag)) > 0; n++)
         read_lists(archive, cursor, record);
+    if (more == 0)
+        more = rfn_cursor_seek(cursor, n / 2, diag);
     rfn_cursor_close(cursor);
     return more;
 }

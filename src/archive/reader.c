@@ -1,6 +1,8 @@
 /* Opening an archive, and what it says of the run. */
 #include "archive/reader.h"
 
+#include "event/kind.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,13 +152,6 @@ uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host)
     return archive->host_offsets[host] - archive->start_ns;
 }
 
-static bool has_clusters(const struct rfn_archive *archive)
-{
-    size_t first;
-    return rfn_chunks_know(&archive->chunks, RFN_CHUNK_CLUSTERS) &&
-           rfn_chunks_count(&archive->chunks, RFN_CHUNK_CLUSTERS, &first) > 0;
-}
-
 /* In CLUSTERS, value sets stand in order of their groups. */
 static const char *sort_value_sets(struct rfn_archive *archive, const int64_t *groups)
 {
@@ -176,6 +171,8 @@ static const char *sort_value_sets(struct rfn_archive *archive, const int64_t *g
 /* The shape of a value set is that of one group. */
 static const char *check_value_sets(struct rfn_archive *archive)
 {
+    bool clusters = rfn_chunks_know(&archive->chunks, RFN_CHUNK_CLUSTERS) &&
+                    rfn_chunks_first(&archive->chunks, RFN_CHUNK_CLUSTERS) >= 0;
     int64_t *groups = malloc((archive->n_value_sets + (size_t)1) * sizeof *groups);
     const char *fault = groups ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < archive->n_value_sets && !fault; i++)
@@ -191,7 +188,7 @@ static const char *check_value_sets(struct rfn_archive *archive)
         if (groups[i] < 0)
             fault = "a value set belongs to no stream";
     }
-    if (!fault && has_clusters(archive))
+    if (!fault && clusters)
         fault = sort_value_sets(archive, groups);
     free(groups);
     return fault;
@@ -211,27 +208,20 @@ static const char *check_time_sets(const struct rfn_archive *archive)
     return NULL;
 }
 
-/* How many words a stream has in a file of this version. */
-static size_t words_of(const struct rfn_archive *archive)
-{
-    uint32_t minor = archive->chunks.minor;
-    if (minor == 0)
-        return RFN_WORD_VOLUME;
-    if (minor < RFN_PROFILE_SINCE_MINOR)
-        return RFN_WORD_TIMES;
-    if (minor < RFN_SIGNATURES_SINCE_MINOR)
-        return RFN_WORD_SIGNATURE;
-    return minor < RFN_ENDS_SINCE_MINOR ? RFN_WORD_END : RFN_STREAM_WORDS;
-}
-
 static const char *read_streams(struct rfn_archive *archive, const struct rfn_payload *payload)
 {
     struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
+    uint32_t minor = archive->chunks.minor;
+    size_t words = minor == 0                           ? RFN_WORD_VOLUME
+                   : minor < RFN_PROFILE_SINCE_MINOR    ? RFN_WORD_TIMES
+                   : minor < RFN_SIGNATURES_SINCE_MINOR ? RFN_WORD_SIGNATURE
+                   : minor < RFN_ENDS_SINCE_MINOR       ? RFN_WORD_END
+                                                        : RFN_STREAM_WORDS;
     archive->n_streams = (uint32_t)rfn_reader_limited(&reader, STREAMS_MAX);
     if (reader.failed)
         return "it has an unbelievable number of streams";
-    const char *fault = rfn_member_table_read(&archive->streams, &reader, words_of(archive),
-                                              archive->n_streams, RFN_RUN_EXPRESSION);
+    const char *fault = rfn_member_table_read(&archive->streams, &reader, words, archive->n_streams,
+                                              RFN_RUN_EXPRESSION);
     if (!fault && archive->exact && rfn_reader_left(&reader))
         fault = "there are bytes behind its end";
     if (!fault)
@@ -245,79 +235,75 @@ static const char *read_streams(struct rfn_archive *archive, const struct rfn_pa
 
 /* ---- opening ---- */
 
-static int load_one(struct rfn_archive *archive, uint32_t type, struct rfn_payload *payload,
-                    struct rfn_diag *diag)
+static const char *read_meta(struct rfn_archive *archive, const struct rfn_payload *payload)
 {
-    static const char *const names[] = {"", "META", "DEFINITIONS", "STREAMS"};
-    int64_t entry = rfn_chunks_find(&archive->chunks, type, 0);
-    if (entry < 0)
-        return rfn_archive_missing(archive, names[type], 0, diag);
-    return rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], payload, diag);
+    return rfn_dictionary_meta(&archive->dictionary, payload, archive->chunks.minor,
+                               archive->exact);
+}
+
+static const char *read_definitions(struct rfn_archive *archive, const struct rfn_payload *payload)
+{
+    return rfn_dictionary_definitions(&archive->dictionary, payload, archive->exact);
+}
+
+/* Most archives have no CLOCKS; before minor version 2 the type meant nothing. */
+static const char *read_clocks(struct rfn_archive *archive, const struct rfn_payload *payload)
+{
+    const char *fault = NULL;
+    if (payload->data)
+        fault = rfn_host_clocks_read(&archive->clocks, payload, archive->dictionary.n_hosts,
+                                     archive->exact);
+    return fault ? fault : find_origin(archive);
+}
+
+static int read_head(struct rfn_archive *archive, struct rfn_diag *diag)
+{
+    static const struct {
+        uint32_t type;
+        const char *name;
+        const char *(*read)(struct rfn_archive *archive, const struct rfn_payload *payload);
+    } parts[] = {{RFN_CHUNK_META, "META", read_meta},
+                 {RFN_CHUNK_DEFINITIONS, "DEFINITIONS", read_definitions},
+                 {RFN_CHUNK_STREAMS, "STREAMS", read_streams},
+                 {RFN_CHUNK_CLOCKS, NULL, read_clocks}};
+    const struct rfn_chunks *chunks = &archive->chunks;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct rfn_payload payload = {.path = chunks->path};
+        bool known = rfn_chunks_know(chunks, parts[i].type);
+        int64_t entry = known ? rfn_chunks_find(chunks, parts[i].type, 0) : -1;
+        if (entry >= 0)
+            RFN_TRY(rfn_chunks_load(chunks, &chunks->entries[entry], &payload, diag));
+        else if (parts[i].name)
+            return rfn_archive_missing(archive, parts[i].name, 0, diag);
+        int error = rfn_payload_fault(&payload, parts[i].read(archive, &payload), diag);
+        rfn_payload_release(&payload);
+        RFN_TRY(error);
+    }
+    return 0;
 }
 
 /* The resolution is that of the first stream that has times. In PROFILES quanta are nanoseconds. */
 static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
 {
-    size_t first;
-    struct rfn_chunks *chunks = &archive->chunks;
-    uint32_t type = archive->dictionary.run.reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING;
-    if (archive->dictionary.run.reduced && rfn_chunks_count(chunks, RFN_CHUNK_PROFILES, &first))
-        archive->dictionary.run.resolution_ns = 1;
-    if (!archive->dictionary.run.times || rfn_chunks_count(chunks, type, &first) == 0)
-        return 0;
+    const struct rfn_chunks *chunks = &archive->chunks;
+    struct rfn_run *run = &archive->dictionary.run;
+    int64_t entry = rfn_chunks_first(chunks, run->reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING);
     struct rfn_payload payload;
-    RFN_TRY(
-        rfn_chunks_load_events(chunks, &chunks->entries[chunks->by_type[first]], &payload, diag));
     struct rfn_scan scan;
-    rfn_scan_begin(&scan, &payload);
     struct rfn_clock clock;
     uint64_t flags;
+    if (run->reduced && rfn_chunks_first(chunks, RFN_CHUNK_PROFILES) >= 0)
+        run->resolution_ns = 1;
+    if (!run->times || entry < 0)
+        return 0;
+    RFN_TRY(rfn_chunks_load_events(chunks, &chunks->entries[entry], &payload, diag));
+    rfn_scan_begin(&scan, &payload);
     int error = rfn_payload_fault(&payload, rfn_clock_read(&clock, &flags, &scan), diag);
     if (!error && flags & RFN_TIMING_TIMES)
-        archive->dictionary.run.resolution_ns = clock.resolution_ns;
+        run->resolution_ns = clock.resolution_ns;
     rfn_clock_release(&clock);
     rfn_payload_release(&payload);
     return error;
-}
-
-/* Most archives have no CLOCKS; before minor version 2 the type meant nothing. */
-static int read_clocks(struct rfn_archive *archive, struct rfn_diag *diag)
-{
-    struct rfn_chunks *chunks = &archive->chunks;
-    int64_t entry = rfn_chunks_know(chunks, RFN_CHUNK_CLOCKS)
-                        ? rfn_chunks_find(chunks, RFN_CHUNK_CLOCKS, 0)
-                        : -1;
-    struct rfn_payload payload = {.path = chunks->path};
-    const char *fault = NULL;
-    if (entry >= 0) {
-        RFN_TRY(rfn_chunks_load(chunks, &chunks->entries[entry], &payload, diag));
-        fault = rfn_host_clocks_read(&archive->clocks, &payload, archive->dictionary.n_hosts,
-                                     archive->exact);
-    }
-    if (!fault)
-        fault = find_origin(archive);
-    int error = rfn_payload_fault(&payload, fault, diag);
-    rfn_payload_release(&payload);
-    return error;
-}
-
-static int read_head(struct rfn_archive *archive, struct rfn_diag *diag)
-{
-    struct rfn_payload payload;
-    RFN_TRY(load_one(archive, RFN_CHUNK_META, &payload, diag));
-    int error = rfn_dictionary_meta(&archive->dictionary, &payload, archive->chunks.minor,
-                                    archive->exact, diag);
-    rfn_payload_release(&payload);
-    RFN_TRY(error);
-    RFN_TRY(load_one(archive, RFN_CHUNK_DEFINITIONS, &payload, diag));
-    error = rfn_dictionary_definitions(&archive->dictionary, &payload, archive->exact, diag);
-    rfn_payload_release(&payload);
-    RFN_TRY(error);
-    RFN_TRY(load_one(archive, RFN_CHUNK_STREAMS, &payload, diag));
-    error = rfn_payload_fault(&payload, read_streams(archive, &payload), diag);
-    rfn_payload_release(&payload);
-    RFN_TRY(error);
-    return read_clocks(archive, diag);
 }
 
 /* A process that could not finish with the others has saved its events alone, or these ranks were
@@ -349,7 +335,7 @@ static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
         archive->n_parts += 2 * (size_t)archive->n_groups + archive->n_value_sets;
     archive->parts = calloc(archive->n_parts + 1, sizeof(struct rfn_part *));
     if (!archive->parts)
-        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", archive->chunks.path);
+        return rfn_archive_no_memory(archive, diag);
     struct rfn_run *run = &archive->dictionary.run;
     run->streams = archive->n_streams;
     run->file_bytes = archive->chunks.file_bytes;
@@ -358,25 +344,17 @@ static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
     return find_resolution(archive, diag);
 }
 
-static struct rfn_archive *new_archive(void)
-{
-    struct rfn_archive *archive = calloc(1, sizeof *archive);
-    if (archive && pthread_mutex_init(&archive->lock, NULL) != 0) {
-        free(archive);
-        return NULL;
-    }
-    if (archive)
-        archive->list_bytes = RFN_LIST_BYTES;
-    return archive;
-}
-
 /* Opens a file, or bytes in memory when path is NULL. */
 static int open_archive(const char *path, const void *bytes, size_t size,
                         struct rfn_archive **archive, struct rfn_diag *diag)
 {
-    struct rfn_archive *opened = new_archive();
-    if (!opened)
+    struct rfn_archive *opened = calloc(1, sizeof *opened);
+    if (!opened || pthread_mutex_init(&opened->lock, NULL) != 0) {
+        free(opened);
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", path ? path : "(memory)");
+    }
+    opened->list_bytes = RFN_LIST_BYTES;
+    opened->mark_events = RFN_MARK_EVENTS;
     int error = path ? rfn_chunks_open(&opened->chunks, path, diag)
                      : rfn_chunks_open_memory(&opened->chunks, bytes, size, diag);
     if (error < 0) {
@@ -418,30 +396,27 @@ const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive)
     return &archive->dictionary.run;
 }
 
-/* Whether the structure of a group has failed polls, so that its streams need TIMING without
- * times, too. A structure that cannot be read counts as none. */
-static bool has_polls(const struct rfn_archive *archive, uint32_t group)
-{
-    struct rfn_part *part;
-    if (rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &part, NULL) < 0)
-        return false;
-    bool polls = part->u.structure.n_polls > 0;
-    rfn_part_done(archive, part);
-    return polls;
-}
-
+/* Where the structure has failed polls, streams need TIMING without times, too. A structure that
+ * cannot be read counts as without. */
 static bool is_readable(const struct rfn_archive *archive, uint32_t stream, uint32_t group)
 {
+    uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream);
+    struct rfn_part *part;
     if (archive->complete)
         return true;
-    uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream);
     if (rfn_part_find(archive, RFN_CHUNK_STRUCTURE, group) < 0 ||
         rfn_part_find(archive, RFN_CHUNK_PLACES, group) < 0 ||
         rfn_part_find(archive, RFN_CHUNK_VALUES, values) < 0)
         return false;
-    return rfn_reduced_timing_find(archive, stream) >= 0 || rfn_timing_find(archive, stream) >= 0 ||
-           (!archive->dictionary.run.times && !rfn_stream_counted(archive, stream) &&
-            !has_polls(archive, group));
+    if (rfn_reduced_timing_find(archive, stream) >= 0 || rfn_timing_find(archive, stream) >= 0)
+        return true;
+    if (archive->dictionary.run.times || rfn_stream_counted(archive, stream))
+        return false;
+    if (rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &part, NULL) < 0)
+        return true;
+    bool polls = part->u.structure.n_polls > 0;
+    rfn_part_done(archive, part);
+    return !polls;
 }
 
 struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uint32_t stream)
@@ -450,7 +425,7 @@ struct rfn_stream_info rfn_archive_stream(const struct rfn_archive *archive, uin
         .rank = (uint32_t)rfn_stream_word(archive, RFN_WORD_RANK, stream),
         .thread = (uint32_t)rfn_stream_word(archive, RFN_WORD_THREAD, stream),
         .group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream),
-        .host = archive->dictionary.hosts[rfn_stream_word(archive, RFN_WORD_HOST, stream)],
+        .host = archive->dictionary.hosts[rfn_stream_word(archive, RFN_WORD_HOST, stream)].name,
         .events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream),
         .region_events = (uint64_t)rfn_stream_word(archive, RFN_WORD_REGIONS, stream),
         .volume = rfn_stream_counted(archive, stream),
@@ -499,6 +474,26 @@ uint32_t rfn_stream_place(const struct rfn_archive *archive, uint32_t stream)
     return low - first;
 }
 
+struct rfn_rank_value rfn_member_own_place(const struct rfn_member *member,
+                                           const struct rfn_symbol_info *symbol,
+                                           const struct rfn_function_info *function)
+{
+    const struct rfn_archive *archive = member->archive;
+    struct rfn_rank_value own = {.rank = member->rank, .size = archive->dictionary.run.ranks};
+    unsigned i = function->n_in;
+    while (i > 0 && function->params[i - 1].kind != RFN_KIND_COMM)
+        i--;
+    if (i == 0 || symbol->moved >> (i - 1) & 1 || symbol->in[i - 1] < 0)
+        return own;
+    int64_t comm = rfn_member_word(
+        member->table, member->structure->n_places + (size_t)symbol->in[i - 1], member->place, 0);
+    int64_t rank = comm < 0 ? -1 : rfn_comm_rank_of(archive, (uint32_t)comm, member->rank);
+    if (rank < 0)
+        return own;
+    return (struct rfn_rank_value){.rank = (uint32_t)rank,
+                                   .size = rfn_comm_peers(archive, (uint32_t)comm, member->rank)};
+}
+
 /* ---- hosts ---- */
 
 uint32_t rfn_archive_hosts(const struct rfn_archive *archive)
@@ -509,8 +504,8 @@ uint32_t rfn_archive_hosts(const struct rfn_archive *archive)
 struct rfn_host_info rfn_archive_host(const struct rfn_archive *archive, uint32_t host)
 {
     const struct rfn_host_clocks *clocks = &archive->clocks;
-    struct rfn_host_info info = {.name = archive->dictionary.hosts[host],
-                                 .cores = archive->dictionary.cores[host]};
+    struct rfn_host_info info = {.name = archive->dictionary.hosts[host].name,
+                                 .cores = archive->dictionary.hosts[host].cores};
     if (!clocks->hosts)
         return info;
     info.reference = host == clocks->reference;
@@ -592,10 +587,10 @@ int64_t rfn_comm_world_rank(const struct rfn_archive *archive, uint32_t comm, bo
     return rfn_rank_list_world(&of->groups[remote && of->info.kind == RFN_COMM_INTER], rank);
 }
 
-/* The group of an inter-communicator that a world rank is in: 0 or 1, -1 for neither. */
+/* The group of a communicator that a world rank is in, 0 or 1 (of an INTER); -1: it is in none. */
 static int group_of(const struct rfn_communicator *comm, uint32_t world_rank, int64_t *rank)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i <= (comm->info.kind == RFN_COMM_INTER); i++) {
         *rank = rfn_rank_list_find(&comm->groups[i], world_rank);
         if (*rank >= 0)
             return i;
@@ -606,37 +601,34 @@ static int group_of(const struct rfn_communicator *comm, uint32_t world_rank, in
 int64_t rfn_comm_rank_of(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank)
 {
     const struct rfn_communicator *of = &archive->dictionary.comms[comm];
-    int64_t rank = 0;
-    switch (of->info.kind) {
-    case RFN_COMM_WORLD:
+    int64_t rank;
+    if (of->info.kind == RFN_COMM_WORLD)
         return world_rank < archive->dictionary.run.ranks ? (int64_t)world_rank : -1;
-    case RFN_COMM_SELF:
+    if (of->info.kind == RFN_COMM_SELF)
         return 0;
-    case RFN_COMM_INTRA:
-        return rfn_rank_list_find(&of->groups[0], world_rank);
-    case RFN_COMM_INTER:
-        return group_of(of, world_rank, &rank) < 0 ? -1 : rank;
-    }
-    return -1;
+    return group_of(of, world_rank, &rank) < 0 ? -1 : rank;
+}
+
+/* Whether calls of the rank mean the second group by a rank. */
+static bool means_second(const struct rfn_communicator *comm, uint32_t world_rank)
+{
+    int64_t rank;
+    return comm->info.kind == RFN_COMM_INTER && group_of(comm, world_rank, &rank) == 0;
 }
 
 int64_t rfn_comm_peer(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank,
                       int64_t rank)
 {
     const struct rfn_communicator *of = &archive->dictionary.comms[comm];
-    int64_t own;
     if (rank < 0 || rank > UINT32_MAX)
         return -1;
     if (of->info.kind == RFN_COMM_SELF)
         return rank == 0 ? (int64_t)world_rank : -1;
-    bool second = of->info.kind == RFN_COMM_INTER && group_of(of, world_rank, &own) == 0;
-    return rfn_comm_world_rank(archive, comm, second, (uint32_t)rank);
+    return rfn_comm_world_rank(archive, comm, means_second(of, world_rank), (uint32_t)rank);
 }
 
 uint32_t rfn_comm_peers(const struct rfn_archive *archive, uint32_t comm, uint32_t world_rank)
 {
     const struct rfn_communicator *of = &archive->dictionary.comms[comm];
-    int64_t own;
-    bool second = of->info.kind == RFN_COMM_INTER && group_of(of, world_rank, &own) == 0;
-    return second ? of->info.remote_size : of->info.size;
+    return means_second(of, world_rank) ? of->info.remote_size : of->info.size;
 }

@@ -15,6 +15,7 @@
 #include "archive/parts.h"
 #include "archive/reduced_timing.h"
 #include "archive/shapes.h"
+#include "reduce/stream.h"
 #include "refrain/archive.h"
 
 #include <pthread.h>
@@ -65,6 +66,13 @@ enum { RFN_LIST_BYTES = 1 << 10 };
 enum { RFN_LIST_BYTES = 1 << 22 };
 #endif
 
+/* From one event with a time mark to the next: a power of two. */
+#ifdef RFN_FUZZING
+enum { RFN_MARK_EVENTS = 16 };
+#else
+enum { RFN_MARK_EVENTS = RFN_STREAM_MARK };
+#endif
+
 struct rfn_archive {
     struct rfn_chunks chunks;
     bool exact; /* the format has this program's minor version: nothing may follow a payload */
@@ -80,6 +88,7 @@ struct rfn_archive {
     bool complete;     /* the file is whole */
     const char *why;   /* or not */
     size_t list_bytes; /* RFN_LIST_BYTES; tests change it */
+    uint64_t mark_events; /* RFN_MARK_EVENTS; tests change it */
     char
         missing[128]; /* what is missing in a whole file: ranks that ended without writing; or "" */
     pthread_mutex_t lock;    /* for what follows */
@@ -105,6 +114,20 @@ uint32_t rfn_stream_times(const struct rfn_archive *archive, uint32_t stream);
 bool rfn_stream_counted(const struct rfn_archive *archive, uint32_t stream);
 /* The place of a stream among the members of its group. */
 uint32_t rfn_stream_place(const struct rfn_archive *archive, uint32_t stream);
+
+/* Whose words in PLACES are looked at: a member of a group. */
+struct rfn_member {
+    const struct rfn_archive *archive;
+    const struct rfn_structure *structure;
+    const struct rfn_member_table *table;
+    uint32_t place, rank;
+};
+
+/* What words of a symbol that are ranks are relative to (refrain-archive(5), PLACES): the own rank
+ * in the communicator of the call, or in the world, and the size of that. `value` is 0. */
+struct rfn_rank_value rfn_member_own_place(const struct rfn_member *member,
+                                           const struct rfn_symbol_info *symbol,
+                                           const struct rfn_function_info *function);
 
 /* Takes a part into use; RFN_E_CORRUPT, _INCOMPLETE (not there), _IO, _NOMEM. structure: needed
  * for PLACES and VALUES. To be given back. */
@@ -133,7 +156,10 @@ int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **
 
 /* The parts that a stream's events are in, but for its times; NULL: not in use. */
 struct rfn_stream_parts {
-    struct rfn_part *structure, *places, *values;
+    const struct rfn_structure *structure;
+    const struct rfn_member_table *places;
+    const struct rfn_values *values;
+    struct rfn_part *used[3];
 };
 
 /* Takes them into use; errors as of rfn_part_use. To be given back, also on failure. */
@@ -145,25 +171,22 @@ void rfn_stream_parts_done(const struct rfn_archive *archive, const struct rfn_s
 int64_t rfn_timing_find(const struct rfn_archive *archive, uint32_t stream);
 int64_t rfn_reduced_timing_find(const struct rfn_archive *archive, uint32_t stream);
 
-/* Reads the TIMING of a stream. RFN_E_NOTFOUND when it has none and needs none. */
-int rfn_timing_load(const struct rfn_archive *archive, uint32_t stream,
-                    const struct rfn_structure *structure, struct rfn_timing *timing,
-                    struct rfn_diag *diag);
 /* The payload of a time set's PROFILE, which is the chunk of this entry or a part of it, and what
  * guides its lists. Both are to be released after 0. */
 int rfn_profile_load(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
                      uint32_t time_set, struct rfn_payload *payload, struct rfn_guides *guides,
                      struct rfn_diag *diag);
-/* Reads the PROFILE of a stream. RFN_E_NOTFOUND when it has none. After 0 both are to be released.
- */
-int rfn_reduced_timing_load(const struct rfn_archive *archive, uint32_t stream,
-                            const struct rfn_structure *structure, struct rfn_timing *timing,
-                            struct rfn_reduced_timing *reduced, struct rfn_diag *diag);
+/* Reads the TIMING or PROFILE of a stream; of a TIMING *reduced has no columns. RFN_E_NOTFOUND when
+ * it has neither and needs none. After 0 both are to be released. */
+int rfn_times_load(const struct rfn_archive *archive, uint32_t stream,
+                   const struct rfn_structure *structure, struct rfn_timing *timing,
+                   struct rfn_reduced_timing *reduced, struct rfn_diag *diag);
 /* What is to be added to CLOCK_MONOTONIC of a host, corrected if there is something to correct it
  * (rfn_host_clock), to get time since the start of the run. */
 uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host);
 
-/* Fails for a part of the file that is not there. */
+/* Fail: there is no memory, or a part of the file is not there. */
+int rfn_archive_no_memory(const struct rfn_archive *archive, struct rfn_diag *diag);
 int rfn_archive_missing(const struct rfn_archive *archive, const char *what, uint64_t id,
                         struct rfn_diag *diag);
 

@@ -706,13 +706,19 @@ static void write_full_column(const struct made_set *set, uint64_t start, int sy
     end_column(&column);
 }
 
-/* The same events, as they would be had nothing been reduced; without marks. */
+static uint64_t made_enter(const void *set, size_t event)
+{
+    return ((const struct made_set *)set)->events[event].enter;
+}
+
+/* The same events, as they would be had nothing been reduced. */
 static void write_full(struct writer *writer, const struct reduced_run *run, int stream)
 {
     const struct made_set *set = set_of(run, stream);
     struct rfn_buf out = RFN_BUF_INIT;
     rfn_buf_varint(&out, 1 + 2u * run->volume);
     write_clock(writer, &model[stream], &out);
+    write_marks(model[stream].start, set->n, made_enter, set, &out);
     for (int s = 0; s < R_SYMBOLS; s++) {
         for (int w = GAP; w < (s == POLL ? VOLUME_GAP : POLLS); w++)
             write_full_column(set, set->start, s, w, &out);

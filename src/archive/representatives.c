@@ -26,6 +26,7 @@ struct segment {
     size_t n, n_words;
     uint64_t length, pace; /* quanta; to its end, and to the start of the next one */
     uint8_t roles;         /* of its calls (RFN_ROLE_) */
+    bool ascends;          /* none of its times is before the one before */
 };
 
 /* The columns of a symbol. */
@@ -64,10 +65,12 @@ struct rfn_representatives {
     uint32_t ahead_symbol;         /* that event */
     struct executed current, next; /* next: if it was looked at already */
     uint64_t predicted;            /* start of the one after these, before its correction */
-    size_t at, at_word;            /* in the current one */
-    uint64_t begin, room, offset;  /* where it begins, and how long it lasts; from the start of its
-                                      representative to the event before */
-    uint64_t last;                 /* time of the stream: none is earlier from now on */
+    uint64_t begin, room;          /* where the current one begins, and how long it lasts */
+    struct reached {               /* by the event before */
+        size_t at, at_word;        /* in the current segment */
+        uint64_t offset;           /* from the start of its representative */
+        uint64_t last;             /* time of the stream: none is earlier from now on */
+    } reached;
     struct rfn_representatives_fault fault;
 };
 
@@ -122,17 +125,21 @@ static int expect_end(struct rfn_representatives *of, struct rfn_column_cursor *
 /* Of columns that nothing has opened. */
 static int expect_empty(struct rfn_representatives *of, const size_t *at, unsigned n)
 {
-    struct rfn_column_cursor columns[WORDS_MAX] = {0};
-    int error = open_columns(of, at, columns, n);
-    if (!error)
-        error = expect_end(of, columns, n);
-    close_columns(columns, n);
-    return error;
+    const char *fault = NULL;
+    for (unsigned i = 0; i < n && !fault; i++)
+        fault = rfn_column_not_empty(&of->of.timing->payload, at + i);
+    return fault ? failed(of, fault) : 0;
 }
 
-static const struct rfn_symbol_info *info_of(const struct rfn_representatives *of, uint32_t symbol)
+static bool is_poll(const struct rfn_representatives *of, uint32_t symbol)
 {
-    return &of->of.structure->symbols[symbol];
+    return of->of.structure->symbols[symbol].failed_poll;
+}
+
+/* Where a symbol's columns of times and those of volumes are. */
+static const size_t *times_at(const struct rfn_representatives *of, uint32_t symbol)
+{
+    return of->of.timing->columns + of->of.structure->symbols[symbol].timing;
 }
 
 static const size_t *volumes_at(const struct rfn_representatives *of, uint32_t symbol)
@@ -143,38 +150,25 @@ static const size_t *volumes_at(const struct rfn_representatives *of, uint32_t s
 static int columns_of_symbol(struct rfn_representatives *of, uint32_t symbol,
                              struct symbol_columns **found)
 {
-    *found = of->symbols[symbol];
-    if (*found)
-        return 0;
-    struct symbol_columns *columns = calloc(1, sizeof *columns);
-    if (!columns)
-        return failed(of, rfn_out_of_memory);
-    of->symbols[symbol] = *found = columns;
-    const size_t *at = of->of.timing->columns + info_of(of, symbol)->timing;
-    unsigned n = info_of(of, symbol)->failed_poll ? 4 : 2;
-    columns->n = n;
-    RFN_TRY(open_columns(of, at, columns->columns, n));
-    if (!of->of.timing->volume)
-        return 0;
-    columns->n += 2;
-    return open_columns(of, volumes_at(of, symbol), columns->columns + n, 2);
+    struct symbol_columns *columns = of->symbols[symbol];
+    if (!columns) {
+        columns = of->symbols[symbol] = calloc(1, sizeof *columns);
+        if (!columns)
+            return failed(of, rfn_out_of_memory);
+        unsigned n = columns->n = is_poll(of, symbol) ? 4 : 2;
+        RFN_TRY(open_columns(of, times_at(of, symbol), columns->columns, n));
+        columns->n += of->of.timing->volume ? 2 : 0;
+        if (of->of.timing->volume)
+            RFN_TRY(open_columns(of, volumes_at(of, symbol), columns->columns + n, 2));
+    }
+    *found = columns;
+    return 0;
 }
 
+/* Where a context's columns are, but for its list. */
 static const size_t *context_at(const struct rfn_representatives *of, uint32_t context)
 {
     return of->of.reduced->columns + 1 + RFN_PROFILE_PLAIN * (size_t)context;
-}
-
-static const size_t *list_at(const struct rfn_representatives *of, uint32_t context)
-{
-    return context_at(of, of->of.reduced->n_contexts) + context;
-}
-
-static int open_lists(struct rfn_representatives *of, uint32_t context,
-                      struct rfn_list_cursor *lists)
-{
-    int error = rfn_reduced_timing_list(of->of.reduced, of->of.timing, context, lists);
-    return error < 0 ? failed(of, rfn_column_fault(error)) : 0;
 }
 
 static int context_of(struct rfn_representatives *of, uint32_t number, struct context **found)
@@ -186,7 +180,8 @@ static int context_of(struct rfn_representatives *of, uint32_t number, struct co
     if (!*found)
         return failed(of, rfn_out_of_memory);
     RFN_TRY(open_columns(of, context_at(of, number), (*found)->columns, RFN_PROFILE_PLAIN));
-    return open_lists(of, number, (*found)->lists);
+    int error = rfn_reduced_timing_list(of->of.reduced, of->of.timing, number, (*found)->lists);
+    return error < 0 ? failed(of, rfn_column_fault(error)) : 0;
 }
 
 /* ---- segments ---- */
@@ -233,59 +228,53 @@ static int gather(struct rfn_representatives *of, uint32_t *context)
     return 0;
 }
 
-static uint8_t role_of(const struct rfn_representatives *of, uint32_t symbol)
-{
-    uint32_t function = of->of.structure->symbols[symbol].function;
-    return rfn_class_role(of->of.dictionary->functions[function].class_);
-}
-
 /* Reads the words of a new segment and adds up its length. */
 static int read_words(struct rfn_representatives *of)
 {
-    struct segment *new = &of->gathered->segment;
-    new->n_words = 0;
-    new->length = 0;
-    new->roles = 0;
-    for (size_t i = 0; i < new->n; i++) {
-        struct symbol_columns *columns;
-        RFN_TRY(columns_of_symbol(of, new->symbols[i], &columns));
-        if (RFN_GROW(new->words, of->gathered->words_capacity, new->n_words + WORDS_MAX) < 0)
+    const uint64_t most = RFN_SEGMENT_LENGTH_MAX;
+    struct segment *made = &of->gathered->segment;
+    made->n_words = 0;
+    made->length = 0;
+    made->roles = 0;
+    made->ascends = true;
+    for (size_t i = 0; i < made->n; i++) {
+        uint32_t symbol = made->symbols[i];
+        uint32_t function = of->of.structure->symbols[symbol].function;
+        struct symbol_columns *columns = NULL;
+        RFN_TRY(columns_of_symbol(of, symbol, &columns));
+        if (RFN_GROW(made->words, of->gathered->words_capacity, made->n_words + WORDS_MAX) < 0)
             return failed(of, rfn_out_of_memory);
-        int64_t *words = new->words + new->n_words;
+        int64_t *words = made->words + made->n_words;
         for (unsigned k = 0; k < columns->n; k++)
             RFN_TRY(next_value(of, &columns->columns[k], &words[k]));
-        new->length += (uint64_t)words[0] + (uint64_t)words[1];
-        new->roles |= role_of(of, new->symbols[i]);
-        new->n_words += columns->n;
+        uint64_t gap = (uint64_t)words[0], duration = (uint64_t)words[1];
+        made->length += gap + duration;
+        made->ascends &= gap <= most && duration <= most && made->length <= most;
+        made->roles |= rfn_class_role(of->of.dictionary->functions[function].class_);
+        made->n_words += columns->n;
     }
-    new->pace = new->length;
-    return new->length > RFN_SEGMENT_LENGTH_MAX ? failed(of, "a segment is too long") : 0;
+    made->pace = made->length;
+    return made->length > most ? failed(of, "a segment is too long") : 0;
 }
 
-/* A copy, in one allocation. */
-static struct segment *copy_of(const struct segment *segment)
-{
-    size_t words = segment->n_words * sizeof *segment->words;
-    size_t symbols = segment->n * sizeof *segment->symbols;
-    struct segment *copy = malloc(sizeof *copy + words + symbols);
-    if (!copy)
-        return NULL;
-    *copy = *segment;
-    copy->words = (int64_t *)(copy + 1);
-    copy->symbols = (uint32_t *)(copy->words + segment->n_words);
-    memcpy(copy->words, segment->words, words);
-    memcpy(copy->symbols, segment->symbols, symbols);
-    return copy;
-}
-
+/* Keeps a copy of the new segment, in one allocation. */
 static int keep(struct rfn_representatives *of, struct context *context)
 {
-    const struct segment *new = &of->gathered->segment;
-    of->n_kept += new->n;
+    const struct segment *made = &of->gathered->segment;
+    size_t words = made->n_words * sizeof *made->words;
+    size_t symbols = made->n * sizeof *made->symbols;
+    of->n_kept += made->n;
     if (of->n_kept > RFN_KEPT_EVENTS_MAX)
         return failed(of, "too many events are kept");
-    struct segment *copy = copy_of(new);
-    if (copy && rfn_map_put_object(&context->kept, context->n, copy) == 0)
+    struct segment *copy = malloc(sizeof *copy + words + symbols);
+    if (!copy)
+        return failed(of, rfn_out_of_memory);
+    *copy = *made;
+    copy->words = (int64_t *)(copy + 1);
+    copy->symbols = (uint32_t *)(copy->words + made->n_words);
+    memcpy(copy->words, made->words, words);
+    memcpy(copy->symbols, made->symbols, symbols);
+    if (rfn_map_put_object(&context->kept, context->n, copy) == 0)
         return 0;
     free(copy);
     return failed(of, rfn_out_of_memory);
@@ -381,8 +370,8 @@ static int stretch(struct rfn_representatives *of)
         RFN_TRY(take_next(of));
         end = of->next.start;
     }
-    if ((int64_t)(of->begin - of->last) < 0)
-        of->begin = of->last;
+    if ((int64_t)(of->begin - of->reached.last) < 0)
+        of->begin = of->reached.last;
     of->room = (int64_t)(end - of->begin) > 0 ? end - of->begin : 0;
     return 0;
 }
@@ -393,8 +382,7 @@ static int next_segment(struct rfn_representatives *of)
         RFN_TRY(take_next(of));
     of->current = of->next;
     of->next.segment = NULL;
-    of->at = of->at_word = 0;
-    of->offset = 0;
+    of->reached = (struct reached){.last = of->reached.last};
     of->begin = of->current.start;
     return of->of.timing->stretched ? stretch(of) : 0;
 }
@@ -424,23 +412,23 @@ static uint64_t in_segment(const struct rfn_representatives *of, uint64_t quanta
 /* The time at the offset, or the last one if it is earlier than that. */
 static uint64_t next_time(struct rfn_representatives *of)
 {
-    uint64_t time = of->begin + in_segment(of, of->offset);
-    if ((int64_t)(time - of->last) > 0)
-        of->last = time;
-    return of->last;
+    uint64_t time = of->begin + in_segment(of, of->reached.offset);
+    if ((int64_t)(time - of->reached.last) > 0)
+        of->reached.last = time;
+    return of->reached.last;
 }
 
 int rfn_representatives_next(struct rfn_representatives *of, struct rfn_recreated *event)
 {
-    if (!of->current.segment || of->at == of->current.segment->n)
+    if (!of->current.segment || of->reached.at == of->current.segment->n)
         RFN_TRY(next_segment(of));
     const struct segment *segment = of->current.segment;
-    bool poll = info_of(of, segment->symbols[of->at++])->failed_poll;
-    const int64_t *word = segment->words + of->at_word;
+    bool poll = is_poll(of, segment->symbols[of->reached.at++]);
+    const int64_t *word = segment->words + of->reached.at_word;
     *event = (struct rfn_recreated){.polls = 1};
-    of->offset += (uint64_t)*word++;
+    of->reached.offset += (uint64_t)*word++;
     event->enter = next_time(of);
-    of->offset += (uint64_t)*word++;
+    of->reached.offset += (uint64_t)*word++;
     event->exit = next_time(of);
     event->inside = (int64_t)(event->exit - event->enter);
     if (poll) {
@@ -452,7 +440,36 @@ int rfn_representatives_next(struct rfn_representatives *of, struct rfn_recreate
         event->volume_gap = *word++;
         event->volume_inside = *word++;
     }
-    of->at_word = (size_t)(word - segment->words);
+    of->reached.at_word = (size_t)(word - segment->words);
+    return 0;
+}
+
+/* Goes behind the current segment. Where times ascend, by its last one alone; numbers that a
+ * recorder does not write may go round beyond 64 bits. */
+void rfn_representatives_pass(struct rfn_representatives *of)
+{
+    const struct segment *segment = of->current.segment;
+    struct rfn_recreated event;
+    uint64_t later = of->begin - of->reached.last + RFN_SEGMENT_LENGTH_MAX;
+    if (segment->ascends && later <= 2 * RFN_SEGMENT_LENGTH_MAX &&
+        in_segment(of, segment->length) <= RFN_SEGMENT_LENGTH_MAX) {
+        of->reached.at = segment->n;
+        of->reached.offset = segment->length;
+        next_time(of);
+    }
+    while (of->reached.at < segment->n)
+        rfn_representatives_next(of, &event);
+}
+
+int rfn_representatives_rest(struct rfn_representatives *of, uint64_t *n, uint64_t *exit)
+{
+    if (!of->current.segment || of->reached.at == of->current.segment->n)
+        RFN_TRY(next_segment(of));
+    const struct reached before = of->reached;
+    rfn_representatives_pass(of);
+    *n = of->current.segment->n - before.at;
+    *exit = of->reached.last;
+    of->reached = before;
     return 0;
 }
 
@@ -471,61 +488,53 @@ int rfn_representatives_decode_ahead(struct rfn_representatives *of)
 
 /* ---- the end ---- */
 
-static int finish_symbol(struct rfn_representatives *of, uint32_t symbol)
-{
-    struct symbol_columns *columns = of->symbols[symbol];
-    if (columns)
-        return expect_end(of, columns->columns, columns->n);
-    const struct rfn_symbol_info *info = info_of(of, symbol);
-    RFN_TRY(expect_empty(of, of->of.timing->columns + info->timing, info->failed_poll ? 4 : 2));
-    return of->of.timing->volume ? expect_empty(of, volumes_at(of, symbol), 2) : 0;
-}
-
-static int finish_context(struct rfn_representatives *of, uint32_t context)
-{
-    struct context *used = of->contexts[context];
-    RFN_TRY(used ? expect_end(of, used->columns, RFN_PROFILE_PLAIN)
-                 : expect_empty(of, context_at(of, context), RFN_PROFILE_PLAIN));
-    return used ? expect_end(of, &used->lists[0].column, 1)
-                : expect_empty(of, list_at(of, context), 1);
-}
-
 int rfn_representatives_finish(struct rfn_representatives *of)
 {
+    uint32_t n_contexts = of->of.reduced->n_contexts;
     RFN_TRY(expect_end(of, &of->top, 1));
-    for (uint32_t i = 0; i < of->of.structure->n_symbols; i++)
-        RFN_TRY(finish_symbol(of, i));
-    for (uint32_t i = 0; i < of->of.reduced->n_contexts; i++)
-        RFN_TRY(finish_context(of, i));
+    for (uint32_t i = 0; i < of->of.structure->n_symbols; i++) {
+        struct symbol_columns *used = of->symbols[i];
+        if (used)
+            RFN_TRY(expect_end(of, used->columns, used->n));
+        else
+            RFN_TRY(expect_empty(of, times_at(of, i), is_poll(of, i) ? 4 : 2));
+        if (!used && of->of.timing->volume)
+            RFN_TRY(expect_empty(of, volumes_at(of, i), 2));
+    }
+    for (uint32_t i = 0; i < n_contexts; i++) {
+        struct context *used = of->contexts[i];
+        if (used) {
+            RFN_TRY(expect_end(of, used->columns, RFN_PROFILE_PLAIN));
+            RFN_TRY(expect_end(of, &used->lists[0].column, 1));
+        } else {
+            RFN_TRY(expect_empty(of, context_at(of, i), RFN_PROFILE_PLAIN));
+            RFN_TRY(expect_empty(of, context_at(of, n_contexts) + i, 1));
+        }
+    }
     return 0;
 }
 
 /* ---- opening and closing ---- */
 
-static int begin(struct rfn_representatives *of)
-{
-    const struct rfn_structure *structure = of->of.structure;
-    of->symbols = calloc(structure->n_symbols + (size_t)1, sizeof(struct symbol_columns *));
-    of->contexts = calloc(of->of.reduced->n_contexts + (size_t)1, sizeof(struct context *));
-    if (!of->symbols || !of->contexts)
-        return failed(of, rfn_out_of_memory);
-    if (rfn_walk_open(&of->walk, structure, of->of.values) < 0 ||
-        rfn_walk_cut_at(&of->walk, of->of.reduced->cuts) < 0)
-        return walk_failed(of);
-    of->last = of->of.timing->clock.start;
-    of->predicted = of->last + of->of.reduced->first;
-    return open_columns(of, of->of.reduced->columns, &of->top, 1);
-}
-
 int rfn_representatives_open(const struct rfn_representatives_of *what,
                              struct rfn_representatives **opened)
 {
+    const struct rfn_structure *structure = what->structure;
     struct rfn_representatives *of = calloc(1, sizeof *of);
     if (!of)
         return RFN_E_NOMEM;
     of->of = *what;
     *opened = of;
-    return begin(of);
+    of->symbols = calloc(structure->n_symbols + (size_t)1, sizeof(struct symbol_columns *));
+    of->contexts = calloc(what->reduced->n_contexts + (size_t)1, sizeof(struct context *));
+    if (!of->symbols || !of->contexts)
+        return failed(of, rfn_out_of_memory);
+    if (rfn_walk_open(&of->walk, structure, what->values) < 0 ||
+        rfn_walk_cut_at(&of->walk, what->reduced->cuts) < 0)
+        return walk_failed(of);
+    of->reached.last = what->timing->clock.start;
+    of->predicted = of->reached.last + what->reduced->first;
+    return open_columns(of, what->reduced->columns, &of->top, 1);
 }
 
 static void free_context(struct context *context)

@@ -53,6 +53,12 @@ int rfn_representatives_decode_ahead(struct rfn_representatives *representatives
 int rfn_representatives_next(struct rfn_representatives *representatives,
                              struct rfn_recreated *event);
 
+/* Before an event: how many events, from it on, its segment has, and when the last of them ends
+ * (quanta); then passes over these. Errors as above. */
+int rfn_representatives_rest(struct rfn_representatives *representatives, uint64_t *n,
+                             uint64_t *exit);
+void rfn_representatives_pass(struct rfn_representatives *representatives);
+
 /* How far from the measured ones times of the event before may be, in ns, as far as the file tells:
  * by what its segment's start may be off, and as much within. At most ten days. */
 uint64_t rfn_representatives_off(const struct rfn_representatives *representatives);

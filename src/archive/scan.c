@@ -113,3 +113,12 @@ int rfn_payload_column(const struct rfn_payload *payload, size_t from, size_t en
     struct rfn_reader reader = rfn_reader_over(payload->data + from, end - from);
     return rfn_column_open(column, &reader);
 }
+
+const char *rfn_column_not_empty(const struct rfn_payload *payload, const size_t *at)
+{
+    struct rfn_column_cursor column = {0};
+    int error = rfn_payload_column(payload, at[0], at[1], &column);
+    const char *fault = error < 0 ? rfn_column_fault(error) : rfn_column_left_over(&column);
+    rfn_column_close(&column);
+    return fault;
+}

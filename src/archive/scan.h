@@ -57,6 +57,9 @@ const char *rfn_column_fault(int error);
 /* What is wrong with a column that should be at its end, or NULL. */
 const char *rfn_column_left_over(struct rfn_column_cursor *column);
 
+/* What is wrong with a column that nothing has read and that should be empty, or NULL. */
+const char *rfn_column_not_empty(const struct rfn_payload *payload, const size_t *at);
+
 /* Opens the column that the payload (borrowed) has at these places. RFN_E_CORRUPT, RFN_E_NOMEM,
  * RFN_E_IO, RFN_E_INCOMPLETE. */
 int rfn_payload_column(const struct rfn_payload *payload, size_t from, size_t end,

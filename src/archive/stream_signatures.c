@@ -52,11 +52,11 @@ static int sign_stream(struct checking *checking, uint32_t stream)
     uint64_t signature = 0;
     int error = rfn_stream_parts_use(archive, stream, &parts, checking->diag);
     if (!error) {
-        error = rfn_call_signature(
-            &checking->letters, &parts.structure->u.structure, &parts.values->u.values,
-            (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream), &limits, &signature);
+        error = rfn_call_signature(&checking->letters, parts.structure, parts.values,
+                                   (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream),
+                                   &limits, &signature);
         if (error == RFN_E_CORRUPT)
-            rfn_payload_fail(&parts.values->u.values.payload, error, "trip counts are malformed",
+            rfn_payload_fail(&parts.values->payload, error, "trip counts are malformed",
                              checking->diag);
     }
     rfn_stream_parts_done(archive, &parts);

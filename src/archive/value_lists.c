@@ -60,25 +60,21 @@ static int add_lengths(const struct rfn_column_cursor *cursor, uint64_t n, uint6
     return 0;
 }
 
-static int find_lengths(struct rfn_value_lists *lists, struct rfn_column_cursor *cursor)
+/* Finds the blocks of a column; lengths are decoded and added up. */
+static int find_blocks(struct rfn_value_lists *lists, enum rfn_list_column column,
+                       struct rfn_column_cursor *cursor)
 {
+    const bool lengths = column == RFN_LIST_LENGTHS;
     uint64_t words = 0;
     while (cursor->end < cursor->n) {
-        RFN_TRY(note_place(&lists->places[RFN_LIST_LENGTHS], cursor, words));
         uint64_t first = cursor->end;
-        RFN_TRY(rfn_column_next_block(cursor));
-        RFN_TRY(add_lengths(cursor, cursor->end - first, lists->n_words, &words));
+        RFN_TRY(note_place(&lists->places[column], cursor, words));
+        RFN_TRY(lengths ? rfn_column_next_block(cursor) : rfn_column_pass_block(cursor));
+        if (lengths)
+            RFN_TRY(add_lengths(cursor, cursor->end - first, lists->n_words, &words));
     }
-    return rfn_column_bytes_left(cursor) || words != lists->n_words ? RFN_E_CORRUPT : 0;
-}
-
-static int find_words(struct rfn_value_lists *lists, struct rfn_column_cursor *cursor)
-{
-    while (cursor->end < cursor->n) {
-        RFN_TRY(note_place(&lists->places[RFN_LIST_WORDS], cursor, 0));
-        RFN_TRY(rfn_column_pass_block(cursor));
-    }
-    return rfn_column_bytes_left(cursor) ? RFN_E_CORRUPT : 0;
+    bool all = !rfn_column_bytes_left(cursor) && (!lengths || words == lists->n_words);
+    return all ? 0 : RFN_E_CORRUPT;
 }
 
 static int open_column(const struct rfn_value_lists *lists, const struct rfn_payload *payload,
@@ -102,9 +98,9 @@ const char *rfn_value_lists_read(struct rfn_value_lists *lists, const struct rfn
     if (!fault && words.n > RFN_LIST_WORDS_MAX)
         fault = "the lists have more words than can be read";
     lists->n_words = words.n;
-    if (!fault && (error = find_lengths(lists, &lengths)))
+    if (!fault && (error = find_blocks(lists, RFN_LIST_LENGTHS, &lengths)))
         fault = fault_of(error, RFN_LIST_LENGTHS);
-    if (!fault && (error = find_words(lists, &words)))
+    if (!fault && (error = find_blocks(lists, RFN_LIST_WORDS, &words)))
         fault = fault_of(error, RFN_LIST_WORDS);
     rfn_column_close(&lengths);
     rfn_column_close(&words);
@@ -177,40 +173,21 @@ static void drop_page(struct rfn_list_rest *rest, size_t i)
         side->last = i;
 }
 
-/* The page that has not been used for the longest time, but for the last of each column. */
-static size_t oldest_page(const struct rfn_list_rest *rest)
-{
-    size_t oldest = SIZE_MAX;
-    for (size_t i = 0; i < rest->n_pages; i++) {
-        const struct page *page = &rest->pages[i];
-        if (i != rest->sides[page->column].last &&
-            (oldest == SIZE_MAX || page->used < rest->pages[oldest].used))
-            oldest = i;
-    }
-    return oldest;
-}
-
+/* Gives up pages that have not been used for the longest time, but for the last of each column. */
 static void trim_pages(struct rfn_list_rest *rest)
 {
     while (rest->page_bytes > rest->room || rest->n_pages > PAGES_MAX) {
-        size_t oldest = oldest_page(rest);
+        size_t oldest = SIZE_MAX;
+        for (size_t i = 0; i < rest->n_pages; i++) {
+            const struct page *page = &rest->pages[i];
+            if (i != rest->sides[page->column].last &&
+                (oldest == SIZE_MAX || page->used < rest->pages[oldest].used))
+                oldest = i;
+        }
         if (oldest == SIZE_MAX)
             return;
         drop_page(rest, oldest);
     }
-}
-
-static const struct rfn_list_place *place_before(const struct rfn_list_places *places, uint64_t at)
-{
-    size_t low = 0, high = places->n;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (places->at[middle].block.first <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &places->at[low];
 }
 
 /* Decodes the block with value `at` (there is one); *first is the number of its first value, and
@@ -220,10 +197,18 @@ static int read_block(struct rfn_list_rest *rest, enum rfn_list_column column, u
 {
     struct side *side = &rest->sides[column];
     struct rfn_column_cursor *cursor = &side->cursor;
-    const struct rfn_list_place *place = place_before(&rest->lists->places[column], at);
-    if (cursor->end > at || cursor->end < place->block.first) {
-        rfn_column_seek(cursor, &place->block);
-        side->words = place->words;
+    const struct rfn_list_places *places = &rest->lists->places[column];
+    size_t low = 0, high = places->n;
+    while (high - low > 1) { /* the place in low is at or before the value */
+        size_t middle = low + (high - low) / 2;
+        if (places->at[middle].block.first <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (cursor->end > at || cursor->end < places->at[low].block.first) {
+        rfn_column_seek(cursor, &places->at[low].block);
+        side->words = places->at[low].words;
     }
     for (;;) {
         *first = cursor->end;
@@ -273,24 +258,20 @@ static int load_page(struct rfn_list_rest *rest, enum rfn_list_column column, ui
     return 0;
 }
 
-static bool has(const struct page *page, enum rfn_list_column column, uint64_t at)
-{
-    return page->column == column && at - page->first < page->end - page->first;
-}
-
 static int find_page(struct rfn_list_rest *rest, enum rfn_list_column column, uint64_t at,
                      const struct page **page)
 {
     struct side *side = &rest->sides[column];
-    if (side->last >= rest->n_pages || !has(&rest->pages[side->last], column, at)) {
-        size_t i = 0;
-        while (i < rest->n_pages && !has(&rest->pages[i], column, at))
-            i++;
-        if (i < rest->n_pages)
-            side->last = i;
-        else
-            RFN_TRY(load_page(rest, column, at));
+    size_t i = side->last < rest->n_pages ? side->last : 0, left = rest->n_pages;
+    for (; left > 0; left--, i = i + 1 < rest->n_pages ? i + 1 : 0) {
+        const struct page *has = &rest->pages[i];
+        if (has->column == column && at - has->first < has->end - has->first)
+            break;
     }
+    if (left)
+        side->last = i;
+    else
+        RFN_TRY(load_page(rest, column, at));
     rest->pages[side->last].used = ++rest->clock;
     *page = &rest->pages[side->last];
     return 0;
@@ -418,12 +399,17 @@ int rfn_list_reader_find(struct rfn_list_reader *reader, uint64_t key, uint64_t 
 
 /* ---- life ---- */
 
-static struct rfn_list_rest *new_rest(const struct rfn_value_lists *lists,
-                                      const struct rfn_payload *payload, size_t room)
+struct rfn_list_reader *rfn_list_reader_new(const struct rfn_value_lists *lists,
+                                            const struct rfn_payload *payload, size_t room)
 {
+    struct rfn_list_reader *reader = calloc(1, sizeof *reader);
     struct rfn_list_rest *rest = calloc(1, sizeof *rest);
-    if (!rest)
+    if (!reader || !rest) {
+        free(reader);
+        free(rest);
         return NULL;
+    }
+    reader->rest = rest;
     rest->lists = lists;
     rest->room = room;
     struct rfn_column_cursor *lengths = &rest->sides[RFN_LIST_LENGTHS].cursor;
@@ -433,20 +419,7 @@ static struct rfn_list_rest *new_rest(const struct rfn_value_lists *lists,
         rest->error = open_column(lists, payload, RFN_LIST_WORDS, words);
     if (!rest->error && (lengths->n != lists->n || words->n != lists->n_words))
         rest->error = RFN_E_CORRUPT; /* it was not so before */
-    return rest;
-}
-
-struct rfn_list_reader *rfn_list_reader_new(const struct rfn_value_lists *lists,
-                                            const struct rfn_payload *payload, size_t room)
-{
-    struct rfn_list_reader *reader = calloc(1, sizeof *reader);
-    if (!reader)
-        return NULL;
-    reader->rest = new_rest(lists, payload, room);
-    if (reader->rest)
-        return reader;
-    free(reader);
-    return NULL;
+    return reader;
 }
 
 void rfn_list_reader_free(struct rfn_list_reader *reader)

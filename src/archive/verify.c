@@ -132,21 +132,6 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
     }
 }
 
-/* CLOCKS stands before PLACES. */
-static bool clocks_too_late(const struct rfn_archive *archive, const struct rfn_toc_entry *entry)
-{
-    const struct rfn_chunks *chunks = &archive->chunks;
-    size_t first;
-    if (entry->type != RFN_CHUNK_CLOCKS || rfn_chunks_count(chunks, RFN_CHUNK_PLACES, &first) == 0)
-        return false;
-    uint64_t earliest = UINT64_MAX;
-    for (size_t i = 0; i < chunks->n; i++) {
-        if (chunks->entries[i].type == RFN_CHUNK_PLACES && chunks->entries[i].offset < earliest)
-            earliest = chunks->entries[i].offset;
-    }
-    return entry->offset > earliest;
-}
-
 /* META, DEFINITIONS, STREAMS and PLACES stand before the chunks that hold events. */
 static bool holds_events(uint32_t type)
 {
@@ -155,79 +140,65 @@ static bool holds_events(uint32_t type)
            type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS || type == RFN_CHUNK_COMMON;
 }
 
-/* COMMON stands before CLUSTERS: who finds enough of a file that was cut to have one of these has
- * it. */
-static bool common_too_late(const struct rfn_archive *archive, const struct rfn_toc_entry *entry)
+/* Chunks are read later, but for those of other types, of which only the checksums are looked at:
+ * nothing refers to them. CLOCKS stands before PLACES, and COMMON before CLUSTERS, so that whoever
+ * finds enough of a file that was cut has what it needs. */
+static int check_chunks(const struct verifier *verifier, uint64_t *at)
 {
-    const struct rfn_toc_entry *before = archive->chunks.entries;
-    if (entry->type != RFN_CHUNK_COMMON)
-        return false;
-    while (before < entry && before->type != RFN_CHUNK_CLUSTERS)
-        before++;
-    return before < entry;
-}
-
-/* Nothing refers to chunks of other types, but their checksums are right. */
-static int check_unknown(const struct verifier *verifier, const struct rfn_toc_entry *entry)
-{
-    struct rfn_payload payload;
-    RFN_TRY(rfn_chunks_load_events(&verifier->archive->chunks, entry, &payload, verifier->diag));
-    rfn_payload_release(&payload);
-    return 0;
-}
-
-static int check_entry(const struct verifier *verifier, const struct rfn_toc_entry *entry,
-                       bool events_before)
-{
-    if (!rfn_chunks_know(&verifier->archive->chunks, entry->type))
-        return check_unknown(verifier, entry);
-    if (!belongs(verifier->archive, entry))
-        return corrupt(verifier, entry->offset, "the chunk belongs to nothing");
-    if (events_before && !holds_events(entry->type))
-        return corrupt(verifier, entry->offset, "the chunk must stand before those with events");
-    if (clocks_too_late(verifier->archive, entry))
-        return corrupt(verifier, entry->offset, "the chunk must stand before those of places");
-    if (common_too_late(verifier->archive, entry))
-        return corrupt(verifier, entry->offset, "the chunk must stand before those of clusters");
-    return 0; /* read later */
-}
-
-/* All parts of one type, in chunks of their own or in CLUSTERS. */
-static int check_count(const struct verifier *verifier, uint32_t type, const char *name, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (rfn_part_find(verifier->archive, type, i) < 0)
-            return rfn_archive_missing(verifier->archive, name, i, verifier->diag);
+    const struct rfn_chunks *chunks = &verifier->archive->chunks;
+    bool events = false, places = false, clusters = false; /* there was one before */
+    for (size_t i = 0; i < chunks->n; i++) {
+        const struct rfn_toc_entry *entry = &chunks->entries[i];
+        const char *fault = NULL;
+        RFN_TRY(check_gap(verifier, *at, entry->offset));
+        *at = entry->offset + RFN_CHUNK_HEADER_BYTES + entry->stored_size;
+        if (!rfn_chunks_know(chunks, entry->type)) {
+            struct rfn_payload payload;
+            RFN_TRY(rfn_chunks_load_events(chunks, entry, &payload, verifier->diag));
+            rfn_payload_release(&payload);
+            continue;
+        }
+        if (!belongs(verifier->archive, entry))
+            fault = "the chunk belongs to nothing";
+        else if (events && !holds_events(entry->type))
+            fault = "the chunk must stand before those with events";
+        else if (places && entry->type == RFN_CHUNK_CLOCKS)
+            fault = "the chunk must stand before those of places";
+        else if (clusters && entry->type == RFN_CHUNK_COMMON)
+            fault = "the chunk must stand before those of clusters";
+        if (fault)
+            return corrupt(verifier, entry->offset, fault);
+        events |= holds_events(entry->type);
+        places |= entry->type == RFN_CHUNK_PLACES;
+        clusters |= entry->type == RFN_CHUNK_CLUSTERS;
     }
     return 0;
-}
-
-static int check_counts(const struct verifier *verifier)
-{
-    const struct rfn_archive *archive = verifier->archive;
-    RFN_TRY(check_count(verifier, RFN_CHUNK_STRUCTURE, "STRUCTURE", archive->n_groups));
-    RFN_TRY(check_count(verifier, RFN_CHUNK_PLACES, "PLACES", archive->n_groups));
-    return check_count(verifier, RFN_CHUNK_VALUES, "VALUES", archive->n_value_sets);
 }
 
 static int check_container(const struct verifier *verifier)
 {
-    const struct rfn_chunks *chunks = &verifier->archive->chunks;
+    const struct rfn_archive *archive = verifier->archive;
+    const struct rfn_chunks *chunks = &archive->chunks;
+    const struct {
+        uint32_t type, n;
+        const char *name;
+    } parts[] = {{RFN_CHUNK_STRUCTURE, archive->n_groups, "STRUCTURE"},
+                 {RFN_CHUNK_PLACES, archive->n_groups, "PLACES"},
+                 {RFN_CHUNK_VALUES, archive->n_value_sets, "VALUES"}};
     uint64_t at = RFN_HEADER_BYTES;
-    bool events_before = false;
-    for (size_t i = 0; i < chunks->n; i++) {
-        const struct rfn_toc_entry *entry = &chunks->entries[i];
-        RFN_TRY(check_gap(verifier, at, entry->offset));
-        RFN_TRY(check_entry(verifier, entry, events_before));
-        events_before |= rfn_chunks_know(chunks, entry->type) && holds_events(entry->type);
-        at = entry->offset + RFN_CHUNK_HEADER_BYTES + entry->stored_size;
-    }
+    RFN_TRY(check_chunks(verifier, &at));
     RFN_TRY(check_gap(verifier, at, chunks->toc_offset));
     at = chunks->toc_offset + RFN_CHUNK_HEADER_BYTES + chunks->toc_stored;
     if (chunks->said_bytes - at >= RFN_CHUNK_ALIGNMENT || chunks->file_bytes != chunks->said_bytes)
         return corrupt(verifier, at, "there are bytes behind the table of contents");
     RFN_TRY(check_gap(verifier, at, chunks->file_bytes));
-    return check_counts(verifier);
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        for (uint32_t i = 0; i < parts[k].n; i++) {
+            if (rfn_part_find(archive, parts[k].type, i) < 0)
+                return rfn_archive_missing(archive, parts[k].name, i, verifier->diag);
+        }
+    }
+    return 0;
 }
 
 /* ---- events ---- */
@@ -253,12 +224,12 @@ static const char *word_fault(const struct rfn_cursor *cursor, uint8_t kind, int
 static const char *record_fault(const struct rfn_archive *archive, const struct rfn_cursor *cursor,
                                 const struct rfn_record *record)
 {
-    const struct rfn_function_info *function = rfn_archive_function(archive, record->function);
+    const struct rfn_function_info *function = &archive->dictionary.functions[record->function];
+    const unsigned n_in = function->n_in, n = n_in + function->n_out;
     const char *fault = NULL;
-    for (unsigned i = 0; i < function->n_in && !fault; i++)
-        fault = word_fault(cursor, function->params[i].kind, record->in[i]);
-    for (unsigned i = 0; i < function->n_out && !fault; i++)
-        fault = word_fault(cursor, function->params[function->n_in + i].kind, record->out[i]);
+    for (unsigned i = 0; i < n && !fault; i++)
+        fault = word_fault(cursor, function->params[i].kind,
+                           i < n_in ? record->in[i] : record->out[i - n_in]);
     return fault;
 }
 
@@ -285,47 +256,29 @@ static int stream_fault(const struct verifier *verifier, uint32_t stream, uint64
                     archive->chunks.path, stream, rank, event, offset, fault);
 }
 
-/* What the events of a stream add up to. */
-struct sums {
-    uint64_t calls, regions; /* regions: events that are no calls of MPI */
-};
-
-/* Expands the stream. */
-static int read_events(struct verifier *verifier, uint32_t stream, struct rfn_cursor *cursor,
-                       struct sums *sums)
+/* Expands the stream; whether calls and regions add up to what STREAMS says. */
+static int check_events(struct verifier *verifier, uint32_t stream, struct rfn_cursor *cursor)
 {
+    const struct rfn_archive *archive = verifier->archive;
     const struct rfn_record *record;
+    uint64_t calls = 0, regions = 0;
     int more;
     while ((more = rfn_cursor_next(cursor, &record, verifier->diag)) > 0) {
-        const char *fault = record_fault(verifier->archive, cursor, record);
+        const char *fault = record_fault(archive, cursor, record);
         if (fault)
             return stream_fault(verifier, stream, record->index, fault);
-        sums->calls += record->polls;
-        sums->regions += !rfn_class_is_mpi(
-            rfn_archive_function(verifier->archive, record->function)->class_);
+        calls += record->polls;
+        regions += !rfn_class_is_mpi(archive->dictionary.functions[record->function].class_);
         if (++verifier->done % PROGRESS_EVENTS == 0)
             tell_progress(verifier);
         if (ENOUGH(record->index))
             return RFN_E_RANGE;
     }
-    return more;
-}
-
-static bool right_sums(const struct rfn_archive *archive, uint32_t stream,
-                       const struct rfn_cursor *cursor, const struct sums *sums)
-{
-    return (!rfn_cursor_counts_calls(cursor) ||
-            sums->calls == (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream)) &&
-           sums->regions == (uint64_t)rfn_stream_word(archive, RFN_WORD_REGIONS, stream);
-}
-
-static int check_events(struct verifier *verifier, uint32_t stream, struct rfn_cursor *cursor)
-{
-    const struct rfn_archive *archive = verifier->archive;
-    struct sums sums = {0};
-    RFN_TRY(read_events(verifier, stream, cursor, &sums));
+    RFN_TRY(more);
     RFN_TRY(rfn_cursor_finish(cursor, verifier->diag));
-    if (right_sums(archive, stream, cursor, &sums))
+    if (regions == (uint64_t)rfn_stream_word(archive, RFN_WORD_REGIONS, stream) &&
+        (!rfn_cursor_counts_calls(cursor) ||
+         calls == (uint64_t)rfn_stream_word(archive, RFN_WORD_CALLS, stream)))
         return 0;
     return stream_fault(verifier, stream,
                         (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream),
@@ -402,23 +355,16 @@ static int check_streams(struct verifier *verifier)
     return 0;
 }
 
-/* Also what no shape refers to. */
-static int check_common(const struct verifier *verifier)
-{
-    const struct rfn_common *common;
-    if (rfn_common_find(verifier->archive) < 0)
-        return 0;
-    return rfn_common_use(verifier->archive, &common, verifier->diag);
-}
-
 static int verify(struct verifier *verifier)
 {
     const struct rfn_archive *archive = verifier->archive;
+    const struct rfn_common *common;
     if (!archive->complete)
         return rfn_fail(verifier->diag, archive->chunks.fault, -1, -1, "%s: %s",
                         archive->chunks.path, archive->why);
     RFN_TRY(check_container(verifier));
-    RFN_TRY(check_common(verifier));
+    if (rfn_common_find(archive) >= 0) /* also what no shape refers to */
+        RFN_TRY(rfn_common_use(archive, &common, verifier->diag));
     verifier->sets_done = calloc(archive->n_value_sets + (size_t)1, sizeof *verifier->sets_done);
     if (!verifier->sets_done)
         return RFN_E_NOMEM;
@@ -437,7 +383,7 @@ int rfn_archive_verify_open(const struct rfn_archive *archive,
         .archive = archive, .progress = progress, .context = context, .diag = diag};
     int error = verify(&verifier);
     if (error == RFN_E_NOMEM)
-        return rfn_fail(diag, error, -1, -1, "%s: out of memory", archive->chunks.path);
+        return rfn_archive_no_memory(archive, diag);
     if (error == 0 && archive->missing[0])
         return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s: all in it is right, but only %s",
                         archive->chunks.path, archive->missing);

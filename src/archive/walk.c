@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 int rfn_walk_failed(struct rfn_walk *walk, const char *fault)
 {
@@ -29,21 +30,23 @@ static int push(struct rfn_walk *walk, const struct rfn_node_list *list, uint32_
     return 0;
 }
 
+/* Errors of columns. */
 static int open_trips(struct rfn_walk *walk, uint32_t loop)
 {
     const struct rfn_values *values = walk->values;
     const size_t *at = &values->columns[loop];
-    int error = rfn_payload_column(&values->payload, at[0], at[1], &walk->trips[loop]);
+    if (walk->trips_open[loop])
+        return 0;
     walk->trips_open[loop] = true;
-    return error < 0 ? rfn_walk_failed(walk, rfn_column_fault(error)) : 0;
+    return rfn_payload_column(&values->payload, at[0], at[1], &walk->trips[loop]);
 }
 
 int rfn_walk_enter_loop(struct rfn_walk *walk, uint32_t loop)
 {
-    int64_t trips;
-    if (!walk->trips_open[loop])
-        RFN_TRY(open_trips(walk, loop));
-    int error = rfn_column_next(&walk->trips[loop], &trips);
+    int64_t trips = 0;
+    int error = open_trips(walk, loop);
+    if (!error)
+        error = rfn_column_next(&walk->trips[loop], &trips);
     if (error < 0)
         return rfn_walk_failed(walk, rfn_column_fault(error));
     if (trips < 0)
@@ -73,9 +76,9 @@ int rfn_walk_empty_trip(struct rfn_walk *walk)
 int rfn_walk_finish(struct rfn_walk *walk)
 {
     for (uint32_t i = 0; i < walk->structure->n_loops; i++) {
-        if (!walk->trips_open[i])
-            RFN_TRY(open_trips(walk, i));
-        const char *fault = rfn_column_left_over(&walk->trips[i]);
+        int error = open_trips(walk, i);
+        const char *fault = error < 0 ? rfn_column_fault(error)
+                                      : rfn_column_left_over(&walk->trips[i]);
         if (fault)
             return rfn_walk_failed(walk, fault);
     }
@@ -111,6 +114,188 @@ void rfn_walk_close(struct rfn_walk *walk)
     free(walk->trips);
     free(walk->trips_open);
     free(walk->frames);
+}
+
+void rfn_walk_restart(struct rfn_walk *walk)
+{
+    for (uint32_t i = 0; i < walk->structure->n_loops; i++)
+        rfn_column_close(&walk->trips[i]);
+    memset(walk->trips_open, 0, walk->structure->n_loops * sizeof *walk->trips_open);
+    walk->index = walk->empty_at = walk->empty = 0;
+    walk->depth = 1;
+    struct rfn_walk_frame *top = walk->frames;
+    top->node = top->body;
+    top->left = 1;
+    top->first = 0;
+    top->stretch = (struct rfn_stretch){0};
+    if (walk->cuts) {
+        walk->cuts->pending = true;
+        walk->cuts->length = 0;
+    }
+}
+
+/* ---- passing over events ---- */
+
+/* What an iteration of a loop consists of, while all trips inside stay what they are. */
+struct iteration {
+    struct rfn_walk *walk;
+    uint64_t *visits; /* of each loop inside, by number */
+    uint32_t *inside; /* the loops that have some */
+    uint32_t n_inside, n_nodes;
+    uint64_t events, most;
+};
+
+/* Looking at more nodes takes longer than it saves. More events are passed in several steps, so
+ * that no number overflows. */
+enum { ITERATION_NODES = 1024 };
+#define ITERATION_EVENTS (UINT64_C(1) << 48)
+
+/* The next value of the loop's trips, which remains to be taken. RFN_E_RANGE: there is none. */
+static int look_at_trips(struct rfn_walk *walk, uint32_t loop, int64_t *trips)
+{
+    struct rfn_column_cursor *column = &walk->trips[loop];
+    RFN_TRY(open_trips(walk, loop));
+    if (!column->left)
+        RFN_TRY(rfn_column_next_block(column));
+    *trips = column->packed.base;
+    if (column->packed.width)
+        *trips += (int64_t)(rfn_load_64(column->next) & column->mask);
+    return 0;
+}
+
+/* Adds what `times` executions of a list are. 1; 0: that cannot be told, or is too much; or an
+ * error of a column. */
+static int add_to_iteration(struct iteration *of, const struct rfn_node_list *list, uint64_t times)
+{
+    for (uint32_t i = 0; i < list->n; i++) {
+        uint32_t loop = rfn_node_index(list->nodes[i]);
+        uint64_t before = of->events;
+        int64_t trips;
+        if (of->n_nodes++ == ITERATION_NODES || before > of->most)
+            return 0;
+        if (!rfn_node_is_loop(list->nodes[i])) {
+            of->events += times;
+            continue;
+        }
+        int error = look_at_trips(of->walk, loop, &trips);
+        if (error < 0)
+            return error == RFN_E_RANGE ? 0 : error;
+        if (trips < 0 || (uint64_t)trips > of->most / times)
+            return 0;
+        if (!of->visits[loop])
+            of->inside[of->n_inside++] = loop;
+        of->visits[loop] += times;
+        if (trips == 0)
+            continue;
+        int known = add_to_iteration(of, &of->walk->structure->loops[loop],
+                                     times * (uint64_t)trips);
+        if (known <= 0)
+            return known;
+        if (of->events == before) /* the walk counts executions without an event */
+            return 0;
+    }
+    return of->events <= of->most;
+}
+
+/* Counts the symbols of `times` executions of a list that has been added so. */
+static void count_symbols(struct rfn_walk *walk, const struct rfn_node_list *list, uint64_t times,
+                          uint64_t *passed)
+{
+    for (uint32_t i = 0; i < list->n; i++) {
+        uint32_t index = rfn_node_index(list->nodes[i]);
+        int64_t trips = 0;
+        if (!rfn_node_is_loop(list->nodes[i]))
+            passed[index] += times;
+        else if (look_at_trips(walk, index, &trips) == 0 && trips)
+            count_symbols(walk, &walk->structure->loops[index], times * (uint64_t)trips, passed);
+    }
+}
+
+/* At the beginning of an iteration: passes over as many alike ones as there are up to an event.
+ * Returns whether there were any, or an error. */
+static int pass_iterations(struct iteration *of, uint64_t to, uint64_t *passed)
+{
+    struct rfn_walk *walk = of->walk;
+    const struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
+    const struct rfn_node_list body = {frame->body, (uint32_t)(frame->end - frame->body)};
+    of->most = to - walk->index < ITERATION_EVENTS ? to - walk->index : ITERATION_EVENTS;
+    of->events = of->n_inside = of->n_nodes = 0;
+    int error = add_to_iteration(of, &body, 1);
+    bool known = error > 0 && of->events > 0;
+    uint64_t times = known ? of->most / of->events : 0;
+    if (times > frame->left)
+        times = frame->left;
+    for (uint32_t i = 0; i < of->n_inside && known; i++) {
+        uint32_t loop = of->inside[i];
+        uint64_t alike = rfn_column_equal(&walk->trips[loop]) / of->visits[loop];
+        if (times > alike)
+            times = alike;
+    }
+    if (times)
+        count_symbols(walk, &body, times, passed);
+    for (uint32_t i = 0; i < of->n_inside; i++) {
+        uint32_t loop = of->inside[i];
+        if (error >= 0)
+            error = rfn_column_skip(&walk->trips[loop], times * of->visits[loop]);
+        of->visits[loop] = 0;
+    }
+    if (error < 0)
+        return rfn_walk_failed(walk, rfn_column_fault(error));
+    if (times)
+        rfn_walk_skip_trips(walk, times, of->events);
+    return times > 0;
+}
+
+static int pass_nodes(struct iteration *of, uint64_t to, uint64_t *passed)
+{
+    struct rfn_walk *walk = of->walk;
+    while (walk->depth > 0 && walk->index < to) {
+        struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
+        int alike = 0;
+        if (frame->node == frame->body && walk->depth > 1)
+            RFN_TRY(alike = pass_iterations(of, to, passed));
+        if (alike)
+            continue;
+        if (frame->node == frame->end) {
+            RFN_TRY(rfn_walk_end_of_list(walk, frame));
+        } else if (rfn_node_is_loop(*frame->node)) {
+            RFN_TRY(rfn_walk_enter_loop(walk, rfn_node_index(*frame->node++)));
+        } else {
+            passed[rfn_node_index(*frame->node++)]++;
+            walk->index++;
+        }
+    }
+    return 0;
+}
+
+/* Where segments begin depends on all events. */
+static int pass_events(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint64_t to,
+                       uint64_t *passed)
+{
+    uint32_t symbol;
+    int more = 0;
+    while (walk->index < to && (more = rfn_walk_next(walk, &symbol)) > 0) {
+        rfn_walk_place(walk, rfn_symbol_mark(dictionary, walk->structure, symbol));
+        walk->index++;
+        passed[symbol]++;
+    }
+    return more < 0 ? more : 0;
+}
+
+int rfn_walk_pass(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint64_t to,
+                  uint64_t *passed)
+{
+    if (walk->cuts)
+        return pass_events(walk, dictionary, to, passed);
+    size_t n = walk->structure->n_loops + (size_t)1;
+    struct iteration of = {.walk = walk,
+                           .visits = calloc(n, sizeof *of.visits),
+                           .inside = malloc(n * sizeof *of.inside)};
+    int error = of.visits && of.inside ? pass_nodes(&of, to, passed)
+                                       : rfn_walk_failed(walk, rfn_out_of_memory);
+    free(of.visits);
+    free(of.inside);
+    return error;
 }
 
 /* ---- cuts ---- */

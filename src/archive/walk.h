@@ -89,6 +89,14 @@ int rfn_walk_empty_trip(struct rfn_walk *walk);
 /* After the last event: whether all trips have been used. Errors as above. */
 int rfn_walk_finish(struct rfn_walk *walk);
 
+/* Goes back to the first event; loops cut as before. */
+void rfn_walk_restart(struct rfn_walk *walk);
+/* Goes on to the event with this number, or to the end, and adds to passed[] how often each symbol
+ * occurs on the way. Iterations of a loop are passed at once where all trips inside stay the same,
+ * unless segments are cut. Errors as above. */
+int rfn_walk_pass(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint64_t to,
+                  uint64_t *passed);
+
 /* The frame's list of nodes is at its end: once more, or back to the frame around it. */
 static inline int rfn_walk_end_of_list(struct rfn_walk *walk, struct rfn_walk_frame *frame)
 {
@@ -131,7 +139,7 @@ static inline int rfn_walk_next(struct rfn_walk *walk, uint32_t *symbol)
 /* Before an iteration of a loop that has no loops inside and no marks: goes over `trips` of them at
  * once, of `width` events each, to the end of the last one's list. The caller does not count these
  * events. Of a frame, rfn_walk_find has found it; a segment does not become too long. */
-static inline void rfn_walk_skip_trips(struct rfn_walk *walk, uint64_t trips, uint32_t width)
+static inline void rfn_walk_skip_trips(struct rfn_walk *walk, uint64_t trips, uint64_t width)
 {
     struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
     frame->left -= trips - 1;

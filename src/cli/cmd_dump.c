@@ -26,6 +26,9 @@ struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
     struct rfn_rank_filter ranks;   /* none: all */
     uint64_t limit;
+    uint64_t from_event;
+    bool from_given, to_given;
+    int64_t from_ns, to_ns;
 };
 
 /* What a line says of a symbol behind its times. */
@@ -220,8 +223,14 @@ static int print_stream(struct dump *dump, uint32_t stream, struct rfn_diag *dia
     rfn_tracker_reset(dump->tracker);
     RFN_TRY(rfn_cursor_open(dump->archive, stream, &cursor, diag));
     dump->cursor = cursor;
+    if (dump->options->from_event)
+        error = rfn_cursor_seek(cursor, dump->options->from_event, diag);
+    if (dump->options->from_given)
+        error = rfn_cursor_seek_time(cursor, dump->options->from_ns, diag);
     while (!error && dump->left && !dump->closed &&
            (got = rfn_cursor_next(cursor, &record, diag)) > 0) {
+        if (dump->options->to_given && record->enter_ns > dump->options->to_ns)
+            break;
         error = print_event(dump, record);
         dump->left--;
     }
@@ -287,6 +296,10 @@ static int dump_all(struct dump *dump)
     const char *file = dump->options->given.file;
     const struct rfn_run *run = rfn_archive_run(dump->archive);
     int status = rfn_command_check_ranks(dump->archive, file, &dump->options->ranks);
+    if (!run->times && (dump->options->from_given || dump->options->to_given)) {
+        rfn_command_error("%s: its events have no times; see --from-event", file);
+        return RFN_EXIT_USAGE;
+    }
     if (status)
         return status;
     dump->volumes = rfn_volumes_new(dump->archive);
@@ -312,6 +325,12 @@ static int dump_all(struct dump *dump)
 static const struct argp_option options[] = {
     {"rank", 'r', "LIST", 0, "only events of these ranks of MPI_COMM_WORLD: 3, or 0-3,7", 0},
     {"limit", 'n', "N", 0, "at most N events", 0},
+    {"from-event", 'e', "N", 0, "of each thread, begin with event N (the first is 0)", 0},
+    {"from", 'f', "TIME", 0,
+     "of each thread, begin with the first event that ends at TIME or later: 1.5s, 20ms, 7us or "
+     "nanoseconds since the start of the run",
+     0},
+    {"to", 't', "TIME", 0, "end before the first event that begins after TIME", 0},
     {0},
 };
 
@@ -325,6 +344,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'n':
         given->limit = rfn_number_argument(state, arg, "number of events");
         return 0;
+    case 'e':
+        given->from_event = rfn_number_argument(state, arg, "number of an event");
+        return 0;
+    case 'f':
+        given->from_ns = rfn_time_argument(state, arg, "from");
+        given->from_given = true;
+        return 0;
+    case 't':
+        given->to_ns = rfn_time_argument(state, arg, "to");
+        given->to_given = true;
+        return 0;
+    case ARGP_KEY_END:
+        if (given->from_given && given->from_event)
+            argp_error(state, "either --from or --from-event");
+        return rfn_file_argument_parse(key, arg, state);
     default:
         return rfn_file_argument_parse(key, arg, state);
     }

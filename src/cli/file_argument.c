@@ -21,6 +21,24 @@ uint64_t rfn_number_argument(struct argp_state *state, const char *text, const c
     return value;
 }
 
+int64_t rfn_time_argument(struct argp_state *state, const char *text, const char *option)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"", 1}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *end;
+    double value = strtod(text, &end), ns = -1;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (end != text && strcmp(end, units[i].name) == 0)
+            ns = value * units[i].ns;
+    }
+    if (!(ns >= 0 && ns < 9e18))
+        argp_error(state, "--%s takes a time like 1.5s, 20ms or 300 (nanoseconds), not '%s'",
+                   option, text);
+    return (int64_t)(ns + 0.5);
+}
+
 error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state)
 {
     struct rfn_file_argument *given = state->input;

@@ -21,5 +21,7 @@ error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state);
 void rfn_rank_argument(struct argp_state *state, const char *text, struct rfn_rank_filter *ranks);
 /* The number in an argument, or a usage error that calls it "not a WHAT". */
 uint64_t rfn_number_argument(struct argp_state *state, const char *text, const char *what);
+/* The nanoseconds of a time like 1.5s, 20ms or 300, or a usage error that names the option. */
+int64_t rfn_time_argument(struct argp_state *state, const char *text, const char *option);
 
 #endif
