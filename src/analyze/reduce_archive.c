@@ -236,7 +236,9 @@ static unsigned forced_in_all(const struct reducer *reducer)
 static int add_meta(struct reducer *reducer)
 {
     char similar[RFN_CRITERION_TEXT], across[RFN_CRITERION_TEXT], forced[RFN_FORCED_TEXT];
-    struct rfn_pack_meta meta = rfn_rewrite_meta_of(reducer->archive);
+    const struct rfn_run *run = rfn_archive_run(reducer->archive);
+    struct rfn_pack_meta meta = rfn_rewrite_meta_of(run);
+    meta.cluster_again = run->clustered && !reducer->archive->first_set;
     if (reducer->profile)
         fill_times(reducer, &meta, similar, across);
     rfn_forced_roles_text(forced_in_all(reducer), forced);

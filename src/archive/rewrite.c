@@ -297,7 +297,7 @@ static int put_all(const struct rfn_rewrite *rewrite, struct rfn_rewrite_chunk *
 {
     uint8_t header[RFN_HEADER_BYTES];
     struct rfn_buf end = RFN_BUF_INIT;
-    int error = frame(chunks, n, rewrite->from->complete, header, &end);
+    int error = frame(chunks, n, !rewrite->from || rewrite->from->complete, header, &end);
     if (!error)
         error = put_bytes(target, header, sizeof header);
     for (size_t i = 0; i < n && !error; i++) {
@@ -318,7 +318,7 @@ int rfn_rewrite_check_other(const struct rfn_archive *archive, const char *path,
                             struct rfn_diag *diag)
 {
     struct stat there, old;
-    if (stat(path, &there) == 0 && archive->chunks.fd >= 0 &&
+    if (archive && stat(path, &there) == 0 && archive->chunks.fd >= 0 &&
         fstat(archive->chunks.fd, &old) == 0 && old.st_dev == there.st_dev &&
         old.st_ino == there.st_ino)
         return rfn_fail(diag, RFN_E_USAGE, -1, -1, "%s is the archive that is read", path);
