@@ -36,8 +36,8 @@ int rfn_writer_new(const char *path, bool force, const struct rfn_run *run,
 /* ---- definitions ----
  *
  * Each returns the number that stands for it, from 0 in order of definition; what was defined
- * before has its old number, except for communicators, of which each call makes another one. Texts
- * are copied; NULL is an empty one. */
+ * before has its old number, except for datatypes and communicators, of which each call makes
+ * another one. Texts are copied; NULL is an empty one. */
 
 /* Its name, class, flags, and parameters with names, kinds and flags (refrain/event.h), of which
  * inputs and outcomes are at most RFN_PARAMS_MAX each. */

@@ -40,22 +40,28 @@ static int64_t copy_comm(struct rfn_writer *writer, const struct rfn_archive *ar
     return copy;
 }
 
-/* All that events refer to, in order, so that numbers stay. */
+/* The copy of a definition has its number. */
+static int expect_number(int64_t copy, uint32_t number)
+{
+    return copy == number ? 0 : copy < 0 ? (int)copy : RFN_E_UNSUPPORTED;
+}
+
+/* All that events refer to, in order. */
 static int copy_definitions(struct rfn_writer *writer, const struct rfn_archive *archive)
 {
     for (uint32_t i = 0; i < rfn_archive_functions(archive); i++)
-        RFN_TRY((int)rfn_writer_function(writer, rfn_archive_function(archive, i)));
+        RFN_TRY(expect_number(rfn_writer_function(writer, rfn_archive_function(archive, i)), i));
     for (uint32_t i = 0; i < rfn_archive_paths(archive); i++)
-        RFN_TRY((int)copy_path(writer, archive, i));
+        RFN_TRY(expect_number(copy_path(writer, archive, i), i));
     for (uint32_t i = 0; i < rfn_archive_datatypes(archive); i++)
-        RFN_TRY((int)rfn_writer_datatype(writer, rfn_archive_datatype(archive, i)));
+        RFN_TRY(expect_number(rfn_writer_datatype(writer, rfn_archive_datatype(archive, i)), i));
     for (uint32_t i = 0; i < rfn_archive_comms(archive); i++)
-        RFN_TRY((int)copy_comm(writer, archive, i));
+        RFN_TRY(expect_number(copy_comm(writer, archive, i), i));
     for (uint32_t i = 0; i < rfn_archive_regions(archive); i++)
-        RFN_TRY((int)rfn_writer_region(writer, rfn_archive_region(archive, i)));
+        RFN_TRY(expect_number(rfn_writer_region(writer, rfn_archive_region(archive, i)), i));
     for (uint32_t i = 0; i < rfn_archive_hosts(archive); i++) {
         const struct rfn_host_info host = rfn_archive_host(archive, i);
-        RFN_TRY((int)rfn_writer_host(writer, host.name, host.cores));
+        RFN_TRY(expect_number(rfn_writer_host(writer, host.name, host.cores), i));
     }
     return 0;
 }

@@ -208,7 +208,8 @@ int64_t rfn_writer_datatype(struct rfn_writer *writer, const struct rfn_datatype
     for (int i = 0; i < 5; i++)
         rfn_buf_svarint(&content, sizes[i]);
     rfn_buf_bytes(&content, "\0\0\0", 3); /* no integers, addresses, children */
-    return define(writer, RFN_DEFINITION_DATATYPE, 0, &content);
+    return define(writer, RFN_DEFINITION_DATATYPE,
+                  writer->merge.definitions[RFN_DEFINITION_DATATYPE].n + 1, &content);
 }
 
 /* As the longest runs there are, in order; NULL or what is wrong. */
