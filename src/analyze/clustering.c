@@ -5,7 +5,7 @@
 
 #include "analyze/rank_parameters.h"
 #include "analyze/user_expressions.h"
-#include "archive/parameter_roles.h"
+#include "archive/forced_parameters.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/grow.h"

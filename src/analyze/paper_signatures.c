@@ -1,6 +1,6 @@
 #include "analyze/paper_signatures.h"
 
-#include "archive/parameter_roles.h"
+#include "archive/forced_parameters.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "refrain/event.h"

@@ -4,7 +4,7 @@
 
 #include "analyze/paper_signatures.h"
 #include "archive/call_letters.h"
-#include "archive/parameter_roles.h"
+#include "archive/forced_parameters.h"
 #include "archive/stream_signatures.h"
 #include "archive/walk.h"
 #include "base/grow.h"

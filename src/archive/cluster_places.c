@@ -2,7 +2,6 @@
 
 #include "archive/forced_parameters.h"
 #include "archive/member_words.h"
-#include "archive/parameter_roles.h"
 #include "event/kind.h"
 
 #include <stdlib.h>
