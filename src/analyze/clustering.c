@@ -5,7 +5,7 @@
 
 #include "analyze/rank_parameters.h"
 #include "analyze/user_expressions.h"
-#include "archive/parameter_roles.h"
+#include "archive/forced_parameters.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/grow.h"
@@ -24,13 +24,23 @@ struct rfn_clustering {
     struct rfn_rank_parameters *parameters;
     struct rfn_expression_finder *finder; /* users' expressions, or NULL */
     struct rfn_clusters clusters;
-    struct rfn_arena arena;    /* call paths of main clusters */
-    struct rfn_rank_set *sets; /* of main and sub-clusters: what they list is borrowed from here */
-    size_t n_sets, sets_capacity;
-    struct rfn_main_cluster *mains;
-    struct rfn_sub_cluster *subs;
-    struct rfn_cluster_parameter *found;
-    size_t n_mains, mains_capacity, n_subs, subs_capacity, n_found, found_capacity;
+    struct rfn_arena arena; /* call paths of main clusters */
+    struct {
+        struct rfn_rank_set *at;
+        size_t n, capacity;
+    } sets; /* of main and sub-clusters: what they list is borrowed from here */
+    struct {
+        struct rfn_main_cluster *at;
+        size_t n, capacity;
+    } mains;
+    struct {
+        struct rfn_sub_cluster *at;
+        size_t n, capacity;
+    } subs;
+    struct {
+        struct rfn_cluster_parameter *at;
+        size_t n, capacity;
+    } found;
     uint32_t after, unreadable;
     struct rfn_clustering_cost cost;
     bool count_bytes;
@@ -69,46 +79,27 @@ static int count_bytes(struct rfn_clustering *clustering, const struct rfn_clust
     return error;
 }
 
-/* The level at which a set of so many ranks, a power of two, gets another one. */
-static struct rfn_cluster_level *level_of(struct rfn_clustering_cost *cost, uint64_t ranks)
-{
-    uint32_t number = 0;
-    while (ranks >> number > 1)
-        number++;
-    if (number >= cost->n_levels)
-        cost->n_levels = number + 1;
-    return &cost->levels[number];
-}
-
 static int join_last(struct rfn_clustering *clustering, struct tree *tree)
 {
-    unsigned last = --tree->n;
-    struct rfn_cluster_level *level = level_of(&clustering->cost, tree->sizes[last - 1]);
+    struct rfn_clustering_cost *cost = &clustering->cost;
+    const unsigned last = --tree->n;
+    uint32_t level = 0; /* at which a set of so many ranks, a power of two, gets another one */
     uint64_t bytes;
+    while (tree->sizes[last - 1] >> level > 1)
+        level++;
+    if (level >= cost->n_levels)
+        cost->n_levels = level + 1;
     int error = count_bytes(clustering, &tree->sets[last], &bytes);
     if (!error)
         error = rfn_clusters_merge(&tree->sets[last - 1], &tree->sets[last]);
     rfn_clusters_release(&tree->sets[last]);
-    charge(clustering, &level->seconds);
-    level->messages++;
-    level->bytes += bytes;
-    level->unmerged_bytes += tree->own_bytes[last];
+    charge(clustering, &cost->levels[level].seconds);
+    cost->levels[level].messages++;
+    cost->levels[level].bytes += bytes;
+    cost->levels[level].unmerged_bytes += tree->own_bytes[last];
     tree->sizes[last - 1] += tree->sizes[last];
     tree->own_bytes[last - 1] += tree->own_bytes[last];
     return error;
-}
-
-static int add_rank(struct rfn_clustering *clustering, struct tree *tree, uint32_t first,
-                    uint32_t end, struct rfn_diag *diag)
-{
-    unsigned at = tree->n;
-    RFN_TRY(rfn_rank_parameters_read(clustering->parameters, first, end, &tree->sets[at], diag));
-    tree->sizes[tree->n++] = 1;
-    charge(clustering, &clustering->cost.reading);
-    RFN_TRY(count_bytes(clustering, &tree->sets[at], &tree->own_bytes[at]));
-    while (tree->n > 1 && tree->sizes[tree->n - 1] == tree->sizes[tree->n - 2])
-        RFN_TRY(join_last(clustering, tree));
-    return 0;
 }
 
 static int read_ranks(struct rfn_clustering *clustering, struct tree *tree, struct rfn_diag *diag)
@@ -117,30 +108,24 @@ static int read_ranks(struct rfn_clustering *clustering, struct tree *tree, stru
     uint32_t n = rfn_archive_run(archive)->streams;
     for (uint32_t first = 0, end; first < n; first = end) {
         bool readable = true;
+        const unsigned at = tree->n;
         uint32_t rank = rfn_archive_stream(archive, first).rank;
         for (end = first; end < n && rfn_archive_stream(archive, end).rank == rank; end++)
             readable &= rfn_archive_stream(archive, end).readable;
         clustering->unreadable += !readable;
-        if (readable)
-            RFN_TRY(add_rank(clustering, tree, first, end, diag));
+        if (!readable)
+            continue;
+        RFN_TRY(
+            rfn_rank_parameters_read(clustering->parameters, first, end, &tree->sets[at], diag));
+        tree->sizes[tree->n++] = 1;
+        charge(clustering, &clustering->cost.reading);
+        RFN_TRY(count_bytes(clustering, &tree->sets[at], &tree->own_bytes[at]));
+        while (tree->n > 1 && tree->sizes[tree->n - 1] == tree->sizes[tree->n - 2])
+            RFN_TRY(join_last(clustering, tree));
     }
     while (tree->n > 1)
         RFN_TRY(join_last(clustering, tree));
     return 0;
-}
-
-static int merge_ranks(struct rfn_clustering *clustering, struct rfn_diag *diag)
-{
-    struct tree tree = {.n = 0};
-    clustering->since = clock();
-    int error = read_ranks(clustering, &tree, diag);
-    if (!error) {
-        clustering->clusters = tree.sets[0];
-        tree.sets[0] = (struct rfn_clusters){0};
-    }
-    for (unsigned i = 0; i < LEVELS; i++)
-        rfn_clusters_release(&tree.sets[i]);
-    return error;
 }
 
 /* ---- expressions ---- */
@@ -198,25 +183,6 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* All ranks' values of a slot, by rank; returns whether all have one. */
-static bool list_values(const struct rfn_clustering *clustering,
-                        const struct rfn_cluster_shape *shape, uint32_t slot, bool peer,
-                        uint32_t *ranks, struct numbered_value *values)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < shape->n_variants; i++) {
-        const struct rfn_cluster_variant *variant = &shape->variants[i];
-        rfn_rank_set_list(&variant->ranks, ranks);
-        for (uint64_t k = 0; k < variant->ranks.n; k++, n++) {
-            values[n] = (struct numbered_value){ranks[k], {.rank = ranks[k]}};
-            if (!value_of(clustering, shape, variant, slot, peer, &values[n].value))
-                return false;
-        }
-    }
-    qsort(values, n, sizeof *values, compare_values);
-    return true;
-}
-
 static uint64_t count_ranks(const struct rfn_cluster_shape *shape)
 {
     uint64_t n = 0;
@@ -225,41 +191,43 @@ static uint64_t count_ranks(const struct rfn_cluster_shape *shape)
     return n;
 }
 
-/* What users have where no form of ours fits. */
-static int ask_users(struct rfn_expression_finder *finder,
-                     const struct rfn_sought_parameter *parameter,
-                     const struct rfn_rank_value *values, size_t n,
-                     struct rfn_rank_expression *expression)
-{
-    if (!finder || expression->form != RFN_EXPRESSION_NONE)
-        return 0;
-    finder->asked++;
-    int found = finder->find(finder->context, parameter, values, n, expression);
-    finder->found += found > 0;
-    return found < 0 ? found : 0;
-}
-
+/* By all ranks' values of a slot, in order of ranks; none fits unless all have one. Users' forms
+ * are tried where no form of ours fits. */
 static int fit_slot(const struct rfn_clustering *clustering, const struct rfn_cluster_shape *shape,
                     uint32_t slot, bool peer, const struct rfn_sought_parameter *parameter,
                     struct rfn_rank_expression *expression)
 {
-    uint64_t n = count_ranks(shape);
+    struct rfn_expression_finder *finder = clustering->finder;
+    uint64_t n = count_ranks(shape), at = 0;
     uint32_t *ranks = malloc((n + 1) * sizeof *ranks);
     struct numbered_value *listed = malloc((n + 1) * sizeof *listed);
     struct rfn_rank_value *values = malloc((n + 1) * sizeof *values);
-    bool room = ranks && listed && values;
-    int error = room ? 0 : RFN_E_NOMEM;
+    bool all = ranks && listed && values;
+    int found = all ? 0 : RFN_E_NOMEM;
     *expression = (struct rfn_rank_expression){.form = RFN_EXPRESSION_NONE};
-    if (room && list_values(clustering, shape, slot, peer, ranks, listed)) {
+    for (size_t i = 0; i < shape->n_variants && all; i++) {
+        const struct rfn_cluster_variant *variant = &shape->variants[i];
+        rfn_rank_set_list(&variant->ranks, ranks);
+        for (uint64_t k = 0; k < variant->ranks.n && all; k++, at++) {
+            listed[at] = (struct numbered_value){ranks[k], {.rank = ranks[k]}};
+            all = value_of(clustering, shape, variant, slot, peer, &listed[at].value);
+        }
+    }
+    if (all) {
+        qsort(listed, n, sizeof *listed, compare_values);
         for (uint64_t i = 0; i < n; i++)
             values[i] = listed[i].value;
         *expression = rfn_rank_expression_fit(values, n, peer);
-        error = ask_users(clustering->finder, parameter, values, n, expression);
+    }
+    if (all && finder && expression->form == RFN_EXPRESSION_NONE) {
+        finder->asked++;
+        found = finder->find(finder->context, parameter, values, n, expression);
+        finder->found += found > 0;
     }
     free(ranks);
     free(listed);
     free(values);
-    return error;
+    return found < 0 ? found : 0;
 }
 
 /* ---- parameters ---- */
@@ -297,34 +265,23 @@ static bool all_near(const struct rfn_cluster_shape *shape, uint32_t slot)
     return true;
 }
 
-static uint32_t words_per_entry(const struct rfn_cluster_field *field)
-{
-    if (field->role == RFN_ROLE_PEER || field->role == RFN_ROLE_COMM)
-        return 3;
-    return part_of(field, 0) == RFN_PART_LEAST ? 2 : 1;
-}
-
-/* Sizes and numbers of communicators stand with partners, too. */
-static const char *role_name(const struct rfn_cluster_parameter *parameter)
-{
-    bool comm = parameter->part == RFN_PART_SIZE || parameter->part == RFN_PART_COMM;
-    return comm ? "comm" : rfn_role_name(parameter->role);
-}
-
 static int add_parameter(struct rfn_clustering *clustering, const struct rfn_cluster_shape *shape,
                          uint32_t slot, const struct rfn_rank_set *ranks, bool *explained)
 {
-    uint32_t first, main = (uint32_t)clustering->n_mains - 1;
+    uint32_t first, main = (uint32_t)clustering->mains.n - 1;
     const struct rfn_cluster_field *field = rfn_shape_field(shape, slot, &first);
     const struct rfn_parameter_path *where = rfn_rank_parameters_path(clustering->parameters,
                                                                       field->path);
     const struct rfn_function_info *function = rfn_archive_function(clustering->archive,
                                                                     where->function);
-    uint32_t at = slot - first, per_entry = words_per_entry(field);
+    const uint32_t at = slot - first;
+    const uint32_t per_entry = field->role == RFN_ROLE_PEER || field->role == RFN_ROLE_COMM ? 3
+                               : part_of(field, 0) == RFN_PART_LEAST                        ? 2
+                                                                                            : 1;
     if (field->role == RFN_ROLE_COUNT && all_near(shape, slot))
         return 0;
-    RFN_TRY(RFN_GROW(clustering->found, clustering->found_capacity, clustering->n_found + 1));
-    struct rfn_cluster_parameter *found = &clustering->found[clustering->n_found];
+    RFN_TRY(RFN_GROW(clustering->found.at, clustering->found.capacity, clustering->found.n + 1));
+    struct rfn_cluster_parameter *found = &clustering->found.at[clustering->found.n];
     *found = (struct rfn_cluster_parameter){.main = main,
                                             .function = where->function,
                                             .path = where->path,
@@ -336,12 +293,15 @@ static int add_parameter(struct rfn_clustering *clustering, const struct rfn_clu
                                             .blocks = ranks->blocks,
                                             .n_blocks = (uint32_t)ranks->n_blocks};
     bool peer = found->role == RFN_ROLE_PEER && found->part == RFN_PART_VALUE;
+    /* Sizes and numbers of communicators stand with partners, too. */
+    bool comm = found->part == RFN_PART_SIZE || found->part == RFN_PART_COMM;
     RFN_TRY(count_values(shape, slot, &found->n_values));
-    const struct rfn_sought_parameter sought = {
-        .function = function->name, .name = found->name, .role = role_name(found)};
+    const struct rfn_sought_parameter sought = {.function = function->name,
+                                                .name = found->name,
+                                                .role = comm ? "comm" : rfn_role_name(found->role)};
     RFN_TRY(fit_slot(clustering, shape, slot, peer, &sought, &found->expression));
     explained[slot] = found->expression.form != RFN_EXPRESSION_NONE;
-    clustering->n_found++;
+    clustering->found.n++;
     return 0;
 }
 
@@ -350,8 +310,9 @@ static int add_parameter(struct rfn_clustering *clustering, const struct rfn_clu
 /* Sets that are kept. They may move, what is in them does not. */
 static int new_sets(struct rfn_clustering *clustering, size_t n)
 {
-    RFN_TRY(RFN_GROW_ZEROED(clustering->sets, clustering->sets_capacity, clustering->n_sets + n));
-    clustering->n_sets += n;
+    RFN_TRY(
+        RFN_GROW_ZEROED(clustering->sets.at, clustering->sets.capacity, clustering->sets.n + n));
+    clustering->sets.n += n;
     return 0;
 }
 
@@ -381,47 +342,41 @@ static int assign_groups(struct rfn_clustering *clustering, const struct rfn_clu
     for (size_t i = 0; i < n && !error; i++) {
         uint64_t begin = i ? ends[i - 1] : 0;
         qsort(ranks + begin, ends[i] - begin, sizeof *ranks, compare_ranks);
-        error = rfn_rank_set_assign(&clustering->sets[first + i], ranks + begin, ends[i] - begin);
+        error = rfn_rank_set_assign(&clustering->sets.at[first + i], ranks + begin,
+                                    ends[i] - begin);
     }
     free(ends);
     free(ranks);
     return error;
 }
 
-static int add_subs(struct rfn_clustering *clustering, const struct rfn_cluster_shape *shape,
-                    const uint32_t *groups, size_t n)
+/* The sub-clusters of a shape: as they are, then without what expressions explain. */
+static int divide(struct rfn_clustering *clustering, const struct rfn_cluster_shape *shape,
+                  uint32_t *groups, bool *explained)
 {
-    size_t first = clustering->n_sets;
-    RFN_TRY(RFN_GROW(clustering->subs, clustering->subs_capacity, clustering->n_subs + n));
-    RFN_TRY(new_sets(clustering, n));
-    RFN_TRY(assign_groups(clustering, shape, groups, n, first));
-    for (size_t i = 0; i < n; i++) {
-        const struct rfn_rank_set *set = &clustering->sets[first + i];
-        clustering->subs[clustering->n_subs++] = (struct rfn_sub_cluster){
-            .main = (uint32_t)clustering->n_mains - 1,
+    const uint32_t number = (uint32_t)clustering->mains.n - 1;
+    struct rfn_main_cluster *main = &clustering->mains.at[number];
+    const size_t own = clustering->sets.n, first = own + 1;
+    uint32_t *slots;
+    size_t n_slots;
+    int64_t n = rfn_shape_divide(shape, count_tolerance, NULL, groups);
+    RFN_TRY(n < 0 ? (int)n : 0);
+    RFN_TRY(new_sets(clustering, 1 + (size_t)n));
+    RFN_TRY(assign_groups(clustering, shape, NULL, 1, own));
+    RFN_TRY(assign_groups(clustering, shape, groups, (size_t)n, first));
+    RFN_TRY(
+        RFN_GROW(clustering->subs.at, clustering->subs.capacity, clustering->subs.n + (size_t)n));
+    for (size_t i = 0; i < (size_t)n; i++) {
+        const struct rfn_rank_set *set = &clustering->sets.at[first + i];
+        clustering->subs.at[clustering->subs.n++] = (struct rfn_sub_cluster){
+            .main = number,
             .blocks = set->blocks,
             .n_blocks = (uint32_t)set->n_blocks,
             .ranks = (uint32_t)set->n,
             .representative = set->blocks[0].start};
     }
-    return 0;
-}
-
-/* The sub-clusters of a shape: as they are, then without what expressions explain. */
-static int divide(struct rfn_clustering *clustering, const struct rfn_cluster_shape *shape,
-                  uint32_t *groups, bool *explained)
-{
-    struct rfn_main_cluster *main = &clustering->mains[clustering->n_mains - 1];
-    size_t own = clustering->n_sets;
-    uint32_t *slots;
-    size_t n_slots;
-    RFN_TRY(new_sets(clustering, 1));
-    RFN_TRY(assign_groups(clustering, shape, NULL, 1, own));
-    struct rfn_rank_set of_shape = clustering->sets[own];
-    int64_t n = rfn_shape_divide(shape, count_tolerance, NULL, groups);
-    RFN_TRY(n < 0 ? (int)n : 0);
-    RFN_TRY(add_subs(clustering, shape, groups, (size_t)n));
     main->sub_clusters += (uint32_t)n;
+    const struct rfn_rank_set of_shape = clustering->sets.at[own];
     RFN_TRY(rfn_shape_differing(shape, &slots, &n_slots));
     int error = 0;
     charge(clustering, &clustering->cost.dividing);
@@ -438,48 +393,32 @@ static int divide(struct rfn_clustering *clustering, const struct rfn_cluster_sh
     return 0;
 }
 
-static int divide_shape(struct rfn_clustering *clustering, const struct rfn_cluster_shape *shape)
-{
-    uint32_t *groups = calloc(shape->n_variants, sizeof *groups);
-    bool *explained = calloc(shape->n_words + 1, sizeof *explained);
-    int error = groups && explained ? divide(clustering, shape, groups, explained) : RFN_E_NOMEM;
-    free(groups);
-    free(explained);
-    return error;
-}
-
 /* ---- main clusters ---- */
-
-static int list_paths(struct rfn_clustering *clustering, struct rfn_main_cluster *main)
-{
-    size_t n;
-    const uint64_t *keys = rfn_rank_parameters_calls(clustering->parameters, main->signature, &n);
-    uint32_t *paths = rfn_arena_alloc(&clustering->arena, (2 * n + 1) * sizeof *paths);
-    if (!paths)
-        return RFN_E_NOMEM;
-    main->paths = paths;
-    for (size_t i = 0; i < n; i++) {
-        const struct rfn_parameter_path *where = rfn_rank_parameters_path(clustering->parameters,
-                                                                          keys[i]);
-        paths[2 * main->n_paths] = where->function;
-        paths[2 * main->n_paths++ + 1] = where->path;
-    }
-    return 0;
-}
 
 /* The main cluster of the shapes that have the signature of the first, which is the lowest. */
 static int add_main(struct rfn_clustering *clustering, const struct rfn_cluster_shape *first,
                     const struct rfn_cluster_shape *end)
 {
-    RFN_TRY(RFN_GROW(clustering->mains, clustering->mains_capacity, clustering->n_mains + 1));
-    struct rfn_main_cluster *main = &clustering->mains[clustering->n_mains++];
+    size_t n, own = clustering->sets.n;
+    RFN_TRY(RFN_GROW(clustering->mains.at, clustering->mains.capacity, clustering->mains.n + 1));
+    struct rfn_main_cluster *main = &clustering->mains.at[clustering->mains.n++];
     *main = (struct rfn_main_cluster){.signature = first->signature,
                                       .calls_least = UINT64_MAX,
-                                      .first_sub = (uint32_t)clustering->n_subs,
-                                      .first_parameter = (uint32_t)clustering->n_found};
-    size_t own = clustering->n_sets;
+                                      .first_sub = (uint32_t)clustering->subs.n,
+                                      .first_parameter = (uint32_t)clustering->found.n};
     RFN_TRY(new_sets(clustering, 1));
-    RFN_TRY(list_paths(clustering, main));
+    const uint64_t *keys = rfn_rank_parameters_calls(clustering->parameters, main->signature, &n);
+    uint32_t *paths = rfn_arena_alloc(&clustering->arena, (2 * n + 1) * sizeof *paths);
+    if (!paths)
+        return RFN_E_NOMEM;
+    main->paths = paths;
+    main->n_paths = (uint32_t)n;
+    for (size_t i = 0; i < n; i++) {
+        const struct rfn_parameter_path *where = rfn_rank_parameters_path(clustering->parameters,
+                                                                          keys[i]);
+        *paths++ = where->function;
+        *paths++ = where->path;
+    }
     for (const struct rfn_cluster_shape *shape = first; shape < end; shape++) {
         if (shape->signature != first->signature)
             continue;
@@ -487,25 +426,41 @@ static int add_main(struct rfn_clustering *clustering, const struct rfn_cluster_
                                                                    : main->calls_least;
         main->calls_most = shape->calls_most > main->calls_most ? shape->calls_most
                                                                 : main->calls_most;
-        size_t of_shape = clustering->n_sets;
-        RFN_TRY(divide_shape(clustering, shape));
-        RFN_TRY(rfn_rank_set_unite(&clustering->sets[own], &clustering->sets[of_shape]));
+        const size_t of_shape = clustering->sets.n;
+        uint32_t *groups = calloc(shape->n_variants, sizeof *groups);
+        bool *explained = calloc(shape->n_words + 1, sizeof *explained);
+        int error = groups && explained ? divide(clustering, shape, groups, explained)
+                                        : RFN_E_NOMEM;
+        free(groups);
+        free(explained);
+        RFN_TRY(error);
+        RFN_TRY(rfn_rank_set_unite(&clustering->sets.at[own], &clustering->sets.at[of_shape]));
     }
-    const struct rfn_rank_set *ranks = &clustering->sets[own];
+    const struct rfn_rank_set *ranks = &clustering->sets.at[own];
     main->blocks = ranks->blocks;
     main->n_blocks = (uint32_t)ranks->n_blocks;
     main->ranks = (uint32_t)ranks->n;
     main->representative = ranks->blocks[0].start;
-    main->n_parameters = (uint32_t)clustering->n_found - main->first_parameter;
+    main->n_parameters = (uint32_t)clustering->found.n - main->first_parameter;
     clustering->after += main->after_expressions;
     return 0;
 }
 
-static int make_mains(struct rfn_clustering *clustering)
+/* ---- the whole ---- */
+
+static int cluster(struct rfn_clustering *clustering, struct rfn_diag *diag)
 {
-    struct rfn_map seen = RFN_MAP_INIT;
-    const struct rfn_clusters *clusters = &clustering->clusters;
-    int error = 0;
+    struct rfn_clusters *clusters = &clustering->clusters;
+    struct rfn_map seen = RFN_MAP_INIT; /* signatures */
+    struct tree tree = {.n = 0};
+    clustering->since = clock();
+    int error = read_ranks(clustering, &tree, diag);
+    if (!error) {
+        *clusters = tree.sets[0];
+        tree.sets[0] = (struct rfn_clusters){0};
+    }
+    for (unsigned i = 0; i < LEVELS; i++)
+        rfn_clusters_release(&tree.sets[i]);
     for (size_t i = 0; i < clusters->n && !error; i++) {
         const struct rfn_cluster_shape *shape = &clusters->shapes[i];
         if (rfn_map_get(&seen, shape->signature))
@@ -515,10 +470,9 @@ static int make_mains(struct rfn_clustering *clustering)
             error = add_main(clustering, shape, clusters->shapes + clusters->n);
     }
     rfn_map_release(&seen);
+    charge(clustering, &clustering->cost.dividing);
     return error;
 }
-
-/* ---- the whole ---- */
 
 int rfn_clustering_new(const struct rfn_archive *archive, struct rfn_cluster_form form,
                        struct rfn_expressions *expressions, struct rfn_clustering_cost *cost,
@@ -532,11 +486,7 @@ int rfn_clustering_new(const struct rfn_archive *archive, struct rfn_cluster_for
     (*clustering)->finder = expressions ? rfn_expressions_finder(expressions) : NULL;
     (*clustering)->count_bytes = cost != NULL;
     (*clustering)->parameters = rfn_rank_parameters_new(archive, form);
-    int error = (*clustering)->parameters ? merge_ranks(*clustering, diag) : RFN_E_NOMEM;
-    if (!error)
-        error = make_mains(*clustering);
-    if (!error)
-        charge(*clustering, &(*clustering)->cost.dividing);
+    int error = (*clustering)->parameters ? cluster(*clustering, diag) : RFN_E_NOMEM;
     if (!error && cost)
         *cost = (*clustering)->cost;
     if (!error)
@@ -552,15 +502,15 @@ void rfn_clustering_free(struct rfn_clustering *clustering)
 {
     if (!clustering)
         return;
-    for (size_t i = 0; i < clustering->n_sets; i++)
-        rfn_rank_set_release(&clustering->sets[i]);
+    for (size_t i = 0; i < clustering->sets.n; i++)
+        rfn_rank_set_release(&clustering->sets.at[i]);
     rfn_clusters_release(&clustering->clusters);
     rfn_rank_parameters_free(clustering->parameters);
     rfn_arena_release(&clustering->arena);
-    free(clustering->sets);
-    free(clustering->mains);
-    free(clustering->subs);
-    free(clustering->found);
+    free(clustering->sets.at);
+    free(clustering->mains.at);
+    free(clustering->subs.at);
+    free(clustering->found.at);
     free(clustering);
 }
 
@@ -576,12 +526,12 @@ struct rfn_cluster_extremes rfn_clustering_extremes(const struct rfn_clustering 
 
 uint32_t rfn_clustering_mains(const struct rfn_clustering *clustering)
 {
-    return (uint32_t)clustering->n_mains;
+    return (uint32_t)clustering->mains.n;
 }
 
 uint32_t rfn_clustering_subs(const struct rfn_clustering *clustering)
 {
-    return (uint32_t)clustering->n_subs;
+    return (uint32_t)clustering->subs.n;
 }
 
 uint32_t rfn_clustering_after_expressions(const struct rfn_clustering *clustering)
@@ -597,17 +547,17 @@ uint32_t rfn_clustering_unreadable(const struct rfn_clustering *clustering)
 const struct rfn_main_cluster *rfn_clustering_main(const struct rfn_clustering *clustering,
                                                    uint32_t main)
 {
-    return &clustering->mains[main];
+    return &clustering->mains.at[main];
 }
 
 const struct rfn_sub_cluster *rfn_clustering_sub(const struct rfn_clustering *clustering,
                                                  uint32_t sub)
 {
-    return &clustering->subs[sub];
+    return &clustering->subs.at[sub];
 }
 
 const struct rfn_cluster_parameter *
 rfn_clustering_parameter(const struct rfn_clustering *clustering, uint32_t parameter)
 {
-    return &clustering->found[parameter];
+    return &clustering->found.at[parameter];
 }

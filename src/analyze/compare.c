@@ -1,7 +1,6 @@
 #include "refrain/compare.h"
 
-#include "analyze/degrees.h"
-#include "analyze/distances.h"
+#include "analyze/approximation.h"
 #include "analyze/pairing.h"
 #include "analyze/trends.h"
 
@@ -36,32 +35,14 @@ static void show_pass(void *context, double share)
         comparing->progress(comparing->context, ((double)comparing->passes + share) / PASSES);
 }
 
-static void show_events(struct comparing *comparing)
-{
-    if (++comparing->events % PROGRESS_EVENTS == 0)
-        show_pass(comparing, (double)comparing->events / (double)comparing->all_events);
-}
-
 /* ---- event by event ---- */
 
-/* As rfn_cursor_next; remembers whose file it is that cannot be read. */
-static int next(struct comparing *comparing, const struct rfn_archive *archive,
-                struct rfn_cursor *cursor, const struct rfn_record **record)
+/* Remembers whose file it is that cannot be read. */
+static int read_from(struct comparing *comparing, const struct rfn_archive *archive, int error)
 {
-    int more = rfn_cursor_next(cursor, record, comparing->diag);
-    if (more < 0)
+    if (error < 0)
         comparing->concerned = archive;
-    return more;
-}
-
-static int compare_event(struct comparing *comparing, uint32_t stream,
-                         const struct rfn_record *full, const struct rfn_record *reduced)
-{
-    RFN_TRY(rfn_pairing_event(&comparing->pairing, stream, full, reduced, comparing->diag));
-    rfn_distances_add(comparing->distances, reduced->enter_ns, full->enter_ns);
-    rfn_distances_add(comparing->distances, reduced->exit_ns, full->exit_ns);
-    show_events(comparing);
-    return 0;
+    return error;
 }
 
 /* Streams are known to have as many events; a stream that has fewer than it says is damaged, and
@@ -70,45 +51,38 @@ static int compare_events(struct comparing *comparing, uint32_t stream, struct r
                           struct rfn_cursor *reduced)
 {
     const struct rfn_record *a, *b;
+    struct rfn_diag *diag = comparing->diag;
     int more;
-    while ((more = next(comparing, comparing->full, full, &a)) > 0) {
-        more = next(comparing, comparing->reduced, reduced, &b);
+    while ((more = read_from(comparing, comparing->full, rfn_cursor_next(full, &a, diag))) > 0) {
+        more = read_from(comparing, comparing->reduced, rfn_cursor_next(reduced, &b, diag));
         if (more <= 0)
             break;
-        RFN_TRY(compare_event(comparing, stream, a, b));
+        RFN_TRY(rfn_pairing_event(&comparing->pairing, stream, a, b, diag));
+        rfn_distances_add(comparing->distances, b->enter_ns, a->enter_ns);
+        rfn_distances_add(comparing->distances, b->exit_ns, a->exit_ns);
+        if (++comparing->events % PROGRESS_EVENTS == 0)
+            show_pass(comparing, (double)comparing->events / (double)comparing->all_events);
     }
     return more;
 }
 
-static int open_cursor(struct comparing *comparing, const struct rfn_archive *archive,
-                       uint32_t stream, struct rfn_cursor **cursor)
-{
-    int error = rfn_cursor_open(archive, stream, cursor, comparing->diag);
-    if (error < 0)
-        comparing->concerned = archive;
-    return error;
-}
-
-static int compare_stream(struct comparing *comparing, uint32_t stream)
-{
-    struct rfn_cursor *full, *reduced;
-    RFN_TRY(open_cursor(comparing, comparing->full, stream, &full));
-    int error = open_cursor(comparing, comparing->reduced, stream, &reduced);
-    if (error == 0) {
-        error = compare_events(comparing, stream, full, reduced);
-        rfn_cursor_close(reduced);
-    }
-    rfn_cursor_close(full);
-    return error;
-}
-
 static int compare_streams(struct comparing *comparing)
 {
-    uint32_t n = rfn_archive_run(comparing->full)->streams;
+    const struct rfn_archive *full = comparing->full, *reduced = comparing->reduced;
+    uint32_t n = rfn_archive_run(full)->streams;
     for (uint32_t i = 0; i < n; i++)
-        comparing->all_events += rfn_archive_stream(comparing->full, i).events;
-    for (uint32_t i = 0; i < n; i++)
-        RFN_TRY(compare_stream(comparing, i));
+        comparing->all_events += rfn_archive_stream(full, i).events;
+    for (uint32_t i = 0; i < n; i++) {
+        struct rfn_cursor *a, *b;
+        RFN_TRY(read_from(comparing, full, rfn_cursor_open(full, i, &a, comparing->diag)));
+        int error = read_from(comparing, reduced, rfn_cursor_open(reduced, i, &b, comparing->diag));
+        if (!error) {
+            error = compare_events(comparing, i, a, b);
+            rfn_cursor_close(b);
+        }
+        rfn_cursor_close(a);
+        RFN_TRY(error);
+    }
     comparing->result->events = comparing->events;
     comparing->passes++;
     return 0;
@@ -131,21 +105,6 @@ static int find_waits(struct comparing *comparing, const struct rfn_archive *arc
     if (comparing->diag)
         *comparing->diag = (*waits)->diag;
     return (*waits)->error;
-}
-
-static int compare_waits(struct comparing *comparing, const struct rfn_waits *full,
-                         const struct rfn_waits *reduced, int64_t run_ns)
-{
-    struct rfn_trends trends;
-    if (rfn_trends_compare(full, reduced, &comparing->pairing, run_ns, &trends) < 0)
-        return no_memory(comparing->diag);
-    struct rfn_comparison *result = comparing->result;
-    result->trends = trends.n;
-    result->trends_retained = trends.n_changes == 0;
-    result->changes = trends.changes;
-    result->n_changes = trends.n_changes;
-    result->largest_change = trends.largest_change;
-    return 0;
 }
 
 struct rfn_run_times rfn_run_times_of(const struct rfn_profile *profile,
@@ -180,7 +139,9 @@ static int compare_trends(struct comparing *comparing)
         result->reduced_times = rfn_run_times_of(reduced_profile, reduced);
         result->full_outside_ns = outside_of(profile);
         result->reduced_outside_ns = outside_of(reduced_profile);
-        error = compare_waits(comparing, full, reduced, result->full_times.run_ns);
+        error = rfn_trends_compare(full, reduced, &comparing->pairing, result);
+        if (error < 0)
+            no_memory(comparing->diag);
     }
     rfn_profile_free(profile);
     rfn_profile_free(reduced_profile);
@@ -189,64 +150,37 @@ static int compare_trends(struct comparing *comparing)
     return error;
 }
 
-/* ---- sizes and degrees ---- */
-
-static void fill_sizes(struct comparing *comparing)
-{
-    struct rfn_comparison *result = comparing->result;
-    result->full_bytes = rfn_archive_run(comparing->full)->file_bytes;
-    result->reduced_bytes = rfn_archive_run(comparing->reduced)->file_bytes;
-    if (result->full_bytes)
-        result->size_percent = 100 * (double)result->reduced_bytes / (double)result->full_bytes;
-}
-
-/* What the reduced archive says of itself. All zero for one that is not reduced. */
-static struct rfn_matching_counts counts_of(const struct rfn_run *run)
-{
-    const struct rfn_run_reduction *reduction = &run->reduction;
-    return (struct rfn_matching_counts){.executions = reduction->executions,
-                                        .kinds = reduction->kinds,
-                                        .representatives = reduction->representatives,
-                                        .streams = reduction->streams,
-                                        .classes = reduction->classes,
-                                        .groups = reduction->time_sets,
-                                        .across = run->across != NULL};
-}
-
-static void fill_degrees(struct comparing *comparing)
-{
-    struct rfn_matching_counts counts = counts_of(rfn_archive_run(comparing->reduced));
-    struct rfn_degrees degrees = rfn_degrees_of(&counts);
-    comparing->result->degree_within = degrees.within;
-    comparing->result->degree_across = degrees.across;
-    comparing->result->degree_of_matching = degrees.both;
-}
-
 /* ---- the whole ---- */
-
-static int check_times(struct comparing *comparing, const struct rfn_archive *archive)
-{
-    if (rfn_archive_run(archive)->times)
-        return 0;
-    comparing->concerned = archive;
-    return rfn_fail(comparing->diag, RFN_E_UNSUPPORTED, -1, -1, "the archive has no times");
-}
 
 static int compare(struct comparing *comparing)
 {
-    RFN_TRY(check_times(comparing, comparing->full));
-    RFN_TRY(check_times(comparing, comparing->reduced));
-    fill_sizes(comparing);
-    fill_degrees(comparing);
+    const struct rfn_archive *archives[] = {comparing->full, comparing->reduced};
+    const struct rfn_run *full = rfn_archive_run(comparing->full);
+    const struct rfn_run *reduced = rfn_archive_run(comparing->reduced);
+    struct rfn_comparison *result = comparing->result;
+    for (int i = 0; i < 2; i++) {
+        if (!rfn_archive_run(archives[i])->times)
+            return read_from(
+                comparing, archives[i],
+                rfn_fail(comparing->diag, RFN_E_UNSUPPORTED, -1, -1, "the archive has no times"));
+    }
+    result->full_bytes = full->file_bytes;
+    result->reduced_bytes = reduced->file_bytes;
+    if (result->full_bytes)
+        result->size_percent = 100 * (double)result->reduced_bytes / (double)result->full_bytes;
+    /* What the reduced archive says of itself: all zero for one that is not reduced. */
+    const struct rfn_degrees degrees = rfn_degrees_of(&reduced->reduction, reduced->across);
+    result->degree_within = degrees.within;
+    result->degree_across = degrees.across;
+    result->degree_of_matching = degrees.both;
     RFN_TRY(rfn_pairing_init(&comparing->pairing, comparing->full, comparing->reduced,
                              comparing->diag));
     int error = compare_streams(comparing);
     if (!error)
         error = compare_trends(comparing);
     rfn_pairing_release(&comparing->pairing);
-    comparing->result->approximation_distance_us = rfn_distances_approximation_us(
-        comparing->distances);
-    comparing->result->largest_distance_us = rfn_distances_largest_us(comparing->distances);
+    result->approximation_distance_us = rfn_distances_approximation_us(comparing->distances);
+    result->largest_distance_us = 1e-3 * (double)comparing->distances->largest_ns;
     return error;
 }
 

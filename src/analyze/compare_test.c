@@ -4,7 +4,7 @@
  * ms, and who enters a barrier later than others is what the tests choose. */
 #include "refrain/compare.h"
 
-#include "analyze/degrees.h"
+#include "analyze/approximation.h"
 #include "analyze/fake_paths.h"
 #include "analyze/trends.h"
 
@@ -287,26 +287,22 @@ static void test_borders(void **state)
 static void test_degrees(void **state)
 {
     (void)state;
-    struct rfn_matching_counts counts = {.executions = 100,
-                                         .kinds = 10,
-                                         .representatives = 28,
-                                         .streams = 8,
-                                         .classes = 2,
-                                         .groups = 5};
-    struct rfn_degrees degrees = rfn_degrees_of(&counts);
+    const struct rfn_run_reduction counts = {.executions = 100,
+                                             .kinds = 10,
+                                             .representatives = 28,
+                                             .streams = 8,
+                                             .classes = 2,
+                                             .time_sets = 5};
+    struct rfn_degrees degrees = rfn_degrees_of(&counts, false);
     expect_near(degrees.within, 0.8);
     expect_near(degrees.across, 0.5);
     expect_near(degrees.both, 0.8);
-    counts.across = true;
-    expect_near(rfn_degrees_of(&counts).both, 75.0 / 96);
-    const struct rfn_matching_counts none = {0};
-    expect_near(rfn_degrees_of(&none).both, 1);
-    const struct rfn_matching_counts wrong = {.executions = UINT64_MAX,
-                                              .streams = UINT64_MAX,
-                                              .groups = 7,
-                                              .kinds = UINT64_MAX - 5,
-                                              .across = true};
-    degrees = rfn_degrees_of(&wrong);
+    expect_near(rfn_degrees_of(&counts, true).both, 75.0 / 96);
+    const struct rfn_run_reduction none = {0};
+    expect_near(rfn_degrees_of(&none, false).both, 1);
+    const struct rfn_run_reduction wrong = {
+        .executions = UINT64_MAX, .streams = UINT64_MAX, .time_sets = 7, .kinds = UINT64_MAX - 5};
+    degrees = rfn_degrees_of(&wrong, true);
     expect_near(degrees.within, 1);
     assert_true(degrees.across >= 0 && degrees.across <= 1);
     assert_true(degrees.both >= 0 && degrees.both <= 1);

@@ -1,6 +1,6 @@
 #include "analyze/paper_signatures.h"
 
-#include "archive/parameter_roles.h"
+#include "archive/forced_parameters.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "refrain/event.h"
@@ -68,19 +68,6 @@ static int find_place(struct rank *rank)
     return 0;
 }
 
-/* Communicators that the call has made are known from then on, whoever uses them first. */
-static int know_made(struct rank *rank)
-{
-    const struct rfn_function_info *function = rank->function;
-    for (unsigned i = 0; i < function->n_out; i++) {
-        int64_t word = rank->record->out[i];
-        if (function->params[function->n_in + i].kind == RFN_KIND_COMM && is_comm(rank, word) &&
-            !know(rank, word))
-            return RFN_E_NOMEM;
-    }
-    return 0;
-}
-
 /* A partner as an offset; special values, and what is no rank, as they are. */
 static int64_t relative(const struct rank *rank, int64_t word)
 {
@@ -89,38 +76,38 @@ static int64_t relative(const struct rank *rank, int64_t word)
 
 /* ---- events ---- */
 
-/* Takes the event that the rank is at. */
-typedef int (*taking)(struct rank *rank, void *context);
-
-static int take_event(struct rank *rank, const struct rfn_record *record, taking take,
-                      void *context)
-{
-    rank->record = record;
-    rank->function = rfn_archive_function(rank->archive, record->function);
-    if (record->failed_poll || !rfn_class_is_mpi(rank->function->class_))
-        return 0;
-    RFN_TRY(find_place(rank));
-    RFN_TRY(take(rank, context));
-    return know_made(rank);
-}
-
-static int take_stream(struct rank *rank, uint32_t stream, taking take, void *context,
+/* Has all calls of a stream taken, each when the rank is at it. Communicators that a call has made
+ * are known from then on, whoever uses them first. */
+static int take_stream(struct rank *rank, uint32_t stream,
+                       int (*take)(struct rank *rank, void *context), void *context,
                        struct rfn_diag *diag)
 {
     struct rfn_cursor *cursor;
-    const struct rfn_record *record;
     int got, error = 0;
     RFN_TRY(rfn_cursor_open(rank->archive, stream, &cursor, diag));
     rank->cursor = cursor;
-    while (!error && (got = rfn_cursor_next(cursor, &record, diag)) != 0)
-        error = got < 0 ? got : take_event(rank, record, take, context);
+    while (!error && (got = rfn_cursor_next(cursor, &rank->record, diag)) != 0) {
+        if (got < 0) {
+            error = got;
+            break;
+        }
+        const struct rfn_function_info *function = rfn_archive_function(rank->archive,
+                                                                        rank->record->function);
+        if (rank->record->failed_poll || !rfn_class_is_mpi(function->class_))
+            continue;
+        rank->function = function;
+        error = find_place(rank);
+        if (!error)
+            error = take(rank, context);
+        for (unsigned i = 0; i < function->n_out && !error; i++) {
+            const int64_t word = rank->record->out[i];
+            if (function->params[function->n_in + i].kind == RFN_KIND_COMM && is_comm(rank, word) &&
+                !know(rank, word))
+                error = RFN_E_NOMEM;
+        }
+    }
     rfn_cursor_close(cursor);
     return error;
-}
-
-static void release(struct rank *rank)
-{
-    rfn_map_release_objects(&rank->comms, free);
 }
 
 /* ---- the reference signature ---- */
@@ -139,11 +126,12 @@ static int add(struct reference *reference, int64_t word)
     return 0;
 }
 
-/* Number, kind and sizes: who is in it is another on each rank. */
-static int add_comm(struct rank *rank, struct reference *reference, int64_t word)
+/* Of a communicator number, kind and sizes: who is in it is another on each rank. */
+static int add_scalar(struct rank *rank, struct reference *reference, uint8_t kind, bool partner,
+                      int64_t word)
 {
-    if (!is_comm(rank, word))
-        return add(reference, word);
+    if (kind != RFN_KIND_COMM || !is_comm(rank, word))
+        return add(reference, partner ? relative(rank, word) : word);
     const struct rfn_comm_info *info = rfn_archive_comm(rank->archive, (uint32_t)word);
     const struct comm *comm = know(rank, word);
     if (!comm)
@@ -152,14 +140,6 @@ static int add_comm(struct rank *rank, struct reference *reference, int64_t word
     RFN_TRY(add(reference, info->kind));
     RFN_TRY(add(reference, info->size));
     return add(reference, info->remote_size);
-}
-
-static int add_scalar(struct rank *rank, struct reference *reference, uint8_t kind, bool partner,
-                      int64_t word)
-{
-    if (kind == RFN_KIND_COMM)
-        return add_comm(rank, reference, word);
-    return add(reference, partner ? relative(rank, word) : word);
 }
 
 /* The list's length and words; of what is no list, the word that says so. */
@@ -203,13 +183,6 @@ static int take_reference(struct rank *rank, void *context)
     return 0;
 }
 
-/* Streams are told apart by a word that is no event: what one does is not what two do. */
-static void begin_stream(struct reference *reference, uint32_t thread)
-{
-    const uint64_t words[] = {reference->before.low, reference->before.high, thread};
-    reference->before = rfn_hash128_bytes(words, sizeof words);
-}
-
 int rfn_reference_signature(const struct rfn_archive *archive, uint32_t first, uint32_t end,
                             int64_t words[2], struct rfn_diag *diag)
 {
@@ -217,13 +190,16 @@ int rfn_reference_signature(const struct rfn_archive *archive, uint32_t first, u
     struct reference reference = {{0, 0}, NULL, 0, 0};
     int error = 0;
     for (uint32_t i = first; i < end && !error; i++) {
-        begin_stream(&reference, rfn_archive_stream(archive, i).thread);
+        /* Streams are told apart by a word that is no event: what one does is not what two do. */
+        const uint64_t begin[] = {reference.before.low, reference.before.high,
+                                  rfn_archive_stream(archive, i).thread};
+        reference.before = rfn_hash128_bytes(begin, sizeof begin);
         error = take_stream(&rank, i, take_reference, &reference, diag);
     }
     words[0] = (int64_t)reference.before.low;
     words[1] = (int64_t)reference.before.high;
     free(reference.words);
-    release(&rank);
+    rfn_map_release_objects(&rank.comms, free);
     return error;
 }
 
@@ -266,95 +242,66 @@ static unsigned place_of(const char *const *names, const char *name)
     return i;
 }
 
-static uint64_t type_bit(const struct rank *rank, int64_t word)
-{
-    if (word < 0 || word >= rfn_archive_datatypes(rank->archive))
-        return 0;
-    const char *name = rfn_archive_datatype(rank->archive, (uint32_t)word)->name;
-    return (uint64_t)1 << (RFN_PAPER_TYPES + place_of(types, name));
-}
-
-/* Predefined operations have numbers below that of the null handle, -1; the program's own from 0.
- */
-static uint64_t op_bit(int64_t word)
-{
-    const char *name = NULL;
-    if (word == -1)
-        return 0;
-    if (word < 0 && word >= -256)
-        name = rfn_kind_predefined(RFN_KIND_OP, (unsigned)(-1 - word));
-    return (uint64_t)1 << (RFN_PAPER_OPS + (name ? place_of(ops, name) : OTHER));
-}
-
-/* Two bits are not enough for more than MPI_COMM_SELF and MPI_COMM_WORLD. */
-static uint64_t comm_bit(const struct rank *rank, int64_t word)
-{
-    if (!is_comm(rank, word))
-        return 0;
-    switch (rfn_archive_comm(rank->archive, (uint32_t)word)->kind) {
-    case RFN_COMM_SELF:
-        return (uint64_t)1 << RFN_PAPER_COMMS;
-    case RFN_COMM_WORLD:
-        return (uint64_t)2 << RFN_PAPER_COMMS;
-    default:
-        return 0;
-    }
-}
-
 /* Whether the call is about messages, which counts and partners of other calls are not. */
 static bool communicates(const struct rfn_function_info *function)
 {
     return function->class_ >= RFN_CLASS_SEND && function->class_ <= RFN_CLASS_RMA;
 }
 
-static void take_partner(const struct rank *rank, struct paper *paper, unsigned input)
-{
-    bool source = strcmp(rank->function->params[input].name, "source") == 0;
-    bool root = rfn_parameter_role(rank->function, input) == RFN_ROLE_ROOT;
-    int64_t word = rank->record->in[input];
-    if (!root && communicates(rank->function) && word >= 0 && word < rank->size)
-        take_value(source ? &paper->source : &paper->dest, relative(rank, word));
-}
-
+/* Predefined operations have numbers below that of the null handle, -1; the program's own from 0.
+ * Two bits are not enough for more than MPI_COMM_SELF and MPI_COMM_WORLD. */
 static void take_scalar(const struct rank *rank, struct paper *paper, uint8_t kind, int64_t word)
 {
+    const char *name = NULL;
     switch (kind) {
     case RFN_KIND_COUNT:
         if (word >= 0 && communicates(rank->function))
             take_value(&paper->count, word);
         break;
     case RFN_KIND_TYPE:
-        paper->bits |= type_bit(rank, word);
+        if (word < 0 || word >= rfn_archive_datatypes(rank->archive))
+            break;
+        name = rfn_archive_datatype(rank->archive, (uint32_t)word)->name;
+        paper->bits |= (uint64_t)1 << (RFN_PAPER_TYPES + place_of(types, name));
         break;
     case RFN_KIND_OP:
-        paper->bits |= op_bit(word);
+        if (word == -1)
+            break;
+        if (word < 0 && word >= -256)
+            name = rfn_kind_predefined(RFN_KIND_OP, (unsigned)(-1 - word));
+        paper->bits |= (uint64_t)1 << (RFN_PAPER_OPS + (name ? place_of(ops, name) : OTHER));
         break;
     case RFN_KIND_COMM:
-        paper->bits |= comm_bit(rank, word);
+        if (!is_comm(rank, word))
+            break;
+        if (rfn_archive_comm(rank->archive, (uint32_t)word)->kind == RFN_COMM_SELF)
+            paper->bits |= (uint64_t)1 << RFN_PAPER_COMMS;
+        if (rfn_archive_comm(rank->archive, (uint32_t)word)->kind == RFN_COMM_WORLD)
+            paper->bits |= (uint64_t)2 << RFN_PAPER_COMMS;
         break;
     default:
         break;
     }
 }
 
-static void take_input(const struct rank *rank, struct paper *paper, unsigned input)
-{
-    uint8_t kind = rank->function->params[input].kind;
-    uint8_t element = (uint8_t)(kind & ~RFN_KIND_LIST);
-    const int64_t *words = &rank->record->in[input];
-    size_t n = 1;
-    if (kind == RFN_KIND_RANK)
-        take_partner(rank, paper, input);
-    if (kind & RFN_KIND_LIST)
-        words = rfn_cursor_list(rank->cursor, *words, &n, element);
-    for (size_t i = 0; i < n; i++)
-        take_scalar(rank, paper, element, words[i]);
-}
-
 static int take_paper(struct rank *rank, void *context)
 {
-    for (unsigned i = 0; i < rank->function->n_in; i++)
-        take_input(rank, context, i);
+    const struct rfn_function_info *function = rank->function;
+    struct paper *paper = context;
+    for (unsigned i = 0; i < function->n_in; i++) {
+        const uint8_t kind = function->params[i].kind, element = kind & (uint8_t)~RFN_KIND_LIST;
+        const int64_t *words = &rank->record->in[i];
+        size_t n = 1;
+        if (kind == RFN_KIND_RANK && rfn_parameter_role(function, i) != RFN_ROLE_ROOT &&
+            communicates(function) && *words >= 0 && *words < rank->size) {
+            bool source = strcmp(function->params[i].name, "source") == 0;
+            take_value(source ? &paper->source : &paper->dest, relative(rank, *words));
+        }
+        if (kind & RFN_KIND_LIST)
+            words = rfn_cursor_list(rank->cursor, *words, &n, element);
+        for (size_t k = 0; k < n; k++)
+            take_scalar(rank, paper, element, words[k]);
+    }
     return 0;
 }
 
@@ -369,6 +316,6 @@ int rfn_paper_parameters(const struct rfn_archive *archive, uint32_t first, uint
     *word = (int64_t)(paper.bits | average_of(&paper.count) << RFN_PAPER_COUNT |
                       average_of(&paper.dest) << RFN_PAPER_DEST |
                       average_of(&paper.source) << RFN_PAPER_SOURCE);
-    release(&rank);
+    rfn_map_release_objects(&rank.comms, free);
     return error;
 }

@@ -4,7 +4,7 @@
 
 #include "analyze/paper_signatures.h"
 #include "archive/call_letters.h"
-#include "archive/parameter_roles.h"
+#include "archive/forced_parameters.h"
 #include "archive/stream_signatures.h"
 #include "archive/walk.h"
 #include "base/grow.h"
@@ -174,38 +174,7 @@ static uint32_t role_of(const struct rfn_function_info *function, unsigned input
                                            : (uint32_t)rfn_parameter_role(function, input);
 }
 
-static uint32_t width_of(uint32_t role)
-{
-    switch (role) {
-    case RFN_ROLE_PEER:
-    case RFN_ROLE_COMM:
-        return 3;
-    case RFN_ROLE_RANGE:
-    case RFN_ROLE_COUNT:
-        return 2;
-    default:
-        return 1;
-    }
-}
-
 /* ---- digests of value sets ---- */
-
-/* The one that the recorder has made, or a new one. */
-static int digest_signature(struct rfn_rank_parameters *parameters, const struct stream *stream,
-                            struct digest *digest, struct rfn_diag *diag)
-{
-    const struct rfn_archive *archive = parameters->archive;
-    digest->signature = (uint64_t)rfn_stream_word(archive, RFN_WORD_SIGNATURE, stream->number);
-    if (parameters->stored)
-        return 0;
-    uint64_t events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream->number);
-    int error = rfn_call_signature(&parameters->letters, stream->structure, stream->values, events,
-                                   NULL, &digest->signature);
-    if (error == RFN_E_RANGE)
-        return fault(stream, archive, RFN_E_UNSUPPORTED,
-                     "loops are nested so that no signature can be computed", diag);
-    return error < 0 ? fault(stream, archive, error, "trip counts are malformed", diag) : 0;
-}
 
 static void widen(struct extremes *extremes, int64_t value)
 {
@@ -278,21 +247,6 @@ static int widen_by_list(const struct stream *stream, struct rfn_list_reader *li
     return error;
 }
 
-/* The extremes of the words of the lists whose numbers a column has. */
-static int read_lists(const struct stream *stream, struct rfn_list_reader *lists,
-                      struct rfn_column_cursor *column, struct rfn_map *seen,
-                      struct extremes *extremes)
-{
-    for (uint64_t at = 0; at < column->n; at = rfn_column_at(column)) {
-        int64_t number;
-        RFN_TRY(rfn_column_next(column, &number));
-        if (!column->packed.width)
-            RFN_TRY(rfn_column_skip(column, column->left));
-        RFN_TRY(widen_by_list(stream, lists, number, seen, extremes));
-    }
-    return 0;
-}
-
 static int digest_input(const struct stream *stream, const struct rfn_symbol_info *symbol,
                         unsigned input, uint8_t kind, struct rfn_list_reader *lists, size_t column,
                         struct rfn_map *seen, struct extremes *extremes)
@@ -303,8 +257,15 @@ static int digest_input(const struct stream *stream, const struct rfn_symbol_inf
     struct rfn_column_cursor cursor;
     const size_t *at = &stream->values->columns[column];
     RFN_TRY(rfn_payload_column(&stream->values->payload, at[0], at[1], &cursor));
-    int error = list ? read_lists(stream, lists, &cursor, seen, extremes)
-                     : read_values(&cursor, kind == RFN_KIND_RANK, extremes);
+    int error = list ? 0 : read_values(&cursor, kind == RFN_KIND_RANK, extremes);
+    for (uint64_t k = 0; k < cursor.n && list && !error; k = rfn_column_at(&cursor)) {
+        int64_t number;
+        error = rfn_column_next(&cursor, &number);
+        if (!error && !cursor.packed.width)
+            error = rfn_column_skip(&cursor, cursor.left);
+        if (!error)
+            error = widen_by_list(stream, lists, number, seen, extremes);
+    }
     rfn_column_close(&cursor);
     return error == RFN_E_RANGE ? RFN_E_CORRUPT : error;
 }
@@ -348,30 +309,34 @@ static const struct extremes *find_extremes(const struct digest *digest, uint64_
     return &digest->inputs[low].extremes;
 }
 
-/* What fields need of a value set. */
-static int digest_inputs(const struct rfn_rank_parameters *parameters, const struct stream *stream,
-                         struct digest *digest, struct rfn_diag *diag)
-{
-    struct rfn_list_reader *lists = rfn_list_reader_new(&stream->values->lists,
-                                                        &stream->values->payload, LIST_ROOM);
-    int error = lists ? 0 : RFN_E_NOMEM;
-    for (uint32_t i = 0; i < stream->structure->n_symbols && !error; i++) {
-        if (rfn_call_counts(parameters->archive, &stream->structure->symbols[i]))
-            error = digest_symbol(parameters->archive, stream, lists, i, digest);
-    }
-    rfn_list_reader_free(lists);
-    return error < 0 ? fault(stream, parameters->archive, error,
-                             "values of parameters are malformed", diag)
-                     : 0;
-}
-
+/* The signature that the recorder has made, or a new one, and what fields need of a value set. */
 static int make_digest(struct rfn_rank_parameters *parameters, const struct stream *stream,
                        struct digest *digest, struct rfn_diag *diag)
 {
-    RFN_TRY(digest_signature(parameters, stream, digest, diag));
-    return parameters->form == RFN_PARAMETERS_FIELDS
-               ? digest_inputs(parameters, stream, digest, diag)
-               : 0;
+    const struct rfn_archive *archive = parameters->archive;
+    const uint64_t events = (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream->number);
+    int error = 0;
+    digest->signature = (uint64_t)rfn_stream_word(archive, RFN_WORD_SIGNATURE, stream->number);
+    if (!parameters->stored)
+        error = rfn_call_signature(&parameters->letters, stream->structure, stream->values, events,
+                                   NULL, &digest->signature);
+    if (error == RFN_E_RANGE)
+        return fault(stream, archive, RFN_E_UNSUPPORTED,
+                     "loops are nested so that no signature can be computed", diag);
+    if (error < 0)
+        return fault(stream, archive, error, "trip counts are malformed", diag);
+    if (parameters->form != RFN_PARAMETERS_FIELDS)
+        return 0;
+    struct rfn_list_reader *lists = rfn_list_reader_new(&stream->values->lists,
+                                                        &stream->values->payload, LIST_ROOM);
+    error = lists ? 0 : RFN_E_NOMEM;
+    for (uint32_t i = 0; i < stream->structure->n_symbols && !error; i++) {
+        if (rfn_call_counts(archive, &stream->structure->symbols[i]))
+            error = digest_symbol(archive, stream, lists, i, digest);
+    }
+    rfn_list_reader_free(lists);
+    return error < 0 ? fault(stream, archive, error, "values of parameters are malformed", diag)
+                     : 0;
 }
 
 static int use_digest(struct rfn_rank_parameters *parameters, struct stream *stream,
@@ -451,20 +416,6 @@ int64_t rfn_rank_parameters_place(const struct rfn_rank_parameters *parameters, 
 
 /* ---- one call path ---- */
 
-static int fill_path(struct path *path, const struct rfn_function_info *function)
-{
-    path->inputs = calloc(function->n_in + (size_t)1, sizeof *path->inputs);
-    if (!path->inputs)
-        return RFN_E_NOMEM;
-    for (unsigned i = 0; i < function->n_in; i++) {
-        uint32_t role = role_of(function, i);
-        if (role != RFN_ROLE_CALL)
-            path->inputs[path->n_inputs++] = (struct input){
-                .number = i, .role = role, .width = width_of(role)};
-    }
-    return 0;
-}
-
 /* The path of the rank's that a symbol belongs to; NULL: out of memory. */
 static struct path *use_path(struct rfn_rank_parameters *parameters, const struct stream *stream,
                              const struct rfn_symbol_info *symbol)
@@ -483,9 +434,21 @@ static struct path *use_path(struct rfn_rank_parameters *parameters, const struc
         return NULL;
     *where = (struct rfn_parameter_path){stream->thread, symbol->function, symbol->path};
     struct path *path = &parameters->of_rank[parameters->n_paths++];
-    *path = (struct path){.key = key};
-    return fill_path(path, &parameters->archive->dictionary.functions[symbol->function]) < 0 ? NULL
-                                                                                             : path;
+    const struct rfn_function_info *function =
+        &parameters->archive->dictionary.functions[symbol->function];
+    *path = (struct path){.key = key,
+                          .inputs = calloc(function->n_in + (size_t)1, sizeof *path->inputs)};
+    for (unsigned i = 0; i < function->n_in && path->inputs; i++) {
+        const uint32_t role = role_of(function, i);
+        const bool wide = role == RFN_ROLE_PEER || role == RFN_ROLE_COMM;
+        if (role != RFN_ROLE_CALL)
+            path->inputs[path->n_inputs++] = (struct input){.number = i,
+                                                            .role = role,
+                                                            .width = wide                     ? 3
+                                                                     : role == RFN_ROLE_COUNT ? 2
+                                                                                              : 1};
+    }
+    return path->inputs ? path : NULL;
 }
 
 /* Appends an entry unless it is there. */
@@ -525,42 +488,15 @@ static bool is_rank(int64_t word, const struct own *own)
     return word >= 0 && own->size > 0 && word < own->size;
 }
 
-/* Special values stand for a partner in the same communicator as others. What is neither is no
- * partner. */
-static int add_peer(struct input *input, int64_t word, const struct own *own)
-{
-    if (word < 0)
-        return add_entry(input, (const int64_t[3]){word, own->size, own->comm});
-    if (!is_rank(word, own))
-        return add_entry(input, (const int64_t[3]){word, 0, WORLD});
-    return add_entry(input, (const int64_t[3]){relative(word, own), own->size, own->comm});
-}
-
-static int add_comm(const struct rfn_archive *archive, const struct stream *stream,
-                    struct input *input, int64_t local)
-{
-    int64_t comm = comm_of(stream, local);
-    const struct rfn_comm_info *info = comm < 0 ? NULL : rfn_archive_comm(archive, (uint32_t)comm);
-    return add_entry(
-        input, (const int64_t[3]){local, info ? (int64_t)info->kind : -1, info ? info->size : 0});
-}
-
 /* What there was before of an input whose values are too many is forgotten: least and most of
  * what came since say enough. */
-static void begin_ranges(struct input *input)
-{
-    if (input->ranges)
-        return;
-    input->ranges = true;
-    if (input->role != RFN_ROLE_COUNT)
-        input->n_words = 0;
-    if (input->role == RFN_ROLE_PEER)
-        input->role = RFN_ROLE_RANGE;
-}
-
 static int add_moved(struct input *input, const struct extremes *extremes, const struct own *own)
 {
-    begin_ranges(input);
+    if (!input->ranges && input->role != RFN_ROLE_COUNT)
+        input->n_words = 0;
+    if (!input->ranges && input->role == RFN_ROLE_PEER)
+        input->role = RFN_ROLE_RANGE;
+    input->ranges = true;
     if (input->role != RFN_ROLE_RANGE)
         return extremes->there ? add_range(input, extremes->least, extremes->most) : 0;
     for (size_t i = 0; i < extremes->n_values; i++) {
@@ -571,48 +507,40 @@ static int add_moved(struct input *input, const struct extremes *extremes, const
     return 0;
 }
 
-/* A word that stands in the structure or in PLACES. */
+/* A word that stands in the structure or in PLACES. A special value instead of a partner stands for
+ * one in the same communicator as others; what is neither is no partner. */
 static int add_word(const struct rfn_archive *archive, const struct stream *stream,
                     struct input *input, int64_t word, const struct own *own)
 {
+    int64_t entry[3] = {word, own->size, own->comm};
     switch (input->role) {
-    case RFN_ROLE_COMM:
-        return input->ranges ? 0 : add_comm(archive, stream, input, word);
+    case RFN_ROLE_COMM: {
+        const int64_t comm = comm_of(stream, word);
+        const struct rfn_comm_info *info = comm < 0 ? NULL
+                                                    : rfn_archive_comm(archive, (uint32_t)comm);
+        entry[1] = info ? (int64_t)info->kind : -1;
+        entry[2] = info ? info->size : 0;
+        return input->ranges ? 0 : add_entry(input, entry);
+    }
     case RFN_ROLE_PEER:
-        return add_peer(input, word, own);
+        if (is_rank(word, own)) {
+            entry[0] = relative(word, own);
+        } else if (word >= 0) {
+            entry[1] = 0;
+            entry[2] = WORLD;
+        }
+        return add_entry(input, entry);
     case RFN_ROLE_RANGE:
         word = is_rank(word, own) ? relative(word, own) : word;
         return add_range(input, word, word);
     case RFN_ROLE_COUNT:
         return add_range(input, word, word);
     default:
-        return input->ranges ? add_range(input, word, word) : add_entry(input, &word);
+        return input->ranges ? add_range(input, word, word) : add_entry(input, entry);
     }
 }
 
 /* ---- one stream ---- */
-
-/* Each of the ranks that a list has, or, where these are too many, how far they lie. */
-static int add_partners(const struct rfn_archive *archive, const struct stream *stream,
-                        struct input *input, const struct extremes *extremes, bool moved,
-                        const struct own *own)
-{
-    if (moved || extremes->n_values > PARTNERS_MOST)
-        return add_moved(input, extremes, own);
-    for (size_t i = 0; i < extremes->n_values; i++)
-        RFN_TRY(add_word(archive, stream, input, extremes->values[i], own));
-    return 0;
-}
-
-/* Where least and most are one value, no other is left out. Of short lists of partners each value
- * is kept, but not where it stood. */
-static void note_extremes(struct rfn_rank_parameters *parameters, uint8_t kind, bool moved,
-                          const struct extremes *extremes)
-{
-    bool several = extremes->there && extremes->least < extremes->most;
-    parameters->extremes.lists |= several && kind & RFN_KIND_LIST;
-    parameters->extremes.many_values |= several && moved && !(kind & RFN_KIND_LIST);
-}
 
 static int add_input(struct rfn_rank_parameters *parameters, const struct stream *stream,
                      uint32_t number, struct input *input, size_t place, const struct own *own)
@@ -623,14 +551,19 @@ static int add_input(struct rfn_rank_parameters *parameters, const struct stream
     uint8_t kind = function->params[input->number].kind;
     bool moved = symbol->moved >> input->number & 1;
     if (moved || kind & RFN_KIND_LIST) {
+        const bool list = kind & RFN_KIND_LIST, partners = lists_partners(function, input->number);
         const struct extremes *extremes = find_extremes(stream->digest,
                                                         input_key(number, input->number));
-        note_extremes(parameters, kind, moved, extremes);
-        if (lists_partners(function, input->number))
-            return add_partners(parameters->archive, stream, input, extremes, moved, own);
-        if (moved && !(kind & RFN_KIND_LIST))
+        /* Where least and most are one value, no other is left out. Of short lists of partners each
+         * value is kept, but not where it stood. */
+        bool several = extremes->there && extremes->least < extremes->most;
+        parameters->extremes.lists |= several && list;
+        parameters->extremes.many_values |= several && moved && !list;
+        if (partners ? moved || extremes->n_values > PARTNERS_MOST : moved && !list)
             return add_moved(input, extremes, own);
-        return extremes->there ? add_range(input, extremes->least, extremes->most) : 0;
+        for (size_t i = 0; i < extremes->n_values && partners; i++)
+            RFN_TRY(add_word(parameters->archive, stream, input, extremes->values[i], own));
+        return extremes->there && !partners ? add_range(input, extremes->least, extremes->most) : 0;
     }
     int64_t word = symbol->in[input->number];
     if (rfn_symbol_in_places(symbol, function, input->number))
@@ -663,19 +596,6 @@ static int add_symbol(struct rfn_rank_parameters *parameters, const struct strea
     return 0;
 }
 
-static int add_stream(struct rfn_rank_parameters *parameters, struct stream *stream,
-                      struct rfn_diag *diag)
-{
-    RFN_TRY(rfn_stream_parts_use(parameters->archive, stream->number, &stream->parts, diag));
-    stream->structure = stream->parts.structure;
-    stream->places = stream->parts.places;
-    stream->values = stream->parts.values;
-    RFN_TRY(use_digest(parameters, stream, diag));
-    for (uint32_t i = 0; i < stream->structure->n_symbols; i++)
-        RFN_TRY(add_symbol(parameters, stream, i));
-    return 0;
-}
-
 static int read_stream(struct rfn_rank_parameters *parameters, uint32_t number, uint64_t *signature,
                        struct rfn_diag *diag)
 {
@@ -685,7 +605,15 @@ static int read_stream(struct rfn_rank_parameters *parameters, uint32_t number, 
                             .rank = info.rank,
                             .thread = info.thread,
                             .member = rfn_stream_place(archive, number)};
-    int error = add_stream(parameters, &stream, diag);
+    int error = rfn_stream_parts_use(archive, number, &stream.parts, diag);
+    if (!error) {
+        stream.structure = stream.parts.structure;
+        stream.places = stream.parts.places;
+        stream.values = stream.parts.values;
+        error = use_digest(parameters, &stream, diag);
+    }
+    for (uint32_t i = 0; !error && i < stream.structure->n_symbols; i++)
+        error = add_symbol(parameters, &stream, i);
     if (!error)
         *signature = stream.digest->signature;
     rfn_stream_parts_done(archive, &stream.parts);
@@ -693,24 +621,6 @@ static int read_stream(struct rfn_rank_parameters *parameters, uint32_t number, 
 }
 
 /* ---- the rank ---- */
-
-/* What the paths have, one after the other. */
-static void list_fields(const struct rfn_rank_parameters *parameters,
-                        struct rfn_cluster_field *fields, int64_t *words)
-{
-    for (size_t i = 0; i < parameters->n_paths; i++) {
-        const struct path *path = &parameters->of_rank[i];
-        *fields++ = (struct rfn_cluster_field){.path = path->key, .role = RFN_ROLE_CALL};
-        for (uint32_t k = 0; k < path->n_inputs; k++) {
-            const struct input *input = &path->inputs[k];
-            *fields++ = (struct rfn_cluster_field){path->key, input->number, input->role,
-                                                   (uint32_t)input->n_words};
-            if (input->n_words)
-                memcpy(words, input->words, input->n_words * sizeof *words);
-            words += input->n_words;
-        }
-    }
-}
 
 static int make_member(const struct rfn_rank_parameters *parameters,
                        struct rfn_cluster_member *member, struct rfn_clusters *clusters)
@@ -724,31 +634,25 @@ static int make_member(const struct rfn_rank_parameters *parameters,
     struct rfn_cluster_field *fields = calloc(member->n_fields + 1, sizeof *fields);
     int64_t *words = calloc(n_words + 1, sizeof *words);
     int error = fields && words ? 0 : RFN_E_NOMEM;
-    if (!error) {
-        list_fields(parameters, fields, words);
-        member->fields = fields;
-        member->words = words;
-        error = rfn_clusters_begin(clusters, member);
+    member->fields = fields;
+    member->words = words;
+    for (size_t i = 0, f = 0, w = 0; i < parameters->n_paths && !error; i++) {
+        const struct path *path = &parameters->of_rank[i];
+        fields[f++] = (struct rfn_cluster_field){.path = path->key, .role = RFN_ROLE_CALL};
+        for (uint32_t k = 0; k < path->n_inputs; k++) {
+            const struct input *input = &path->inputs[k];
+            fields[f++] = (struct rfn_cluster_field){path->key, input->number, input->role,
+                                                     (uint32_t)input->n_words};
+            if (input->n_words)
+                memcpy(words + w, input->words, input->n_words * sizeof *words);
+            w += input->n_words;
+        }
     }
+    if (!error)
+        error = rfn_clusters_begin(clusters, member);
     free(fields);
     free(words);
     return error;
-}
-
-/* Those of the forms of the paper. */
-static int sign_member(const struct rfn_rank_parameters *parameters, uint32_t first, uint32_t end,
-                       struct rfn_cluster_member member, struct rfn_clusters *clusters,
-                       struct rfn_diag *diag)
-{
-    bool paper = parameters->form == RFN_PARAMETERS_PAPER;
-    const struct rfn_cluster_field field = {.role = RFN_ROLE_SIGNATURE, .n_words = paper ? 1 : 2};
-    int64_t words[2];
-    RFN_TRY(paper ? rfn_paper_parameters(parameters->archive, first, end, words, diag)
-                  : rfn_reference_signature(parameters->archive, first, end, words, diag));
-    member.fields = &field;
-    member.n_fields = 1;
-    member.words = words;
-    return rfn_clusters_begin(clusters, &member);
 }
 
 /* Ranks come in their order: the first one with a signature is the lowest of its main cluster. */
@@ -767,31 +671,35 @@ static int remember_calls(struct rfn_rank_parameters *parameters, uint64_t signa
     return 0;
 }
 
-static int finish_member(struct rfn_rank_parameters *parameters, uint32_t first, uint32_t end,
-                         struct rfn_cluster_member *member, struct rfn_clusters *clusters,
-                         struct rfn_diag *diag)
-{
-    RFN_TRY(remember_calls(parameters, member->signature));
-    return parameters->form == RFN_PARAMETERS_FIELDS
-               ? make_member(parameters, member, clusters)
-               : sign_member(parameters, first, end, *member, clusters, diag);
-}
-
 int rfn_rank_parameters_read(struct rfn_rank_parameters *parameters, uint32_t first, uint32_t end,
                              struct rfn_clusters *clusters, struct rfn_diag *diag)
 {
-    struct rfn_cluster_member member = {
-        .rank = rfn_archive_stream(parameters->archive, first).rank};
+    const struct rfn_archive *archive = parameters->archive;
+    const bool paper = parameters->form == RFN_PARAMETERS_PAPER;
+    const struct rfn_cluster_field field = {.role = RFN_ROLE_SIGNATURE, .n_words = paper ? 1 : 2};
+    struct rfn_cluster_member member = {.rank = rfn_archive_stream(archive, first).rank};
+    int64_t words[2];
     int error = 0;
     for (uint32_t i = first; i < end && !error; i++) {
         uint64_t own;
         error = read_stream(parameters, i, &own, diag);
         if (!error)
             member.signature = i == first ? own : rfn_join_signatures(member.signature, own);
-        member.calls += rfn_archive_stream(parameters->archive, i).calls;
+        member.calls += rfn_archive_stream(archive, i).calls;
     }
     if (!error)
-        error = finish_member(parameters, first, end, &member, clusters, diag);
+        error = remember_calls(parameters, member.signature);
+    if (!error && parameters->form == RFN_PARAMETERS_FIELDS) {
+        error = make_member(parameters, &member, clusters);
+    } else if (!error) { /* the forms of the paper: one field */
+        error = paper ? rfn_paper_parameters(archive, first, end, words, diag)
+                      : rfn_reference_signature(archive, first, end, words, diag);
+        member.fields = &field;
+        member.n_fields = 1;
+        member.words = words;
+        if (!error)
+            error = rfn_clusters_begin(clusters, &member);
+    }
     forget_rank(parameters);
     if (error == RFN_E_NOMEM)
         rfn_fail(diag, error, -1, (int)member.rank, "%s", rfn_error_text(error));

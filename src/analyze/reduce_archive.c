@@ -44,22 +44,8 @@ static int packed(const struct reducer *reducer, int error)
 
 /* ---- a stream's PROFILE ---- */
 
-/* What the structure says, as the writer of PROFILE wants it. */
-static int make_shape(struct rfn_own_shape *shape, const struct rfn_structure *structure,
-                      const struct rfn_cuts *cuts)
-{
-    RFN_TRY(rfn_own_shape_make(shape, structure->n_symbols, structure->n_loops, cuts->n_contexts));
-    for (uint32_t i = 0; i < structure->n_symbols; i++)
-        shape->failed_polls[i] = structure->symbols[i].failed_poll;
-    for (uint32_t i = 0; i < structure->n_loops; i++) {
-        const struct rfn_node_list *body = &structure->loops[i];
-        if (rfn_contexts_cuts(&cuts->loops, i))
-            rfn_own_shape_cuts(shape, i, &cuts->loops, i, body->nodes, body->n);
-    }
-    return 0;
-}
-
-/* Segments are cut as they were when the stream was read (segments.c). */
+/* What the structure says, as the writer of PROFILE wants it. Segments are cut as they were when
+ * the stream was read (segments.c). */
 static int find_shape(const struct reducer *reducer, const struct rfn_structure *structure,
                       struct rfn_own_shape *shape)
 {
@@ -70,21 +56,16 @@ static int find_shape(const struct reducer *reducer, const struct rfn_structure 
         error = rfn_walk_cut(&walk, &reducer->archive->dictionary,
                              reducer->profile->options.min_calls);
     if (!error)
-        error = make_shape(shape, structure, walk.cuts);
+        error = rfn_own_shape_make(shape, structure->n_symbols, structure->n_loops,
+                                   walk.cuts->n_contexts);
+    for (uint32_t i = 0; i < structure->n_symbols && !error; i++)
+        shape->failed_polls[i] = structure->symbols[i].failed_poll;
+    for (uint32_t i = 0; i < structure->n_loops && !error; i++) {
+        const struct rfn_node_list *body = &structure->loops[i];
+        if (rfn_contexts_cuts(&walk.cuts->loops, i))
+            rfn_own_shape_cuts(shape, i, &walk.cuts->loops, i, body->nodes, body->n);
+    }
     rfn_walk_close(&walk);
-    return error;
-}
-
-static int add_profile(struct reducer *reducer, uint32_t stream, const struct rfn_own_shape *shape)
-{
-    const struct rfn_stream_profile *profile = reducer->profile->streams[stream].profile;
-    const struct rfn_pack_clock clock = {.kind = RFN_CLOCK_KIND_RUN};
-    struct rfn_new_times times;
-    int error = rfn_new_times_make(&times, profile, &shape->shape, (struct rfn_room){0});
-    if (!error)
-        error = rfn_gathered_add(&reducer->gathered, stream, profile, &times, &shape->shape,
-                                 &clock);
-    rfn_new_times_release(&times);
     return error;
 }
 
@@ -95,15 +76,21 @@ static int add_gathered(struct reducer *reducer)
 
 static int pack_present(struct reducer *reducer, uint32_t stream)
 {
+    const struct rfn_stream_profile *profile = reducer->profile->streams[stream].profile;
+    const struct rfn_pack_clock clock = {.kind = RFN_CLOCK_KIND_RUN};
     struct rfn_stream_info info = rfn_archive_stream(reducer->archive, stream);
-    struct rfn_part *part;
+    struct rfn_new_times times = {0};
     struct rfn_own_shape shape;
+    struct rfn_part *part;
     RFN_TRY(rfn_part_use(reducer->archive, RFN_CHUNK_STRUCTURE, info.group, NULL, &part,
                          reducer->diag));
     int error = find_shape(reducer, &part->u.structure, &shape);
     shape.shape.volumes = info.volume;
     if (!error)
-        error = add_profile(reducer, stream, &shape);
+        error = rfn_new_times_make(&times, profile, &shape.shape, (struct rfn_room){0});
+    if (!error)
+        error = rfn_gathered_add(&reducer->gathered, stream, profile, &times, &shape.shape, &clock);
+    rfn_new_times_release(&times);
     rfn_own_shape_release(&shape);
     rfn_part_done(reducer->archive, part);
     return packed(reducer, error);
@@ -148,74 +135,35 @@ static int read_stream(struct reducer *reducer, uint32_t stream)
     return error;
 }
 
-/* How far the times lie apart of which not all are kept. */
-static int add_spreads(struct reducer *reducer)
+/* ---- all of them ---- */
+
+static int write_times(struct reducer *reducer)
 {
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    int error = rfn_pack_spreads(&reducer->spreads, &payload.bytes);
+    struct rfn_trace_profile *profile = reducer->profile;
+    const bool one_by_one = !profile->across.method;
+    struct rfn_rope spreads = RFN_ROPE_INIT;
+    for (uint32_t i = 0; i < profile->n_streams; i++) {
+        RFN_TRY(read_stream(reducer, i));
+        if (one_by_one) {
+            RFN_TRY(pack_stream(reducer, i));
+            rfn_trace_profile_drop(profile, i);
+        }
+    }
+    RFN_TRY(rfn_trace_profile_join(profile, reducer->diag));
+    for (uint32_t i = 0; i < profile->n_streams && !one_by_one; i++) {
+        if (profile->streams[i].stands_for_it == i)
+            RFN_TRY(pack_stream(reducer, i));
+        rfn_trace_profile_drop(profile, i);
+    }
+    RFN_TRY(add_gathered(reducer));
+    int error = rfn_pack_spreads(&reducer->spreads, &spreads.bytes);
     if (!error)
-        error = rfn_rewrite_add(&reducer->rewrite, RFN_CHUNK_SPREADS, 0, &payload);
-    rfn_rope_release(&payload);
+        error = rfn_rewrite_add(&reducer->rewrite, RFN_CHUNK_SPREADS, 0, &spreads);
+    rfn_rope_release(&spreads);
     return packed(reducer, error);
 }
 
-/* ---- all of them ---- */
-
-static int pack_one_by_one(struct reducer *reducer)
-{
-    for (uint32_t i = 0; i < reducer->profile->n_streams; i++) {
-        RFN_TRY(read_stream(reducer, i));
-        RFN_TRY(pack_stream(reducer, i));
-        rfn_trace_profile_drop(reducer->profile, i);
-    }
-    return rfn_trace_profile_join(reducer->profile, reducer->diag);
-}
-
-static int pack_sets(struct reducer *reducer)
-{
-    for (uint32_t i = 0; i < reducer->profile->n_streams; i++)
-        RFN_TRY(read_stream(reducer, i));
-    RFN_TRY(rfn_trace_profile_join(reducer->profile, reducer->diag));
-    for (uint32_t i = 0; i < reducer->profile->n_streams; i++) {
-        const struct rfn_profiled_stream *stream = &reducer->profile->streams[i];
-        if (stream->stands_for_it == i)
-            RFN_TRY(pack_stream(reducer, i));
-        rfn_trace_profile_drop(reducer->profile, i);
-    }
-    return 0;
-}
-
 /* ---- META and STREAMS ---- */
-
-static struct rfn_run_reduction reduction_of(const struct reducer *reducer)
-{
-    struct rfn_trace_profile_stats stats = rfn_trace_profile_stats(reducer->profile);
-    return (struct rfn_run_reduction){.executions = stats.executions,
-                                      .kinds = stats.kinds,
-                                      .representatives = stats.representatives,
-                                      .corrections = stats.corrections,
-                                      .streams = stats.streams,
-                                      .classes = stats.classes,
-                                      .time_sets = stats.groups,
-                                      .widened = stats.widened,
-                                      .full_bytes = rfn_archive_run(reducer->archive)->file_bytes,
-                                      .min_calls = reducer->profile->options.min_calls,
-                                      .exact_starts = reducer->profile->options.exact_starts};
-}
-
-/* What META says of times that are reduced. */
-static void fill_times(const struct reducer *reducer, struct rfn_pack_meta *meta,
-                       char similar[RFN_CRITERION_TEXT], char across[RFN_CRITERION_TEXT])
-{
-    const struct rfn_trace_profile *profile = reducer->profile;
-    rfn_criterion_text(&profile->criterion, similar);
-    across[0] = '\0';
-    if (profile->across.method)
-        rfn_criterion_text(&profile->across, across);
-    meta->similar = similar;
-    meta->across = across;
-    meta->reduction = reduction_of(reducer);
-}
 
 /* Parameters of which some rank has other words now. */
 static unsigned merged_roles(const struct reducer *reducer)
@@ -223,23 +171,30 @@ static unsigned merged_roles(const struct reducer *reducer)
     return reducer->cluster ? reducer->plan.merged_roles : 0;
 }
 
-/* What the archive says is merged already stays so. */
-static unsigned forced_in_all(const struct reducer *reducer)
-{
-    const char *before = rfn_archive_run(reducer->archive)->forced;
-    unsigned roles;
-    if (!before || rfn_forced_roles_parse(before, &roles, NULL) < 0)
-        return merged_roles(reducer);
-    return merged_roles(reducer) | roles;
-}
-
 static int add_meta(struct reducer *reducer)
 {
-    char similar[RFN_CRITERION_TEXT], across[RFN_CRITERION_TEXT], forced[RFN_FORCED_TEXT];
-    struct rfn_pack_meta meta = rfn_rewrite_meta_of(reducer->archive);
-    if (reducer->profile)
-        fill_times(reducer, &meta, similar, across);
-    rfn_forced_roles_text(forced_in_all(reducer), forced);
+    char similar[RFN_CRITERION_TEXT], across[RFN_CRITERION_TEXT] = "", forced[RFN_FORCED_TEXT];
+    const struct rfn_trace_profile *profile = reducer->profile;
+    const struct rfn_run *run = rfn_archive_run(reducer->archive);
+    struct rfn_pack_meta meta = rfn_rewrite_meta_of(run);
+    unsigned roles = 0;
+    meta.cluster_again = run->clustered && !reducer->archive->first_set;
+    if (profile) {
+        const struct rfn_trace_profile_stats stats = rfn_trace_profile_stats(profile);
+        rfn_criterion_text(&profile->criterion, similar);
+        if (profile->across.method)
+            rfn_criterion_text(&profile->across, across);
+        meta.similar = similar;
+        meta.across = across;
+        meta.reduction = rfn_trace_profile_counts(&stats);
+        meta.reduction.full_bytes = run->file_bytes;
+        meta.reduction.min_calls = profile->options.min_calls;
+        meta.reduction.exact_starts = profile->options.exact_starts;
+    }
+    /* What the archive says is merged already stays so. */
+    if (run->forced && rfn_forced_roles_parse(run->forced, &roles, NULL) < 0)
+        roles = 0;
+    rfn_forced_roles_text(roles | merged_roles(reducer), forced);
     if (merged_roles(reducer))
         meta.forced = forced;
     return packed(reducer, rfn_rewrite_add_meta(&reducer->rewrite, &meta));
@@ -294,21 +249,6 @@ static int add_clusters(struct reducer *reducer)
 
 /* ---- the other chunks ---- */
 
-/* DEFINITIONS of minor version 0 end before the regions; there are none. */
-static int add_regions(struct reducer *reducer, size_t entry)
-{
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    struct rfn_payload old;
-    RFN_TRY(rfn_chunks_load(&reducer->archive->chunks, &reducer->archive->chunks.entries[entry],
-                            &old, reducer->diag));
-    rfn_buf_bytes(&payload.bytes, old.data, old.size);
-    rfn_buf_varint(&payload.bytes, 0);
-    int error = rfn_rewrite_add(&reducer->rewrite, RFN_CHUNK_DEFINITIONS, 0, &payload);
-    rfn_payload_release(&old);
-    rfn_rope_release(&payload);
-    return packed(reducer, error);
-}
-
 static bool makes_meta(const struct reducer *reducer)
 {
     return reducer->profile || merged_roles(reducer);
@@ -345,36 +285,40 @@ static bool stays(const struct reducer *reducer, uint32_t type)
     }
 }
 
+/* DEFINITIONS of minor version 0 end before the regions: there are none. */
 static int copy_others(struct reducer *reducer)
 {
     const struct rfn_chunks *chunks = &reducer->archive->chunks;
     for (size_t i = 0; i < chunks->n; i++) {
-        uint32_t type = chunks->entries[i].type;
-        if (!stays(reducer, type))
+        const struct rfn_toc_entry *entry = &chunks->entries[i];
+        struct rfn_rope payload = RFN_ROPE_INIT;
+        struct rfn_payload old;
+        if (!stays(reducer, entry->type))
             continue;
-        if (type == RFN_CHUNK_DEFINITIONS && chunks->minor == 0 &&
-            rfn_archive_regions(reducer->archive) == 0)
-            RFN_TRY(add_regions(reducer, i));
-        else
+        if (entry->type != RFN_CHUNK_DEFINITIONS || chunks->minor > 0 ||
+            rfn_archive_regions(reducer->archive) > 0) {
             RFN_TRY(packed(reducer, rfn_rewrite_copy(&reducer->rewrite, i)));
+            continue;
+        }
+        RFN_TRY(rfn_chunks_load(chunks, entry, &old, reducer->diag));
+        rfn_buf_bytes(&payload.bytes, old.data, old.size);
+        rfn_buf_varint(&payload.bytes, 0);
+        int error = rfn_rewrite_add(&reducer->rewrite, RFN_CHUNK_DEFINITIONS, 0, &payload);
+        rfn_payload_release(&old);
+        rfn_rope_release(&payload);
+        RFN_TRY(packed(reducer, error));
     }
     return 0;
 }
 
 /* ---- the whole ---- */
 
-static bool has_readable_streams(const struct rfn_archive *archive)
-{
-    for (uint32_t i = 0; i < rfn_archive_run(archive)->streams; i++) {
-        if (rfn_archive_stream(archive, i).readable)
-            return true;
-    }
-    return false;
-}
-
 static int check_input(const struct reducer *reducer)
 {
     const struct rfn_archive *archive = reducer->archive;
+    bool readable = archive->complete;
+    for (uint32_t i = 0; i < archive->n_streams && !readable; i++)
+        readable = rfn_archive_stream(archive, i).readable;
     if (archive->chunks.minor > RFN_FORMAT_MINOR)
         return rfn_fail(reducer->diag, RFN_E_VERSION, -1, -1,
                         "%s was written by a later version of Refrain, which has to reduce it",
@@ -382,7 +326,7 @@ static int check_input(const struct reducer *reducer)
     if (reducer->cluster && !archive->complete)
         return rfn_fail(reducer->diag, archive->chunks.fault, -1, -1,
                         "%s: %s; so it cannot be clustered", archive->chunks.path, archive->why);
-    if (!archive->complete && !has_readable_streams(archive))
+    if (!readable)
         return rfn_fail(reducer->diag, archive->chunks.fault, -1, -1,
                         "%s: %s; what is there of it is not all of any rank, so that nothing is "
                         "left to reduce",
@@ -405,27 +349,6 @@ static int check_times(const struct reducer *reducer)
                     archive->chunks.path, run->similar);
 }
 
-static int write_times(struct reducer *reducer)
-{
-    RFN_TRY(reducer->profile->across.method ? pack_sets(reducer) : pack_one_by_one(reducer));
-    RFN_TRY(add_gathered(reducer));
-    return add_spreads(reducer);
-}
-
-static void tell(const struct reducer *reducer, struct rfn_reduction *result)
-{
-    result->full_bytes = rfn_archive_run(reducer->archive)->file_bytes;
-    result->forced = merged_roles(reducer);
-    result->groups = reducer->archive->n_groups;
-    result->groups_together = reducer->cluster ? reducer->plan.n_together : 0;
-    result->clusters_larger = !reducer->cluster && reducer->plan.n_together;
-    if (!reducer->profile)
-        return;
-    result->stats = rfn_trace_profile_stats(reducer->profile);
-    result->degree_of_matching = rfn_degree_of_matching(&result->stats,
-                                                        reducer->profile->across.method != NULL);
-}
-
 static int write_reduced(struct reducer *reducer, const char *path, bool force,
                          struct rfn_reduction *result)
 {
@@ -442,16 +365,16 @@ static int write_reduced(struct reducer *reducer, const char *path, bool force,
     if (error == RFN_E_NOMEM)
         return no_memory(reducer);
     RFN_TRY(error);
-    tell(reducer, result);
-    return 0;
-}
-
-static int begin_times(struct reducer *reducer, const struct rfn_trace_profile_options *options)
-{
-    RFN_TRY(check_times(reducer));
-    RFN_TRY(rfn_trace_profile_begin(reducer->archive, options, &reducer->profile, reducer->diag));
-    reducer->profile->watch = spread_segment;
-    reducer->profile->watch_context = reducer;
+    result->full_bytes = rfn_archive_run(reducer->archive)->file_bytes;
+    result->forced = merged_roles(reducer);
+    result->groups = reducer->archive->n_groups;
+    result->groups_together = reducer->cluster ? reducer->plan.n_together : 0;
+    result->clusters_larger = !reducer->cluster && reducer->plan.n_together;
+    if (reducer->profile) {
+        result->stats = rfn_trace_profile_stats(reducer->profile);
+        result->degree_of_matching = rfn_degree_of_matching(
+            &result->stats, reducer->profile->across.method != NULL);
+    }
     return 0;
 }
 
@@ -465,8 +388,12 @@ int rfn_reduce(const struct rfn_archive *archive, const struct rfn_trace_profile
     RFN_TRY(check_input(&reducer));
     if (options->forced && options->cluster)
         RFN_TRY(rfn_forced_roles_parse(options->forced, &reducer.forced_roles, diag));
-    if (options->similar)
-        RFN_TRY(begin_times(&reducer, options));
+    if (options->similar) {
+        RFN_TRY(check_times(&reducer));
+        RFN_TRY(rfn_trace_profile_begin(archive, options, &reducer.profile, diag));
+        reducer.profile->watch = spread_segment;
+        reducer.profile->watch_context = &reducer;
+    }
     int error = rfn_rewrite_init(&reducer.rewrite, archive) < 0
                     ? no_memory(&reducer)
                     : write_reduced(&reducer, path, force, result);

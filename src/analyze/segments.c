@@ -60,20 +60,6 @@ void rfn_segments_close(struct rfn_segments *segments)
     free(segments);
 }
 
-/* What is kept beside the times. */
-static void fill_extra(const struct rfn_segments *segments, const struct rfn_record *record,
-                       struct event *event)
-{
-    if (record->failed_poll) {
-        event->extra[event->n_extra++] = (int64_t)record->polls;
-        event->extra[event->n_extra++] = record->inside_ns;
-    }
-    if (segments->volume) {
-        event->extra[event->n_extra++] = record->volume_gap;
-        event->extra[event->n_extra++] = record->volume_inside;
-    }
-}
-
 /* 1, 0 at the end, or an error; *begins: a segment. */
 static int fetch(struct rfn_segments *segments, struct event *event, bool *begins,
                  struct rfn_diag *diag)
@@ -89,7 +75,14 @@ static int fetch(struct rfn_segments *segments, struct event *event, bool *begin
                             .context = place.context,
                             .enter_ns = record->enter_ns,
                             .exit_ns = record->exit_ns};
-    fill_extra(segments, record, event);
+    if (record->failed_poll) {
+        event->extra[event->n_extra++] = (int64_t)record->polls;
+        event->extra[event->n_extra++] = record->inside_ns;
+    }
+    if (segments->volume) {
+        event->extra[event->n_extra++] = record->volume_gap;
+        event->extra[event->n_extra++] = record->volume_inside;
+    }
     *begins = place.begins;
     return 1;
 }
@@ -100,50 +93,52 @@ static int64_t since(const struct rfn_segments *segments, int64_t time_ns)
     return (int64_t)((uint64_t)time_ns - (uint64_t)segments->current.start_ns);
 }
 
-static int append_extra(struct rfn_segments *segments, const struct event *event)
-{
-    size_t n = segments->current.segment.n_extra;
-    RFN_TRY(RFN_GROW(segments->extra, segments->extra_capacity, n + event->n_extra));
-    for (unsigned i = 0; i < event->n_extra; i++)
-        segments->extra[n + i] = event->extra[i];
-    segments->current.segment.n_extra += event->n_extra;
-    return 0;
-}
-
 static int append(struct rfn_segments *segments, const struct event *event)
 {
-    size_t n = segments->current.segment.n;
+    struct rfn_segment *current = &segments->current.segment;
+    size_t n = current->n;
     RFN_TRY(RFN_GROW(segments->events, segments->events_capacity, n + 1));
     RFN_TRY(RFN_GROW(segments->functions, segments->functions_capacity, n + 1));
     RFN_TRY(RFN_GROW(segments->paths, segments->paths_capacity, n + 1));
     RFN_TRY(RFN_GROW(segments->vector, segments->vector_capacity, 2 * n + 4));
-    RFN_TRY(append_extra(segments, event));
+    RFN_TRY(RFN_GROW(segments->extra, segments->extra_capacity, current->n_extra + event->n_extra));
+    for (unsigned i = 0; i < event->n_extra; i++)
+        segments->extra[current->n_extra++] = event->extra[i];
     segments->events[n] = event->symbol;
     segments->functions[n] = event->function;
     segments->paths[n] = event->path;
     segments->vector[2 * n + 1] = since(segments, event->enter_ns);
     segments->vector[2 * n + 2] = since(segments, event->exit_ns);
     uint8_t class_ = rfn_archive_function(segments->archive, event->function)->class_;
-    segments->current.segment.messages += rfn_class_messages(class_);
-    segments->current.segment.roles |= rfn_class_role(class_);
-    segments->current.segment.n++;
+    current->messages += rfn_class_messages(class_);
+    current->roles |= rfn_class_role(class_);
+    current->n++;
     segments->last_exit_ns = event->exit_ns;
     return 0;
 }
 
-static int begin(struct rfn_segments *segments, const struct event *event)
-{
-    segments->current = (struct rfn_stream_segment){
-        .segment.context = event->context,
-        .top = event->context < rfn_cursor_top_contexts(segments->cursor),
-        .start_ns = segments->started ? segments->last_exit_ns : event->enter_ns};
-    segments->started = true;
-    return append(segments, event);
-}
-
-static void end(struct rfn_segments *segments)
+int rfn_segments_next(struct rfn_segments *segments, const struct rfn_stream_segment **segment,
+                      struct rfn_diag *diag)
 {
     struct rfn_stream_segment *current = &segments->current;
+    struct event event = segments->ahead;
+    bool begins = true;
+    int more = segments->has_ahead ? 1 : fetch(segments, &event, &begins, diag);
+    if (more <= 0)
+        return more;
+    *current = (struct rfn_stream_segment){
+        .segment.context = event.context,
+        .top = event.context < rfn_cursor_top_contexts(segments->cursor),
+        .start_ns = segments->started ? segments->last_exit_ns : event.enter_ns};
+    segments->started = true;
+    do {
+        if (append(segments, &event) < 0)
+            return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
+        more = fetch(segments, &event, &begins, diag);
+    } while (more > 0 && !begins);
+    RFN_TRY(more);
+    segments->has_ahead = more > 0;
+    segments->ahead = event;
     segments->vector[0] = 0;
     segments->vector[2 * current->segment.n + 1] = since(segments, segments->last_exit_ns);
     current->segment.events = segments->events;
@@ -151,31 +146,6 @@ static void end(struct rfn_segments *segments)
     current->segment.extra = segments->extra;
     current->functions = segments->functions;
     current->paths = segments->paths;
-}
-
-static int no_memory(struct rfn_diag *diag)
-{
-    return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
-}
-
-int rfn_segments_next(struct rfn_segments *segments, const struct rfn_stream_segment **segment,
-                      struct rfn_diag *diag)
-{
-    struct event event = segments->ahead;
-    bool begins = true;
-    int more = segments->has_ahead ? 1 : fetch(segments, &event, &begins, diag);
-    if (more <= 0)
-        return more;
-    if (begin(segments, &event) < 0)
-        return no_memory(diag);
-    while ((more = fetch(segments, &event, &begins, diag)) > 0 && !begins) {
-        if (append(segments, &event) < 0)
-            return no_memory(diag);
-    }
-    RFN_TRY(more);
-    segments->has_ahead = more > 0;
-    segments->ahead = event;
-    end(segments);
-    *segment = &segments->current;
+    *segment = current;
     return 1;
 }

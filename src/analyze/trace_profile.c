@@ -15,24 +15,10 @@ static int no_memory(struct rfn_diag *diag)
 
 /* ---- a stream ---- */
 
-/* Now and then: says how far reading is, and has the stream hold its share of the memory. */
-static int attend(struct rfn_trace_profile *profile, struct rfn_profiled_stream *stream)
-{
-    const struct rfn_trace_profile_options *options = &profile->options;
-    uint64_t at_once = profile->across.method && profile->n_streams ? profile->n_streams : 1;
-    int widened = 1;
-    if (options->progress)
-        options->progress(options->progress_context,
-                          (double)profile->events_done / (double)(profile->events + 1));
-    while (options->memory_bytes && widened > 0 &&
-           rfn_stream_profile_bytes(stream->profile) > options->memory_bytes / at_once)
-        widened = rfn_stream_profile_widen(stream->profile);
-    return widened < 0 ? widened : 0;
-}
-
 static int put_segment(struct rfn_trace_profile *profile, struct rfn_profiled_stream *stream,
                        const struct rfn_stream_segment *segment, struct rfn_diag *diag)
 {
+    const struct rfn_trace_profile_options *options = &profile->options;
     int error = rfn_stream_profile_put(stream->profile, &segment->segment, segment->start_ns,
                                        segment->top);
     if (error == RFN_E_CORRUPT)
@@ -47,50 +33,48 @@ static int put_segment(struct rfn_trace_profile *profile, struct rfn_profiled_st
     profile->events_done += segment->segment.n;
     for (size_t i = 0; i < segment->segment.n; i++)
         profile->functions[segment->functions[i]] = true;
-    if (stream->segments % ATTEND_EVERY == 0 && attend(profile, stream) < 0)
-        return no_memory(diag);
-    return 0;
+    if (stream->segments % ATTEND_EVERY != 0)
+        return 0;
+    if (options->progress)
+        options->progress(options->progress_context,
+                          (double)profile->events_done / (double)(profile->events + 1));
+    uint64_t at_once = profile->across.method && profile->n_streams ? profile->n_streams : 1;
+    int widened = 1;
+    while (options->memory_bytes && widened > 0 &&
+           rfn_stream_profile_bytes(stream->profile) > options->memory_bytes / at_once)
+        widened = rfn_stream_profile_widen(stream->profile);
+    return widened < 0 ? no_memory(diag) : 0;
 }
 
-static int put_segments(struct rfn_trace_profile *profile, struct rfn_profiled_stream *stream,
-                        struct rfn_segments *segments, struct rfn_diag *diag)
+int rfn_trace_profile_read(struct rfn_trace_profile *profile, uint32_t number,
+                           struct rfn_diag *diag)
 {
-    const struct rfn_stream_segment *segment;
-    int more;
-    while ((more = rfn_segments_next(segments, &segment, diag)) > 0)
-        RFN_TRY(put_segment(profile, stream, segment, diag));
-    RFN_TRY(more);
-    return rfn_stream_profile_finish(stream->profile) < 0 ? no_memory(diag) : 0;
-}
-
-static int read_stream(struct rfn_trace_profile *profile, uint32_t number, struct rfn_diag *diag)
-{
+    const struct rfn_stream_profile_options options = {
+        .criterion = profile->criterion,
+        .max_per_kind = profile->options.max_per_kind,
+        .exact_starts = profile->options.exact_starts};
     struct rfn_profiled_stream *stream = &profile->streams[number];
-    struct rfn_stream_profile_options options = {.criterion = profile->criterion,
-                                                 .max_per_kind = profile->options.max_per_kind,
-                                                 .exact_starts = profile->options.exact_starts};
+    struct rfn_stream_info info = rfn_archive_stream(profile->archive, number);
+    const struct rfn_stream_segment *segment;
     struct rfn_segments *segments;
+    if (!info.readable)
+        return 0;
     stream->profile = rfn_stream_profile_new(&options);
     if (!stream->profile)
         return no_memory(diag);
     RFN_TRY(
         rfn_segments_open(profile->archive, number, profile->options.min_calls, &segments, diag));
-    int error = put_segments(profile, stream, segments, diag);
+    int error = 0, more = 0;
+    while (!error && (more = rfn_segments_next(segments, &segment, diag)) > 0)
+        error = put_segment(profile, stream, segment, diag);
+    error = error ? error : more;
+    if (!error && rfn_stream_profile_finish(stream->profile) < 0)
+        error = no_memory(diag);
     rfn_segments_close(segments);
-    return error;
-}
-
-int rfn_trace_profile_read(struct rfn_trace_profile *profile, uint32_t stream,
-                           struct rfn_diag *diag)
-{
-    struct rfn_profiled_stream *read = &profile->streams[stream];
-    struct rfn_stream_info info = rfn_archive_stream(profile->archive, stream);
-    if (!info.readable)
-        return 0;
-    RFN_TRY(read_stream(profile, stream, diag));
-    read->present = true;
-    read->key = rfn_time_class(read->profile, info.group, info.volume);
-    read->stats = rfn_stream_profile_stats(read->profile);
+    RFN_TRY(error);
+    stream->present = true;
+    stream->key = rfn_time_class(stream->profile, info.group, info.volume);
+    stream->stats = rfn_stream_profile_stats(stream->profile);
     return 0;
 }
 
@@ -160,35 +144,26 @@ static int put_stream(struct rfn_trace_profile *profile, uint32_t stream, const 
 }
 
 /* Each process has a list; lists are joined as the ranks would do it at the end of a run. */
-static int join_processes(struct rfn_trace_profile *profile, const uint32_t *n_members,
-                          struct rfn_time_sets *lists)
+static int find_groups(struct rfn_trace_profile *profile, const uint32_t *n_members)
 {
     uint32_t n = 0, rank = 0;
-    for (uint32_t i = 0; i < profile->n_streams; i++) {
+    struct rfn_time_sets *lists = calloc(profile->n_streams + (size_t)1, sizeof *lists);
+    int error = lists ? 0 : RFN_E_NOMEM;
+    for (uint32_t i = 0; i < profile->n_streams && !error; i++) {
         uint32_t own = rfn_archive_stream(profile->archive, i).rank;
         n += i == 0 || own != rank;
         rank = own;
-        RFN_TRY(put_stream(profile, i, n_members, &lists[n - 1]));
+        error = put_stream(profile, i, n_members, &lists[n - 1]);
     }
-    for (uint32_t step = 1; step < n; step *= 2) {
-        for (uint32_t i = 0; i < n - step; i += 2 * step)
-            RFN_TRY(join(profile, &lists[i], &lists[i + step]));
+    for (uint32_t step = 1; step < n && !error; step *= 2) {
+        for (uint32_t i = 0; i < n - step && !error; i += 2 * step)
+            error = join(profile, &lists[i], &lists[i + step]);
     }
-    return 0;
-}
-
-static int find_groups(struct rfn_trace_profile *profile, uint32_t *n_members)
-{
-    uint32_t n = profile->n_streams;
-    struct rfn_time_sets *lists = calloc(n + (size_t)1, sizeof *lists);
-    if (!lists)
-        return RFN_E_NOMEM;
-    int error = join_processes(profile, n_members, lists);
     for (uint32_t i = 0; i < n; i++)
         rfn_time_sets_release(&lists[i]);
     free(lists);
     /* One that stood for others may have been joined itself; it stands before them. */
-    for (uint32_t i = 0; i < n && !error; i++)
+    for (uint32_t i = 0; i < profile->n_streams && !error; i++)
         profile->streams[i].stands_for_it =
             profile->streams[profile->streams[i].stands_for_it].stands_for_it;
     return error;
@@ -270,37 +245,43 @@ void rfn_trace_profile_free(struct rfn_trace_profile *profile)
 
 /* ---- what came of it ---- */
 
-static void add_stream(struct rfn_trace_profile_stats *sum,
-                       const struct rfn_profiled_stream *stream)
-{
-    const struct rfn_stream_profile_stats *stats = &stream->stats;
-    sum->events += stream->events;
-    sum->messages += stream->messages;
-    sum->executions += stats->executions;
-    sum->kinds += stats->kinds;
-    sum->representatives += stats->representatives;
-    sum->kept_events += stats->kept_events;
-    sum->kept_messages += stats->kept_messages;
-    sum->corrections += stats->corrections;
-    sum->widened += stats->widened;
-    sum->comparisons += stats->comparisons;
-    if (stats->bytes > sum->memory_bytes)
-        sum->memory_bytes = stats->bytes;
-}
-
 struct rfn_trace_profile_stats rfn_trace_profile_stats(const struct rfn_trace_profile *profile)
 {
-    struct rfn_trace_profile_stats stats = {0};
+    struct rfn_trace_profile_stats sum = {0};
     for (uint32_t i = 0; i < profile->n_streams; i++) {
         const struct rfn_profiled_stream *stream = &profile->streams[i];
+        const struct rfn_stream_profile_stats *stats = &stream->stats;
         if (!stream->present)
             continue;
-        add_stream(&stats, stream);
-        stats.streams++;
-        stats.classes += stream->class_ == i;
-        stats.groups += stream->stands_for_it == i;
+        sum.streams++;
+        sum.classes += stream->class_ == i;
+        sum.groups += stream->stands_for_it == i;
+        sum.events += stream->events;
+        sum.messages += stream->messages;
+        sum.executions += stats->executions;
+        sum.kinds += stats->kinds;
+        sum.representatives += stats->representatives;
+        sum.kept_events += stats->kept_events;
+        sum.kept_messages += stats->kept_messages;
+        sum.corrections += stats->corrections;
+        sum.widened += stats->widened;
+        sum.comparisons += stats->comparisons;
+        if (stats->bytes > sum.memory_bytes)
+            sum.memory_bytes = stats->bytes;
     }
-    return stats;
+    return sum;
+}
+
+struct rfn_run_reduction rfn_trace_profile_counts(const struct rfn_trace_profile_stats *stats)
+{
+    return (struct rfn_run_reduction){.executions = stats->executions,
+                                      .kinds = stats->kinds,
+                                      .representatives = stats->representatives,
+                                      .corrections = stats->corrections,
+                                      .streams = stats->streams,
+                                      .classes = stats->classes,
+                                      .time_sets = stats->groups,
+                                      .widened = stats->widened};
 }
 
 uint32_t rfn_trace_profile_standing_for(const struct rfn_trace_profile *profile, uint32_t stream)

@@ -42,4 +42,7 @@ void rfn_trace_profile_drop(struct rfn_trace_profile *profile, uint32_t stream);
 /* After the last one: finds classes, and streams that share times. */
 int rfn_trace_profile_join(struct rfn_trace_profile *profile, struct rfn_diag *diag);
 
+/* What META says of them. */
+struct rfn_run_reduction rfn_trace_profile_counts(const struct rfn_trace_profile_stats *stats);
+
 #endif

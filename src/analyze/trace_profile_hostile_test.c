@@ -1,6 +1,6 @@
 /* Trace profiles of archives that come through the real reader: a small one, which must be
  * recreated exactly where nothing is lost, and the same with every byte damaged. */
-#include "analyze/recreation.h"
+#include "analyze/approximation.h"
 #include "analyze/trace_profile.h"
 #include "archive/archive_model.h"
 #include "refrain/trace_profile.h"

@@ -2,8 +2,7 @@
 
 #define FAKE_EVENTS 4096
 #include "analyze/fake_archive.h"
-#include "analyze/recreation.h"
-#include "analyze/size_model.h"
+#include "analyze/approximation.h"
 #include "analyze/trace_profile.h"
 
 #include <setjmp.h>

@@ -10,17 +10,13 @@
 static const double borders[RFN_SEVERITY_CLASSES - 1] = {0.001, 0.01, 0.05, 0.2};
 static const double margin = 0.1;
 
-static unsigned borders_up_to(double share)
+/* How many borders are up to it. */
+unsigned rfn_severity_class(double share)
 {
     unsigned n = 0;
     while (n < RFN_SEVERITY_CLASSES - 1 && share > borders[n])
         n++;
     return n;
-}
-
-unsigned rfn_severity_class(double share)
-{
-    return borders_up_to(share);
 }
 
 const char *rfn_severity_words(unsigned severity_class)
@@ -34,9 +30,9 @@ const char *rfn_severity_words(unsigned severity_class)
  * are far enough from each other that a share is near one of them at most. */
 bool rfn_same_severity(double share, double other)
 {
-    unsigned low = borders_up_to(share / (1 + margin)), high = borders_up_to(share / (1 - margin));
-    return borders_up_to(other / (1 + margin)) <= high &&
-           low <= borders_up_to(other / (1 - margin));
+    const double least = 1 + margin, most = 1 - margin;
+    return rfn_severity_class(other / least) <= rfn_severity_class(share / most) &&
+           rfn_severity_class(share / least) <= rfn_severity_class(other / most);
 }
 
 /* ---- rows of both ---- */
@@ -90,76 +86,50 @@ static int make_rows(struct rows *rows, const struct rfn_waits *waits,
 /* ---- comparing ---- */
 
 struct comparing {
-    struct rfn_trends *trends;
+    struct rfn_comparison *to;
     size_t capacity;
     uint32_t n_ranks;
     double run_ns;
 };
-
-static double share_of(const struct comparing *comparing, const struct row *row, uint32_t rank)
-{
-    if (!row || comparing->run_ns <= 0)
-        return 0;
-    return (double)row->ns_by_rank[rank] / comparing->run_ns;
-}
 
 static double size_of_change(const struct rfn_trend_change *change)
 {
     return fabs(change->full_share - change->reduced_share);
 }
 
-static int compare_rank(struct comparing *comparing, const struct rfn_trend_change *change)
-{
-    struct rfn_trends *trends = comparing->trends;
-    double by = size_of_change(change);
-    trends->n += rfn_severity_class(change->full_share) > 0;
-    if (by > trends->largest_change)
-        trends->largest_change = by;
-    if (rfn_same_severity(change->full_share, change->reduced_share))
-        return 0;
-    RFN_TRY(RFN_GROW(trends->changes, comparing->capacity, trends->n_changes + 1));
-    trends->changes[trends->n_changes++] = *change;
-    return 0;
-}
-
-/* call: the row of the one that has it. full, reduced: the rows, NULL where nobody waits in it so.
- */
-static int compare_row(struct comparing *comparing, const struct row *call, const struct row *full,
+/* full, reduced: the rows of a call, one of them NULL where nobody waits in it so. */
+static int compare_row(struct comparing *comparing, const struct row *full,
                        const struct row *reduced)
 {
+    struct rfn_comparison *to = comparing->to;
+    const struct row *call = full ? full : reduced;
     for (uint32_t i = 0; i < comparing->n_ranks; i++) {
-        struct rfn_trend_change change = {.pattern = call->pattern,
-                                          .function = call->function,
-                                          .path = call->path,
-                                          .rank = i,
-                                          .full_share = share_of(comparing, full, i),
-                                          .reduced_share = share_of(comparing, reduced, i)};
-        RFN_TRY(compare_rank(comparing, &change));
+        struct rfn_trend_change change = {
+            .pattern = call->pattern, .function = call->function, .path = call->path, .rank = i};
+        if (full && comparing->run_ns > 0)
+            change.full_share = (double)full->ns_by_rank[i] / comparing->run_ns;
+        if (reduced && comparing->run_ns > 0)
+            change.reduced_share = (double)reduced->ns_by_rank[i] / comparing->run_ns;
+        double by = size_of_change(&change);
+        to->trends += rfn_severity_class(change.full_share) > 0;
+        if (by > to->largest_change)
+            to->largest_change = by;
+        if (rfn_same_severity(change.full_share, change.reduced_share))
+            continue;
+        RFN_TRY(RFN_GROW(to->changes, comparing->capacity, to->n_changes + 1));
+        to->changes[to->n_changes++] = change;
     }
     return 0;
-}
-
-/* Whose row is next: negative, the full archive's; positive, the reduced one's; 0, both. */
-static int next_row(const struct rows *full, size_t i, const struct rows *reduced, size_t k)
-{
-    if (i == full->n)
-        return 1;
-    return k == reduced->n ? -1 : order(&full->rows[i], &reduced->rows[k]);
 }
 
 static int compare_rows(struct comparing *comparing, const struct rows *full,
                         const struct rows *reduced)
 {
-    size_t i = 0, k = 0;
-    while (i < full->n || k < reduced->n) {
-        const struct row *a = &full->rows[i], *b = &reduced->rows[k];
-        int which = next_row(full, i, reduced, k);
-        if (which < 0)
-            RFN_TRY(compare_row(comparing, a, a, NULL));
-        else if (which > 0)
-            RFN_TRY(compare_row(comparing, b, NULL, b));
-        else
-            RFN_TRY(compare_row(comparing, a, a, b));
+    for (size_t i = 0, k = 0; i < full->n || k < reduced->n;) {
+        const struct row *a = i < full->n ? &full->rows[i] : NULL;
+        const struct row *b = k < reduced->n ? &reduced->rows[k] : NULL;
+        const int which = !a ? 1 : !b ? -1 : order(a, b);
+        RFN_TRY(compare_row(comparing, which <= 0 ? a : NULL, which >= 0 ? b : NULL));
         i += which <= 0;
         k += which >= 0;
     }
@@ -180,12 +150,11 @@ static int by_size(const void *left, const void *right)
 }
 
 int rfn_trends_compare(const struct rfn_waits *full, const struct rfn_waits *reduced,
-                       const struct rfn_pairing *pairing, int64_t run_ns, struct rfn_trends *trends)
+                       const struct rfn_pairing *pairing, struct rfn_comparison *to)
 {
     struct comparing comparing = {
-        .trends = trends, .n_ranks = full->n_ranks, .run_ns = (double)run_ns};
+        .to = to, .n_ranks = full->n_ranks, .run_ns = (double)to->full_times.run_ns};
     struct rows of_full = {0}, of_reduced = {0};
-    *trends = (struct rfn_trends){0};
     int error = make_rows(&of_full, full, NULL);
     if (!error)
         error = make_rows(&of_reduced, reduced, pairing);
@@ -193,15 +162,8 @@ int rfn_trends_compare(const struct rfn_waits *full, const struct rfn_waits *red
         error = compare_rows(&comparing, &of_full, &of_reduced);
     free(of_full.rows);
     free(of_reduced.rows);
-    if (error)
-        rfn_trends_release(trends);
-    else if (trends->n_changes)
-        qsort(trends->changes, trends->n_changes, sizeof *trends->changes, by_size);
+    to->trends_retained = to->n_changes == 0;
+    if (to->n_changes)
+        qsort(to->changes, to->n_changes, sizeof *to->changes, by_size);
     return error;
-}
-
-void rfn_trends_release(struct rfn_trends *trends)
-{
-    free(trends->changes);
-    *trends = (struct rfn_trends){0};
 }

@@ -12,19 +12,10 @@
 #include "analyze/pairing.h"
 #include "refrain/compare.h"
 
-struct rfn_trends {
-    uint64_t n;                       /* of the full archive */
-    struct rfn_trend_change *changes; /* those not retained, largest change of the share first */
-    size_t n_changes;
-    double largest_change; /* of any share, whether a trend is retained or not */
-};
-
-/* run_ns: run time of the full archive. pairing: of the full archive and the reduced one, complete.
- * *trends is to be released if it succeeded. RFN_E_NOMEM. */
+/* Fills in trends and changes of a comparison, which has full_times and was zeros otherwise.
+ * pairing: of the full archive and the reduced one, complete. RFN_E_NOMEM. */
 int rfn_trends_compare(const struct rfn_waits *full, const struct rfn_waits *reduced,
-                       const struct rfn_pairing *pairing, int64_t run_ns,
-                       struct rfn_trends *trends);
-void rfn_trends_release(struct rfn_trends *trends);
+                       const struct rfn_pairing *pairing, struct rfn_comparison *to);
 
 /* Whether they have a class in common. */
 bool rfn_same_severity(double share, double other);

@@ -48,21 +48,14 @@ static int take_formula(struct rfn_expressions *expressions, const char *text, s
     return 0;
 }
 
-static bool is_known(const struct rfn_expressions *expressions, const struct formula *formula)
-{
-    for (size_t i = 0; i < expressions->n_formulas; i++) {
-        if (!strcmp(expressions->formulas[i].text, formula->text))
-            return true;
-    }
-    return false;
-}
-
 static int add_formula(struct rfn_expressions *expressions, const char *text, size_t size)
 {
     struct formula formula;
     RFN_TRY(take_formula(expressions, text, size, &formula));
-    if (is_known(expressions, &formula))
-        return 0;
+    for (size_t i = 0; i < expressions->n_formulas; i++) {
+        if (!strcmp(expressions->formulas[i].text, formula.text))
+            return 0;
+    }
     RFN_TRY(RFN_GROW(expressions->formulas, expressions->formulas_capacity,
                      expressions->n_formulas + 1));
     expressions->formulas[expressions->n_formulas++] = formula;
@@ -124,19 +117,8 @@ int rfn_expressions_add_plugin(struct rfn_expressions *expressions, const char *
     return 0;
 }
 
-/* What is no expression is told once. */
-static void note_malformed(struct rfn_expressions *expressions, const struct plugin *plugin,
-                           const struct rfn_sought_parameter *parameter, const char *text,
-                           const char *why)
-{
-    const char *function = parameter->function;
-    if (expressions->malformed++ == 0)
-        snprintf(expressions->first_malformed, sizeof expressions->first_malformed,
-                 "%.80s, %s%s%s: '%.60s': %s", plugin->file, parameter->name,
-                 function ? " of " : "", function ? function : "", text, why);
-}
-
-/* Calls a plug-in; returns whether it gave a formula, which is in text. */
+/* Calls a plug-in; returns whether it gave a formula, which is in text. What is no expression is
+ * told once. */
 static bool ask_plugin(struct rfn_expressions *expressions, const struct plugin *plugin,
                        const struct rfn_sought_parameter *parameter,
                        const struct refrain_value *values, size_t n, char *text)
@@ -148,6 +130,7 @@ static bool ask_plugin(struct rfn_expressions *expressions, const struct plugin 
                                             .role = parameter->role,
                                             .n = n,
                                             .values = values};
+    const char *function = parameter->function;
     size_t at;
     int size = plugin->expression(&asked, text, RFN_FORMULA_MOST + 1);
     text[RFN_FORMULA_MOST] = '\0';
@@ -155,8 +138,10 @@ static bool ask_plugin(struct rfn_expressions *expressions, const struct plugin 
         return false;
     const char *why = size > RFN_FORMULA_MOST ? "it is too long"
                                               : rfn_formula_fault(text, strlen(text), &at);
-    if (why)
-        note_malformed(expressions, plugin, parameter, text, why);
+    if (why && expressions->malformed++ == 0)
+        snprintf(expressions->first_malformed, sizeof expressions->first_malformed,
+                 "%.80s, %s%s%s: '%.60s': %s", plugin->file, parameter->name,
+                 function ? " of " : "", function ? function : "", text, why);
     return !why;
 }
 
@@ -244,26 +229,6 @@ struct rfn_expression_counts rfn_expressions_counts(const struct rfn_expressions
 
 /* ---- those of an archive ---- */
 
-/* Calls visit with each formula of all CLUSTERS. */
-static int each_formula(const struct rfn_archive *archive,
-                        const char *(*visit)(void *context, const char *text, size_t size),
-                        void *context, struct rfn_diag *diag)
-{
-    const struct rfn_chunks *chunks = &archive->chunks;
-    for (size_t i = 0; i < chunks->n && archive->first_set; i++) {
-        if (chunks->entries[i].type != RFN_CHUNK_CLUSTERS)
-            continue;
-        struct rfn_part *part;
-        RFN_TRY(rfn_chunk_use(archive, &chunks->entries[i], &part, diag));
-        const struct rfn_shapes *shapes = &part->u.shapes;
-        const char *fault = rfn_cluster_formulas(archive, shapes, visit, context);
-        int error = rfn_payload_fault(&shapes->payload, fault, diag);
-        rfn_part_done(archive, part);
-        RFN_TRY(error);
-    }
-    return 0;
-}
-
 static const char *add_stored(void *context, const char *text, size_t size)
 {
     const struct rfn_expressions *expressions = context;
@@ -275,5 +240,17 @@ static const char *add_stored(void *context, const char *text, size_t size)
 int rfn_expressions_add_archive(struct rfn_expressions *expressions,
                                 const struct rfn_archive *archive, struct rfn_diag *diag)
 {
-    return each_formula(archive, add_stored, expressions, diag);
+    const struct rfn_chunks *chunks = &archive->chunks;
+    for (size_t i = 0; i < chunks->n && archive->first_set; i++) {
+        if (chunks->entries[i].type != RFN_CHUNK_CLUSTERS)
+            continue;
+        struct rfn_part *part;
+        RFN_TRY(rfn_chunk_use(archive, &chunks->entries[i], &part, diag));
+        const struct rfn_shapes *shapes = &part->u.shapes;
+        const char *fault = rfn_cluster_formulas(archive, shapes, add_stored, expressions);
+        int error = rfn_payload_fault(&shapes->payload, fault, diag);
+        rfn_part_done(archive, part);
+        RFN_TRY(error);
+    }
+    return 0;
 }

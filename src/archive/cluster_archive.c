@@ -27,20 +27,18 @@ static uint32_t end_of_chunk(const struct rfn_cluster_job *job, uint32_t from)
     return i > from ? i : from + 1;
 }
 
-static bool one_shape(const struct rfn_cluster_group *a, const struct rfn_cluster_group *b)
-{
-    return a->shape == b->shape && a->values == b->values;
-}
-
+/* Packs the shapes of the groups from..end - 1. */
 static int add_shapes(const struct rfn_cluster_job *job, struct rfn_clusters_packer *packer,
-                      uint32_t from, uint32_t end, bool *seen, unsigned *merged)
+                      uint32_t from, uint32_t end, unsigned *merged)
 {
     for (uint32_t i = from, next; i < end; i = next) {
+        const struct rfn_cluster_group *group = &job->groups[i];
         for (next = i + 1; next < end; next++) {
-            if (!one_shape(&job->groups[i], &job->groups[next]))
+            if (job->groups[next].shape != group->shape ||
+                job->groups[next].values != group->values)
                 break;
         }
-        RFN_TRY(rfn_cluster_add_shape(job, packer, i, next, seen, merged));
+        RFN_TRY(rfn_cluster_add_shape(job, packer, i, next, merged));
     }
     return 0;
 }
@@ -89,58 +87,35 @@ static size_t keep_if_shorter(struct rfn_rewrite *rewrite, uint64_t before)
     return NONE;
 }
 
-/* What the next form of a window has to be shorter than. */
-static uint64_t shortest(const struct rfn_cluster_job *job, const struct window *window)
-{
-    size_t plain = window->chunks[RFN_CLUSTERS_PLAIN];
-    return plain == NONE ? window->before : chunk_bytes(job, plain);
-}
-
-static int add_payload(struct rfn_cluster_job *job, const struct rfn_clusters_packer *packer,
-                       enum rfn_clusters_form form, struct window *window)
-{
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    int error = rfn_clusters_pack(packer, form, window->before, &payload.bytes);
-    bool fits = rfn_rope_size(&payload) <= RFN_CLUSTERS_BYTES_MAX;
-    if (!error && fits) {
-        error = rfn_rewrite_add(job->rewrite, RFN_CHUNK_CLUSTERS,
-                                rfn_clusters_id(window->from, window->end), &payload);
-        window->chunks[form] = error ? NONE : keep_if_shorter(job->rewrite, shortest(job, window));
-    }
-    rfn_rope_release(&payload);
-    return error;
-}
-
 /* Packs groups in each form in which that is shorter. */
-static int add_window(struct rfn_cluster_job *job, struct window *window, bool *seen)
+static int add_window(struct rfn_cluster_job *job, struct window *window)
 {
     struct rfn_clusters_packer packer = {.common = job->common};
-    uint64_t stored = stored_formulas(job);
-    window->chunks[RFN_CLUSTERS_PLAIN] = window->chunks[RFN_CLUSTERS_COMMON] = NONE;
+    const uint64_t stored = stored_formulas(job);
+    uint64_t shortest = 0; /* what the next form has to be shorter than */
     for (uint32_t i = window->from; i < window->end; i++)
-        window->before += job->groups[i].cost;
-    int error = add_shapes(job, &packer, window->from, window->end, seen, &window->merged);
+        shortest += job->groups[i].cost;
+    window->before = shortest;
+    int error = add_shapes(job, &packer, window->from, window->end, &window->merged);
     for (enum rfn_clusters_form form = 0; form < RFN_CLUSTERS_FORMS && !error; form++) {
-        if (form == RFN_CLUSTERS_PLAIN || job->common)
-            error = add_payload(job, &packer, form, window);
+        struct rfn_rope payload = RFN_ROPE_INIT;
+        window->chunks[form] = NONE;
+        if (form == RFN_CLUSTERS_COMMON && !job->common)
+            break;
+        error = rfn_clusters_pack(&packer, form, window->before, &payload.bytes);
+        if (!error && rfn_rope_size(&payload) <= RFN_CLUSTERS_BYTES_MAX) {
+            error = rfn_rewrite_add(job->rewrite, RFN_CHUNK_CLUSTERS,
+                                    rfn_clusters_id(window->from, window->end), &payload);
+            window->chunks[form] = error ? NONE : keep_if_shorter(job->rewrite, shortest);
+        }
+        if (window->chunks[form] != NONE)
+            shortest = chunk_bytes(job, window->chunks[form]);
+        rfn_rope_release(&payload);
     }
     rfn_clusters_packer_release(&packer);
     window->formulas = stored_formulas(job) - stored;
     set_formulas(job, stored);
     return error == RFN_E_UNSUPPORTED ? 0 : error;
-}
-
-static int add_windows(struct rfn_cluster_job *job, struct windows *windows, bool *seen)
-{
-    for (uint32_t i = 0, next; i < job->archive->n_groups; i = next) {
-        next = end_of_chunk(job, i);
-        if (job->groups[i].alone)
-            continue;
-        RFN_TRY(RFN_GROW(windows->at, windows->capacity, windows->n + 1));
-        windows->at[windows->n] = (struct window){.from = i, .end = next};
-        RFN_TRY(add_window(job, &windows->at[windows->n++], seen));
-    }
-    return 0;
 }
 
 /* ---- with what is common, or without ---- */
@@ -164,25 +139,6 @@ static uint64_t bytes_of(const struct rfn_cluster_job *job, const struct windows
         bytes += chunk == NONE ? window->before : chunk_bytes(job, chunk);
     }
     return bytes;
-}
-
-/* COMMON, if the whole is shorter with it. */
-static int add_common(struct rfn_cluster_job *job, struct windows *windows)
-{
-    struct rfn_rewrite *rewrite = job->rewrite;
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    uint64_t plain = bytes_of(job, windows, RFN_CLUSTERS_PLAIN);
-    uint64_t with = bytes_of(job, windows, RFN_CLUSTERS_COMMON);
-    windows->common = NONE;
-    if (!job->common || with >= plain)
-        return 0;
-    int error = rfn_common_pack(job->common, &payload.bytes);
-    if (!error && rfn_rope_size(&payload) <= RFN_CLUSTERS_BYTES_MAX) {
-        error = rfn_rewrite_add(rewrite, RFN_CHUNK_COMMON, 0, &payload);
-        windows->common = error ? NONE : keep_if_shorter(rewrite, plain - with);
-    }
-    rfn_rope_release(&payload);
-    return error;
 }
 
 /* What is not of that form is taken back; COMMON comes first. */
@@ -213,49 +169,57 @@ static int keep_form(struct rfn_cluster_job *job, const struct windows *windows,
     return error;
 }
 
-/* Groups of one shape have all in common by being one. */
-static bool several_shapes(const struct rfn_cluster_job *job)
+/* Returns whether any groups are stored together, or an error. */
+static int add_together(struct rfn_cluster_job *job)
 {
+    struct rfn_rewrite *rewrite = job->rewrite;
+    const size_t before = rewrite->n;
     const struct rfn_cluster_group *last = NULL;
+    struct rfn_common_table common;
+    struct windows windows = {.common = NONE};
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    int error = 0;
+    rfn_common_table_init(&common, &job->archive->dictionary,
+                          job->common_room ? job->common_room : SIZE_MAX);
+    /* Groups of one shape have all in common by being one. */
     for (uint32_t i = 0; i < job->archive->n_groups; i++) {
         const struct rfn_cluster_group *group = &job->groups[i];
         if (group->alone)
             continue;
         if (last && last->shape != group->shape)
-            return true;
+            job->common = &common;
         last = group;
     }
-    return false;
-}
-
-/* Memory of the chunks from this one on, of which keep_form leaves some. */
-static size_t chunks_held(const struct rfn_rewrite *rewrite, size_t from)
-{
-    size_t bytes = 0;
-    for (size_t i = from; i < rewrite->n; i++)
-        bytes += rewrite->chunks[i].bytes.bytes.capacity;
-    return bytes;
-}
-
-/* Returns whether any groups are stored together, or an error. */
-static int add_together(struct rfn_cluster_job *job, bool *seen)
-{
-    size_t before = job->rewrite->n;
-    struct rfn_common_table common;
-    struct windows windows = {0};
-    rfn_common_table_init(&common, &job->archive->dictionary,
-                          job->common_room ? job->common_room : SIZE_MAX);
-    job->common = several_shapes(job) ? &common : NULL;
-    int error = add_windows(job, &windows, seen);
-    if (!error)
-        error = add_common(job, &windows);
-    job->plan->held = rfn_common_table_bytes(&common) + chunks_held(job->rewrite, before);
+    for (uint32_t i = 0, next; i < job->archive->n_groups && !error; i = next) {
+        next = end_of_chunk(job, i);
+        if (job->groups[i].alone)
+            continue;
+        error = RFN_GROW(windows.at, windows.capacity, windows.n + 1);
+        if (error)
+            break;
+        windows.at[windows.n] = (struct window){.from = i, .end = next, .chunks = {NONE, NONE}};
+        error = add_window(job, &windows.at[windows.n++]);
+    }
+    /* COMMON, if the whole is shorter with it. */
+    uint64_t plain = bytes_of(job, &windows, RFN_CLUSTERS_PLAIN);
+    uint64_t with = bytes_of(job, &windows, RFN_CLUSTERS_COMMON);
+    if (!error && job->common && with < plain) {
+        error = rfn_common_pack(job->common, &payload.bytes);
+        if (!error && rfn_rope_size(&payload) <= RFN_CLUSTERS_BYTES_MAX) {
+            error = rfn_rewrite_add(rewrite, RFN_CHUNK_COMMON, 0, &payload);
+            windows.common = error ? NONE : keep_if_shorter(rewrite, plain - with);
+        }
+        rfn_rope_release(&payload);
+    }
+    job->plan->held = rfn_common_table_bytes(&common);
+    for (size_t i = before; i < rewrite->n; i++) /* keep_form leaves some of them */
+        job->plan->held += rewrite->chunks[i].bytes.bytes.capacity;
     if (!error)
         error = keep_form(job, &windows, before);
     job->common = NULL;
     rfn_common_table_release(&common);
     free(windows.at);
-    return error ? error : job->rewrite->n > before;
+    return error ? error : rewrite->n > before;
 }
 
 /* ---- what stays ---- */
@@ -294,53 +258,61 @@ static int copy_as(struct rfn_cluster_job *job, uint32_t type, uint64_t id, uint
     return rfn_rewrite_copy_as(job->rewrite, (size_t)entry, new_id);
 }
 
-/* The values of one group after the other. */
-struct copying {
-    struct rfn_cluster_job *job;
-    const uint32_t *numbers;
-};
-
-static int copy_set(void *context, uint32_t set)
+static int copy_rest(struct rfn_cluster_job *job)
 {
-    struct copying *copying = context;
-    return copy_as(copying->job, RFN_CHUNK_VALUES, set, copying->numbers[set]);
-}
-
-static int copy_rest(struct rfn_cluster_job *job, bool *seen)
-{
-    const struct rfn_archive *archive = job->archive;
-    struct copying copying = {job, job->plan->sets};
-    for (uint32_t i = 0; i < archive->n_groups; i++) {
+    for (uint32_t i = 0; i < job->archive->n_groups; i++) {
         const struct rfn_cluster_group *group = &job->groups[i];
-        uint32_t number = job->plan->groups[group->number];
-        if (group->taken && group->values)
-            continue;
-        RFN_TRY(rfn_cluster_each_set(archive, group->number, seen, copy_set, &copying));
+        const uint32_t old = group->number, number = job->plan->groups[old];
+        for (uint32_t k = job->first_set[old]; k < job->first_set[old + 1]; k++) {
+            const uint32_t set = job->sets[k];
+            if (!group->taken || !group->values)
+                RFN_TRY(copy_as(job, RFN_CHUNK_VALUES, set, job->plan->sets[set]));
+        }
         if (group->taken)
             continue;
-        RFN_TRY(copy_as(job, RFN_CHUNK_PLACES, group->number, number));
-        RFN_TRY(copy_as(job, RFN_CHUNK_STRUCTURE, group->number, number));
+        RFN_TRY(copy_as(job, RFN_CHUNK_PLACES, old, number));
+        RFN_TRY(copy_as(job, RFN_CHUNK_STRUCTURE, old, number));
     }
     return 0;
 }
 
 /* ---- the whole ---- */
 
-/* Each turn goes over all value sets once. */
-static bool *next_turn(const struct rfn_cluster_job *job, bool *seen)
+/* seen: per value set, all false. */
+static void list_sets(struct rfn_cluster_job *job, bool *seen)
 {
-    return memset(seen, 0, (job->archive->n_value_sets + (size_t)1) * sizeof *seen);
+    const struct rfn_archive *archive = job->archive;
+    uint32_t n = 0;
+    for (uint32_t group = 0; group < archive->n_groups; group++) {
+        for (uint32_t i = archive->first_member[group]; i < archive->first_member[group + 1]; i++) {
+            uint32_t set = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, archive->members[i]);
+            if (!seen[set])
+                job->sets[n++] = set;
+            seen[set] = true;
+        }
+        job->first_set[group + 1] = n;
+    }
 }
 
-static int add_all(struct rfn_cluster_job *job, bool *seen)
+static int add_all(struct rfn_cluster_job *job)
 {
-    RFN_TRY(rfn_cluster_list_groups(job, next_turn(job, seen)));
-    rfn_cluster_number(job, next_turn(job, seen));
-    int together = add_together(job, next_turn(job, seen));
+    const struct rfn_archive *archive = job->archive;
+    struct rfn_cluster_plan *plan = job->plan;
+    uint32_t n = 0;
+    RFN_TRY(rfn_cluster_list_groups(job));
+    for (uint32_t i = 0; i < archive->n_groups; i++) {
+        const uint32_t old = job->groups[i].number;
+        plan->groups[old] = i;
+        for (uint32_t k = job->first_set[old]; k < job->first_set[old + 1]; k++)
+            plan->sets[job->sets[k]] = n++;
+    }
+    int together = add_together(job);
     RFN_TRY(together);
-    if (!together)
-        rfn_cluster_keep_numbers(job);
-    return copy_rest(job, next_turn(job, seen));
+    for (uint32_t i = 0; i < archive->n_groups && !together; i++) /* all stays as it was */
+        plan->groups[i] = i;
+    for (uint32_t i = 0; i < archive->n_value_sets && !together; i++)
+        plan->sets[i] = i;
+    return copy_rest(job);
 }
 
 int rfn_cluster_archive(const struct rfn_archive *archive,
@@ -356,14 +328,20 @@ int rfn_cluster_archive(const struct rfn_archive *archive,
                                   .plan = plan,
                                   .shapes = RFN_MAP_INIT,
                                   .diag = diag};
-    bool *seen = malloc((archive->n_value_sets + (size_t)1) * sizeof *seen);
+    bool *seen = calloc(archive->n_value_sets + (size_t)1, sizeof *seen);
     job.groups = calloc(archive->n_groups + (size_t)1, sizeof *job.groups);
     plan->groups = calloc(archive->n_groups + (size_t)1, sizeof *plan->groups);
     plan->sets = calloc(archive->n_value_sets + (size_t)1, sizeof *plan->sets);
-    bool made = seen && job.groups && plan->groups && plan->sets;
-    int error = made ? add_all(&job, seen) : RFN_E_NOMEM;
+    job.sets = calloc(archive->n_value_sets + (size_t)1, sizeof *job.sets);
+    job.first_set = calloc(archive->n_groups + (size_t)2, sizeof *job.first_set);
+    bool made = seen && job.groups && job.sets && job.first_set && plan->groups && plan->sets;
+    if (made)
+        list_sets(&job, seen);
+    int error = made ? add_all(&job) : RFN_E_NOMEM;
     free(seen);
     free(job.groups);
+    free(job.sets);
+    free(job.first_set);
     rfn_map_release(&job.shapes);
     return error == RFN_E_NOMEM ? rfn_cluster_no_memory(&job) : error;
 }

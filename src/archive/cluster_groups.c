@@ -22,20 +22,6 @@ const struct rfn_toc_entry *rfn_cluster_chunk(const struct rfn_cluster_job *job,
     return entry < 0 ? NULL : &chunks->entries[entry];
 }
 
-/* ---- the value sets of a group ---- */
-
-int rfn_cluster_each_set(const struct rfn_archive *archive, uint32_t group, bool *seen,
-                         int (*visit)(void *context, uint32_t set), void *context)
-{
-    for (uint32_t i = archive->first_member[group]; i < archive->first_member[group + 1]; i++) {
-        uint32_t set = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, archive->members[i]);
-        if (!seen[set])
-            RFN_TRY(visit(context, set));
-        seen[set] = true;
-    }
-    return 0;
-}
-
 /* ---- shapes ---- */
 
 static uint64_t mix_nodes(uint64_t hash, const struct rfn_node_list *list)
@@ -65,28 +51,6 @@ static uint64_t shape_hash(const struct rfn_structure *structure)
     return mix_nodes(hash, &structure->top);
 }
 
-/* Sums up what the values of a group take. */
-struct weighing {
-    const struct rfn_cluster_job *job;
-    bool clustered, /* what has no chunk of its own is in CLUSTERS */
-        missing;    /* something has none */
-    uint64_t stored, cost;
-};
-
-static int weigh_set(void *context, uint32_t set)
-{
-    struct weighing *weighing = context;
-    const struct rfn_toc_entry *chunk = rfn_cluster_chunk(weighing->job, RFN_CHUNK_VALUES, set);
-    weighing->missing |= !chunk;
-    if (!chunk && (weighing->clustered || weighing->job->known_shapes))
-        return 0;
-    if (!chunk)
-        return rfn_archive_missing(weighing->job->archive, "VALUES", set, weighing->job->diag);
-    weighing->stored += chunk->stored_size;
-    weighing->cost += rfn_chunk_bytes(chunk);
-    return 0;
-}
-
 /* Of groups in a CLUSTERS: each has a part of what it takes, and would take otherwise. */
 static int weigh_clusters(struct rfn_cluster_job *job, const struct rfn_toc_entry *chunk)
 {
@@ -103,44 +67,38 @@ static int weigh_clusters(struct rfn_cluster_job *job, const struct rfn_toc_entr
     return 0;
 }
 
-static int weigh_clustered(struct rfn_cluster_job *job, struct rfn_cluster_group *group, bool *seen)
+static int weigh(struct rfn_cluster_job *job, struct rfn_cluster_group *group)
 {
-    struct weighing weighing = {.job = job, .clustered = true};
-    RFN_TRY(rfn_cluster_each_set(job->archive, group->number, seen, weigh_set, &weighing));
-    group->values = weighing.stored <= VALUES_MOST;
-    group->stored += group->values ? weighing.stored : 0;
-    group->cost += group->values ? weighing.cost : 0;
-    return 0;
-}
-
-static int weigh(struct rfn_cluster_job *job, struct rfn_cluster_group *group, bool *seen)
-{
-    struct weighing weighing = {.job = job};
-    if (rfn_group_is_clustered(job->archive, group->number))
-        return weigh_clustered(job, group, seen);
-    const struct rfn_toc_entry *structure = rfn_cluster_chunk(job, RFN_CHUNK_STRUCTURE,
-                                                              group->number);
-    const struct rfn_toc_entry *places = rfn_cluster_chunk(job, RFN_CHUNK_PLACES, group->number);
-    group->alone = !structure && job->known_shapes;
+    const struct rfn_archive *archive = job->archive;
+    const bool clustered = rfn_group_is_clustered(archive, group->number);
+    const struct rfn_toc_entry *parts[] = {
+        rfn_cluster_chunk(job, RFN_CHUNK_STRUCTURE, group->number),
+        rfn_cluster_chunk(job, RFN_CHUNK_PLACES, group->number)};
+    uint64_t stored = 0, cost = 0;
+    bool missing = false;
+    group->alone = !clustered && !parts[0] && job->known_shapes;
     if (group->alone)
         return 0;
-    if (!structure || !places)
-        return rfn_archive_missing(job->archive, structure ? "PLACES" : "STRUCTURE", group->number,
-                                   job->diag);
-    RFN_TRY(rfn_cluster_each_set(job->archive, group->number, seen, weigh_set, &weighing));
-    group->alone = structure->stored_size > STRUCTURE_MOST || places->stored_size > PLACES_MOST;
-    group->values = !weighing.missing && weighing.stored <= VALUES_MOST;
-    group->stored = structure->stored_size + places->stored_size +
-                    (group->values ? weighing.stored : 0);
-    group->cost = rfn_chunk_bytes(structure) + rfn_chunk_bytes(places) +
-                  (group->values ? weighing.cost : 0);
+    for (int i = 0; i < 2 && !clustered; i++) {
+        if (!parts[i])
+            return rfn_archive_missing(archive, i ? "PLACES" : "STRUCTURE", group->number,
+                                       job->diag);
+        group->alone |= parts[i]->stored_size > (i ? PLACES_MOST : STRUCTURE_MOST);
+        group->stored += parts[i]->stored_size;
+        group->cost += rfn_chunk_bytes(parts[i]);
+    }
+    for (uint32_t i = job->first_set[group->number]; i < job->first_set[group->number + 1]; i++) {
+        const struct rfn_toc_entry *chunk = rfn_cluster_chunk(job, RFN_CHUNK_VALUES, job->sets[i]);
+        if (!chunk && !clustered && !job->known_shapes)
+            return rfn_archive_missing(archive, "VALUES", job->sets[i], job->diag);
+        missing |= !chunk;
+        stored += chunk ? chunk->stored_size : 0;
+        cost += chunk ? rfn_chunk_bytes(chunk) : 0;
+    }
+    group->values = stored <= VALUES_MOST && (clustered || !missing);
+    group->stored += group->values ? stored : 0;
+    group->cost += group->values ? cost : 0;
     return 0;
-}
-
-static uint64_t signature_of(const struct rfn_archive *archive, uint32_t group)
-{
-    uint32_t lowest = archive->members[archive->first_member[group]];
-    return (uint64_t)rfn_stream_word(archive, RFN_WORD_SIGNATURE, lowest);
 }
 
 /* Known shapes are in order of main clusters. */
@@ -171,8 +129,11 @@ static int find_mains(struct rfn_cluster_job *job)
     int error = first && signatures ? 0 : RFN_E_NOMEM;
     for (uint32_t i = n; i-- > 0 && !error;)
         first[job->groups[i].shape] = i;
-    for (uint32_t i = 0; i < n && !error; i++)
-        signatures[i] = signature_of(job->archive, first[job->groups[i].shape]);
+    for (uint32_t i = 0; i < n && !error; i++) {
+        uint32_t member = job->archive->first_member[first[job->groups[i].shape]];
+        signatures[i] = (uint64_t)rfn_stream_word(job->archive, RFN_WORD_SIGNATURE,
+                                                  job->archive->members[member]);
+    }
     if (!error)
         error = rfn_first_equal(signatures, n, first);
     for (uint32_t i = 0; i < n && !error; i++)
@@ -192,7 +153,7 @@ static int compare_groups(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-int rfn_cluster_list_groups(struct rfn_cluster_job *job, bool *seen)
+int rfn_cluster_list_groups(struct rfn_cluster_job *job)
 {
     uint32_t n = job->archive->n_groups;
     const struct rfn_chunks *chunks = &job->archive->chunks;
@@ -203,41 +164,10 @@ int rfn_cluster_list_groups(struct rfn_cluster_job *job, bool *seen)
     for (uint32_t i = 0; i < n; i++) {
         struct rfn_cluster_group *group = &job->groups[i];
         group->number = i;
-        RFN_TRY(weigh(job, group, seen));
+        RFN_TRY(weigh(job, group));
         RFN_TRY(find_shape(job, group));
     }
     int error = job->known_shapes ? 0 : find_mains(job);
     qsort(job->groups, n, sizeof *job->groups, compare_groups);
     return error;
-}
-
-/* ---- new numbers ---- */
-
-struct numbering {
-    uint32_t *sets, n;
-};
-
-static int number_set(void *context, uint32_t set)
-{
-    struct numbering *numbering = context;
-    numbering->sets[set] = numbering->n++;
-    return 0;
-}
-
-void rfn_cluster_number(struct rfn_cluster_job *job, bool *seen)
-{
-    const struct rfn_archive *archive = job->archive;
-    struct numbering numbering = {.sets = job->plan->sets};
-    for (uint32_t i = 0; i < archive->n_groups; i++) {
-        job->plan->groups[job->groups[i].number] = i;
-        rfn_cluster_each_set(archive, job->groups[i].number, seen, number_set, &numbering);
-    }
-}
-
-void rfn_cluster_keep_numbers(struct rfn_cluster_job *job)
-{
-    for (uint32_t i = 0; i < job->archive->n_groups; i++)
-        job->plan->groups[i] = i;
-    for (uint32_t i = 0; i < job->archive->n_value_sets; i++)
-        job->plan->sets[i] = i;
 }

@@ -32,8 +32,11 @@ struct rfn_cluster_job {
     struct rfn_expression_finder *finder; /* may be NULL */
     struct rfn_cluster_plan *plan;
     struct rfn_cluster_group *groups; /* in the new order */
-    size_t common_room;               /* as in the options */
-    struct rfn_common_table *common;  /* NULL: there is nothing that shapes could have in common */
+    uint32_t *sets, *first_set; /* value sets by group, in order of their first streams: those of
+                                   the group with the old number g are sets[first_set[g]] to
+                                   sets[first_set[g + 1] - 1] */
+    size_t common_room;         /* as in the options */
+    struct rfn_common_table *common; /* NULL: there is nothing that shapes could have in common */
     struct rfn_map shapes;
     unsigned roles; /* that are merged */
     struct rfn_diag *diag;
@@ -43,18 +46,10 @@ int rfn_cluster_no_memory(const struct rfn_cluster_job *job);
 /* NULL: there is none. */
 const struct rfn_toc_entry *rfn_cluster_chunk(const struct rfn_cluster_job *job, uint32_t type,
                                               uint64_t id);
-/* Calls visit with each set of a group, in order of its first stream. seen: per set, all false. */
-int rfn_cluster_each_set(const struct rfn_archive *archive, uint32_t group, bool *seen,
-                         int (*visit)(void *context, uint32_t set), void *context);
-
 /* ---- cluster_groups.c ---- */
 
-/* Finds the groups' shapes and what they take, and puts them in the new order. seen: as above. */
-int rfn_cluster_list_groups(struct rfn_cluster_job *job, bool *seen);
-/* Plans new numbers by that order. */
-void rfn_cluster_number(struct rfn_cluster_job *job, bool *seen);
-/* Where nothing is stored together everything stays as it was. */
-void rfn_cluster_keep_numbers(struct rfn_cluster_job *job);
+/* Finds the groups' shapes and what they take, and puts them in the new order. */
+int rfn_cluster_list_groups(struct rfn_cluster_job *job);
 
 /* ---- cluster_places.c ---- */
 
@@ -83,6 +78,6 @@ void rfn_cluster_places_release(struct rfn_cluster_places *places);
  * roles of which a word became another one. RFN_E_UNSUPPORTED: it cannot be packed, and is to stay
  * as it is. */
 int rfn_cluster_add_shape(const struct rfn_cluster_job *job, struct rfn_clusters_packer *packer,
-                          uint32_t from, uint32_t end, bool *seen, unsigned *merged);
+                          uint32_t from, uint32_t end, unsigned *merged);
 
 #endif

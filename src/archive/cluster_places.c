@@ -1,7 +1,6 @@
 #include "archive/cluster_job.h"
 
 #include "archive/forced_parameters.h"
-#include "archive/parameter_roles.h"
 #include "event/kind.h"
 
 #include <stdlib.h>
@@ -39,19 +38,6 @@ static void take_symbol(const struct rfn_member *member, const struct rfn_struct
     }
 }
 
-static void take_member(const struct rfn_member *member, const struct rfn_structure *shape,
-                        struct rfn_cluster_places *places, uint32_t at)
-{
-    const struct rfn_structure *structure = member->structure;
-    for (uint32_t i = 0; i < structure->n_symbols; i++)
-        take_symbol(member, shape, &structure->symbols[i], places, at);
-    for (size_t slot = structure->n_places; slot < places->n_slots; slot++)
-        places->words[slot * places->n_members + at] = (struct rfn_rank_value){
-            .rank = member->rank,
-            .size = rfn_archive_run(member->archive)->ranks,
-            .value = rfn_member_word(member->table, slot, member->place, 0)};
-}
-
 /* ---- what numbers and slots mean, for users' expressions ---- */
 
 /* What is no parameter of a call, or means nothing outside of the archive, has no name. */
@@ -60,12 +46,6 @@ static struct rfn_sought_parameter sought(const struct rfn_function_info *functi
     return (struct rfn_sought_parameter){.function = function->name,
                                          .name = function->params[input].name,
                                          .role = rfn_parameter_role_name(function, input)};
-}
-
-static bool is_plain(uint8_t kind)
-{
-    return kind == RFN_KIND_INT || kind == RFN_KIND_COUNT || kind == RFN_KIND_TAG ||
-           kind == RFN_KIND_BYTES;
 }
 
 static void name_inputs(const struct rfn_archive *archive, const struct rfn_symbol_info *symbol,
@@ -81,7 +61,9 @@ static void name_inputs(const struct rfn_archive *archive, const struct rfn_symb
             continue;
         }
         struct rfn_sought_parameter *parameter = &places->number_parameters[(*number)++];
-        if (is_plain(function->params[i].kind)) {
+        const uint8_t kind = function->params[i].kind;
+        if (kind == RFN_KIND_INT || kind == RFN_KIND_COUNT || kind == RFN_KIND_TAG ||
+            kind == RFN_KIND_BYTES) {
             *parameter = sought(function, i);
             parameter->size = rfn_archive_run(archive)->ranks;
             parameter->coded = true;
@@ -91,19 +73,13 @@ static void name_inputs(const struct rfn_archive *archive, const struct rfn_symb
 
 /* STRUCTURE is numbers (refrain-archive(5)): sites, datatypes and communicators, then per symbol
  * three and its inputs, then loops. */
-static size_t most_numbers(const struct rfn_archive *archive, const struct rfn_structure *structure)
-{
-    size_t n = 4 + 2 * (size_t)structure->n_sites + structure->n_types;
-    for (uint32_t i = 0; i < structure->n_symbols; i++)
-        n += 3 + archive->dictionary.functions[structure->symbols[i].function].n_in;
-    return n;
-}
-
 static int name_parameters(const struct rfn_archive *archive, const struct rfn_structure *structure,
                            struct rfn_cluster_places *places)
 {
     size_t number = 4 + 2 * (size_t)structure->n_sites + structure->n_types;
-    places->n_numbers = most_numbers(archive, structure);
+    places->n_numbers = number;
+    for (uint32_t i = 0; i < structure->n_symbols; i++)
+        places->n_numbers += 3 + archive->dictionary.functions[structure->symbols[i].function].n_in;
     places->parameters = calloc((size_t)places->n_slots + 1, sizeof *places->parameters);
     places->number_parameters = calloc(places->n_numbers, sizeof *places->number_parameters);
     if (!places->parameters || !places->number_parameters)
@@ -117,20 +93,17 @@ static int name_parameters(const struct rfn_archive *archive, const struct rfn_s
     return 0;
 }
 
-/* While recording memory is short. Off line, too, it does not grow with what a few bytes say. */
-static bool too_many(const struct rfn_cluster_job *job, const struct rfn_cluster_places *places)
-{
-    uint64_t words = (uint64_t)places->n_slots * places->n_members;
-    return words > (job->known_shapes ? PLACES_ROOM : PLACES_ROOM_OFF_LINE) / sizeof *places->words;
-}
-
 static int make_places(const struct rfn_cluster_job *job, const struct rfn_structure *structure,
                        struct rfn_cluster_places *places)
 {
+    /* While recording memory is short. Off line, too, it does not grow with what a few bytes say.
+     */
+    const size_t room = job->known_shapes ? PLACES_ROOM : PLACES_ROOM_OFF_LINE;
     places->n_slots = (uint32_t)structure->n_places + structure->n_comms;
-    if (too_many(job, places))
+    const uint64_t n_words = (uint64_t)places->n_slots * places->n_members;
+    if (n_words > room / sizeof *places->words)
         return RFN_E_UNSUPPORTED;
-    places->words = calloc((size_t)places->n_slots * places->n_members + 1, sizeof *places->words);
+    places->words = calloc(n_words + 1, sizeof *places->words);
     places->of_ranks = calloc((size_t)places->n_slots + 1, sizeof *places->of_ranks);
     places->roles = calloc((size_t)places->n_slots + 1, sizeof *places->roles);
     if (!places->words || !places->of_ranks || !places->roles)
@@ -138,42 +111,42 @@ static int make_places(const struct rfn_cluster_job *job, const struct rfn_struc
     return job->finder ? name_parameters(job->archive, structure, places) : 0;
 }
 
-/* Whether the sizes of a structure are those of the shape, as its hash says. */
-static bool alike(const struct rfn_structure *structure, const struct rfn_structure *shape,
-                  const struct rfn_cluster_places *places)
-{
-    bool same = !shape ||
-                (shape->n_symbols == structure->n_symbols && shape->n_comms == structure->n_comms &&
-                 shape->n_places == structure->n_places);
-    return same && structure->n_places + structure->n_comms == places->n_slots;
-}
-
 int rfn_cluster_take_group(const struct rfn_cluster_job *job, uint32_t group,
                            const struct rfn_structure *shape, uint32_t most,
                            struct rfn_cluster_places *places, uint32_t *at)
 {
     const struct rfn_archive *archive = job->archive;
-    struct rfn_part *structure, *table;
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &structure, job->diag));
-    int error = rfn_part_use(archive, RFN_CHUNK_PLACES, group, &structure->u.structure, &table,
-                             job->diag);
-    bool there = !error;
+    struct rfn_part *part, *table;
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &part, job->diag));
+    const struct rfn_structure *structure = &part->u.structure;
+    int error = rfn_part_use(archive, RFN_CHUNK_PLACES, group, structure, &table, job->diag);
+    const bool there = !error;
     if (there && !places->words)
-        error = make_places(job, &structure->u.structure, places);
+        error = make_places(job, structure, places);
     if (error == RFN_E_NOMEM)
         error = rfn_cluster_no_memory(job);
-    if (!error && !alike(&structure->u.structure, shape, places))
+    shape = shape ? shape : structure;
+    /* Sizes are those of the shape, if its hash is right. */
+    if (!error && (shape->n_symbols != structure->n_symbols ||
+                   shape->n_comms != structure->n_comms || shape->n_places != structure->n_places ||
+                   structure->n_places + structure->n_comms != places->n_slots))
         error = RFN_E_UNSUPPORTED;
-    uint32_t first = archive->first_member[group], n = archive->first_member[group + 1] - first;
-    for (uint32_t i = 0; i < n && i < most && !error; i++) {
+    const uint32_t first = archive->first_member[group];
+    const uint32_t n = archive->first_member[group + 1] - first;
+    for (uint32_t i = 0; i < n && i < most && !error; i++, ++*at) {
         int64_t rank = rfn_stream_word(archive, RFN_WORD_RANK, archive->members[first + i]);
-        const struct rfn_member member = {archive, &structure->u.structure, &table->u.places, i,
-                                          (uint32_t)rank};
-        take_member(&member, shape ? shape : &structure->u.structure, places, (*at)++);
+        const struct rfn_member member = {archive, structure, &table->u.places, i, (uint32_t)rank};
+        for (uint32_t k = 0; k < structure->n_symbols; k++)
+            take_symbol(&member, shape, &structure->symbols[k], places, *at);
+        for (size_t slot = structure->n_places; slot < places->n_slots; slot++)
+            places->words[slot * places->n_members + *at] = (struct rfn_rank_value){
+                .rank = member.rank,
+                .size = rfn_archive_run(archive)->ranks,
+                .value = rfn_member_word(member.table, slot, member.place, 0)};
     }
     if (there)
         rfn_part_done(archive, table);
-    rfn_part_done(archive, structure);
+    rfn_part_done(archive, part);
     return error;
 }
 

@@ -27,39 +27,20 @@ struct lowest {
     struct rfn_cluster_places places; /* of one member */
 };
 
-static uint32_t first_of_shape(const struct rfn_cluster_job *job, uint32_t at)
-{
-    while (at > 0 && job->groups[at - 1].shape == job->groups[at].shape)
-        at--;
-    return job->groups[at].number;
-}
-
 /* Of the shape of a group, by its place in the new order. To be released even after errors. */
 static int find_lowest(const struct rfn_cluster_job *job, uint32_t at, struct lowest *lowest)
 {
-    uint32_t group = first_of_shape(job, at), behind = 0;
+    uint32_t behind = 0;
     *lowest = (struct lowest){.places.n_members = 1};
     if (!job->roles)
         return 0;
+    while (at > 0 && job->groups[at - 1].shape == job->groups[at].shape)
+        at--;
+    uint32_t group = job->groups[at].number;
     RFN_TRY(rfn_part_use(job->archive, RFN_CHUNK_STRUCTURE, group, NULL, &lowest->structure,
                          job->diag));
     RFN_TRY(load_part(job, RFN_CHUNK_STRUCTURE, group, &lowest->payload));
     return rfn_cluster_take_group(job, group, NULL, 1, &lowest->places, &behind);
-}
-
-static void release_lowest(const struct rfn_cluster_job *job, struct lowest *lowest)
-{
-    if (lowest->structure)
-        rfn_part_done(job->archive, lowest->structure);
-    rfn_payload_release(&lowest->payload);
-    rfn_cluster_places_release(&lowest->places);
-}
-
-/* Whose communicators calls are to have that are merged with it; NULL: their own. */
-static const struct rfn_structure *shape_of(const struct rfn_cluster_job *job,
-                                            const struct lowest *lowest)
-{
-    return job->roles & RFN_FORCED_COMM ? &lowest->structure->u.structure : NULL;
 }
 
 /* In place of the payload of a STRUCTURE. */
@@ -119,16 +100,6 @@ struct material {
     unsigned merged; /* roles of which some word is the lowest rank's, and was another one */
 };
 
-static void release_material(struct material *material)
-{
-    for (uint32_t i = 0; i < material->n; i++)
-        rfn_payload_release(&material->payloads[i]);
-    free(material->payloads);
-    free(material->bytes);
-    free(material->ranks);
-    rfn_cluster_places_release(&material->places);
-}
-
 static int load(struct material *material, uint32_t type, uint64_t id)
 {
     const struct rfn_cluster_job *job = material->job;
@@ -139,17 +110,16 @@ static int load(struct material *material, uint32_t type, uint64_t id)
     return material->size > RAW_MOST ? RFN_E_UNSUPPORTED : 0;
 }
 
-static int load_set(void *context, uint32_t set)
-{
-    return load(context, RFN_CHUNK_VALUES, set);
-}
-
 /* All of the groups from..end - 1 in the new order. */
 static int gather(struct material *material, uint32_t from, uint32_t end,
-                  const struct lowest *lowest, bool *seen)
+                  const struct lowest *lowest)
 {
     const struct rfn_cluster_job *job = material->job;
     const struct rfn_archive *archive = job->archive;
+    /* Whose communicators calls are to have; NULL: their own. */
+    const struct rfn_structure *shape = job->roles & RFN_FORCED_COMM
+                                            ? &lowest->structure->u.structure
+                                            : NULL;
     uint32_t at = 0;
     for (uint32_t i = from; i < end; i++) {
         uint32_t number = job->groups[i].number;
@@ -158,44 +128,37 @@ static int gather(struct material *material, uint32_t from, uint32_t end,
         RFN_TRY(load(material, RFN_CHUNK_STRUCTURE, number));
         RFN_TRY(force_structure(job, lowest, &material->payloads[material->n - 1],
                                 &material->bytes[material->n - 1], &material->merged));
-        RFN_TRY(rfn_cluster_take_group(job, number, shape_of(job, lowest), UINT32_MAX,
-                                       &material->places, &at));
+        RFN_TRY(rfn_cluster_take_group(job, number, shape, UINT32_MAX, &material->places, &at));
     }
     if (lowest->structure && lowest->places.n_slots != material->places.n_slots)
         return RFN_E_UNSUPPORTED; /* they only have one hash */
     force_places(job, lowest, &material->places, &material->merged);
-    for (uint32_t i = from; i < end && job->groups[i].values; i++)
-        RFN_TRY(rfn_cluster_each_set(archive, job->groups[i].number, seen, load_set, material));
+    for (uint32_t i = from; i < end && job->groups[i].values; i++) {
+        const uint32_t *first = &job->first_set[job->groups[i].number];
+        for (uint32_t k = first[0]; k < first[1]; k++)
+            RFN_TRY(load(material, RFN_CHUNK_VALUES, job->sets[k]));
+    }
     return 0;
 }
 
-static int make_material(struct material *material, uint32_t from, uint32_t end)
-{
-    const struct rfn_cluster_job *job = material->job;
-    const uint32_t *first = job->archive->first_member;
-    for (uint32_t i = from; i < end; i++) {
-        uint32_t number = job->groups[i].number;
-        material->places.n_members += first[number + 1] - first[number];
-    }
-    uint32_t most = end - from + material->places.n_members; /* at most a value set per member */
-    material->payloads = calloc(most, sizeof *material->payloads);
-    material->bytes = calloc(most, sizeof *material->bytes);
-    material->ranks = calloc(end - from, sizeof *material->ranks);
-    return material->payloads && material->bytes && material->ranks ? 0
-                                                                    : rfn_cluster_no_memory(job);
-}
-
 int rfn_cluster_add_shape(const struct rfn_cluster_job *job, struct rfn_clusters_packer *packer,
-                          uint32_t from, uint32_t end, bool *seen, unsigned *merged)
+                          uint32_t from, uint32_t end, unsigned *merged)
 {
     struct material material = {.job = job};
     struct lowest lowest;
-    uint32_t n = end - from;
+    const uint32_t n = end - from, *first = job->archive->first_member;
+    for (uint32_t i = from; i < end; i++)
+        material.places.n_members += first[job->groups[i].number + 1] -
+                                     first[job->groups[i].number];
+    const uint32_t most = n + material.places.n_members; /* at most a value set per member */
+    material.payloads = calloc(most, sizeof *material.payloads);
+    material.bytes = calloc(most, sizeof *material.bytes);
+    material.ranks = calloc(n, sizeof *material.ranks);
     int error = find_lowest(job, from, &lowest);
+    if (!error && (!material.payloads || !material.bytes || !material.ranks))
+        error = rfn_cluster_no_memory(job);
     if (!error)
-        error = make_material(&material, from, end);
-    if (!error)
-        error = gather(&material, from, end, &lowest, seen);
+        error = gather(&material, from, end, &lowest);
     if (!error)
         error = rfn_clusters_add(
             packer, &(struct rfn_pack_shape){.n_groups = n,
@@ -212,7 +175,15 @@ int rfn_cluster_add_shape(const struct rfn_cluster_job *job, struct rfn_clusters
                                              .n_number_parameters = material.places.n_numbers,
                                              .place_parameters = material.places.parameters});
     *merged |= material.merged;
-    release_material(&material);
-    release_lowest(job, &lowest);
+    for (uint32_t i = 0; i < material.n; i++)
+        rfn_payload_release(&material.payloads[i]);
+    free(material.payloads);
+    free(material.bytes);
+    free(material.ranks);
+    rfn_cluster_places_release(&material.places);
+    if (lowest.structure)
+        rfn_part_done(job->archive, lowest.structure);
+    rfn_payload_release(&lowest.payload);
+    rfn_cluster_places_release(&lowest.places);
     return error;
 }

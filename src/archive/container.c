@@ -45,19 +45,16 @@ void rfn_header_write(uint8_t bytes[RFN_HEADER_BYTES], uint64_t state, uint64_t 
     put_u64(bytes + 56, rfn_hash_bytes(bytes, 56));
 }
 
-/* Chunks of which a stream or a group has its own, so that there may be as many as ranks: rank 0
- * compresses those of groups while others wait, and all ranks of a node those of times at once. */
-static bool are_many(uint32_t type)
-{
-    return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_PLACES ||
-           type == RFN_CHUNK_TIMING || type == RFN_CHUNK_PROFILE;
-}
-
+/* There may be as many chunks of which a stream or a group has its own as ranks: rank 0 compresses
+ * those of groups while others wait, and all ranks of a node those of times at once. */
 static int level_for(uint32_t type, size_t size)
 {
+    const bool many = type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES ||
+                      type == RFN_CHUNK_PLACES || type == RFN_CHUNK_TIMING ||
+                      type == RFN_CHUNK_PROFILE;
     if (size > SMALL)
         return COMPRESSION_LEVEL;
-    return size > TINY && are_many(type) ? MANY_COMPRESSION_LEVEL : SMALL_COMPRESSION_LEVEL;
+    return size > TINY && many ? MANY_COMPRESSION_LEVEL : SMALL_COMPRESSION_LEVEL;
 }
 
 /* Compresses behind the end of out (whose size does not change). Returns the compressed size, or 0
@@ -95,9 +92,8 @@ static int sum_part(void *context, const uint8_t *bytes, size_t size)
     return 0;
 }
 
-/* Appends a chunk made of the payload, wherever out ends. */
-static uint64_t append(struct rfn_buf *out, uint32_t type, uint64_t id, const void *payload,
-                       size_t size, bool compress)
+uint64_t rfn_chunk_append(struct rfn_buf *out, uint32_t type, uint64_t id, const void *payload,
+                          size_t size, bool compress)
 {
     size_t stored = compress ? compress_behind(out, RFN_CHUNK_HEADER_BYTES, type, payload, size)
                              : 0;
@@ -121,13 +117,6 @@ static uint64_t append(struct rfn_buf *out, uint32_t type, uint64_t id, const vo
     put_u64(header + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&state));
     out->size += total + padding;
     return stored;
-}
-
-uint64_t rfn_chunk_append(struct rfn_buf *out, uint32_t type, uint64_t id, const void *payload,
-                          size_t size, bool compress)
-{
-    assert(out->failed || out->size % RFN_CHUNK_ALIGNMENT == 0);
-    return append(out, type, id, payload, size, compress);
 }
 
 /* ---- chunks of ropes ---- */
@@ -217,7 +206,7 @@ int rfn_chunk_join(struct rfn_rope *out, uint32_t type, uint64_t id, struct rfn_
     struct rfn_buf flat = RFN_BUF_INIT;
     rfn_rope_flatten(payload, &flat);
     int error = rfn_buf_status(&flat);
-    *stored = error ? 0 : append(&out->bytes, type, id, flat.data, flat.size, compress);
+    *stored = error ? 0 : rfn_chunk_append(&out->bytes, type, id, flat.data, flat.size, compress);
     rfn_buf_release(&flat);
     rfn_rope_release(payload);
     return error ? error : rfn_rope_status(out);

@@ -1,37 +1,69 @@
 #include "archive/forced_parameters.h"
 
 #include "archive/pack_clusters.h"
-#include "archive/parameter_roles.h"
 #include "event/kind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- roles ---- */
+
+enum rfn_cluster_role rfn_parameter_role(const struct rfn_function_info *function, unsigned input)
+{
+    switch (function->params[input].kind) {
+    case RFN_KIND_RANK:
+        return function->class_ == RFN_CLASS_ONE_TO_ALL || function->class_ == RFN_CLASS_ALL_TO_ONE
+                   ? RFN_ROLE_ROOT
+                   : RFN_ROLE_PEER;
+    case RFN_KIND_COUNT:
+    case RFN_KIND_BYTES:
+    case RFN_KIND_COUNT | RFN_KIND_LIST:
+        return RFN_ROLE_COUNT;
+    case RFN_KIND_TYPE:
+    case RFN_KIND_OP:
+        return RFN_ROLE_EXACT;
+    case RFN_KIND_COMM:
+        return RFN_ROLE_COMM;
+    case RFN_KIND_PLACE:
+        return RFN_ROLE_PLACE;
+    default:
+        return RFN_ROLE_CALL;
+    }
+}
+
+const char *rfn_role_name(enum rfn_cluster_role role)
+{
+    static const char *const names[] = {
+        [RFN_ROLE_CALL] = "other", [RFN_ROLE_PEER] = "peer",   [RFN_ROLE_RANGE] = "range",
+        [RFN_ROLE_ROOT] = "root",  [RFN_ROLE_COUNT] = "count", [RFN_ROLE_EXACT] = "exact",
+        [RFN_ROLE_COMM] = "comm",  [RFN_ROLE_PLACE] = "place", [RFN_ROLE_SIGNATURE] = "signature"};
+    return names[role];
+}
+
+const char *rfn_parameter_role_name(const struct rfn_function_info *function, unsigned input)
+{
+    bool tag = (function->params[input].kind & ~RFN_KIND_LIST) == RFN_KIND_TAG;
+    return tag ? "tag" : rfn_role_name(rfn_parameter_role(function, input));
+}
+
 static const char *const names[] = {"peer", "root", "count", "exact", "comm", "place", "tag"};
 
 enum { N_ROLES = sizeof names / sizeof *names };
-
-static unsigned role_named(const char *name, size_t length)
-{
-    for (unsigned i = 0; i < N_ROLES; i++) {
-        if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
-            return 1u << i;
-    }
-    return 0;
-}
 
 int rfn_forced_roles_parse(const char *text, unsigned *roles, struct rfn_diag *diag)
 {
     *roles = 0;
     for (const char *name = text;; name++) {
-        size_t length = strcspn(name, ",");
-        unsigned role = role_named(name, length);
-        if (!role)
+        const size_t length = strcspn(name, ",");
+        unsigned i = 0;
+        while (i < N_ROLES && (strlen(names[i]) != length || memcmp(names[i], name, length) != 0))
+            i++;
+        if (i == N_ROLES)
             return rfn_fail(diag, RFN_E_USAGE, -1, -1,
                             "there are no parameters '%.*s' (peer, root, count, exact, comm, "
                             "place, tag)",
                             (int)(length < 32 ? length : 32), name);
-        *roles |= role;
+        *roles |= 1u << i;
         name += length;
         if (!*name)
             return 0;
@@ -91,16 +123,6 @@ static void copy(struct sides *sides, uint64_t n, unsigned role)
     }
 }
 
-static void copy_symbol(struct sides *sides, const struct rfn_symbol_info *symbol,
-                        const struct rfn_function_info *function)
-{
-    copy(sides, 3, 0); /* site and failed poll, error, moved */
-    for (unsigned i = 0; i < function->n_in; i++) {
-        if (rfn_input_is_shared(function->params[i].kind, symbol->moved, i))
-            copy(sides, 1, rfn_forced_role_of(function, i));
-    }
-}
-
 int rfn_force_structure(const struct rfn_dictionary *dictionary, const struct rfn_structure *of,
                         unsigned roles, const struct rfn_pack_bytes *own,
                         const struct rfn_pack_bytes *reference, unsigned *changed,
@@ -115,7 +137,12 @@ int rfn_force_structure(const struct rfn_dictionary *dictionary, const struct rf
     copy(&sides, 2, 0); /* communicators, symbols */
     for (uint32_t i = 0; i < of->n_symbols; i++) {
         const struct rfn_symbol_info *symbol = &of->symbols[i];
-        copy_symbol(&sides, symbol, &dictionary->functions[symbol->function]);
+        const struct rfn_function_info *function = &dictionary->functions[symbol->function];
+        copy(&sides, 3, 0); /* site and failed poll, error, moved */
+        for (unsigned k = 0; k < function->n_in; k++) {
+            if (rfn_input_is_shared(function->params[k].kind, symbol->moved, k))
+                copy(&sides, 1, rfn_forced_role_of(function, k));
+        }
     }
     while (rfn_reader_left(&sides.own) && rfn_reader_left(&sides.reference))
         copy(&sides, 1, 0);
@@ -127,15 +154,6 @@ int rfn_force_structure(const struct rfn_dictionary *dictionary, const struct rf
 
 /* ---- PLACES ---- */
 
-/* The way from the lowest rank to its partner, the shorter one round. */
-static int64_t way_of(const struct rfn_rank_value *lowest)
-{
-    int64_t way = lowest->value - (int64_t)lowest->rank, size = lowest->size;
-    if (way > size / 2)
-        way -= size;
-    return way < -size / 2 ? way + size : way;
-}
-
 /* Of those that are out of what there is, the ranks wrap round. */
 static int64_t wrapped(int64_t rank, uint32_t size)
 {
@@ -146,16 +164,19 @@ static int64_t wrapped(int64_t rank, uint32_t size)
 int64_t rfn_force_word(unsigned role, const struct rfn_rank_value *own,
                        const struct rfn_rank_value *lowest)
 {
-    switch (role) {
-    case RFN_FORCED_PEER:
-        if (lowest->value < 0 || lowest->value >= lowest->size)
-            return lowest->value; /* MPI_ANY_SOURCE, MPI_PROC_NULL */
-        return wrapped((int64_t)own->rank + way_of(lowest), own->size);
-    case RFN_FORCED_ROOT:
-        return lowest->value < 0 ? lowest->value : wrapped(lowest->value, own->size);
-    case RFN_FORCED_PLACE:
+    const int64_t size = lowest->size;
+    if (role == RFN_FORCED_PLACE)
         return lowest->value;
-    default:
+    if (role == RFN_FORCED_ROOT)
+        return lowest->value < 0 ? lowest->value : wrapped(lowest->value, own->size);
+    if (role != RFN_FORCED_PEER)
         return own->value;
-    }
+    if (lowest->value < 0 || lowest->value >= size)
+        return lowest->value;                            /* MPI_ANY_SOURCE, MPI_PROC_NULL */
+    int64_t way = lowest->value - (int64_t)lowest->rank; /* to its partner, the shorter one */
+    if (way > size / 2)
+        way -= size;
+    if (way < -size / 2)
+        way += size;
+    return wrapped((int64_t)own->rank + way, own->size);
 }

@@ -8,6 +8,7 @@
 #define RFN_ARCHIVE_FORCED_PARAMETERS_H
 
 #include "archive/reader.h"
+#include "refrain/clusters.h"
 #include "refrain/trace_profile.h"
 
 struct rfn_pack_bytes; /* archive/pack_clusters.h */
@@ -27,6 +28,14 @@ enum rfn_forced_role {
 int rfn_forced_roles_parse(const char *names, unsigned *roles, struct rfn_diag *diag);
 /* Their names in order, separated by commas. */
 void rfn_forced_roles_text(unsigned roles, char text[RFN_FORCED_TEXT]);
+/* What an input of a call is to clusters of ranks (doc/clustering.md, Parameters); CALL: it is no
+ * parameter. */
+enum rfn_cluster_role rfn_parameter_role(const struct rfn_function_info *function, unsigned input);
+/* "peer", "range", "root", "count", "exact", "comm", "place"; of CALL "other". */
+const char *rfn_role_name(enum rfn_cluster_role role);
+/* The same of an input; "tag" for tags, which are no parameter. */
+const char *rfn_parameter_role_name(const struct rfn_function_info *function, unsigned input);
+
 /* The role of an input that is one word, or 0. */
 unsigned rfn_forced_role_of(const struct rfn_function_info *function, unsigned input);
 

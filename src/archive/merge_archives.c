@@ -313,7 +313,7 @@ static double longest_merge(const struct rfn_joining *joining)
 /* What merging the ranks moved is known of each file alone. */
 int rfn_join_add_meta(struct rfn_joining *joining, struct rfn_rewrite *rewrite)
 {
-    struct rfn_pack_meta meta = rfn_rewrite_meta_of(joining->inputs->archive);
+    struct rfn_pack_meta meta = rfn_rewrite_meta_of(rfn_archive_run(joining->inputs->archive));
     meta.merge_ns = (uint64_t)(longest_merge(joining) * 1e9 + 0.5);
     meta.reduction = sum_reductions(joining);
     meta.merging = (struct rfn_run_merging){0};

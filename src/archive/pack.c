@@ -2,291 +2,238 @@
 
 #include <stdlib.h>
 
-static const struct rfn_symbol *symbol_at(const struct rfn_stream *stream, uint32_t i)
-{
-    return rfn_stream_symbol(stream, i);
-}
-
 /* ---- structure: symbols, then the loops that the top reaches ---- */
 
-/* New numbers of loops: only reachable ones count, in the old order (bodies refer downwards). */
-struct loop_numbers {
-    uint32_t *number; /* UINT32_MAX: not reachable */
-    size_t n_old;
-    uint32_t n;
-};
-
-static void mark_nodes(struct loop_numbers *loops, const rfn_node *nodes, size_t n)
+static void mark_nodes(uint32_t *number, const rfn_node *nodes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (rfn_node_is_loop(nodes[i]))
-            loops->number[rfn_node_index(nodes[i])] = 0;
+            number[rfn_node_index(nodes[i])] = 0;
     }
 }
 
-static int mark_frozen(struct loop_numbers *loops, const struct rfn_column *frozen)
+/* Reachable loops only count, in the old order: bodies refer downwards. */
+int rfn_pack_loop_numbers(const struct rfn_stream *stream, uint32_t **numbers, uint32_t *n)
 {
-    struct rfn_column_cursor cursor;
-    int error = 0;
-    rfn_column_open_growing(&cursor, frozen);
-    while (!error && rfn_column_at(&cursor) < cursor.n) {
-        int64_t node;
-        error = rfn_column_next(&cursor, &node);
-        if (!error)
-            mark_nodes(loops, &(rfn_node){(rfn_node)node}, 1);
-    }
-    rfn_column_close(&cursor);
-    return error;
-}
-
-static int number_loops(const struct rfn_fold *fold, struct loop_numbers *loops)
-{
+    const struct rfn_fold *fold = rfn_stream_fold(stream);
+    struct rfn_column_cursor frozen;
     struct rfn_fold_view view;
+    int error = 0;
     rfn_fold_view(fold, &view);
-    *loops = (struct loop_numbers){.n_old = view.n_loops};
-    loops->number = malloc((view.n_loops + 1) * sizeof *loops->number);
-    if (!loops->number)
+    uint32_t *number = malloc((view.n_loops + 1) * sizeof *number);
+    if (!number)
         return RFN_E_NOMEM;
     for (size_t i = 0; i < view.n_loops; i++)
-        loops->number[i] = UINT32_MAX;
-    int error = mark_frozen(loops, view.frozen);
+        number[i] = UINT32_MAX;
+    rfn_column_open_growing(&frozen, view.frozen);
+    while (!error && rfn_column_at(&frozen) < frozen.n) {
+        int64_t node;
+        error = rfn_column_next(&frozen, &node);
+        if (!error)
+            mark_nodes(number, &(rfn_node){(rfn_node)node}, 1);
+    }
+    rfn_column_close(&frozen);
     if (error < 0) {
-        free(loops->number);
+        free(number);
         return error;
     }
-    mark_nodes(loops, view.top, view.n_top);
+    mark_nodes(number, view.top, view.n_top);
     for (size_t i = view.n_loops; i-- > 0;) {
         size_t length;
         const rfn_node *body = rfn_fold_body(fold, (uint32_t)i, &length);
-        if (loops->number[i] != UINT32_MAX)
-            mark_nodes(loops, body, length);
+        if (number[i] != UINT32_MAX)
+            mark_nodes(number, body, length);
     }
+    *n = 0;
     for (size_t i = 0; i < view.n_loops; i++) {
-        if (loops->number[i] != UINT32_MAX)
-            loops->number[i] = loops->n++;
+        if (number[i] != UINT32_MAX)
+            number[i] = (*n)++;
     }
+    *numbers = number;
     return 0;
 }
 
-int rfn_pack_loop_numbers(const struct rfn_stream *stream, uint32_t **number, uint32_t *n)
-{
-    struct loop_numbers loops;
-    RFN_TRY(number_loops(rfn_stream_fold(stream), &loops));
-    *number = loops.number;
-    *n = loops.n;
-    return 0;
-}
-
-static void pack_node(const struct loop_numbers *loops, rfn_node node, struct rfn_buf *out)
-{
-    rfn_buf_varint(out, rfn_node_is_loop(node) ? rfn_node_loop(loops->number[rfn_node_index(node)])
-                                               : node);
-}
-
-static void pack_nodes(const struct loop_numbers *loops, const rfn_node *nodes, size_t n,
-                       struct rfn_buf *out)
+static void pack_nodes(const uint32_t *number, const rfn_node *nodes, size_t n, struct rfn_buf *out)
 {
     for (size_t i = 0; i < n; i++)
-        pack_node(loops, nodes[i], out);
+        rfn_buf_varint(out, rfn_node_is_loop(nodes[i])
+                                ? rfn_node_loop(number[rfn_node_index(nodes[i])])
+                                : nodes[i]);
 }
 
 /* Frozen nodes may be very many. */
-static int pack_frozen(const struct loop_numbers *loops, const struct rfn_column *frozen,
-                       const struct rfn_spill *spill, struct rfn_rope *out)
-{
-    struct rfn_column_cursor cursor;
-    int error = 0;
-    rfn_column_open_growing(&cursor, frozen);
-    while (!error && rfn_column_at(&cursor) < cursor.n) {
-        int64_t node;
-        error = rfn_column_next(&cursor, &node);
-        if (!error)
-            pack_node(loops, (rfn_node)node, &out->bytes);
-        if (rfn_column_at(&cursor) % RFN_ROPE_PART == 0)
-            rfn_rope_relieve(out, spill);
-    }
-    rfn_column_close(&cursor);
-    return error;
-}
-
 static int pack_loops(const struct rfn_stream *stream, struct rfn_rope *out)
 {
     const struct rfn_fold *fold = rfn_stream_fold(stream);
-    struct loop_numbers loops;
-    RFN_TRY(number_loops(fold, &loops));
-    rfn_buf_varint(&out->bytes, loops.n);
-    for (size_t i = 0; i < loops.n_old; i++) {
+    struct rfn_column_cursor frozen;
+    struct rfn_fold_view view;
+    uint32_t *number, n;
+    int error = 0;
+    RFN_TRY(rfn_pack_loop_numbers(stream, &number, &n));
+    rfn_fold_view(fold, &view);
+    rfn_buf_varint(&out->bytes, n);
+    for (size_t i = 0; i < view.n_loops; i++) {
         size_t length;
         const rfn_node *body = rfn_fold_body(fold, (uint32_t)i, &length);
-        if (loops.number[i] == UINT32_MAX)
+        if (number[i] == UINT32_MAX)
             continue;
         rfn_buf_varint(&out->bytes, length);
-        pack_nodes(&loops, body, length, &out->bytes);
+        pack_nodes(number, body, length, &out->bytes);
     }
-    struct rfn_fold_view view;
-    rfn_fold_view(fold, &view);
     rfn_buf_varint(&out->bytes, view.frozen->n + view.n_top);
-    int error = pack_frozen(&loops, view.frozen, rfn_stream_spill_of(stream), out);
-    pack_nodes(&loops, view.top, view.n_top, &out->bytes);
-    free(loops.number);
+    rfn_column_open_growing(&frozen, view.frozen);
+    while (!error && rfn_column_at(&frozen) < frozen.n) {
+        int64_t node;
+        error = rfn_column_next(&frozen, &node);
+        if (!error)
+            pack_nodes(number, &(rfn_node){(rfn_node)node}, 1, &out->bytes);
+        if (rfn_column_at(&frozen) % RFN_ROPE_PART == 0)
+            rfn_rope_relieve(out, rfn_stream_spill_of(stream));
+    }
+    rfn_column_close(&frozen);
+    pack_nodes(number, view.top, view.n_top, &out->bytes);
+    free(number);
     return error;
 }
 
 /* All that stands before the loops consists of numbers, of which some may differ in groups of one
- * shape: those of datatypes, and inputs. Who wants something of them looks at one after the other.
- */
+ * shape: those of datatypes, and inputs. */
 struct head {
-    void (*number)(struct head *head, uint64_t number, bool may_differ);
+    enum {
+        WRITE,       /* all of them */
+        WRITE_SHAPE, /* with 0 for those that may differ */
+        WEIGH,       /* n: bytes of all */
+        COUNT,       /* n: of those that may differ */
+        APPEND,      /* those that may differ, a slot each */
+        PLACE        /* where they stand, each after the one before */
+    } what;
     struct rfn_buf *out;
-    uint64_t n, last; /* numbers so far; the place behind the last one that may differ */
+    uint64_t n, last;
     struct rfn_runs *slot;
     int error;
 };
 
-static void each_of_symbol(const struct rfn_symbol *symbol, const struct rfn_function *function,
-                           struct head *head)
+static void take(struct head *head, uint64_t number, bool may_differ)
 {
-    head->number(head, (uint64_t)symbol->site << 1 | symbol->failed_poll, false);
-    head->number(head, symbol->error, false);
-    head->number(head, symbol->moved, false);
-    for (unsigned i = 0; i < function->n_in; i++) {
-        if (rfn_input_is_shared(function->params[i].kind, symbol->moved, i))
-            head->number(head, rfn_zigzag(symbol->in[i]), true);
+    switch (head->what) {
+    case WRITE:
+        rfn_buf_varint(head->out, number);
+        break;
+    case WRITE_SHAPE:
+        rfn_buf_varint(head->out, may_differ ? 0 : number);
+        break;
+    case WEIGH:
+        do
+            head->n++;
+        while (number >>= 7);
+        break;
+    case COUNT:
+        head->n += may_differ;
+        break;
+    case APPEND:
+        if (may_differ && !head->error)
+            head->error = rfn_runs_append(head->slot++, (int64_t)number, false, 0);
+        break;
+    case PLACE:
+        head->n++;
+        if (!may_differ)
+            break;
+        rfn_buf_varint(head->out, head->n - head->last);
+        head->last = head->n;
+        break;
     }
 }
 
-static void each_of_head(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                         struct head *head)
+static void take_head(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                      struct head *head)
 {
-    head->number(head, refs->n_sites, false);
+    take(head, refs->n_sites, false);
     for (size_t i = 0; i < refs->n_sites; i++) {
-        head->number(head, refs->site_functions ? refs->site_functions[i] : i, false);
-        head->number(head, refs->site_paths ? refs->site_paths[i] : i, false);
+        take(head, refs->site_functions ? refs->site_functions[i] : i, false);
+        take(head, refs->site_paths ? refs->site_paths[i] : i, false);
     }
-    head->number(head, refs->n_types, false);
+    take(head, refs->n_types, false);
     for (size_t i = 0; i < refs->n_types; i++)
-        head->number(head, refs->types ? refs->types[i] : i, true);
-    head->number(head, refs->n_comms, false);
-    head->number(head, rfn_stream_symbols(stream), false);
+        take(head, refs->types ? refs->types[i] : i, true);
+    take(head, refs->n_comms, false);
+    take(head, rfn_stream_symbols(stream), false);
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
-        const struct rfn_symbol *symbol = symbol_at(stream, i);
-        each_of_symbol(symbol, rfn_stream_schema(stream, symbol->function), head);
+        const struct rfn_symbol *symbol = rfn_stream_symbol(stream, i);
+        const struct rfn_function *function = rfn_stream_schema(stream, symbol->function);
+        take(head, (uint64_t)symbol->site << 1 | symbol->failed_poll, false);
+        take(head, symbol->error, false);
+        take(head, symbol->moved, false);
+        for (unsigned k = 0; k < function->n_in; k++) {
+            if (rfn_input_is_shared(function->params[k].kind, symbol->moved, k))
+                take(head, rfn_zigzag(symbol->in[k]), true);
+        }
     }
-}
-
-static void write_number(struct head *head, uint64_t number, bool may_differ)
-{
-    (void)may_differ;
-    rfn_buf_varint(head->out, number);
 }
 
 int rfn_pack_structure(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                        struct rfn_rope *rope)
 {
-    struct head head = {.number = write_number, .out = &rope->bytes};
-    each_of_head(stream, refs, &head);
+    take_head(stream, refs, &(struct head){.what = WRITE, .out = &rope->bytes});
     RFN_TRY(pack_loops(stream, rope));
     return rfn_rope_status(rope);
 }
 
 /* ---- what structures of one shape have in common ---- */
 
-static void write_shape(struct head *head, uint64_t number, bool may_differ)
-{
-    rfn_buf_varint(head->out, may_differ ? 0 : number);
-}
-
-static struct rfn_hash128
-digest_of_head(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-               void (*number)(struct head *head, uint64_t number, bool may_differ),
-               const struct rfn_hash128 *loops, struct rfn_buf *bytes)
-{
-    struct head head = {.number = number, .out = bytes};
-    bytes->size = 0;
-    each_of_head(stream, refs, &head);
-    rfn_buf_u64(bytes, loops->low);
-    rfn_buf_u64(bytes, loops->high);
-    return rfn_hash128_bytes(bytes->data, bytes->failed ? 0 : bytes->size);
-}
-
 int rfn_pack_structure_digests(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                                struct rfn_stream_digests *digests, uint64_t *loops)
 {
     struct rfn_rope rope = RFN_ROPE_INIT;
-    struct rfn_buf head = RFN_BUF_INIT;
-    struct rfn_hash128 of_loops = {0};
+    struct rfn_hash128 of_loops = {0}, digest[2] = {{0}};
     int error = pack_loops(stream, &rope);
     if (!error)
         error = rfn_rope_hash128(&rope, 0, &of_loops);
-    digests->structure = digest_of_head(stream, refs, write_number, &of_loops, &head);
-    digests->shape = digest_of_head(stream, refs, write_shape, &of_loops, &head).low;
     *loops = rfn_rope_size(&rope);
-    digests->shape_bytes = head.size + *loops;
-    error = error ? error : rfn_buf_status(&head);
     rfn_rope_release(&rope);
-    rfn_buf_release(&head);
+    for (int shape = 0; shape < 2 && !error; shape++) {
+        struct rfn_buf head = RFN_BUF_INIT;
+        take_head(stream, refs, &(struct head){.what = shape ? WRITE_SHAPE : WRITE, .out = &head});
+        rfn_buf_u64(&head, of_loops.low);
+        rfn_buf_u64(&head, of_loops.high);
+        error = rfn_buf_status(&head);
+        if (!error)
+            digest[shape] = rfn_hash128_bytes(head.data, head.size);
+        digests->shape_bytes = head.size + *loops;
+        rfn_buf_release(&head);
+    }
+    digests->structure = digest[0];
+    digests->shape = digest[1].low;
     return error;
-}
-
-static void weigh_number(struct head *head, uint64_t number, bool may_differ)
-{
-    (void)may_differ;
-    do
-        head->n++;
-    while (number >>= 7);
 }
 
 uint64_t rfn_pack_head_bytes(const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
 {
     const struct rfn_pack_refs own = {
         .n_sites = refs->n_sites, .n_types = refs->n_types, .n_comms = refs->n_comms};
-    struct head head = {.number = weigh_number};
-    each_of_head(stream, &own, &head);
+    struct head head = {.what = WEIGH};
+    take_head(stream, &own, &head);
     return head.n;
-}
-
-static void count_number(struct head *head, uint64_t number, bool may_differ)
-{
-    (void)number;
-    head->n += may_differ;
 }
 
 size_t rfn_pack_numbers_count(const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
 {
-    struct head head = {.number = count_number};
-    each_of_head(stream, refs, &head);
+    struct head head = {.what = COUNT};
+    take_head(stream, refs, &head);
     return head.n;
-}
-
-static void take_number(struct head *head, uint64_t number, bool may_differ)
-{
-    if (may_differ && !head->error)
-        head->error = rfn_runs_append(head->slot++, (int64_t)number, false, 0);
 }
 
 int rfn_pack_numbers(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                      struct rfn_table *table)
 {
-    struct head head = {.number = take_number, .slot = table->slots};
-    each_of_head(stream, refs, &head);
+    struct head head = {.what = APPEND, .slot = table->slots};
+    take_head(stream, refs, &head);
     return head.error;
-}
-
-static void write_place(struct head *head, uint64_t number, bool may_differ)
-{
-    (void)number;
-    head->n++;
-    if (!may_differ)
-        return;
-    rfn_buf_varint(head->out, head->n - head->last);
-    head->last = head->n;
 }
 
 int rfn_pack_number_places(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                            struct rfn_buf *out)
 {
-    struct head head = {.number = write_place, .out = out};
-    each_of_head(stream, refs, &head);
+    take_head(stream, refs, &(struct head){.what = PLACE, .out = out});
     return rfn_buf_status(out);
 }
 
@@ -327,39 +274,36 @@ static void pack_list_column(struct rfn_column *column, const struct rfn_spill *
         rfn_column_write(column, &out->bytes);
 }
 
-static int pack_lists(const struct rfn_stream *stream, struct rfn_rope *out)
-{
-    struct list_columns columns = {.spill = rfn_stream_spill_of(stream)};
-    rfn_buf_varint(&out->bytes, rfn_stream_lists(stream));
-    rfn_column_init(&columns.lengths);
-    rfn_column_init(&columns.words);
-    int error = fill_list_columns(stream, &columns);
-    if (!error) {
-        pack_list_column(&columns.lengths, columns.spill, out);
-        pack_list_column(&columns.words, columns.spill, out);
-    }
-    rfn_column_release(&columns.lengths);
-    rfn_column_release(&columns.words);
-    return error;
-}
-
 int rfn_pack_values(const struct rfn_stream *stream, struct rfn_rope *out)
 {
     const struct rfn_fold *fold = rfn_stream_fold(stream);
-    struct loop_numbers loops;
-    RFN_TRY(pack_lists(stream, out));
-    RFN_TRY(number_loops(fold, &loops));
-    for (size_t i = 0; i < loops.n_old; i++) {
-        if (loops.number[i] == UINT32_MAX)
+    struct list_columns lists = {.spill = rfn_stream_spill_of(stream)};
+    struct rfn_fold_view view;
+    uint32_t *number, n_loops;
+    rfn_buf_varint(&out->bytes, rfn_stream_lists(stream));
+    rfn_column_init(&lists.lengths);
+    rfn_column_init(&lists.words);
+    int error = fill_list_columns(stream, &lists);
+    if (!error) {
+        pack_list_column(&lists.lengths, lists.spill, out);
+        pack_list_column(&lists.words, lists.spill, out);
+    }
+    rfn_column_release(&lists.lengths);
+    rfn_column_release(&lists.words);
+    RFN_TRY(error);
+    RFN_TRY(rfn_pack_loop_numbers(stream, &number, &n_loops));
+    rfn_fold_view(fold, &view);
+    for (size_t i = 0; i < view.n_loops; i++) {
+        if (number[i] == UINT32_MAX)
             continue;
         const struct rfn_column *trips = rfn_fold_trips(fold, (uint32_t)i);
         if (trips)
             rfn_column_pack(trips, out);
         out->bytes.failed |= !trips;
     }
-    free(loops.number);
+    free(number);
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
-        const struct rfn_symbol *symbol = symbol_at(stream, i);
+        const struct rfn_symbol *symbol = rfn_stream_symbol(stream, i);
         unsigned n = (unsigned)__builtin_popcount(symbol->moved) +
                      rfn_stream_schema(stream, symbol->function)->n_out;
         for (unsigned k = 0; k < n; k++)
@@ -380,7 +324,7 @@ size_t rfn_pack_places_count(const struct rfn_stream *stream, const struct rfn_p
 {
     size_t n = refs->n_comms;
     for (uint32_t s = 0; s < rfn_stream_symbols(stream); s++) {
-        const struct rfn_symbol *symbol = symbol_at(stream, s);
+        const struct rfn_symbol *symbol = rfn_stream_symbol(stream, s);
         const struct rfn_function *function = rfn_stream_schema(stream, symbol->function);
         for (unsigned i = 0; i < function->n_in; i++)
             n += in_places(symbol, function, i);
@@ -388,35 +332,27 @@ size_t rfn_pack_places_count(const struct rfn_stream *stream, const struct rfn_p
     return n;
 }
 
-/* What a RANK input of the symbol is relative to: the own rank in the call's communicator. */
-static int64_t own_rank(const struct rfn_symbol *symbol, const struct rfn_function *function,
-                        const struct rfn_pack_refs *refs)
-{
-    for (unsigned i = function->n_in; i-- > 0;) {
-        if (function->params[i].kind != RFN_KIND_COMM)
-            continue;
-        int64_t comm = symbol->in[i];
-        bool known = !(symbol->moved >> i & 1) && comm >= 0 && (size_t)comm < refs->n_comms;
-        return known ? refs->comm_ranks[comm] : refs->world_rank;
-    }
-    return refs->world_rank;
-}
-
 int rfn_pack_places(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                     struct rfn_table *table)
 {
     struct rfn_runs *slot = table->slots;
     for (uint32_t s = 0; s < rfn_stream_symbols(stream); s++) {
-        const struct rfn_symbol *symbol = symbol_at(stream, s);
+        const struct rfn_symbol *symbol = rfn_stream_symbol(stream, s);
         const struct rfn_function *function = rfn_stream_schema(stream, symbol->function);
-        for (unsigned i = 0; i < function->n_in; i++) {
+        int64_t own = refs->world_rank; /* in the communicator of the call */
+        unsigned i = function->n_in;
+        while (i > 0 && function->params[i - 1].kind != RFN_KIND_COMM)
+            i--;
+        if (i > 0 && !(symbol->moved >> (i - 1) & 1) && symbol->in[i - 1] >= 0 &&
+            (size_t)symbol->in[i - 1] < refs->n_comms)
+            own = refs->comm_ranks[symbol->in[i - 1]];
+        for (i = 0; i < function->n_in; i++) {
             if (!in_places(symbol, function, i))
                 continue;
             bool rank = function->params[i].kind == RFN_KIND_RANK;
             int64_t word = symbol->in[i];
             bool relative = rank ? word >= 0 : word != RFN_UNDEFINED;
-            RFN_TRY(rfn_runs_append(slot++, word, relative,
-                                    rank ? own_rank(symbol, function, refs) : refs->world_rank));
+            RFN_TRY(rfn_runs_append(slot++, word, relative, rank ? own : refs->world_rank));
         }
     }
     for (size_t i = 0; i < refs->n_comms; i++)
@@ -479,21 +415,12 @@ void rfn_pack_clock(const struct rfn_pack_clock *clock, const uint64_t *marks, s
     }
 }
 
-static void pack_volume(const struct rfn_stream *stream, struct rfn_rope *out)
-{
-    for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
-        const struct rfn_column *columns = rfn_stream_volume(stream, symbol_at(stream, i));
-        rfn_column_pack(&columns[0], out);
-        rfn_column_pack(&columns[1], out);
-    }
-}
-
 int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
                     struct rfn_rope *out)
 {
     bool polls = false;
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++)
-        polls |= symbol_at(stream, i)->failed_poll;
+        polls |= rfn_stream_symbol(stream, i)->failed_poll;
     bool volume = rfn_stream_has_volume(stream);
     if (!clock && !polls && !volume)
         return 0;
@@ -503,7 +430,7 @@ int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock
     if (clock)
         rfn_pack_clock(clock, marks, n_marks, &out->bytes);
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
-        const struct rfn_symbol *symbol = symbol_at(stream, i);
+        const struct rfn_symbol *symbol = rfn_stream_symbol(stream, i);
         if (clock) {
             rfn_column_pack(&symbol->gap, out);
             rfn_column_pack(&symbol->duration, out);
@@ -514,8 +441,11 @@ int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock
                 rfn_column_pack(&symbol->inside, out);
         }
     }
-    if (volume)
-        pack_volume(stream, out);
+    for (uint32_t i = 0; i < rfn_stream_symbols(stream) && volume; i++) {
+        const struct rfn_column *columns = rfn_stream_volume(stream, rfn_stream_symbol(stream, i));
+        rfn_column_pack(&columns[0], out);
+        rfn_column_pack(&columns[1], out);
+    }
     return rfn_rope_status(out);
 }
 

@@ -131,10 +131,11 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out);
 int rfn_pack_definitions(const struct rfn_merge *merge, struct rfn_symbolizer *symbolizer,
                          struct rfn_buf *out);
 /* The same where others know functions and lines. module: hash of the definition. Returns how many
- * sources a return address has, as rfn_symbolizer_find; sources are zeros before. */
+ * sources a return address has, as rfn_symbolizer_find; sources are zeros before. It may have paths
+ * contain something else in place of offsets, which it then replaces. */
 struct rfn_source_finder {
     void *context;
-    size_t (*find)(void *context, uint64_t module, uint64_t offset,
+    size_t (*find)(void *context, uint64_t module, uint64_t *offset,
                    struct rfn_source sources[RFN_SOURCES_MAX]);
 };
 int rfn_pack_known_definitions(const struct rfn_merge *merge,

@@ -61,25 +61,6 @@ static bool differs(const struct numbers *numbers, size_t place)
     return false;
 }
 
-static int write_changes_of(const struct numbers *numbers, struct rfn_rank_value *members,
-                            struct rfn_buf *out)
-{
-    size_t n = 0, before = 0;
-    for (size_t i = 0; i < numbers->n; i++)
-        n += differs(numbers, i);
-    rfn_buf_varint(out, n);
-    bool first = true;
-    for (size_t i = 0; i < numbers->n; i++) {
-        if (!differs(numbers, i))
-            continue;
-        rfn_buf_varint(out, first ? i : i - before - 1);
-        first = false;
-        before = i;
-        RFN_TRY(write_change(numbers, i, members, out));
-    }
-    return 0;
-}
-
 /* The numbers of the first list. */
 static void write_first(const struct numbers *numbers, struct rfn_buf *out)
 {
@@ -92,61 +73,47 @@ static void write_first(const struct numbers *numbers, struct rfn_buf *out)
 static int write_changes(const struct numbers *numbers, struct rfn_buf *out)
 {
     struct rfn_rank_value *members = malloc(numbers->n_lists * sizeof *members);
-    if (!members)
-        return RFN_E_NOMEM;
-    int error = write_changes_of(numbers, members, out);
+    size_t n = 0, passed = 0; /* passed: since the change before */
+    int error = members ? 0 : RFN_E_NOMEM;
+    for (size_t i = 0; i < numbers->n; i++)
+        n += differs(numbers, i);
+    rfn_buf_varint(out, n);
+    for (size_t i = 0; i < numbers->n && !error; i++, passed++) {
+        if (!differs(numbers, i))
+            continue;
+        rfn_buf_varint(out, passed);
+        passed = (size_t)-1;
+        error = write_change(numbers, i, members, out);
+    }
     free(members);
     return error ? error : rfn_buf_status(out);
 }
 
 /* ---- STRUCTURE: all of it is numbers ---- */
 
-static size_t count_numbers(const struct rfn_pack_bytes *bytes)
-{
-    struct rfn_reader reader = rfn_reader_over(bytes->data, bytes->size);
-    size_t n = 0;
-    for (; rfn_reader_left(&reader); n++)
-        rfn_reader_varint(&reader);
-    return n;
-}
-
-static int read_numbers(const struct rfn_pack_bytes *bytes, uint64_t *at, size_t n)
-{
-    struct rfn_reader reader = rfn_reader_over(bytes->data, bytes->size);
-    for (size_t i = 0; i < n; i++)
-        at[i] = rfn_reader_varint(&reader);
-    return reader.failed || rfn_reader_left(&reader) ? RFN_E_UNSUPPORTED : 0;
-}
-
-/* As what is common, or, if they cannot be written so, as they are. 0 says which. */
-static int write_common(struct rfn_common_table *common, const struct numbers *numbers,
-                        struct rfn_buf *out)
-{
-    struct rfn_buf references = RFN_BUF_INIT;
-    int error = rfn_common_add(common, numbers->at, numbers->n, &references);
-    if (error == RFN_E_UNSUPPORTED) {
-        write_first(numbers, out);
-    } else {
-        rfn_buf_varint(out, 0);
-        rfn_buf_bytes(out, references.data, references.size);
-    }
-    rfn_buf_release(&references);
-    return error == RFN_E_UNSUPPORTED ? 0 : error;
-}
-
-/* What groups differ in is the same in both forms. */
+/* In the common form, or, if they cannot be written so, as they are. 0 says which. What groups
+ * differ in is the same in both forms. */
 static int write_structures(struct rfn_common_table *common, const struct numbers *numbers,
                             struct rfn_buf *forms)
 {
-    struct rfn_buf changes = RFN_BUF_INIT;
+    struct rfn_buf references = RFN_BUF_INIT, changes = RFN_BUF_INIT;
+    struct rfn_buf *in_common = &forms[RFN_CLUSTERS_COMMON];
     write_first(numbers, &forms[RFN_CLUSTERS_PLAIN]);
-    int error = common ? write_common(common, numbers, &forms[RFN_CLUSTERS_COMMON]) : 0;
+    int error = common ? rfn_common_add(common, numbers->at, numbers->n, &references) : 0;
+    if (common && !error) {
+        rfn_buf_varint(in_common, 0);
+        rfn_buf_bytes(in_common, references.data, references.size);
+    } else if (error == RFN_E_UNSUPPORTED) {
+        write_first(numbers, in_common);
+        error = 0;
+    }
     if (!error)
         error = write_changes(numbers, &changes);
     for (enum rfn_clusters_form form = 0; form < RFN_CLUSTERS_FORMS; form++) {
         rfn_buf_bytes(&forms[form], changes.data, changes.size);
         error = error ? error : rfn_buf_status(&forms[form]);
     }
+    rfn_buf_release(&references);
     rfn_buf_release(&changes);
     return error;
 }
@@ -155,14 +122,21 @@ static int add_structures(struct rfn_common_table *common, const struct rfn_pack
                           struct rfn_buf *forms)
 {
     struct numbers numbers = {.n_lists = shape->n_groups,
-                              .n = count_numbers(&shape->structures[0]),
                               .references = shape->ranks,
                               .parameters = shape->number_parameters,
                               .n_parameters = shape->n_number_parameters,
                               .finder = shape->finder};
+    struct rfn_reader first = rfn_reader_over(shape->structures->data, shape->structures->size);
+    for (; rfn_reader_left(&first); numbers.n++)
+        rfn_reader_varint(&first);
     int error = allocate_numbers(&numbers);
-    for (size_t i = 0; i < numbers.n_lists && !error; i++)
-        error = read_numbers(&shape->structures[i], numbers.at + i * numbers.n, numbers.n);
+    for (size_t i = 0; i < numbers.n_lists && !error; i++) {
+        const struct rfn_pack_bytes *bytes = &shape->structures[i];
+        struct rfn_reader reader = rfn_reader_over(bytes->data, bytes->size);
+        for (size_t k = 0; k < numbers.n; k++)
+            numbers.at[i * numbers.n + k] = rfn_reader_varint(&reader);
+        error = reader.failed || rfn_reader_left(&reader) ? RFN_E_UNSUPPORTED : 0;
+    }
     if (!error)
         error = write_structures(common, &numbers, forms);
     free(numbers.at);
@@ -204,15 +178,6 @@ static const uint8_t *next_column(struct rfn_reader *reader, size_t *size)
     return reader->data + begin;
 }
 
-static size_t count_columns(const struct rfn_pack_bytes *bytes)
-{
-    struct rfn_reader reader = rfn_reader_over(bytes->data, bytes->size);
-    size_t n = 0, size;
-    for (rfn_reader_varint(&reader); rfn_reader_left(&reader); n++)
-        next_column(&reader, &size);
-    return n;
-}
-
 /* Columns that stand for the same in several sets lie side by side, being much alike. */
 static int intern_columns(struct rfn_clusters_packer *packer, struct rfn_reader *readers,
                           const struct numbers *numbers)
@@ -238,8 +203,12 @@ static int intern_columns(struct rfn_clusters_packer *packer, struct rfn_reader 
 static int add_values(struct rfn_clusters_packer *packer, const struct rfn_pack_shape *shape,
                       struct rfn_buf *out)
 {
-    struct numbers numbers = {.n_lists = shape->n_sets, .n = 1 + count_columns(&shape->values[0])};
+    struct numbers numbers = {.n_lists = shape->n_sets, .n = 1};
     struct rfn_reader *readers = malloc(numbers.n_lists * sizeof *readers);
+    struct rfn_reader first = rfn_reader_over(shape->values->data, shape->values->size);
+    size_t size;
+    for (rfn_reader_varint(&first); rfn_reader_left(&first); numbers.n++)
+        next_column(&first, &size);
     int error = readers ? allocate_numbers(&numbers) : RFN_E_NOMEM;
     for (size_t i = 0; i < numbers.n_lists && readers; i++)
         readers[i] = rfn_reader_over(shape->values[i].data, shape->values[i].size);
@@ -254,54 +223,33 @@ static int add_values(struct rfn_clusters_packer *packer, const struct rfn_pack_
     return error;
 }
 
-/* ---- PLACES ---- */
-
-static int add_places(const struct rfn_pack_shape *shape, struct rfn_buf *out)
-{
-    for (uint32_t i = 0; i < shape->n_slots; i++)
-        RFN_TRY(rfn_sequence_write_parameter(
-            shape->places + (size_t)i * shape->n_members, shape->n_members, shape->of_ranks[i],
-            shape->finder ? &shape->place_parameters[i] : NULL, shape->finder, out));
-    return 0;
-}
-
 /* ---- a shape ---- */
-
-enum { PLACES, VALUES, OTHERS };
-
-static int add_parts(struct rfn_clusters_packer *packer, const struct rfn_pack_shape *shape,
-                     struct rfn_buf *structures, struct rfn_buf *others)
-{
-    RFN_TRY(add_structures(packer->common, shape, structures));
-    RFN_TRY(add_places(shape, &others[PLACES]));
-    return shape->n_sets ? add_values(packer, shape, &others[VALUES]) : 0;
-}
-
-/* In one form. */
-static void put_shape(struct rfn_clusters_packer *packer, enum rfn_clusters_form form,
-                      uint32_t n_groups, const struct rfn_buf *structures,
-                      const struct rfn_buf *others)
-{
-    const struct rfn_buf *parts[] = {structures, &others[PLACES], &others[VALUES]};
-    rfn_buf_varint(&packer->directory[form], n_groups);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        rfn_buf_varint(&packer->directory[form], parts[i]->size);
-        rfn_buf_bytes(&packer->shapes[form], parts[i]->data, parts[i]->size);
-        packer->shapes[form].failed |= parts[i]->failed;
-    }
-}
 
 int rfn_clusters_add(struct rfn_clusters_packer *packer, const struct rfn_pack_shape *shape)
 {
-    struct rfn_buf structures[RFN_CLUSTERS_FORMS] = {RFN_BUF_INIT}, others[OTHERS] = {RFN_BUF_INIT};
-    int error = add_parts(packer, shape, structures, others);
+    struct rfn_buf structures[RFN_CLUSTERS_FORMS] = {RFN_BUF_INIT};
+    struct rfn_buf places = RFN_BUF_INIT, values = RFN_BUF_INIT;
+    int error = add_structures(packer->common, shape, structures);
+    for (uint32_t i = 0; i < shape->n_slots && !error; i++)
+        error = rfn_sequence_write_parameter(
+            shape->places + (size_t)i * shape->n_members, shape->n_members, shape->of_ranks[i],
+            shape->finder ? &shape->place_parameters[i] : NULL, shape->finder, &places);
+    if (!error && shape->n_sets)
+        error = add_values(packer, shape, &values);
     for (enum rfn_clusters_form form = 0; form < RFN_CLUSTERS_FORMS; form++) {
-        if (form == RFN_CLUSTERS_PLAIN || packer->common)
-            put_shape(packer, form, shape->n_groups, &structures[form], others);
-        rfn_buf_release(&structures[form]);
+        const struct rfn_buf *parts[] = {&structures[form], &places, &values};
+        struct rfn_buf *directory = &packer->directory[form], *shapes = &packer->shapes[form];
+        rfn_buf_varint(directory, shape->n_groups);
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            rfn_buf_varint(directory, parts[i]->size);
+            rfn_buf_bytes(shapes, parts[i]->data, parts[i]->size);
+            shapes->failed |= parts[i]->failed;
+        }
     }
-    for (int i = 0; i < OTHERS; i++)
-        rfn_buf_release(&others[i]);
+    for (enum rfn_clusters_form form = 0; form < RFN_CLUSTERS_FORMS; form++)
+        rfn_buf_release(&structures[form]);
+    rfn_buf_release(&places);
+    rfn_buf_release(&values);
     packer->n_shapes++;
     return error;
 }

@@ -41,12 +41,6 @@ static size_t list_bytes(const struct rfn_common_list *list)
     return slots * sizeof *list->numbers.slots + list->capacity * sizeof *list->entries;
 }
 
-static size_t written_bytes(const struct rfn_common_table *table)
-{
-    return table->site_bytes.size + table->heads.size + table->errors.size + table->moved.size +
-           table->inputs.size + table->loop_bytes.size;
-}
-
 size_t rfn_common_table_bytes(const struct rfn_common_table *table)
 {
     return list_bytes(&table->sites) + list_bytes(&table->symbols) + list_bytes(&table->loops) +
@@ -58,7 +52,9 @@ size_t rfn_common_table_bytes(const struct rfn_common_table *table)
 static bool has_room(const struct rfn_common_table *table, size_t n)
 {
     enum { VARINT_MOST = 10 };
-    size_t written = written_bytes(table), most = RFN_CLUSTERS_BYTES_MAX;
+    size_t most = RFN_CLUSTERS_BYTES_MAX;
+    size_t written = table->site_bytes.size + table->heads.size + table->errors.size +
+                     table->moved.size + table->inputs.size + table->loop_bytes.size;
     return rfn_common_table_bytes(table) <= table->max_bytes && written < most &&
            n < (most - written) / VARINT_MOST;
 }
@@ -176,53 +172,41 @@ static int add_sites(struct walk *walk)
 /* What a symbol's content begins with; its inputs follow, and how many equal ones are before it. */
 enum { HEAD, ERROR, MOVED, INPUTS };
 
-static void write_symbol(struct rfn_common_table *table, const uint64_t *words, uint32_t n_inputs)
-{
-    uint32_t site = (uint32_t)(words[HEAD] >> 1);
-    uint64_t difference = rfn_zigzag((int64_t)site - table->site_before);
-    rfn_buf_varint(&table->heads, difference << 1 | (words[HEAD] & 1));
-    table->site_before = site;
-    rfn_buf_varint(&table->errors, words[ERROR]);
-    rfn_buf_varint(&table->moved, words[MOVED]);
-    for (uint32_t i = 0; i < n_inputs; i++)
-        rfn_buf_varint(&table->inputs, words[INPUTS + i]);
-}
-
-/* Its content in common numbers; returns how many inputs it has. */
-static uint32_t read_symbol(struct walk *walk, uint64_t *words)
-{
-    const struct rfn_dictionary *dictionary = walk->table->dictionary;
-    uint64_t head = next(walk, UINT64_MAX);
-    words[ERROR] = next(walk, UINT32_MAX);
-    words[MOVED] = next(walk, UINT32_MAX);
-    walk->failed |= head >> 1 >= walk->n_sites;
-    if (walk->failed)
-        return 0;
-    words[HEAD] = (uint64_t)walk->sites[head >> 1] << 1 | (head & 1);
-    const struct rfn_function_info *function = &dictionary->functions[walk->functions[head >> 1]];
-    walk->failed |= words[MOVED] >> function->n_in != 0;
-    uint32_t n = walk->failed ? 0 : rfn_common_inputs(function, (uint32_t)words[MOVED]);
-    for (uint32_t i = 0; i < n; i++)
-        words[INPUTS + i] = next(walk, UINT64_MAX);
-    return n;
-}
-
 static int add_symbol(struct walk *walk, uint32_t own)
 {
     struct rfn_common_table *table = walk->table;
-    uint32_t *number = &walk->symbols[own], n = read_symbol(walk, walk->words);
+    uint64_t *words = walk->words, head = next(walk, UINT64_MAX); /* words: in common numbers */
+    uint32_t *number = &walk->symbols[own], n = 0;
     bool added;
+    words[ERROR] = next(walk, UINT32_MAX);
+    words[MOVED] = next(walk, UINT32_MAX);
+    if (walk->failed || head >> 1 >= walk->n_sites)
+        return RFN_E_UNSUPPORTED;
+    const uint32_t site = walk->sites[head >> 1];
+    const struct rfn_function_info *function =
+        &table->dictionary->functions[walk->functions[head >> 1]];
+    if (words[MOVED] >> function->n_in != 0)
+        return RFN_E_UNSUPPORTED;
+    words[HEAD] = (uint64_t)site << 1 | (head & 1);
+    for (uint32_t left = rfn_common_inputs(function, (uint32_t)words[MOVED]); n < left; n++)
+        words[INPUTS + n] = next(walk, UINT64_MAX);
     if (walk->failed)
         return RFN_E_UNSUPPORTED;
-    walk->words[INPUTS + n] = 0;
-    RFN_TRY(intern(&table->symbols, walk->words, INPUTS + n + 1, number, &added));
+    words[INPUTS + n] = 0;
+    RFN_TRY(intern(&table->symbols, words, INPUTS + n + 1, number, &added));
     uint32_t before = times_before(table, &table->symbols, *number);
     if (before > 0) { /* the one that has as many before it */
-        walk->words[INPUTS + n] = before;
-        RFN_TRY(intern(&table->symbols, walk->words, INPUTS + n + 1, number, &added));
+        words[INPUTS + n] = before;
+        RFN_TRY(intern(&table->symbols, words, INPUTS + n + 1, number, &added));
     }
-    if (added)
-        write_symbol(table, walk->words, n);
+    if (!added)
+        return 0;
+    rfn_buf_varint(&table->heads, rfn_zigzag((int64_t)site - table->site_before) << 1 | (head & 1));
+    table->site_before = site;
+    rfn_buf_varint(&table->errors, words[ERROR]);
+    rfn_buf_varint(&table->moved, words[MOVED]);
+    for (uint32_t i = 0; i < n; i++)
+        rfn_buf_varint(&table->inputs, words[INPUTS + i]);
     return 0;
 }
 

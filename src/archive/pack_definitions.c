@@ -101,7 +101,7 @@ static void pack_location(struct definitions *definitions, uint64_t module, uint
 
 /* Functions and lines of a frame, which are zeros before. */
 static uint64_t find_sources(const struct definitions *definitions, uint64_t module,
-                             uint64_t offset, struct rfn_source sources[RFN_SOURCES_MAX])
+                             uint64_t *offset, struct rfn_source sources[RFN_SOURCES_MAX])
 {
     const struct rfn_source_finder *finder = definitions->finder;
     const struct rfn_definitions *modules = &definitions->merge->definitions[RFN_DEFINITION_MODULE];
@@ -109,7 +109,7 @@ static uint64_t find_sources(const struct definitions *definitions, uint64_t mod
         return finder->find(finder->context, modules->items[module].hash, offset, sources);
     if (!definitions->symbolizer || definitions->modules[module] < 0)
         return 1;
-    return rfn_symbolizer_find(definitions->symbolizer, definitions->modules[module], offset - 1,
+    return rfn_symbolizer_find(definitions->symbolizer, definitions->modules[module], *offset - 1,
                                sources);
 }
 
@@ -126,7 +126,7 @@ static uint64_t locations_of(struct definitions *definitions, uint64_t module, u
     }
     struct rfn_source sources[RFN_SOURCES_MAX] = {0};
     uint64_t first = definitions->n_locations;
-    *n = find_sources(definitions, module, offset, sources);
+    *n = find_sources(definitions, module, &offset, sources);
     if (rfn_map_put(&definitions->location_numbers, key, first * (RFN_SOURCES_MAX + 1) + *n) < 0)
         definitions->locations.failed = true;
     for (uint64_t i = 0; i < *n; i++)

@@ -1,5 +1,7 @@
 #include "archive/pack_profile.h"
 
+#include "reduce/stream_reduction.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -50,19 +52,6 @@ struct places {
     size_t *first;  /* per symbol: gap, duration, and of a failed poll polls and inside */
     size_t volumes; /* of symbol 0; two per symbol */
 };
-
-static int find_places(struct places *places, const struct rfn_profile_shape *shape)
-{
-    *places = (struct places){
-        .first = malloc((shape->n_symbols + (size_t)1) * sizeof *places->first)};
-    if (!places->first)
-        return RFN_E_NOMEM;
-    for (uint32_t i = 0; i < shape->n_symbols; i++) {
-        places->first[i] = places->volumes;
-        places->volumes += shape->failed_polls[i] ? 4 : 2;
-    }
-    return 0;
-}
 
 static bool has_volumes(const struct rfn_profile_shape *shape)
 {
@@ -137,9 +126,14 @@ static int append_new(struct rfn_new_times *times, const struct rfn_stream_profi
 int rfn_new_times_make(struct rfn_new_times *times, const struct rfn_stream_profile *profile,
                        const struct rfn_profile_shape *shape, struct rfn_room room)
 {
-    struct places places;
+    struct places places = {.first = malloc((shape->n_symbols + (size_t)1) * sizeof *places.first)};
     *times = (struct rfn_new_times){0};
-    RFN_TRY(find_places(&places, shape));
+    if (!places.first)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < shape->n_symbols; i++) {
+        places.first[i] = places.volumes;
+        places.volumes += shape->failed_polls[i] ? 4 : 2;
+    }
     size_t n = places.volumes + (has_volumes(shape) ? 2 * (size_t)shape->n_symbols : 0);
     times->columns = malloc((n + 1) * sizeof *times->columns);
     for (size_t i = 0; times->columns && i < n; i++)
@@ -182,29 +176,6 @@ static void pack_list(const struct packing *packing, const struct rfn_execution_
         out->failed = true;
 }
 
-static void pack_loop(const struct packing *packing, const struct rfn_stream_profile *profile,
-                      const struct rfn_profile_loop *loop)
-{
-    for (uint32_t i = 0; i < loop->n_contexts; i++) {
-        const struct rfn_execution_columns *columns = rfn_stream_profile_columns(profile,
-                                                                                 loop->contexts[i]);
-        pack_list(packing, columns ? &columns->correction : NULL);
-        pack_column(columns ? &columns->pace : NULL, packing->out);
-        pack_column(columns ? &columns->kept : NULL, packing->out);
-    }
-}
-
-static void pack_starts(const struct rfn_stream_profile *profile, uint64_t start,
-                        struct rfn_rope *out)
-{
-    struct rfn_start_tolerance tolerance = rfn_stream_profile_tolerance(profile);
-    uint64_t first = (uint64_t)rfn_stream_profile_first(profile);
-    rfn_buf_varint(&out->bytes, first > start ? first - start : 0); /* there may be no segment */
-    rfn_buf_varint(&out->bytes, tolerance.absolute);
-    rfn_buf_varint(&out->bytes, tolerance.share);
-    rfn_column_pack(rfn_stream_profile_top(profile), out);
-}
-
 int rfn_pack_profile_rest(const struct rfn_stream_profile *profile,
                           const struct rfn_new_times *times, const struct rfn_profile_shape *shape,
                           const struct rfn_pack_clock *clock, struct rfn_coder_memory *memory,
@@ -212,6 +183,8 @@ int rfn_pack_profile_rest(const struct rfn_stream_profile *profile,
 {
     enum { TIMES = 1, VOLUMES = 2, STRETCHED = 4 };
     const struct packing packing = {memory, out};
+    const struct rfn_start_tolerance tolerance = rfn_stream_profile_tolerance(profile);
+    const uint64_t first = (uint64_t)rfn_stream_profile_first(profile); /* if there is a segment */
     rfn_buf_varint(&out->bytes, TIMES | (has_volumes(shape) ? VOLUMES : 0) |
                                     (rfn_stream_profile_stretched(profile) ? STRETCHED : 0));
     rfn_pack_clock(clock, NULL, 0, &out->bytes);
@@ -219,10 +192,19 @@ int rfn_pack_profile_rest(const struct rfn_stream_profile *profile,
         rfn_column_pack(&times->columns[i], out);
     for (uint32_t i = 0; i < shape->n_loops; i++)
         rfn_buf_u8(&out->bytes, shape->loops[i].cuts);
-    pack_starts(profile, clock->start, out);
+    rfn_buf_varint(&out->bytes, first > clock->start ? first - clock->start : 0);
+    rfn_buf_varint(&out->bytes, tolerance.absolute);
+    rfn_buf_varint(&out->bytes, tolerance.share);
+    rfn_column_pack(rfn_stream_profile_top(profile), out);
     for (uint32_t i = 0; i < shape->n_loops; i++) {
-        if (shape->loops[i].cuts)
-            pack_loop(&packing, profile, &shape->loops[i]);
+        const struct rfn_profile_loop *loop = &shape->loops[i];
+        for (uint32_t k = 0; loop->cuts && k < loop->n_contexts; k++) {
+            const struct rfn_execution_columns *columns = rfn_stream_profile_columns(
+                profile, loop->contexts[k]);
+            pack_list(&packing, columns ? &columns->correction : NULL);
+            pack_column(columns ? &columns->pace : NULL, out);
+            pack_column(columns ? &columns->kept : NULL, out);
+        }
     }
     return rfn_rope_status(out);
 }
@@ -234,9 +216,8 @@ void rfn_profile_lists(const struct rfn_stream_profile *profile,
 {
     for (uint32_t i = 0; i < shape->n_loops; i++) {
         const struct rfn_profile_loop *loop = &shape->loops[i];
-        for (uint32_t k = 0; loop->cuts && k < loop->n_contexts; k++) {
+        for (uint32_t k = 0; loop->cuts && k < loop->n_contexts; k++)
             visit(context, rfn_stream_profile_columns(profile, loop->contexts[k]));
-        }
     }
 }
 
@@ -256,4 +237,39 @@ int rfn_pack_profile(const struct rfn_stream_profile *profile, const struct rfn_
         rfn_profile_lists(profile, shape, pack_unguided, &packing);
     rfn_coder_memory_release(&memory);
     return error ? error : rfn_rope_status(out);
+}
+
+/* ---- of a stream that was reduced while it was recorded ---- */
+
+/* The profile has its contexts from the loops as the fold numbers them (contexts.h); the file has
+ * those loops that are reachable, in the same order. */
+int rfn_pack_reduced(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
+                     struct rfn_new_times *times, struct rfn_rope *out)
+{
+    const struct rfn_stream_reduction *reduction = rfn_stream_reduced(stream);
+    const struct rfn_stream_profile *profile = rfn_stream_reduction_profile(reduction);
+    const struct rfn_contexts *contexts = rfn_stream_reduction_contexts(reduction);
+    const uint32_t n_symbols = rfn_stream_symbols(stream);
+    struct rfn_own_shape shape;
+    uint32_t *number, n_loops;
+    *times = (struct rfn_new_times){0};
+    RFN_TRY(rfn_pack_loop_numbers(stream, &number, &n_loops));
+    int error = rfn_own_shape_make(&shape, n_symbols, n_loops, contexts->n);
+    for (uint32_t i = 0; i < n_symbols && !error; i++)
+        shape.failed_polls[i] = rfn_stream_symbol(stream, i)->failed_poll;
+    for (uint32_t i = 0; i < contexts->n_loops && !error; i++) {
+        size_t length;
+        const rfn_node *body = rfn_fold_body(rfn_stream_fold(stream), i, &length);
+        if (number[i] != UINT32_MAX && rfn_contexts_cuts(contexts, i))
+            rfn_own_shape_cuts(&shape, number[i], contexts, i, body, length);
+    }
+    shape.shape.volumes = rfn_stream_counts(stream);
+    shape.shape.volumes_dropped = !rfn_stream_has_volume(stream);
+    if (!error)
+        error = rfn_new_times_make(times, profile, &shape.shape, rfn_stream_room(stream));
+    if (!error)
+        error = rfn_pack_profile(profile, times, &shape.shape, clock, out);
+    rfn_own_shape_release(&shape);
+    free(number);
+    return error;
 }

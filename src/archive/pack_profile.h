@@ -82,4 +82,10 @@ int rfn_pack_profile(const struct rfn_stream_profile *profile, const struct rfn_
                      const struct rfn_profile_shape *shape, const struct rfn_pack_clock *clock,
                      struct rfn_rope *out);
 
+/* The same of a stream whose times were reduced while it was recorded, after rfn_stream_reduce. The
+ * rope borrows from the stream and from *times, which is to be released in any case. RFN_E_NOMEM,
+ * or an error of the stream's spill. */
+int rfn_pack_reduced(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
+                     struct rfn_new_times *times, struct rfn_rope *out);
+
 #endif

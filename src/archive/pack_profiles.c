@@ -28,31 +28,25 @@ struct rfn_gathered_set {
 
 /* ---- copies ---- */
 
-static int copy_values(const struct rfn_column *from, struct rfn_column *to)
+static void copy_list(struct rfn_gathered_set *set, const struct rfn_column *list)
 {
     struct rfn_column_cursor cursor;
     int64_t value;
-    int error = 0;
-    rfn_column_open_growing(&cursor, from);
-    while (!error && rfn_column_at(&cursor) < from->n) {
-        error = rfn_column_next(&cursor, &value);
-        if (!error)
-            error = rfn_column_append(to, value);
-    }
-    rfn_column_close(&cursor);
-    return error;
-}
-
-static void copy_list(struct rfn_gathered_set *set, const struct rfn_column *list)
-{
     if (!set->error)
         set->error = RFN_GROW(set->lists, set->capacity, set->n + 1);
     if (set->error)
         return;
     struct rfn_column *copy = &set->lists[set->n];
     rfn_column_init(copy);
-    if (list)
-        set->error = copy_values(list, copy);
+    if (list) {
+        rfn_column_open_growing(&cursor, list);
+        while (!set->error && rfn_column_at(&cursor) < list->n) {
+            set->error = rfn_column_next(&cursor, &value);
+            if (!set->error)
+                set->error = rfn_column_append(copy, value);
+        }
+        rfn_column_close(&cursor);
+    }
     if (copy->n > set->lists[set->longest].n)
         set->longest = set->n;
     set->n++;
@@ -96,13 +90,6 @@ static int sample_size(const struct rfn_gathered_set *set, const int64_t *guide,
     return error;
 }
 
-static bool may_guide(const struct rfn_gathered_set *guide, const struct rfn_gathered_set *set)
-{
-    return guide->depth < RFN_GUIDES_MAX && guide->longest == set->longest &&
-           guide->sampled == set->sampled &&
-           guide->lists[guide->longest].n == set->lists[set->longest].n;
-}
-
 /* Of the sets before it the one that tells most. The set is the last one. */
 static int choose_guide(struct rfn_gathered *gathered, struct rfn_gathered_set *set)
 {
@@ -113,7 +100,9 @@ static int choose_guide(struct rfn_gathered *gathered, struct rfn_gathered_set *
     RFN_TRY(sample_size(set, NULL, &gathered->coder, &least));
     for (uint32_t i = 1; i <= CANDIDATES && i < gathered->n; i++) {
         const struct rfn_gathered_set *guide = set - i;
-        if (!may_guide(guide, set))
+        if (guide->depth >= RFN_GUIDES_MAX || guide->longest != set->longest ||
+            guide->sampled != set->sampled ||
+            guide->lists[guide->longest].n != set->lists[set->longest].n)
             continue;
         RFN_TRY(sample_size(set, guide->sample, &gathered->coder, &size));
         if (size < least) {
@@ -126,16 +115,6 @@ static int choose_guide(struct rfn_gathered *gathered, struct rfn_gathered_set *
     return 0;
 }
 
-static int pack_lists(struct rfn_gathered_set *set, struct rfn_coder_memory *memory)
-{
-    const struct rfn_gathered_set *guide = set->guide ? set - set->guide : NULL;
-    for (size_t i = 0; i < set->n; i++) {
-        const struct rfn_column *other = guide && i < guide->n ? &guide->lists[i] : NULL;
-        RFN_TRY(rfn_list_pack(NULL, &set->lists[i], other, memory, &set->packed));
-    }
-    return 0;
-}
-
 /* ---- gathering ---- */
 
 static int append_bytes(void *context, const uint8_t *bytes, size_t size)
@@ -143,18 +122,6 @@ static int append_bytes(void *context, const uint8_t *bytes, size_t size)
     struct rfn_buf *out = context;
     rfn_buf_bytes(out, bytes, size);
     return rfn_buf_status(out);
-}
-
-static int pack_rest(struct rfn_gathered_set *set, const struct rfn_stream_profile *profile,
-                     const struct rfn_new_times *times, const struct rfn_profile_shape *shape,
-                     const struct rfn_pack_clock *clock, struct rfn_coder_memory *memory)
-{
-    struct rfn_rope borrowed = RFN_ROPE_INIT;
-    int error = rfn_pack_profile_rest(profile, times, shape, clock, memory, &borrowed);
-    if (!error)
-        error = rfn_rope_each(&borrowed, append_bytes, &set->rest);
-    rfn_rope_release(&borrowed);
-    return error;
 }
 
 /* A new set, which is empty; NULL: out of memory. */
@@ -175,7 +142,11 @@ static int end_set(struct rfn_gathered *gathered, struct rfn_gathered_set *set)
     RFN_TRY(set->error);
     RFN_TRY(take_sample(set));
     RFN_TRY(choose_guide(gathered, set));
-    RFN_TRY(pack_lists(set, &gathered->coder));
+    const struct rfn_gathered_set *guide = set->guide ? set - set->guide : NULL;
+    for (size_t i = 0; i < set->n; i++) {
+        const struct rfn_column *other = guide && i < guide->n ? &guide->lists[i] : NULL;
+        RFN_TRY(rfn_list_pack(NULL, &set->lists[i], other, &gathered->coder, &set->packed));
+    }
     gathered->bytes += set->rest.size + set->packed.size;
     return 0;
 }
@@ -187,7 +158,12 @@ int rfn_gathered_add(struct rfn_gathered *gathered, uint32_t time_set,
     struct rfn_gathered_set *set = new_set(gathered, time_set);
     if (!set)
         return RFN_E_NOMEM;
-    RFN_TRY(pack_rest(set, profile, times, shape, clock, &gathered->coder));
+    struct rfn_rope rest = RFN_ROPE_INIT;
+    int error = rfn_pack_profile_rest(profile, times, shape, clock, &gathered->coder, &rest);
+    if (!error)
+        error = rfn_rope_each(&rest, append_bytes, &set->rest);
+    rfn_rope_release(&rest);
+    RFN_TRY(error);
     rfn_profile_lists(profile, shape, copy_list_of, set);
     return end_set(gathered, set);
 }
@@ -221,17 +197,6 @@ bool rfn_gathered_enough(const struct rfn_gathered *gathered)
 
 /* ---- the chunk ---- */
 
-static void put_directory(const struct rfn_gathered *gathered, struct rfn_buf *out)
-{
-    rfn_buf_varint(out, gathered->n);
-    for (size_t i = 0; i < gathered->n; i++) {
-        const struct rfn_gathered_set *set = &gathered->sets[i];
-        rfn_buf_varint(out, set->rest.size);
-        rfn_buf_varint(out, set->packed.size);
-        rfn_buf_varint(out, set->guide);
-    }
-}
-
 int rfn_gathered_pack(struct rfn_gathered *gathered, uint32_t *type, uint64_t *id,
                       struct rfn_rope *payload)
 {
@@ -239,7 +204,13 @@ int rfn_gathered_pack(struct rfn_gathered *gathered, uint32_t *type, uint64_t *i
     *type = single ? RFN_CHUNK_PROFILE : RFN_CHUNK_PROFILES;
     *id = single ? gathered->first : rfn_profiles_id(gathered->first, gathered->end);
     if (!single)
-        put_directory(gathered, &payload->bytes);
+        rfn_buf_varint(&payload->bytes, gathered->n);
+    for (size_t i = 0; i < gathered->n && !single; i++) {
+        const struct rfn_gathered_set *set = &gathered->sets[i];
+        rfn_buf_varint(&payload->bytes, set->rest.size);
+        rfn_buf_varint(&payload->bytes, set->packed.size);
+        rfn_buf_varint(&payload->bytes, set->guide);
+    }
     for (size_t i = 0; i < gathered->n; i++)
         rfn_buf_bytes(&payload->bytes, gathered->sets[i].rest.data, gathered->sets[i].rest.size);
     for (size_t i = 0; i < gathered->n; i++)
@@ -249,20 +220,17 @@ int rfn_gathered_pack(struct rfn_gathered *gathered, uint32_t *type, uint64_t *i
     return rfn_rope_status(payload);
 }
 
-static void release_set(struct rfn_gathered_set *set)
-{
-    rfn_buf_release(&set->rest);
-    rfn_buf_release(&set->packed);
-    for (size_t i = 0; i < set->n; i++)
-        rfn_column_release(&set->lists[i]);
-    free(set->lists);
-    free(set->sample);
-}
-
 void rfn_gathered_release(struct rfn_gathered *gathered)
 {
-    for (size_t i = 0; i < gathered->n; i++)
-        release_set(&gathered->sets[i]);
+    for (size_t i = 0; i < gathered->n; i++) {
+        struct rfn_gathered_set *set = &gathered->sets[i];
+        rfn_buf_release(&set->rest);
+        rfn_buf_release(&set->packed);
+        for (size_t k = 0; k < set->n; k++)
+            rfn_column_release(&set->lists[k]);
+        free(set->lists);
+        free(set->sample);
+    }
     free(gathered->sets);
     rfn_coder_memory_release(&gathered->coder);
     *gathered = (struct rfn_gathered){0};

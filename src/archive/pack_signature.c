@@ -44,56 +44,44 @@ static int next_frozen(void *context, struct rfn_path_nodes *piece)
     return 0;
 }
 
-/* Bodies of loops; those that nothing reaches are left without nodes. */
-static int fill_loops(const struct rfn_stream *stream, struct rfn_path_nodes *loops, size_t n)
-{
-    uint32_t *number, n_reached;
-    RFN_TRY(rfn_pack_loop_numbers(stream, &number, &n_reached));
-    for (size_t i = 0; i < n; i++) {
-        if (number[i] != UINT32_MAX)
-            loops[i].nodes = rfn_fold_body(rfn_stream_fold(stream), (uint32_t)i, &loops[i].n);
-    }
-    free(number);
-    return 0;
-}
-
-static int sign(const struct rfn_stream *stream, const struct rfn_fold_view *view,
-                struct rfn_path_limits *left, uint64_t *letters, struct rfn_path_nodes *loops,
-                uint64_t *signature)
+static uint64_t sign_structure(const struct rfn_stream *stream, struct rfn_path_limits *left)
 {
     struct signing signing = {.fold = rfn_stream_fold(stream)};
-    const struct rfn_path_source source = {.top = {view->top, view->n_top},
+    const uint32_t symbols = rfn_stream_symbols(stream);
+    uint64_t signature = RFN_UNSIGNED;
+    uint32_t *number = NULL, n_reached;
+    struct rfn_fold_view view;
+    rfn_fold_view(signing.fold, &view);
+    if (symbols + view.frozen->n + view.n_top > left->steps || view.n_loops > LOOPS_MOST)
+        return RFN_UNSIGNED;
+    uint64_t *letters = calloc(symbols + (size_t)1, sizeof *letters);
+    struct rfn_path_nodes *loops = calloc(view.n_loops + 1, sizeof *loops);
+    const struct rfn_path_source source = {.top = {view.top, view.n_top},
                                            .before_top = next_frozen,
                                            .loops = loops,
-                                           .n_loops = (uint32_t)view->n_loops,
-                                           .n_symbols = rfn_stream_symbols(stream),
+                                           .n_loops = (uint32_t)view.n_loops,
+                                           .n_symbols = symbols,
                                            .letters = letters,
                                            .trips = open_trips,
                                            .context = &signing,
                                            .events = rfn_stream_events(stream),
                                            .limits = left};
-    for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++)
+    int error = letters && loops ? rfn_pack_loop_numbers(stream, &number, &n_reached) : RFN_E_NOMEM;
+    for (uint32_t i = 0; i < symbols && !error; i++)
         letters[i] = rfn_stream_letter(stream, i);
-    RFN_TRY(fill_loops(stream, loops, view->n_loops));
-    rfn_column_open_growing(&signing.frozen, view->frozen);
-    int error = rfn_path_signature(&source, RFN_PATHS_ELASTIC, signature);
-    rfn_column_close(&signing.frozen);
-    return error;
-}
-
-static uint64_t sign_structure(const struct rfn_stream *stream, struct rfn_path_limits *left)
-{
-    struct rfn_fold_view view;
-    uint64_t signature = RFN_UNSIGNED, symbols = rfn_stream_symbols(stream);
-    rfn_fold_view(rfn_stream_fold(stream), &view);
-    if (symbols + view.frozen->n + view.n_top > left->steps || view.n_loops > LOOPS_MOST)
-        return RFN_UNSIGNED;
-    uint64_t *letters = calloc(symbols + 1, sizeof *letters);
-    struct rfn_path_nodes *loops = calloc(view.n_loops + 1, sizeof *loops);
-    bool made = letters && loops && sign(stream, &view, left, letters, loops, &signature) == 0;
+    for (size_t i = 0; i < view.n_loops && !error; i++) { /* others are left without nodes */
+        if (number[i] != UINT32_MAX)
+            loops[i].nodes = rfn_fold_body(signing.fold, (uint32_t)i, &loops[i].n);
+    }
+    if (!error) {
+        rfn_column_open_growing(&signing.frozen, view.frozen);
+        error = rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature);
+        rfn_column_close(&signing.frozen);
+    }
+    free(number);
     free(letters);
     free(loops);
-    return made ? signature : RFN_UNSIGNED;
+    return error ? RFN_UNSIGNED : signature;
 }
 
 uint64_t rfn_pack_signature(struct rfn_stream *stream, struct rfn_path_limits *left)

@@ -2,14 +2,6 @@
 
 #include <stdlib.h>
 
-static void pack_bins(const struct rfn_spread_sums *sums, struct rfn_buf *out)
-{
-    if (rfn_spread_bin(sums->min) == rfn_spread_bin(sums->max))
-        return; /* all are in it */
-    for (unsigned i = 0; i < sums->n_bins; i++)
-        rfn_buf_varint(out, rfn_spread_code(sums->bins[i]));
-}
-
 static void pack_sums(const struct rfn_spread_sums *sums, struct rfn_buf *out)
 {
     if (!sums->n)
@@ -21,7 +13,10 @@ static void pack_sums(const struct rfn_spread_sums *sums, struct rfn_buf *out)
         return;
     rfn_buf_varint(out, rfn_spread_code(rfn_spread_sums_mean(sums)) - min);
     rfn_buf_varint(out, rfn_spread_code(rfn_spread_sums_deviation(sums)));
-    pack_bins(sums, out);
+    if (rfn_spread_bin(sums->min) == rfn_spread_bin(sums->max))
+        return; /* all are in it */
+    for (unsigned i = 0; i < sums->n_bins; i++)
+        rfn_buf_varint(out, rfn_spread_code(sums->bins[i]));
 }
 
 static void pack_position(const struct rfn_position_sums *sums, struct rfn_buf *out)
@@ -73,19 +68,6 @@ static int divide_place(const struct rfn_place_sums *place, struct packed_place 
     return 0;
 }
 
-static void pack_apart(const struct packed_place *packed, struct rfn_buf *out)
-{
-    uint32_t next = 0;
-    rfn_buf_varint(out, packed->n_apart);
-    for (unsigned i = 0; i < packed->n_apart; i++) {
-        const struct rfn_position_sums *sums = packed->apart[i];
-        rfn_buf_varint(out, sums->after - next);
-        rfn_buf_varint(out, sums->duration.n);
-        pack_position(sums, out);
-        next = sums->after + 1;
-    }
-}
-
 /* more: the same site's failed polls follow. */
 static int pack_place(const struct rfn_place_sums *place, bool more, struct rfn_buf *out)
 {
@@ -97,28 +79,18 @@ static int pack_place(const struct rfn_place_sums *place, bool more, struct rfn_
         if (packed.firsts)
             rfn_buf_varint(out, packed.firsts);
         if (packed.n_apart)
-            pack_apart(&packed, out);
+            rfn_buf_varint(out, packed.n_apart);
+        for (uint32_t i = 0, next = 0; i < packed.n_apart; i++) {
+            const struct rfn_position_sums *sums = packed.apart[i];
+            rfn_buf_varint(out, sums->after - next);
+            rfn_buf_varint(out, sums->duration.n);
+            pack_position(sums, out);
+            next = sums->after + 1;
+        }
         pack_position(&packed.rest, out);
     }
     rfn_position_sums_release(&packed.rest);
     return error;
-}
-
-static int pack_cluster(const struct rfn_cluster_sums *cluster, uint64_t after, struct rfn_buf *out)
-{
-    const struct rfn_spread_table *table = &cluster->table;
-    rfn_buf_varint(out, cluster->first_stream - after);
-    rfn_buf_varint(out, cluster->streams);
-    rfn_buf_varint(out, (table->n + 1) / 2);
-    for (size_t i = 0; i < table->n; i += 2) {
-        const struct rfn_place_sums *polls = i + 1 < table->n && table->places[i + 1].first
-                                                 ? &table->places[i + 1]
-                                                 : NULL;
-        RFN_TRY(pack_place(&table->places[i], polls, out));
-        if (polls)
-            RFN_TRY(pack_place(polls, false, out));
-    }
-    return 0;
 }
 
 static int by_first_stream(const void *a, const void *b)
@@ -138,8 +110,19 @@ int rfn_pack_spreads(const struct rfn_spreads *spreads, struct rfn_buf *out)
     qsort(sorted, spreads->n, sizeof *sorted, by_first_stream);
     int error = 0;
     rfn_buf_varint(out, spreads->n);
-    for (size_t i = 0; i < spreads->n && !error; i++)
-        error = pack_cluster(sorted[i], i ? sorted[i - 1]->first_stream : 0, out);
+    for (size_t i = 0; i < spreads->n; i++) {
+        const struct rfn_cluster_sums *cluster = sorted[i];
+        const struct rfn_spread_table *table = &cluster->table;
+        rfn_buf_varint(out, cluster->first_stream - (i ? sorted[i - 1]->first_stream : 0));
+        rfn_buf_varint(out, cluster->streams);
+        rfn_buf_varint(out, (table->n + 1) / 2);
+        for (size_t k = 0; k < table->n && !error; k += 2) {
+            const bool polls = k + 1 < table->n && table->places[k + 1].first;
+            error = pack_place(&table->places[k], polls, out);
+            if (!error && polls)
+                error = pack_place(&table->places[k + 1], false, out);
+        }
+    }
     free(sorted);
     return error ? error : rfn_buf_status(out);
 }

@@ -215,12 +215,18 @@ static int sum_both(const struct rfn_chunks *from, const struct rfn_toc_entry *e
 }
 
 /* A chunk of the old file as it is, but for its id and so its checksum. */
-static int copy_bytes(const struct rfn_chunks *from, const struct rfn_toc_entry *entry,
-                      struct target *target, uint64_t sum)
+static int copy_chunk(const struct rfn_chunks *from, const struct rfn_toc_entry *entry,
+                      struct target *target)
 {
     static const uint8_t zeros[RFN_CHUNK_ALIGNMENT];
+    uint64_t sum, size = RFN_CHUNK_HEADER_BYTES + entry->stored_size;
     uint8_t bytes[COPY_BLOCK];
-    uint64_t size = RFN_CHUNK_HEADER_BYTES + entry->stored_size;
+    bool right;
+    RFN_TRY(sum_both(from, entry, target->diag, &right, &sum));
+    if (!right)
+        return rfn_fail(target->diag, RFN_E_CORRUPT, (int64_t)entry->offset, -1,
+                        "%s: the chunk at offset %llu is damaged", from->path,
+                        (unsigned long long)entry->offset);
     for (uint64_t at = 0; at < size;) {
         size_t n = block_at(entry, at);
         RFN_TRY(rfn_chunks_read(from, entry->offset + at, bytes, n, target->diag));
@@ -232,19 +238,6 @@ static int copy_bytes(const struct rfn_chunks *from, const struct rfn_toc_entry 
         at += n;
     }
     return put_bytes(target, zeros, -size % RFN_CHUNK_ALIGNMENT);
-}
-
-static int copy_chunk(const struct rfn_chunks *from, const struct rfn_toc_entry *entry,
-                      struct target *target)
-{
-    bool right;
-    uint64_t sum;
-    RFN_TRY(sum_both(from, entry, target->diag, &right, &sum));
-    if (right)
-        return copy_bytes(from, entry, target, sum);
-    return rfn_fail(target->diag, RFN_E_CORRUPT, (int64_t)entry->offset, -1,
-                    "%s: the chunk at offset %llu is damaged", from->path,
-                    (unsigned long long)entry->offset);
 }
 
 /* Those that stand before all others, in this order; the others in the order they were added. */
@@ -297,7 +290,7 @@ static int put_all(const struct rfn_rewrite *rewrite, struct rfn_rewrite_chunk *
 {
     uint8_t header[RFN_HEADER_BYTES];
     struct rfn_buf end = RFN_BUF_INIT;
-    int error = frame(chunks, n, rewrite->from->complete, header, &end);
+    int error = frame(chunks, n, !rewrite->from || rewrite->from->complete, header, &end);
     if (!error)
         error = put_bytes(target, header, sizeof header);
     for (size_t i = 0; i < n && !error; i++) {
@@ -318,7 +311,7 @@ int rfn_rewrite_check_other(const struct rfn_archive *archive, const char *path,
                             struct rfn_diag *diag)
 {
     struct stat there, old;
-    if (stat(path, &there) == 0 && archive->chunks.fd >= 0 &&
+    if (archive && stat(path, &there) == 0 && archive->chunks.fd >= 0 &&
         fstat(archive->chunks.fd, &old) == 0 && old.st_dev == there.st_dev &&
         old.st_ino == there.st_ino)
         return rfn_fail(diag, RFN_E_USAGE, -1, -1, "%s is the archive that is read", path);
@@ -356,20 +349,6 @@ static int create(struct target *target)
     return target->fd < 0 ? cannot(target, "create") : 0;
 }
 
-/* Gives the file its name, or takes it away. */
-static int settle(struct target *target, int error)
-{
-    if (close(target->fd) < 0 && !error)
-        error = cannot(target, "write");
-    if (!target->renamed)
-        return error;
-    if (!error && rename(target->part, target->path) < 0)
-        error = cannot(target, "create");
-    if (error < 0)
-        unlink(target->part);
-    return error;
-}
-
 int rfn_rewrite_write(struct rfn_rewrite *rewrite, const char *path, bool force, uint64_t *size,
                       struct rfn_diag *diag)
 {
@@ -379,34 +358,21 @@ int rfn_rewrite_write(struct rfn_rewrite *rewrite, const char *path, bool force,
     if (!sorted)
         return RFN_E_NOMEM;
     int error = create(&target);
-    if (!error)
-        error = settle(&target, put_all(rewrite, sorted, order(rewrite, sorted), &target));
+    if (!error) {
+        error = put_all(rewrite, sorted, order(rewrite, sorted), &target);
+        if (close(target.fd) < 0 && !error)
+            error = cannot(&target, "write");
+        if (!error && target.renamed && rename(target.part, target.path) < 0)
+            error = cannot(&target, "create");
+        if (error < 0 && target.renamed)
+            unlink(target.part);
+    }
     free(sorted);
     *size = target.written;
     return error;
 }
 
 /* ---- a file for the moment ---- */
-
-/* Those of some types of all n, in their order; how many. */
-static size_t choose(struct rfn_rewrite_chunk **chunks, size_t n, bool (*has)(uint32_t type))
-{
-    size_t chosen = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (has(chunks[i]->entry.type))
-            chunks[chosen++] = chunks[i];
-    }
-    return chosen;
-}
-
-static int map_file(const struct target *target, struct rfn_rewrite_image *image)
-{
-    void *bytes = mmap(NULL, (size_t)target->written, PROT_READ, MAP_PRIVATE, target->fd, 0);
-    if (bytes == MAP_FAILED)
-        return cannot(target, "read");
-    *image = (struct rfn_rewrite_image){bytes, (size_t)target->written};
-    return 0;
-}
 
 int rfn_rewrite_image(const struct rfn_rewrite *rewrite, bool (*has)(uint32_t type),
                       struct rfn_rewrite_image *image, struct rfn_diag *diag)
@@ -417,10 +383,20 @@ int rfn_rewrite_image(const struct rfn_rewrite *rewrite, bool (*has)(uint32_t ty
     struct target target = {
         .path = "a temporary file (see TMPDIR)", .fd = rfn_scratch_file(), .diag = diag};
     int error = target.fd < 0 ? cannot(&target, "create") : 0;
+    size_t n = 0, n_all = order(rewrite, chunks);
+    for (size_t i = 0; i < n_all; i++) {
+        if (has(chunks[i]->entry.type))
+            chunks[n++] = chunks[i];
+    }
     if (!error)
-        error = put_all(rewrite, chunks, choose(chunks, order(rewrite, chunks), has), &target);
-    if (!error)
-        error = map_file(&target, image);
+        error = put_all(rewrite, chunks, n, &target);
+    if (!error) {
+        void *bytes = mmap(NULL, (size_t)target.written, PROT_READ, MAP_PRIVATE, target.fd, 0);
+        if (bytes == MAP_FAILED)
+            error = cannot(&target, "read");
+        else
+            *image = (struct rfn_rewrite_image){bytes, (size_t)target.written};
+    }
     if (target.fd >= 0)
         close(target.fd);
     free(chunks);

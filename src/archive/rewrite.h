@@ -20,7 +20,8 @@ struct rfn_rewrite_chunk {
 };
 
 struct rfn_rewrite {
-    const struct rfn_archive *from; /* whether it is complete says whether the new file is */
+    const struct rfn_archive *from; /* whether it is complete says whether the new file is; NULL:
+                                       there is none, and the new file is complete */
     struct rfn_scratch *scratch;
     struct rfn_spill spill;
     struct rfn_rewrite_chunk *chunks;

@@ -7,9 +7,8 @@ static const char *known(const char *text)
     return text ? text : "";
 }
 
-struct rfn_pack_meta rfn_rewrite_meta_of(const struct rfn_archive *archive)
+struct rfn_pack_meta rfn_rewrite_meta_of(const struct rfn_run *run)
 {
-    const struct rfn_run *run = rfn_archive_run(archive);
     return (struct rfn_pack_meta){.recorder = known(run->recorder),
                                   .program = known(run->program),
                                   .command = known(run->command),
@@ -29,7 +28,7 @@ struct rfn_pack_meta rfn_rewrite_meta_of(const struct rfn_archive *archive)
                                   .reduction = run->reduction,
                                   .merging = run->merging,
                                   .forced = run->forced,
-                                  .cluster_again = run->clustered && !archive->first_set};
+                                  .cluster_again = run->clustered};
 }
 
 int rfn_rewrite_add_meta(struct rfn_rewrite *rewrite, const struct rfn_pack_meta *meta)

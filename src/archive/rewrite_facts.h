@@ -7,8 +7,8 @@
 #include "archive/pack.h"
 #include "archive/rewrite.h"
 
-/* What an archive's META says; texts are borrowed from it. */
-struct rfn_pack_meta rfn_rewrite_meta_of(const struct rfn_archive *archive);
+/* What META says of a run; texts are borrowed from it. A clustered run is to be clustered again. */
+struct rfn_pack_meta rfn_rewrite_meta_of(const struct rfn_run *run);
 /* RFN_E_NOMEM, RFN_E_IO (the temporary file). */
 int rfn_rewrite_add_meta(struct rfn_rewrite *rewrite, const struct rfn_pack_meta *meta);
 

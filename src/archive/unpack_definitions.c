@@ -71,11 +71,11 @@ static uint64_t address_key(uint64_t module, uint64_t offset)
     return rfn_hash_bytes((uint64_t[]){module, offset}, 2 * sizeof(uint64_t));
 }
 
-size_t rfn_known_sources_find(void *context, uint64_t module, uint64_t offset,
+size_t rfn_known_sources_find(void *context, uint64_t module, uint64_t *offset,
                               struct rfn_source sources[RFN_SOURCES_MAX])
 {
     const struct rfn_known_sources *known = context;
-    const struct sources *found = rfn_map_object(&known->by_address, address_key(module, offset));
+    const struct sources *found = rfn_map_object(&known->by_address, address_key(module, *offset));
     if (!found)
         return 1;
     memcpy(sources, found->sources, found->n * sizeof *sources);

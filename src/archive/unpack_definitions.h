@@ -31,7 +31,7 @@ struct rfn_known_sources {
 
 void rfn_known_sources_release(struct rfn_known_sources *known);
 /* Looks up what is known of an address; the context of a struct rfn_source_finder. */
-size_t rfn_known_sources_find(void *known, uint64_t module, uint64_t offset,
+size_t rfn_known_sources_find(void *known, uint64_t module, uint64_t *offset,
                               struct rfn_source sources[RFN_SOURCES_MAX]);
 
 /* Contributes what the payload defines. Where several archives know sources of an address, those

@@ -8,7 +8,7 @@
 #ifndef RFN_RECORD_FINISHING_H
 #define RFN_RECORD_FINISHING_H
 
-#include "archive/pack_reduced.h"
+#include "archive/pack_profile.h"
 #include "record/describe.h"
 #include "record/finish.h"
 #include "record/output.h"

@@ -554,6 +554,14 @@ int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
     return took_long;
 }
 
+int rfn_stream_more_polls(struct rfn_stream *stream, uint64_t more, uint64_t less)
+{
+    RFN_TRY(rfn_stream_catch_up(stream)); /* now it is held back */
+    stream->run.count += more;
+    stream->run.inside -= less;
+    return 0;
+}
+
 int rfn_stream_spill(struct rfn_stream *stream)
 {
     RFN_TRY(rfn_stream_catch_up(stream));

@@ -1,0 +1,99 @@
+"""Archives that are written event by event (refrain/writer.h): the copy of a recorded one, made by reading
+its events and writing them, says what that says, but for how it is stored."""
+import json
+import os
+
+import harness
+import test_events
+import test_install
+import test_reader
+import test_spawn
+
+
+def copied(bench, archive):
+    """The path of the copy: build/test/writer_test makes it."""
+    copier = os.path.join(bench.build, "test", "writer_test")
+    if not os.path.exists(copier):
+        test_install.make(bench, os.path.relpath(copier, test_install.ROOT))
+    out = bench.fresh("copy.rfn")
+    bench.run([copier, archive, out], check=True)
+    return out
+
+
+def facts(bench, verb, archive):
+    """What a verb says to machines, but for the file itself, and for clocks, which the copy has none of: its
+    times are whole nanoseconds."""
+    told = json.loads(bench.verb(verb, "--json", archive))
+    for name in ("file", "bytes", "bytes_per_event", "chunks", "resolution_ns", "clustered_groups",
+                 "parameter_bytes", "unclustered_parameter_bytes"):
+        told.pop(name, None)
+    told.get("group_list", []).sort(key=lambda group: group["members"])  # clusters have an order of their own
+    for group in told.get("group_list", ()):
+        group.pop("bytes")
+        group.pop("signature")  # a number of the writer's own
+    return told
+
+
+def check(bench, archive):
+    copy = copied(bench, archive)
+    bench.verb("verify", copy)
+    harness.compare("the same dump", bench.verb("dump", copy) == bench.verb("dump", archive), True)
+    for verb in ("info", "report"):
+        harness.compare(verb, facts(bench, verb, copy), facts(bench, verb, archive))
+    test_reader.compare(bench, copy, "the independent reader")
+    return copy
+
+
+def make_test(name, ranks):
+    def test(bench):
+        _, archive = bench.record("openmpi", ranks, [bench.program(name, "openmpi")],
+                                  env={"EXPECT_OUT": bench.fresh("log")})
+        check(bench, archive)
+    return test
+
+
+for _name, _ranks in test_events.programs():
+    globals()[f"test_{_name}"] = make_test(_name, _ranks)
+
+
+def test_options(bench, flavour):
+    """A little of everything, without times, with every poll, with volumes."""
+    program = bench.program("mixture", flavour)
+    for options in (), ["--time=none"], ["--polls=all"], ["--volume=cpu"]:
+        _, archive = bench.record(flavour, 2, [program, bench.path("mixture.dat")], options, timeout=60)
+        check(bench, archive)
+
+
+def test_sessions(bench):
+    """Without MPI_COMM_WORLD (Open MPI 4 has no sessions)."""
+    for how in "overlap", "ask":
+        _, archive = bench.record("mpich", 3, [bench.program("sessions", "mpich"), how],
+                                  env={"EXPECT_OUT": bench.fresh("log")})
+        check(bench, archive)
+
+
+def test_regions_and_segments(bench):
+    for name, ranks in ("regions", 2), ("segments", 4):
+        _, archive = bench.record("openmpi", ranks, [bench.program(name, "openmpi")])
+        check(bench, archive)
+
+
+def test_spawned(bench):
+    """Inter-communicators of both jobs."""
+    case = test_spawn.Case(bench, "copied")
+    case.run("one", "./app", archive="x.spawn1.rfn")
+    for name in case.archives():
+        check(bench, case.path(name))
+
+
+def test_copy_of_copy(bench):
+    """What comes out of a writer is what goes in, to the byte."""
+    _, archive = bench.record("openmpi", 4, [bench.program("communicators", "openmpi")],
+                              env={"EXPECT_OUT": bench.fresh("log")})
+    copies = [check(bench, archive)]
+    copies.append(copied(bench, copies[0]))
+    contents = []
+    for copy in copies:
+        with open(copy, "rb") as file:
+            contents.append(file.read())
+    harness.compare("the same file", contents[0] == contents[1], True)
