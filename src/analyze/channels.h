@@ -8,7 +8,6 @@
 #ifndef RFN_ANALYZE_CHANNELS_H
 #define RFN_ANALYZE_CHANNELS_H
 
-#include "analyze/call_roles.h"
 #include "analyze/wait.h"
 #include "base/map.h"
 #include "base/pool.h"

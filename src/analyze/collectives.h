@@ -9,9 +9,9 @@
 #ifndef RFN_ANALYZE_COLLECTIVES_H
 #define RFN_ANALYZE_COLLECTIVES_H
 
-#include "analyze/call_roles.h"
 #include "analyze/topology.h"
 #include "analyze/wait.h"
+#include "event/calls.h"
 
 /* One rank's part in a collective call. */
 struct rfn_share {
@@ -60,8 +60,8 @@ int64_t rfn_collectives_place(const struct rfn_collectives *collectives, uint32_
 
 struct rfn_collective_call {
     uint32_t object, place;
-    enum rfn_collective kind;
-    int64_t root; /* the word of the call: RFN_ROOT and RFN_PROC_NULL too */
+    enum rfn_call_kind kind; /* a collective one */
+    int64_t root;            /* the word of the call: RFN_ROOT and RFN_PROC_NULL too */
     bool data;
 };
 

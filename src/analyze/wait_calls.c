@@ -4,7 +4,6 @@
  * awaited things; it is measured when the event leaves. Ranks, communicators and counts come from a
  * file: what makes no sense is left out.
  */
-#include "analyze/places.h"
 #include "analyze/wait_pass.h"
 #include "base/grow.h"
 #include "refrain/event.h"
@@ -18,7 +17,7 @@ struct call {
     struct rfn_wait_symbol *symbol;
     const struct rfn_replay_stream *at;
     const struct rfn_record *record;
-    const struct rfn_role *role;
+    const struct rfn_call *role;
 };
 
 /* Room for so many awaited things more. */
@@ -43,7 +42,12 @@ static struct rfn_wait_process *process_of(const struct call *call)
 
 static int64_t input(const struct call *call, int8_t place, int64_t otherwise)
 {
-    return rfn_input(call->record, place, otherwise);
+    return place < 0 ? otherwise : call->record->in[place];
+}
+
+static bool is_partitioned(const struct rfn_call *role)
+{
+    return role->operation == RFN_MPI_Psend || role->operation == RFN_MPI_Precv;
 }
 
 static const struct rfn_volume *volume_of(const struct call *call)
@@ -113,7 +117,7 @@ static int64_t find_send_channel(struct call *call, const struct rfn_persistent 
 
 /* The call sends a message, or the start of a persistent request does. *message: its number + 1, 0
  * if it goes to nobody. */
-static int send(struct call *call, const struct rfn_role *role,
+static int send(struct call *call, const struct rfn_call *role,
                 const struct rfn_persistent *persistent, uint32_t *message)
 {
     const struct rfn_wait_symbol *symbol = call->symbol;
@@ -202,8 +206,8 @@ struct source {
 
 static struct source posted(const struct call *call)
 {
-    return (struct source){input(call, call->role->comm, -1),
-                           input(call, call->role->source, RFN_PROC_NULL),
+    return (struct source){input(call, call->role->in[RFN_IN_COMM], -1),
+                           input(call, call->role->in[RFN_IN_source], RFN_PROC_NULL),
                            input(call, call->role->recv_tag, RFN_ANY)};
 }
 
@@ -211,9 +215,11 @@ static struct source posted(const struct call *call)
 static struct source outcome(const struct call *call)
 {
     struct source source = posted(call);
-    const struct rfn_role *role = call->role;
-    int64_t came = role->out_source < 0 ? RFN_AS_POSTED : call->record->out[role->out_source];
-    int64_t tag = role->out_tag < 0 ? RFN_AS_POSTED : call->record->out[role->out_tag];
+    const struct rfn_call *role = call->role;
+    int64_t came = role->out[RFN_OUT_RANK] < 0 ? RFN_AS_POSTED
+                                               : call->record->out[role->out[RFN_OUT_RANK]];
+    int64_t tag = role->out[RFN_OUT_TAG] < 0 ? RFN_AS_POSTED
+                                             : call->record->out[role->out[RFN_OUT_TAG]];
     if (came != RFN_AS_POSTED)
         source.source = came;
     if (tag != RFN_AS_POSTED)
@@ -240,7 +246,8 @@ static bool came_as_posted(const struct call *call, int8_t outcome)
 /* A blocking receive: its outcome is known, so that it can be posted as if it had asked for it. */
 static int receive_now(struct call *call, uint32_t *receive)
 {
-    if (came_as_posted(call, call->role->out_source) && came_as_posted(call, call->role->out_tag))
+    if (came_as_posted(call, call->role->out[RFN_OUT_RANK]) &&
+        came_as_posted(call, call->role->out[RFN_OUT_TAG]))
         return post_asked(call, receive);
     struct source source = outcome(call), asked = posted(call);
     RFN_TRY(post(call, source.comm, source.source, source.tag, receive));
@@ -256,7 +263,7 @@ static int receive_now(struct call *call, uint32_t *receive)
 static int probe_matched(struct call *call)
 {
     uint32_t receive = 0;
-    int64_t handle = call->record->out[call->role->out_message];
+    int64_t handle = call->record->out[call->role->out[RFN_OUT_MESSAGE]];
     RFN_TRY(receive_now(call, &receive));
     if (!receive)
         return 0;
@@ -267,7 +274,7 @@ static int probe_matched(struct call *call)
 
 static void receive_matched(struct call *call, uint32_t *receive)
 {
-    uint64_t handle = (uint64_t)input(call, call->role->message, -1);
+    uint64_t handle = (uint64_t)input(call, call->role->in[RFN_IN_MESSAGE], -1);
     const uint64_t *number = rfn_map_get(&process_of(call)->handles, handle);
     if (!number)
         return;
@@ -295,24 +302,25 @@ static int probe(struct call *call)
 static int64_t object_of(struct call *call)
 {
     struct rfn_collectives *collectives = call->pass->collectives;
-    switch (call->role->collective) {
-    case RFN_COLLECTIVE_INIT:
+    switch (call->role->kind) {
+    case RFN_CALL_INIT:
         return rfn_collectives_of_run(collectives, false);
-    case RFN_COLLECTIVE_FINALIZE:
+    case RFN_CALL_FINALIZE:
         return rfn_collectives_of_run(collectives, true);
     default:
         break;
     }
-    if (call->role->comm >= 0)
-        return rfn_collectives_of_comm(collectives, call->record->in[call->role->comm]);
-    return rfn_collectives_of_file(collectives, call->at->rank, input(call, call->role->file, -1));
+    if (call->role->in[RFN_IN_COMM] >= 0)
+        return rfn_collectives_of_comm(collectives, call->record->in[call->role->in[RFN_IN_COMM]]);
+    return rfn_collectives_of_file(collectives, call->at->rank,
+                                   input(call, call->role->in[RFN_IN_FILE], -1));
 }
 
 /* The object and the rank's place in it; false if there is none. */
 static int find_object(struct call *call, int64_t *object, int64_t *place)
 {
     struct rfn_wait_symbol *symbol = call->symbol;
-    bool constant = symbol->constant && call->role->file < 0;
+    bool constant = symbol->constant && call->role->in[RFN_IN_FILE] < 0;
     if (!constant || symbol->object == RFN_NONE) {
         symbol->object = object_of(call);
         if (symbol->object >= 0)
@@ -327,7 +335,8 @@ static int find_object(struct call *call, int64_t *object, int64_t *place)
 static bool moves_data(const struct call *call)
 {
     const struct rfn_volume *volume = volume_of(call);
-    return call->role->always_data || volume->sent_bytes > 0 || volume->received_bytes > 0;
+    bool always = call->role->kind == RFN_CALL_BARRIER || call->role->kind >= RFN_CALL_MAKE;
+    return always || volume->sent_bytes > 0 || volume->received_bytes > 0;
 }
 
 /* What a call does that is about to be waited for, by itself or by who completes its request. */
@@ -336,11 +345,11 @@ struct doing {
     struct rfn_share share;
 };
 
-static int join(struct call *call, uint32_t object, uint32_t place, const struct rfn_role *role,
+static int join(struct call *call, uint32_t object, uint32_t place, const struct rfn_call *role,
                 int64_t root, bool data, struct doing *doing)
 {
     const struct rfn_collective_call made = {
-        .object = object, .place = place, .kind = role->collective, .root = root, .data = data};
+        .object = object, .place = place, .kind = role->kind, .root = root, .data = data};
     doing->message = RFN_JOINS;
     return rfn_collectives_enter(call->pass->collectives, &made, call->stream->here, &doing->share);
 }
@@ -351,19 +360,19 @@ static int collective(struct call *call, struct doing *doing)
     RFN_TRY(find_object(call, &object, &place));
     if (object < 0 || place < 0)
         return 0;
-    int64_t root = input(call, call->role->root, RFN_UNKNOWN);
+    int64_t root = input(call, call->role->in[RFN_IN_root], RFN_UNKNOWN);
     RFN_TRY(
         join(call, (uint32_t)object, (uint32_t)place, call->role, root, moves_data(call), doing));
-    if (call->role->out_file < 0)
+    if (call->role->out[RFN_OUT_FILE] < 0)
         return 0;
     return rfn_collectives_opened(call->pass->collectives, &doing->share, call->at->rank,
-                                  call->record->out[call->role->out_file]);
+                                  call->record->out[call->role->out[RFN_OUT_FILE]]);
 }
 
 /* The call has to wait for it. */
 static int await_all(struct call *call, const struct doing *doing, bool cancelled)
 {
-    struct rfn_operation messages = {doing->message, doing->receive};
+    struct rfn_begun messages = {doing->message, doing->receive};
     if (doing->message == RFN_JOINS) {
         messages.message = 0;
         RFN_TRY(await(call, (struct rfn_awaited){.kind = RFN_AWAITS_ALL,
@@ -377,7 +386,7 @@ static int await_all(struct call *call, const struct doing *doing, bool cancelle
 
 /* ---- requests ---- */
 
-static inline int operation_of(struct call *call, int64_t id, struct rfn_operation **operation)
+static inline int operation_of(struct call *call, int64_t id, struct rfn_begun **operation)
 {
     struct rfn_wait_process *process = process_of(call);
     RFN_TRY(RFN_GROW_ZEROED(process->operations, process->operations_capacity, (size_t)id + 1));
@@ -389,7 +398,7 @@ static inline int operation_of(struct call *call, int64_t id, struct rfn_operati
 static int keep_doing(struct call *call, uint32_t id, const struct doing *doing)
 {
     struct rfn_wait_process *process = process_of(call);
-    process->operations[id] = (struct rfn_operation){doing->message, doing->receive};
+    process->operations[id] = (struct rfn_begun){doing->message, doing->receive};
     if (doing->message != RFN_JOINS)
         return 0;
     RFN_TRY(RFN_GROW(process->shares, process->shares_capacity, (size_t)id + 1));
@@ -400,13 +409,13 @@ static int keep_doing(struct call *call, uint32_t id, const struct doing *doing)
 /* What a request was for: it is for nothing any more. */
 static int take_doing(struct call *call, uint32_t id, struct doing *doing)
 {
-    struct rfn_operation *operation;
+    struct rfn_begun *operation;
     RFN_TRY(operation_of(call, id, &operation));
     doing->message = operation->message;
     doing->receive = operation->receive;
     if (doing->message == RFN_JOINS)
         doing->share = process_of(call)->shares[id];
-    *operation = (struct rfn_operation){0};
+    *operation = (struct rfn_begun){0};
     return 0;
 }
 
@@ -431,7 +440,7 @@ static int64_t part_channel(struct call *call, int64_t channel, bool sends)
 static int set_up_partitioned(struct call *call, struct rfn_persistent *persistent)
 {
     const struct rfn_volume *volume = &persistent->volume;
-    bool sends = call->role->action == RFN_ACT_SEND;
+    bool sends = call->role->kind == RFN_CALL_SEND;
     int64_t peer = sends ? volume->dest : posted(call).source, comm = posted(call).comm;
     if (!valid_comm(call->pass, comm) || peer < 0)
         return 0;
@@ -440,7 +449,7 @@ static int set_up_partitioned(struct call *call, struct rfn_persistent *persiste
     int64_t base = channel_of(call, sends ? own : world, sends ? world : own, comm,
                               persistent->send_tag);
     int64_t channel = part_channel(call, base, sends);
-    persistent->partitions = (uint32_t)input(call, call->role->partitions, 0);
+    persistent->partitions = (uint32_t)input(call, call->role->in[RFN_IN_partitions], 0);
     *(sends ? &persistent->send_channel : &persistent->receive_channel) = channel;
     return channel == RFN_E_NOMEM ? RFN_E_NOMEM : 0;
 }
@@ -456,7 +465,7 @@ static int set_up_collective(struct call *call, struct rfn_persistent *persisten
     RFN_TRY((int)(starts < 0 ? starts : 0));
     persistent->object = (uint32_t)starts + 1;
     persistent->place = (uint32_t)place;
-    persistent->root = input(call, call->role->root, RFN_UNKNOWN);
+    persistent->root = input(call, call->role->in[RFN_IN_root], RFN_UNKNOWN);
     persistent->data = moves_data(call);
     return 0;
 }
@@ -464,20 +473,20 @@ static int set_up_collective(struct call *call, struct rfn_persistent *persisten
 /* A persistent request is made. */
 static int set_up(struct call *call, int64_t id)
 {
-    struct rfn_operation *operation;
+    struct rfn_begun *operation;
     struct rfn_wait_process *process = process_of(call);
     RFN_TRY(operation_of(call, id, &operation));
     RFN_TRY(RFN_GROW_ZEROED(process->persistent, process->persistent_capacity, (size_t)id + 1));
     struct rfn_persistent *persistent = &process->persistent[id];
-    *operation = (struct rfn_operation){0};
+    *operation = (struct rfn_begun){0};
     *persistent = (struct rfn_persistent){.role = call->role,
                                           .send_channel = RFN_NONE,
                                           .receive_channel = RFN_NONE,
                                           .volume = *volume_of(call),
                                           .send_tag = input(call, call->role->send_tag, RFN_ANY)};
-    if (call->role->action == RFN_ACT_COLLECTIVE)
+    if (rfn_call_is_collective(call->role))
         return set_up_collective(call, persistent);
-    return call->role->partitioned ? set_up_partitioned(call, persistent) : 0;
+    return is_partitioned(call->role) ? set_up_partitioned(call, persistent) : 0;
 }
 
 static int start_partitioned(struct call *call, struct rfn_persistent *persistent,
@@ -501,11 +510,11 @@ static int start_partitioned(struct call *call, struct rfn_persistent *persisten
 static int start_messages(struct call *call, const struct rfn_persistent *persistent,
                           struct doing *doing)
 {
-    const struct rfn_role *role = persistent->role;
+    const struct rfn_call *role = persistent->role;
     call->symbol->send_channel = call->symbol->receive_channel = 0;
-    if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
+    if (role->kind == RFN_CALL_SEND || role->kind == RFN_CALL_SENDRECV)
         RFN_TRY(send(call, role, persistent, &doing->message));
-    if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
+    if (role->kind == RFN_CALL_RECV || role->kind == RFN_CALL_SENDRECV)
         RFN_TRY(post(call, persistent->volume.comm, persistent->volume.source,
                      persistent->volume.tag, &doing->receive));
     call->symbol->send_channel = call->symbol->receive_channel = 0;
@@ -521,9 +530,9 @@ static int start(struct call *call, uint32_t id)
     doing = (struct doing){0};
     if (!persistent)
         return 0;
-    if (persistent->role->partitioned)
+    if (is_partitioned(persistent->role))
         RFN_TRY(start_partitioned(call, persistent, &doing));
-    else if (persistent->role->action != RFN_ACT_COLLECTIVE)
+    else if (!rfn_call_is_collective(persistent->role))
         RFN_TRY(start_messages(call, persistent, &doing));
     else if (persistent->object)
         RFN_TRY(join(call, persistent->object - 1, persistent->place, persistent->role,
@@ -533,7 +542,7 @@ static int start(struct call *call, uint32_t id)
 
 static int make_ready(struct call *call, uint32_t id, uint64_t partitions)
 {
-    struct rfn_operation *operation;
+    struct rfn_begun *operation;
     struct rfn_persistent *persistent = persistent_of(call, id);
     RFN_TRY(operation_of(call, id, &operation));
     if (!persistent || !operation->message || operation->message == RFN_JOINS)
@@ -548,14 +557,14 @@ static int make_ready(struct call *call, uint32_t id, uint64_t partitions)
 /* What a nonblocking call begins. */
 static int begin_doing(struct call *call, struct doing *doing)
 {
-    const struct rfn_role *role = call->role;
-    if (role->action == RFN_ACT_COLLECTIVE)
+    const struct rfn_call *role = call->role;
+    if (rfn_call_is_collective(role))
         return collective(call, doing);
-    if (role->action == RFN_ACT_MRECV)
+    if (role->kind == RFN_CALL_MRECV)
         receive_matched(call, &doing->receive);
-    if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
+    if (role->kind == RFN_CALL_SEND || role->kind == RFN_CALL_SENDRECV)
         RFN_TRY(send(call, role, NULL, &doing->message));
-    if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
+    if (role->kind == RFN_CALL_RECV || role->kind == RFN_CALL_SENDRECV)
         RFN_TRY(post_asked(call, &doing->receive));
     return 0;
 }
@@ -564,7 +573,7 @@ static int begin_doing(struct call *call, struct doing *doing)
 static int begin(struct call *call, int64_t id)
 {
     struct doing doing = {0};
-    struct rfn_operation *operation;
+    struct rfn_begun *operation;
     struct rfn_persistent *persistent = persistent_of(call, (size_t)id);
     RFN_TRY(operation_of(call, id, &operation));
     if (persistent)
@@ -616,7 +625,7 @@ static int give_up(struct call *call, uint32_t id, bool cancelled)
 
 static int cancel(struct call *call, uint32_t id)
 {
-    struct rfn_operation *operation;
+    struct rfn_begun *operation;
     RFN_TRY(operation_of(call, id, &operation));
     if (operation->message && operation->message != RFN_JOINS)
         call->pass->channels.messages[operation->message - 1].cancelled = true;
@@ -639,9 +648,9 @@ static int learn_made(struct call *call, const struct rfn_request_origin *made)
     struct rfn_loop_requests *loop = learning(call);
     if (!loop)
         return 0;
-    const struct rfn_operation *doing = &process_of(call)->operations[made->id];
-    enum rfn_action action = call->role->action;
-    bool message = action == RFN_ACT_SEND || action == RFN_ACT_RECV || action == RFN_ACT_SENDRECV;
+    const struct rfn_begun *doing = &process_of(call)->operations[made->id];
+    enum rfn_call_kind kind = (enum rfn_call_kind)call->role->kind;
+    bool message = kind == RFN_CALL_SEND || kind == RFN_CALL_RECV || kind == RFN_CALL_SENDRECV;
     bool known = !doing->receive || call->pass->channels.receives[doing->receive - 1].known;
     if (message && known)
         return rfn_loop_makes(loop, call->at->place, made);
@@ -655,7 +664,7 @@ static int learn_effects(struct call *call, const struct rfn_request_effects *ef
     if (!loop)
         return 0;
     if (effects->created < 0 && !effects->n_started && !effects->freed && !effects->cancelled &&
-        !effects->ready && !call->role->looks)
+        !effects->ready && call->role->kind != RFN_CALL_LOOK)
         return rfn_loop_completes(loop, call->at->place, effects->completed, effects->n_completed);
     rfn_loop_differs(loop);
     return 0;
@@ -679,8 +688,8 @@ static int create_in_loop(struct call *call, struct rfn_loop_requests *loop)
 {
     struct doing doing = {0};
     RFN_TRY(begin_doing(call, &doing));
-    loop->requests[loop->places[call->at->place].first].doing = (struct rfn_operation){
-        doing.message, doing.receive};
+    loop->requests[loop->places[call->at->place].first].doing = (struct rfn_begun){doing.message,
+                                                                                   doing.receive};
     return 0;
 }
 
@@ -688,7 +697,7 @@ static int create_in_loop(struct call *call, struct rfn_loop_requests *loop)
 static int requests(struct call *call)
 {
     struct rfn_request_effects effects;
-    const struct rfn_role *role = call->role;
+    const struct rfn_call *role = call->role;
     const struct rfn_replay_stream *at = call->at;
     RFN_TRY(rfn_tracker_event(call->pass->trackers[at->rank], at->thread, at->cursor, call->record,
                               volume_of(call), call->symbol->volume_lasts, &effects));
@@ -697,12 +706,12 @@ static int requests(struct call *call)
         RFN_TRY(
             rfn_profile_pass_requests(call->pass->profile, call->stream->here.stream, &effects));
     if (effects.created >= 0)
-        RFN_TRY((role->persistent ? set_up : begin)(call, effects.created));
+        RFN_TRY((role->variant == RFN_CALL_PERSISTENT ? set_up : begin)(call, effects.created));
     for (size_t i = 0; i < effects.n_started; i++)
         RFN_TRY(start(call, effects.started[i]->id));
     if (effects.ready)
         RFN_TRY(make_ready(call, effects.ready->id, effects.partitions));
-    for (size_t i = 0; i < effects.n_completed && !role->looks; i++) {
+    for (size_t i = 0; i < effects.n_completed && role->kind != RFN_CALL_LOOK; i++) {
         if (effects.completed[i].known)
             RFN_TRY(complete(call, &effects.completed[i]));
     }
@@ -718,45 +727,41 @@ enum { TRUNCATED = 15 }; /* MPI_ERR_TRUNCATE: the message was received neverthel
 static int blocking(struct call *call)
 {
     struct doing doing = {0};
-    const struct rfn_role *role = call->role;
-    switch (role->action) {
-    case RFN_ACT_SEND:
+    const struct rfn_call *role = call->role;
+    switch (role->kind) {
+    case RFN_CALL_SEND:
         RFN_TRY(send(call, role, NULL, &doing.message));
         break;
-    case RFN_ACT_RECV:
+    case RFN_CALL_RECV:
         RFN_TRY(receive_now(call, &doing.receive));
         break;
-    case RFN_ACT_SENDRECV:
+    case RFN_CALL_SENDRECV:
         RFN_TRY(send(call, role, NULL, &doing.message));
         RFN_TRY(receive_now(call, &doing.receive));
         break;
-    case RFN_ACT_MRECV:
+    case RFN_CALL_MRECV:
         receive_matched(call, &doing.receive);
         break;
-    case RFN_ACT_MPROBE:
+    case RFN_CALL_MPROBE:
         return probe_matched(call);
-    case RFN_ACT_PROBE:
+    case RFN_CALL_PROBE:
         return probe(call);
-    case RFN_ACT_COLLECTIVE:
-    case RFN_ACT_INIT:
-    case RFN_ACT_FINALIZE:
-        RFN_TRY(collective(call, &doing));
-        break;
     default:
-        return 0;
+        if (!rfn_call_is_collective(role))
+            return 0;
+        RFN_TRY(collective(call, &doing));
     }
     return await_all(call, &doing, false);
 }
 
 /* Events of windows wake who waits at windows: something may be there now. */
-static int enter_window(struct call *call)
+static int enter_window(struct call *call, const struct rfn_call_event *event)
 {
     struct rfn_wait_pass *pass = call->pass;
     call->stream->one_sided = true;
     const struct rfn_point since = {call->stream->here.stream, call->stream->here.at,
                                     call->stream->enter_ns}; /* of the polls that it ends */
-    RFN_TRY(rfn_one_sided_enter(pass->one_sided, call->at->cursor, call->at->rank, call->record,
-                                since));
+    RFN_TRY(rfn_one_sided_enter(pass->one_sided, event, since));
     while (pass->n_at_windows)
         rfn_replay_wake(pass->replay, pass->at_windows[--pass->n_at_windows]);
     return 0;
@@ -766,12 +771,13 @@ static int enter_window(struct call *call)
 static int show(struct call *call)
 {
     struct rfn_wait_pass *pass = call->pass;
-    const struct rfn_replay_stream *at = call->at;
+    const struct rfn_call_event event = rfn_call_event(pass->archive, call->at->cursor,
+                                                       call->at->rank, call->record);
     if (call->symbol->topology)
-        RFN_TRY(rfn_topologies_event(pass->topologies, at->cursor, at->rank, call->record));
+        RFN_TRY(rfn_topologies_event(pass->topologies, &event));
     if (call->symbol->groups)
-        RFN_TRY(rfn_groups_event(pass->groups, at->cursor, at->rank, call->record));
-    return call->symbol->one_sided ? enter_window(call) : 0;
+        RFN_TRY(rfn_groups_event(pass->groups, &event));
+    return call->symbol->one_sided ? enter_window(call, &event) : 0;
 }
 
 __attribute__((flatten)) int rfn_pass_call(struct rfn_wait_pass *pass,

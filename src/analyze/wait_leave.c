@@ -691,7 +691,7 @@ static inline int64_t waited_for_receiver(const struct rfn_wait_pass *pass,
     bool small = message->bytes <= pass->eager_bytes;
     if (!message->taken || message->posted.ns >= exit_ns)
         return message->mode != RFN_SEND_STANDARD || small ? 0 : -1;
-    if (message->mode == RFN_SEND_LOCAL)
+    if (message->mode >= RFN_SEND_BUFFERED)
         return 0;
     if (message->mode != RFN_SEND_SYNCHRONOUS && !alone && small)
         return 0;

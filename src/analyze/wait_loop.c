@@ -44,9 +44,9 @@ static inline bool has_channel(const struct rfn_loop_event *event)
 
 /* The channel that the event's symbol remembers; there is none: RFN_NONE. */
 static int64_t channel_of(const struct rfn_wait_pass *pass, const struct rfn_wait_symbol *symbol,
-                          enum rfn_action action)
+                          enum rfn_call_kind kind)
 {
-    bool sends = action == RFN_ACT_SEND;
+    bool sends = kind == RFN_CALL_SEND;
     uint32_t channel = sends ? symbol->send_channel : symbol->receive_channel;
     uint32_t generation = sends ? symbol->send_generation : symbol->receive_generation;
     if (!channel || pass->channels.items[channel - 1].generation != generation)
@@ -62,11 +62,11 @@ static enum rfn_loop_action action_of(const struct rfn_wait_symbol *symbol,
         return RFN_LOOP_ACT_ANY;
     if (symbol->concerns && !symbol->creates)
         return RFN_LOOP_ACT_COMPLETES;
-    if (symbol->role->action == RFN_ACT_SEND)
+    if (symbol->role->kind == RFN_CALL_SEND)
         return symbol->creates ? RFN_LOOP_ACT_BEGINS_SEND : RFN_LOOP_ACT_SENDS;
-    if (symbol->role->action == RFN_ACT_RECV)
+    if (symbol->role->kind == RFN_CALL_RECV)
         return symbol->creates ? RFN_LOOP_ACT_BEGINS_RECEIVE : RFN_LOOP_ACT_RECEIVES;
-    bool nothing = symbol->role->action == RFN_ACT_NONE && !symbol->creates;
+    bool nothing = symbol->role->kind == RFN_CALL_OTHER && !symbol->creates;
     return nothing ? RFN_LOOP_ACT_NOTHING : RFN_LOOP_ACT_ANY;
 }
 
@@ -94,12 +94,12 @@ void rfn_pass_learn(const struct rfn_wait_pass *pass, struct rfn_wait_stream *st
                                      .mpi_activity = symbol->mpi_activity,
                                      .request = loop->requests.places[at->place].first,
                                      .action = (uint8_t)action_of(symbol, at->record),
-                                     .mode = (uint8_t)symbol->role->mode};
+                                     .mode = symbol->role->mode};
     loop->n_activities = most(loop->n_activities, symbol->gap_activity);
     loop->n_activities = most(loop->n_activities, symbol->mpi_activity);
     if (!has_channel(event))
         return;
-    int64_t channel = channel_of(pass, symbol, symbol->role->action);
+    int64_t channel = channel_of(pass, symbol, (enum rfn_call_kind)symbol->role->kind);
     if (channel < 0) {
         event->action = RFN_LOOP_ACT_ANY;
         return;
@@ -147,17 +147,17 @@ static inline int64_t send(struct rfn_channels *channels, const struct rfn_loop_
 
 /* Sends or receives. */
 static inline int communicate(struct rfn_channels *channels, const struct rfn_loop_event *event,
-                              uint32_t rank, struct rfn_point here, struct rfn_operation *doing)
+                              uint32_t rank, struct rfn_point here, struct rfn_begun *doing)
 {
     if (event->action == RFN_LOOP_ACT_SENDS || event->action == RFN_LOOP_ACT_BEGINS_SEND) {
         int64_t message = send(channels, event, here);
         RFN_TRY((int)(message < 0 ? message : 0));
-        *doing = (struct rfn_operation){.message = (uint32_t)message + 1};
+        *doing = (struct rfn_begun){.message = (uint32_t)message + 1};
     } else {
         channels->items[event->channel].used = true;
         int64_t receive = rfn_channels_receive_in(channels, event->channel, rank, here);
         RFN_TRY((int)(receive < 0 ? receive : 0));
-        *doing = (struct rfn_operation){.receive = (uint32_t)receive + 1};
+        *doing = (struct rfn_begun){.receive = (uint32_t)receive + 1};
     }
     return 0;
 }
@@ -166,7 +166,7 @@ static inline int communicate(struct rfn_channels *channels, const struct rfn_lo
 static inline int act(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                       const struct rfn_replay_stream *at, const struct rfn_loop_event *event)
 {
-    struct rfn_operation doing;
+    struct rfn_begun doing;
     if (event->action == RFN_LOOP_ACT_NOTHING)
         return 0;
     if (event->action == RFN_LOOP_ACT_COMPLETES)

@@ -5,7 +5,6 @@
 #define RFN_ANALYZE_WAIT_PASS_H
 
 #include "analyze/activity.h"
-#include "analyze/call_roles.h"
 #include "analyze/channels.h"
 #include "analyze/collectives.h"
 #include "analyze/critical_path.h"
@@ -54,7 +53,7 @@ struct rfn_awaited {
 
 /* ... and of a persistent one what each start does. */
 struct rfn_persistent {
-    const struct rfn_role *role;           /* NULL: the request is not persistent */
+    const struct rfn_call *role;           /* NULL: the request is not persistent */
     int64_t send_channel, receive_channel; /* of partitioned communication, else -1 */
     uint32_t object, place;                /* of a collective call */
     struct rfn_volume volume;
@@ -65,7 +64,7 @@ struct rfn_persistent {
 };
 
 struct rfn_wait_process {
-    struct rfn_operation *operations; /* by request id (refrain/completion.h) */
+    struct rfn_begun *operations; /* by request id (refrain/completion.h) */
     size_t operations_capacity;
     struct rfn_share *shares; /* by request id */
     size_t shares_capacity;
@@ -79,7 +78,7 @@ struct rfn_wait_process {
  */
 struct rfn_wait_symbol {
     _Alignas(64) struct rfn_tally *tally; /* profile_pass.h */
-    const struct rfn_role *role;
+    const struct rfn_call *role;
     uint32_t site, mpi_activity;
     uint32_t before, region,
         gap_activity; /* the gap in front, as it was last; before UINT32_MAX: not yet */
@@ -180,7 +179,6 @@ struct rfn_wait_pass {
     bool reduced; /* times are, so that those of two ranks fit together about only */
     struct rfn_replay *replay;
     const int64_t *turn_ns; /* of the replay */
-    struct rfn_role *roles;
     struct rfn_profile_pass *profile;
     struct rfn_steps *steps;       /* NULL: nobody asks for behaviour */
     struct rfn_tracker **trackers; /* by rank */
@@ -237,8 +235,8 @@ static inline uint32_t rfn_pass_region(const struct rfn_wait_stream *stream)
 
 /* The current event waits for what it was begun for: a message that is sent, one that is received;
  * + 1, 0: none. There is room. */
-static inline void rfn_pass_await_messages(struct rfn_wait_stream *stream,
-                                           struct rfn_operation doing, bool cancelled)
+static inline void rfn_pass_await_messages(struct rfn_wait_stream *stream, struct rfn_begun doing,
+                                           bool cancelled)
 {
     if (doing.message)
         stream->awaited[stream->n_awaited++] = (struct rfn_awaited){

@@ -75,7 +75,7 @@ static void doubt(struct rfn_leaving *leaving, const struct rfn_message *message
 static bool is_doubtful(const struct rfn_leaving *leaving, const struct rfn_message *message,
                         bool before)
 {
-    if (!leaving->pass->reduced || message->mode == RFN_SEND_LOCAL)
+    if (!leaving->pass->reduced || message->mode >= RFN_SEND_BUFFERED)
         return false;
     if (before)
         return !was_over(leaving, message);
@@ -97,7 +97,7 @@ struct rfn_wait rfn_late_receiver(struct rfn_leaving *leaving, const struct rfn_
     }
     if (message->mode == RFN_SEND_STANDARD && before && !undecided && !eager)
         pass->eager_bytes = message->bytes;
-    if (message->mode == RFN_SEND_LOCAL || before)
+    if (message->mode >= RFN_SEND_BUFFERED || before)
         return wait;
     if (!eager || leaving->of->n_awaited == 1)
         wait.ns = message->posted.ns - leaving->of->enter_ns;
@@ -128,7 +128,7 @@ static bool is_open(const struct rfn_wait_pass *pass, const struct rfn_awaited *
     if (awaited->kind != RFN_AWAITS_MESSAGE_TAKEN || awaited->cancelled)
         return false;
     const struct rfn_message *message = &pass->channels.messages[awaited->number];
-    return !message->taken && message->mode != RFN_SEND_LOCAL && !is_eager(pass, message);
+    return !message->taken && message->mode < RFN_SEND_BUFFERED && !is_eager(pass, message);
 }
 
 /* Goes on to what is open, from what is awaited at `i` on; whether there is something. */

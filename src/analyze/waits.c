@@ -57,7 +57,7 @@ static int symbol_init(struct rfn_wait_pass *pass, uint32_t stream, struct rfn_w
         .site = (uint32_t)site,
         .mpi_activity = (uint32_t)activity,
         .before = UINT32_MAX,
-        .role = &pass->roles[record->function],
+        .role = rfn_archive_call(pass->archive, record->function),
         .concerns = rfn_tracker_concerns(pass->trackers[0], record->function),
         .creates = rfn_tracker_creates(pass->trackers[0], record->function),
         .topology = rfn_topologies_concerns(pass->topologies, record->function),
@@ -206,10 +206,10 @@ __attribute__((noinline)) static int enter_any(struct rfn_wait_pass *pass,
         RFN_TRY(take_gap(pass, stream, at));
     }
     stream->here = (struct rfn_point){number, stream->history.at, at->enter_ns};
-    enum rfn_action action = stream->symbol->role->action;
-    if (action == RFN_ACT_REGION_BEGIN)
+    uint8_t kind = stream->symbol->role->kind;
+    if (kind == RFN_CALL_REGION_BEGIN)
         RFN_TRY(enter_region(stream, at->record->in[0]));
-    else if (action == RFN_ACT_REGION_END)
+    else if (kind == RFN_CALL_REGION_END)
         leave_region(stream, at->record->in[0]);
     else
         RFN_TRY(rfn_pass_call(pass, stream, at));
@@ -390,9 +390,8 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
                                            .context = pass,
                                            .progress_context = context};
     pass->waits = calloc(1, sizeof *pass->waits);
-    pass->roles = rfn_roles_new(pass->archive);
     pass->trackers = rfn_trackers_new(pass->archive);
-    if (!pass->waits || !pass->roles || !pass->trackers)
+    if (!pass->waits || !pass->trackers)
         return RFN_E_NOMEM;
     pass->waits->n_ranks = rfn_archive_run(pass->archive)->ranks;
     pass->processes = calloc((size_t)pass->waits->n_ranks + 1, sizeof *pass->processes);
@@ -450,7 +449,6 @@ static void pass_release(struct rfn_wait_pass *pass)
     rfn_activities_release(&pass->activities);
     rfn_delays_release(&pass->delays);
     rfn_tally_release(&pass->tally);
-    free(pass->roles);
     free(pass->absent);
     free(pass->late);
 }

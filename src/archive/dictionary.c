@@ -219,9 +219,13 @@ static const char *read_functions(struct context *context)
     struct rfn_dictionary *to = context->to;
     to->n_functions = rfn_reader_count(&context->reader, 1);
     to->functions = allocate(context, to->n_functions, sizeof *to->functions);
-    const char *fault = to->functions ? NULL : rfn_out_of_memory;
-    for (uint32_t i = 0; i < to->n_functions && !fault && !context->reader.failed; i++)
+    to->calls = allocate(context, to->n_functions, sizeof *to->calls);
+    const char *fault = to->functions && to->calls ? NULL : rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_functions && !fault && !context->reader.failed; i++) {
         fault = read_function(context, &to->functions[i]);
+        if (!fault && !context->reader.failed)
+            rfn_call_init(&to->calls[i], &to->functions[i]);
+    }
     if (fault)
         return fault;
     return context->reader.failed ? "the table of functions is malformed" : NULL;

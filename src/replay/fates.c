@@ -12,7 +12,7 @@ struct pending {
 };
 
 struct rpl_fates {
-    const struct rpl_operations *operations;
+    const struct rfn_archive *archive;
     const struct rfn_volumes *volumes;
     struct rfn_cursor *cursor;
     struct rfn_tracker *tracker;
@@ -25,18 +25,18 @@ struct rpl_fates {
     size_t posting_capacity;
 };
 
-int rpl_fates_open(struct rpl_fates **fates, const struct rpl_operations *operations,
+int rpl_fates_open(struct rpl_fates **fates, const struct rfn_archive *archive,
                    const struct rfn_volumes *volumes, uint32_t stream, struct rfn_diag *diag)
 {
-    struct rfn_stream_info info = rfn_archive_stream(operations->archive, stream);
+    struct rfn_stream_info info = rfn_archive_stream(archive, stream);
     struct rpl_fates *made = calloc(1, sizeof *made);
     if (!made)
         return RFN_E_NOMEM;
     *made = (struct rpl_fates){
-        .operations = operations, .volumes = volumes, .rank = info.rank, .thread = info.thread};
-    int error = rfn_cursor_open(operations->archive, stream, &made->cursor, diag);
+        .archive = archive, .volumes = volumes, .rank = info.rank, .thread = info.thread};
+    int error = rfn_cursor_open(archive, stream, &made->cursor, diag);
     if (error == 0) {
-        made->tracker = rfn_tracker_new(operations->archive);
+        made->tracker = rfn_tracker_new(archive);
         error = made->tracker ? rfn_cursor_decode_ahead(made->cursor, diag) : RFN_E_NOMEM;
     } else {
         made->cursor = NULL;
@@ -76,10 +76,15 @@ static int post(struct rpl_fates *fates, uint32_t id, const struct rfn_volume *v
     return 0;
 }
 
+static const struct rfn_call *call_of(const struct rpl_fates *fates, uint32_t function)
+{
+    return rfn_archive_call(fates->archive, function);
+}
+
 static bool is_message(const struct rpl_fates *fates, uint32_t function)
 {
-    const struct rpl_operation *operation = &fates->operations->of[function];
-    return operation->sends || operation->receives;
+    const struct rfn_call *call = call_of(fates, function);
+    return rfn_call_sends(call) || rfn_call_receives(call);
 }
 
 /* The posting that the request was made for last; requests of other calls get its id later. */
@@ -106,14 +111,14 @@ static int take(struct rpl_fates *fates, const struct rfn_record *record,
                 const struct rfn_request_effects *effects, const struct rfn_volume *volume)
 {
     if (effects->created >= 0 && is_message(fates, record->function) &&
-        fates->operations->of[record->function].mode == RPL_NONBLOCKING)
+        call_of(fates, record->function)->variant == RFN_CALL_NONBLOCKING)
         RFN_TRY(post(fates, (uint32_t)effects->created, volume));
     for (size_t i = 0; i < effects->n_started && !record->error; i++) {
         const struct rfn_request_origin *origin = effects->started[i];
         if (is_message(fates, origin->function))
             RFN_TRY(post(fates, origin->id, origin->volume));
     }
-    bool looks = fates->operations->of[record->function].class_ != RFN_CLASS_COMPLETION;
+    bool looks = call_of(fates, record->function)->kind != RFN_CALL_COMPLETE;
     for (size_t i = 0; i < effects->n_completed && !looks; i++) {
         const struct rfn_completed *completed = &effects->completed[i];
         if (completed->known)

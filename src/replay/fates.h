@@ -18,8 +18,8 @@ struct rpl_fate {
 
 struct rpl_fates;
 
-/* operations and volumes are borrowed. */
-int rpl_fates_open(struct rpl_fates **fates, const struct rpl_operations *operations,
+/* archive and volumes are borrowed. */
+int rpl_fates_open(struct rpl_fates **fates, const struct rfn_archive *archive,
                    const struct rfn_volumes *volumes, uint32_t stream, struct rfn_diag *diag);
 void rpl_fates_close(struct rpl_fates *fates);
 

@@ -129,7 +129,7 @@ static int load(const struct job *job, struct replay *replay, struct rfn_diag *d
     RFN_TRY(rfn_archive_open(replay->file, &replay->archive, diag));
     RFN_TRY(check_run(job, replay, diag));
     RFN_TRY(rpl_survey_stream(replay->archive, (uint32_t)job->rank, &replay->stream, diag));
-    RFN_TRY(rpl_operations_init(&replay->operations, replay->archive, rpl_handler_of));
+    RFN_TRY(rpl_operations_init(&replay->operations, replay->archive, rpl_can_issue));
     replay->volumes = rfn_volumes_new(replay->archive);
     replay->seconds = calloc((size_t)job->repeats, sizeof *replay->seconds);
     if (!replay->volumes || !replay->seconds)

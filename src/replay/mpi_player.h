@@ -2,7 +2,7 @@
  *
  * The player reads the rank's events (the survey has found before that they can be replayed),
  * stands in for what was computed between them (mpi_pace.h), and issues each call with what was
- * recorded: handlers of operations by name, in mpi_messages.c, mpi_requests.c, mpi_collectives.c,
+ * recorded: handlers of operations, in mpi_messages.c, mpi_requests.c, mpi_collectives.c,
  * mpi_comms.c, mpi_windows.c. What the player does for itself it does by the names PMPI_*, so that
  * a recorder in front of MPI sees the calls of the program and no others.
  *
@@ -90,14 +90,14 @@ struct rpl_player {
     double seconds;
 };
 
-typedef int rpl_handler(struct rpl_player *player, const struct rpl_call *call);
+typedef int rpl_handler(struct rpl_player *player, const struct rfn_call_event *call);
 
 struct rpl_named_handler {
-    const char *name; /* of the operation */
+    enum rfn_operation operation;
     rpl_handler *handler;
 };
 
-/* The handlers of a file, ended by a NULL name. */
+/* The handlers of a file, ended by a NULL handler. */
 extern const struct rpl_named_handler rpl_message_handlers[];
 extern const struct rpl_named_handler rpl_request_handlers[];
 extern const struct rpl_named_handler rpl_collective_handlers[];
@@ -105,7 +105,7 @@ extern const struct rpl_named_handler rpl_comm_handlers[];
 extern const struct rpl_named_handler rpl_window_handlers[];
 
 /* For rpl_operations_init. */
-int rpl_handler_of(const char *name, enum rpl_mode mode);
+bool rpl_can_issue(enum rfn_operation operation, enum rfn_call_variant variant);
 
 /* What there is to know before a run, of one rank and one archive. */
 struct rpl_role_of_rank {
@@ -135,20 +135,20 @@ int rpl_mpi_tag(int64_t word);
 MPI_Comm rpl_mpi_comm(const struct rpl_player *player, int64_t word);
 /* A group that a call has made, in the slot that the recorder gave it; freed where there is none.
  */
-int rpl_keep_group(struct rpl_player *player, const struct rpl_call *call, MPI_Group group);
+int rpl_keep_group(struct rpl_player *player, const struct rfn_call_event *call, MPI_Group group);
 /* A buffer of the pool; fails with words. */
 int rpl_take(struct rpl_player *player, int64_t bytes, void **buffer);
 /* Room for n + 1 integers, of the pool; NULL without memory. */
 int *rpl_ints(struct rpl_player *player, size_t n);
 /* The words of a list as such integers, at least `least` of them (0 beyond the list), which are n;
  * NULL without memory. */
-int *rpl_int_list(struct rpl_player *player, const struct rpl_call *call, enum rpl_role role,
+int *rpl_int_list(struct rpl_player *player, const struct rfn_call_event *call, enum rfn_input role,
                   uint8_t kind, size_t least, size_t *n);
 int rpl_no_memory(struct rpl_player *player);
 
 /* The element of the request that the call at hand creates. RFN_E_CORRUPT, with words: it creates
  * none. */
-int rpl_new_request(struct rpl_player *player, const struct rpl_call *call,
+int rpl_new_request(struct rpl_player *player, const struct rfn_call_event *call,
                     struct rpl_request **request);
 struct rpl_request *rpl_request_of(struct rpl_player *player,
                                    const struct rfn_request_origin *origin);
