@@ -206,7 +206,7 @@ static int lists(struct rpl_player *player, struct arguments *a)
 /* A reduction; its size was checked by the survey. */
 static int reduced(struct rpl_player *player, struct arguments *a, int64_t parts)
 {
-    int64_t bytes = rpl_reduced_bytes(a->call);
+    int64_t bytes = rfn_reduced_bytes(a->call);
     a->sent = a->received = (struct rpl_piece){(int)bytes, MPI_BYTE};
     return take_buffers(player, a, rfn_product(bytes, parts), rfn_product(bytes, parts));
 }

@@ -21,7 +21,7 @@ static MPI_Group group_of(const struct rpl_player *player, int64_t word)
 int rpl_keep_group(struct rpl_player *player, const struct rfn_call_event *call, MPI_Group group)
 {
     int64_t slot = rfn_outcome(call, RFN_OUT_GROUP);
-    if (slot < 0 || slot >= RPL_SLOTS_MAX) {
+    if (slot < 0 || slot >= RFN_SLOTS_MAX) {
         if (group != MPI_GROUP_NULL && group != MPI_GROUP_EMPTY)
             PMPI_Group_free(&group);
         return 0;

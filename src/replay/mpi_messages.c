@@ -116,7 +116,7 @@ static int issue_send(struct rpl_player *player, const struct rfn_call_event *ca
         return 0;
     }
     struct rpl_request *request;
-    struct rpl_fate fate = {0};
+    struct rfn_fate fate = {0};
     RFN_TRY(rpl_new_request(player, call, &request));
     if (call->call->variant == RFN_CALL_NONBLOCKING)
         RFN_TRY(rpl_fate(player, &player->volume, &fate));
@@ -174,7 +174,7 @@ static int issue_recv(struct rpl_player *player, const struct rfn_call_event *ca
     if (call->call->variant == RFN_CALL_BLOCKING)
         return receive_blocking(player, call);
     struct rpl_request *request;
-    struct rpl_fate fate;
+    struct rfn_fate fate;
     RFN_TRY(rpl_new_request(player, call, &request));
     request->bytes = room_of(call);
     request->peer = rfn_word(call, RFN_IN_source, RFN_PROC_NULL);
@@ -236,7 +236,7 @@ static int issue_sendrecv(struct rpl_player *player, const struct rfn_call_event
 static int issue_isendrecv(struct rpl_player *player, const struct rfn_call_event *call)
 {
     struct rpl_request *request;
-    struct rpl_fate fate;
+    struct rfn_fate fate;
     struct outgoing out;
     RFN_TRY(rpl_new_request(player, call, &request));
     RFN_TRY(rpl_fate(player, &player->volume, &fate));
@@ -296,7 +296,7 @@ static int issue_mprobe(struct rpl_player *player, const struct rfn_call_event *
             rpl_stamp(player, volume->comm, volume->source, volume->tag, false, &message.stamp));
     MPI_Mprobe(rpl_mpi_rank(volume->source), rpl_mpi_tag(volume->tag),
                rpl_mpi_comm(player, volume->comm), &message.message, &status);
-    if (slot < 0 || slot >= RPL_SLOTS_MAX)
+    if (slot < 0 || slot >= RFN_SLOTS_MAX)
         return 0;
     RFN_TRY(RFN_GROW_ZEROED(player->messages, player->messages_capacity, (size_t)slot + 1));
     player->messages[slot] = message;
@@ -327,7 +327,7 @@ static int issue_mrecv(struct rpl_player *player, const struct rfn_call_event *c
         return 0;
     }
     struct rpl_request *request;
-    struct rpl_fate fate;
+    struct rfn_fate fate;
     RFN_TRY(rpl_new_request(player, call, &request));
     RFN_TRY(rpl_fate(player, &player->volume, &fate));
     request->buffer = buffer;
@@ -347,7 +347,7 @@ static int begin_start(struct rpl_player *player, struct rpl_request *request,
                        const struct rfn_request_origin *origin, bool *own)
 {
     const struct rfn_call *made = rfn_archive_call(player->archive, origin->function);
-    struct rpl_fate fate;
+    struct rfn_fate fate;
     *own = true;
     if (!rfn_call_sends(made) && !rfn_call_receives(made))
         return 0;

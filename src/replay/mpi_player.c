@@ -224,11 +224,11 @@ void rpl_bury_orphans(struct rpl_player *player)
     }
 }
 
-int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct rpl_fate *fate)
+int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct rfn_fate *fate)
 {
     if (player->fates)
-        return rpl_fates_next(player->fates, fate, player->diag);
-    *fate = (struct rpl_fate){volume->source, volume->tag, false};
+        return rfn_fates_next(player->fates, fate, player->diag);
+    *fate = (struct rfn_fate){volume->source, volume->tag, false};
     return 0;
 }
 
@@ -298,7 +298,7 @@ static int follow_requests(struct rpl_player *player, const struct rfn_record *r
 static int drop_fates(struct rpl_player *player, const struct rfn_record *record)
 {
     const struct rfn_call *call = rfn_archive_call(player->archive, record->function);
-    struct rpl_fate fate;
+    struct rfn_fate fate;
     bool message = rfn_call_sends(call) || rfn_call_receives(call);
     if (message && call->variant == RFN_CALL_NONBLOCKING && player->effects.created >= 0)
         RFN_TRY(rpl_fate(player, &player->volume, &fate));
@@ -312,7 +312,7 @@ static void owe(struct rpl_player *player, const struct rfn_record *record, int6
     rpl_pace_owe(&player->pace, record->enter_ns - *last_ns);
     if (record->failed_poll) /* what was computed between the polls */
         rpl_pace_owe(&player->pace, inside - record->inside_ns);
-    else if (treatment != RPL_ISSUE && treatment != RPL_END)
+    else if (treatment != RFN_TREAT_ISSUE && treatment != RFN_TREAT_END)
         rpl_pace_owe(&player->pace, inside);
     *last_ns = record->exit_ns;
 }
@@ -322,28 +322,28 @@ static int play_event(struct rpl_player *player, const struct rfn_record *record
 {
     const struct rfn_call_event call = rfn_call_event(player->archive, player->cursor, player->rank,
                                                       record);
-    int treatment = record->failed_poll ? RPL_LOCAL
-                                        : rpl_decide(&player->known, player->operations, &call);
+    int treatment = record->failed_poll ? RFN_TREAT_LOCAL
+                                        : rfn_treat(&player->known, player->operations, &call);
     RFN_TRY(treatment);
-    if (treatment == RPL_NO_CALL)
+    if (treatment == RFN_TREAT_NO_CALL)
         return 0;
-    if (treatment == RPL_BEGIN)
+    if (treatment == RFN_TREAT_BEGIN)
         *begun = true;
     if (!*begun || *ended)
         return 0;
-    if (treatment == RPL_BEGIN) {
+    if (treatment == RFN_TREAT_BEGIN) {
         rpl_pace_owe(&player->pace, record->exit_ns - *last_ns);
         *last_ns = record->exit_ns;
         return 0;
     }
     owe(player, record, last_ns, treatment);
-    *ended = treatment == RPL_END;
-    if (treatment != RPL_ISSUE && treatment != RPL_END) {
+    *ended = treatment == RFN_TREAT_END;
+    if (treatment != RFN_TREAT_ISSUE && treatment != RFN_TREAT_END) {
         RFN_TRY(follow_requests(player, record));
         return drop_fates(player, record);
     }
     rpl_pace_spend(&player->pace);
-    if (treatment == RPL_END)
+    if (treatment == RFN_TREAT_END)
         return 0;
     RFN_TRY(follow_requests(player, record));
     return issue(player, &call);
@@ -364,7 +364,7 @@ static int play_all(struct rpl_player *player, int64_t begin_ns)
 
 static int open_stream(struct rpl_player *player, const struct rpl_role_of_rank *role)
 {
-    RFN_TRY(rpl_known_init(&player->known, player->archive));
+    RFN_TRY(rfn_treat_objects_init(&player->known, player->archive));
     player->tracker = rfn_tracker_new(player->archive);
     player->comms = calloc((size_t)player->known.n_comms + 1, sizeof *player->comms);
     player->owned = calloc((size_t)player->known.n_comms + 1, sizeof *player->owned);
@@ -377,7 +377,7 @@ static int open_stream(struct rpl_player *player, const struct rpl_role_of_rank 
                                                    : MPI_COMM_NULL;
     }
     if (role->survey->wants_fates)
-        RFN_TRY(rpl_fates_open(&player->fates, player->archive, role->volumes, role->stream,
+        RFN_TRY(rfn_fates_open(&player->fates, player->archive, role->volumes, role->stream,
                                player->diag));
     RFN_TRY(rfn_cursor_open(player->archive, role->stream, &player->cursor, player->diag));
     return rfn_cursor_decode_ahead(player->cursor, player->diag);
@@ -409,8 +409,8 @@ static void release(struct rpl_player *player)
     if (player->cursor)
         rfn_cursor_close(player->cursor);
     rfn_tracker_free(player->tracker);
-    rpl_fates_close(player->fates);
-    rpl_known_release(&player->known);
+    rfn_fates_close(player->fates);
+    rfn_treat_objects_release(&player->known);
     rpl_pool_release(&player->pool);
     rpl_stamps_release(&player->stamps);
     free(player->comms);

@@ -11,14 +11,14 @@
 #ifndef RFN_REPLAY_MPI_PLAYER_H
 #define RFN_REPLAY_MPI_PLAYER_H
 
+#include "analyze/fates.h"
+#include "analyze/operations.h"
+#include "analyze/survey.h"
 #include "refrain/completion.h"
-#include "replay/fates.h"
 #include "replay/have.gen.h" /* RPL_HAVE_MPI_X: this MPI has MPI_X */
 #include "replay/mpi_pace.h"
-#include "replay/operations.h"
 #include "replay/pool.h"
 #include "replay/stamps.h"
-#include "replay/survey.h"
 
 #include <mpi.h>
 
@@ -50,15 +50,15 @@ struct rpl_message {
 
 struct rpl_player {
     const struct rfn_archive *archive;
-    const struct rpl_operations *operations;
+    const struct rfn_treatments *operations;
     const struct rfn_volumes *volumes;
-    const struct rpl_survey *survey;
+    const struct rfn_survey *survey;
     struct rfn_diag *diag;
     uint32_t rank, thread;
     struct rfn_cursor *cursor;
     struct rfn_tracker *tracker;
-    struct rpl_fates *fates; /* NULL: none needed */
-    struct rpl_known known;
+    struct rfn_fates *fates; /* NULL: none needed */
+    struct rfn_treat_objects known;
     struct rpl_pool pool;
     struct rpl_stamps stamps;
     struct rpl_pace pace;
@@ -104,14 +104,14 @@ extern const struct rpl_named_handler rpl_collective_handlers[];
 extern const struct rpl_named_handler rpl_comm_handlers[];
 extern const struct rpl_named_handler rpl_window_handlers[];
 
-/* For rpl_operations_init. */
+/* For rfn_treatments_init. */
 bool rpl_can_issue(enum rfn_operation operation, enum rfn_call_variant variant);
 
 /* What there is to know before a run, of one rank and one archive. */
 struct rpl_role_of_rank {
-    const struct rpl_operations *operations;
+    const struct rfn_treatments *operations;
     const struct rfn_volumes *volumes;
-    const struct rpl_survey *survey;
+    const struct rfn_survey *survey;
     uint32_t stream;
     int64_t begin_ns; /* of the run: when the first rank left MPI_Init */
     struct rpl_pace_options pace;
@@ -166,6 +166,6 @@ int rpl_stamp(struct rpl_player *player, int64_t comm, int64_t peer, int64_t tag
 /* Compares what came with what was recorded. stamp: NULL when it is not known. */
 void rpl_check(struct rpl_player *player, MPI_Status *status, MPI_Datatype type,
                const struct rfn_volume *recorded, const uint64_t *stamp, const void *buffer);
-int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct rpl_fate *fate);
+int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct rfn_fate *fate);
 
 #endif

@@ -24,7 +24,7 @@ static int keep_win(struct rpl_player *player, const struct rfn_call_event *call
 {
     int64_t slot = rfn_outcome(call, RFN_OUT_WIN);
     size_t before = player->wins_capacity;
-    if (slot < 0 || slot >= RPL_SLOTS_MAX)
+    if (slot < 0 || slot >= RFN_SLOTS_MAX)
         return rfn_fail(player->diag, RFN_E_CORRUPT, -1, (int)player->rank,
                         "a window has no number");
     RFN_TRY(RFN_GROW(player->wins, player->wins_capacity, (size_t)slot + 1));

@@ -1,4 +1,4 @@
-#include "replay/operations.h"
+#include "analyze/operations.h"
 
 #include "base/grow.h"
 
@@ -20,7 +20,7 @@ static bool communicates(const struct rfn_call *call, uint8_t flags)
     }
 }
 
-int rpl_operations_init(struct rpl_operations *operations, const struct rfn_archive *archive,
+int rfn_treatments_init(struct rfn_treatments *operations, const struct rfn_archive *archive,
                         bool (*can_issue)(enum rfn_operation operation,
                                           enum rfn_call_variant variant))
 {
@@ -33,26 +33,27 @@ int rpl_operations_init(struct rpl_operations *operations, const struct rfn_arch
         const struct rfn_call *call = rfn_archive_call(archive, i);
         uint8_t *treatment = &operations->treatments[i];
         if (!rfn_class_is_mpi(call->class_))
-            *treatment = RPL_NO_CALL;
+            *treatment = RFN_TREAT_NO_CALL;
         else if (call->kind == RFN_CALL_INIT || call->kind == RFN_CALL_FINALIZE)
-            *treatment = call->kind == RFN_CALL_INIT ? RPL_BEGIN : RPL_END;
+            *treatment = call->kind == RFN_CALL_INIT ? RFN_TREAT_BEGIN : RFN_TREAT_END;
         else if (can_issue((enum rfn_operation)call->operation,
                            (enum rfn_call_variant)call->variant))
-            *treatment = RPL_ISSUE;
+            *treatment = RFN_TREAT_ISSUE;
         else
-            *treatment = communicates(call, rfn_archive_function(archive, i)->flags) ? RPL_SKIP
-                                                                                     : RPL_LOCAL;
+            *treatment = communicates(call, rfn_archive_function(archive, i)->flags)
+                             ? RFN_TREAT_SKIP
+                             : RFN_TREAT_LOCAL;
     }
     return 0;
 }
 
-void rpl_operations_release(struct rpl_operations *operations)
+void rfn_treatments_release(struct rfn_treatments *operations)
 {
     free(operations->treatments);
-    *operations = (struct rpl_operations){0};
+    *operations = (struct rfn_treatments){0};
 }
 
-bool rpl_is_ordered(const struct rfn_call_event *call)
+bool rfn_is_ordered(const struct rfn_call_event *call)
 {
     const struct rfn_function_info *function = rfn_archive_function(call->archive,
                                                                     call->record->function);
@@ -60,7 +61,7 @@ bool rpl_is_ordered(const struct rfn_call_event *call)
            call->call->operation != RFN_MPI_Comm_create_group;
 }
 
-int64_t rpl_reduced_bytes(const struct rfn_call_event *call)
+int64_t rfn_reduced_bytes(const struct rfn_call_event *call)
 {
     return rfn_element_bytes(call, rfn_has(call, RFN_IN_count) ? RFN_IN_count : RFN_IN_recvcount,
                              RFN_IN_datatype);
@@ -68,9 +69,9 @@ int64_t rpl_reduced_bytes(const struct rfn_call_event *call)
 
 /* ---- what is there ---- */
 
-int rpl_known_init(struct rpl_known *known, const struct rfn_archive *archive)
+int rfn_treat_objects_init(struct rfn_treat_objects *known, const struct rfn_archive *archive)
 {
-    *known = (struct rpl_known){.n_comms = rfn_archive_comms(archive)};
+    *known = (struct rfn_treat_objects){.n_comms = rfn_archive_comms(archive)};
     known->comms = calloc((size_t)known->n_comms + 1, sizeof *known->comms);
     if (!known->comms)
         return RFN_E_NOMEM;
@@ -81,16 +82,16 @@ int rpl_known_init(struct rpl_known *known, const struct rfn_archive *archive)
     return 0;
 }
 
-void rpl_known_release(struct rpl_known *known)
+void rfn_treat_objects_release(struct rfn_treat_objects *known)
 {
     free(known->comms);
     free(known->groups);
     free(known->wins);
-    *known = (struct rpl_known){0};
+    *known = (struct rfn_treat_objects){0};
 }
 
 /* Null handles and predefined ones are always there. */
-static bool is_there(const struct rpl_known *known, uint8_t kind, int64_t word)
+static bool is_there(const struct rfn_treat_objects *known, uint8_t kind, int64_t word)
 {
     if (kind == RFN_KIND_COMM)
         return word == -1 || (word >= 0 && word < known->n_comms && known->comms[word]);
@@ -104,7 +105,7 @@ static bool is_there(const struct rpl_known *known, uint8_t kind, int64_t word)
 
 static int note_slot(bool **slots, size_t *capacity, int64_t word, bool made)
 {
-    if (word < 0 || word >= RPL_SLOTS_MAX)
+    if (word < 0 || word >= RFN_SLOTS_MAX)
         return 0;
     RFN_TRY(RFN_GROW_ZEROED(*slots, *capacity, (size_t)word + 1));
     (*slots)[word] = made;
@@ -112,7 +113,7 @@ static int note_slot(bool **slots, size_t *capacity, int64_t word, bool made)
 }
 
 /* A handle that the call has made, or would have made. */
-static int note(struct rpl_known *known, uint8_t kind, int64_t word, bool made)
+static int note(struct rfn_treat_objects *known, uint8_t kind, int64_t word, bool made)
 {
     if (kind == RFN_KIND_COMM && word >= 0 && word < known->n_comms)
         known->comms[word] = made;
@@ -123,21 +124,22 @@ static int note(struct rpl_known *known, uint8_t kind, int64_t word, bool made)
     return 0;
 }
 
-int rpl_decide(struct rpl_known *known, const struct rpl_operations *operations,
-               const struct rfn_call_event *call)
+int rfn_treat(struct rfn_treat_objects *known, const struct rfn_treatments *operations,
+              const struct rfn_call_event *call)
 {
     const struct rfn_function_info *function = rfn_archive_function(call->archive,
                                                                     call->record->function);
     int treatment = operations->treatments[call->record->function];
-    if (treatment != RPL_NO_CALL && call->record->error)
-        return RPL_FAILED;
-    for (int i = 0; i < function->n_in && treatment == RPL_ISSUE; i++) {
+    if (treatment != RFN_TREAT_NO_CALL && call->record->error)
+        return RFN_TREAT_FAILED;
+    for (int i = 0; i < function->n_in && treatment == RFN_TREAT_ISSUE; i++) {
         if (!is_there(known, function->params[i].kind, call->record->in[i]))
-            treatment = communicates(call->call, function->flags) ? RPL_SKIP : RPL_LOCAL;
+            treatment = communicates(call->call, function->flags) ? RFN_TREAT_SKIP
+                                                                  : RFN_TREAT_LOCAL;
     }
     for (int i = 0; i < function->n_out; i++) {
         RFN_TRY(note(known, function->params[function->n_in + i].kind, call->record->out[i],
-                     treatment == RPL_ISSUE));
+                     treatment == RFN_TREAT_ISSUE));
     }
     return treatment;
 }

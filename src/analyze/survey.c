@@ -1,4 +1,4 @@
-#include "replay/survey.h"
+#include "analyze/survey.h"
 
 #include "base/grow.h"
 #include "base/hash.h"
@@ -17,12 +17,12 @@ struct open {
 };
 
 struct work {
-    struct rpl_survey *survey;
-    const struct rpl_operations *operations;
+    struct rfn_survey *survey;
+    const struct rfn_treatments *operations;
     const struct rfn_volumes *volumes;
     struct rfn_cursor *cursor;
     struct rfn_tracker *tracker;
-    struct rpl_known known;
+    struct rfn_treat_objects known;
     struct rfn_diag *diag;
     uint32_t rank, thread;
     bool begun, ended;
@@ -65,7 +65,7 @@ static uint64_t sent(struct work *work, const struct rfn_call_event *call,
 static int received(struct work *work, const struct rfn_record *record,
                     const struct rfn_volume *volume)
 {
-    struct rpl_survey *survey = work->survey;
+    struct rfn_survey *survey = work->survey;
     if (volume->source == RFN_PROC_NULL || volume->comm < 0)
         return 0;
     if (volume->source < 0 || volume->tag < 0)
@@ -137,7 +137,7 @@ static int completed(struct work *work, const struct rfn_record *record,
     if (!one->origin->receives || one->cancelled)
         return 0;
     struct rfn_volume volume = *one->origin->volume;
-    rpl_match(&volume, open->source, open->tag);
+    rfn_take_posted(&volume, open->source, open->tag);
     return received(work, record, &volume);
 }
 
@@ -186,7 +186,7 @@ static int requests(struct work *work, const struct rfn_call_event *call,
 static void collective(struct work *work, const struct rfn_call_event *call)
 {
     int64_t comm = rfn_word(call, RFN_IN_COMM, -1);
-    if (!rpl_is_ordered(call) || comm < 0)
+    if (!rfn_is_ordered(call) || comm < 0)
         return;
     const struct rfn_comm_info *info = rfn_archive_comm(call->archive, (uint32_t)comm);
     if (info->kind == RFN_COMM_SELF)
@@ -206,7 +206,7 @@ static int check_sizes(const struct work *work, const struct rfn_call_event *cal
     static const enum rfn_input types[] = {RFN_IN_sendtypes, RFN_IN_recvtypes};
     static const enum rfn_input type[] = {RFN_IN_sendtype, RFN_IN_recvtype};
     static const char too_large[] = "a collective call with more than 2 GiB is not replayed";
-    if (rfn_has(call, RFN_IN_op) && rpl_reduced_bytes(call) > INT_MAX)
+    if (rfn_has(call, RFN_IN_op) && rfn_reduced_bytes(call) > INT_MAX)
         return refuse(work, call->record, too_large);
     for (int side = 0; side < 2; side++) {
         size_t n, n_types;
@@ -264,17 +264,17 @@ static int event(struct work *work, const struct rfn_record *record)
         work->survey->polls_ns += (uint64_t)record->inside_ns;
         return 0;
     }
-    int treatment = rpl_decide(&work->known, work->operations, &call);
+    int treatment = rfn_treat(&work->known, work->operations, &call);
     RFN_TRY(treatment);
-    if (treatment == RPL_BEGIN || treatment == RPL_END)
-        return begin_or_end(work, record, treatment == RPL_BEGIN);
-    if (treatment == RPL_FAILED && call.call->kind == RFN_CALL_COMPLETE)
+    if (treatment == RFN_TREAT_BEGIN || treatment == RFN_TREAT_END)
+        return begin_or_end(work, record, treatment == RFN_TREAT_BEGIN);
+    if (treatment == RFN_TREAT_FAILED && call.call->kind == RFN_CALL_COMPLETE)
         return refuse(work, record, "it failed when this was recorded");
-    work->survey->failed += treatment == RPL_FAILED;
-    work->survey->skipped[record->function] += treatment == RPL_SKIP;
-    if (treatment == RPL_ISSUE)
+    work->survey->failed += treatment == RFN_TREAT_FAILED;
+    work->survey->skipped[record->function] += treatment == RFN_TREAT_SKIP;
+    if (treatment == RFN_TREAT_ISSUE)
         RFN_TRY(issue(work, &call, &volume));
-    return requests(work, &call, &volume, treatment == RPL_ISSUE);
+    return requests(work, &call, &volume, treatment == RFN_TREAT_ISSUE);
 }
 
 static int read_all(struct work *work)
@@ -290,7 +290,7 @@ static int read_all(struct work *work)
     return got;
 }
 
-int rpl_survey_stream(const struct rfn_archive *archive, uint32_t rank, uint32_t *stream,
+int rfn_survey_stream(const struct rfn_archive *archive, uint32_t rank, uint32_t *stream,
                       struct rfn_diag *diag)
 {
     uint32_t n = rfn_archive_run(archive)->streams, callers = 0;
@@ -316,7 +316,7 @@ int rpl_survey_stream(const struct rfn_archive *archive, uint32_t rank, uint32_t
     return 0;
 }
 
-int rpl_survey_init(struct rpl_survey *survey, const struct rpl_operations *operations,
+int rfn_survey_init(struct rfn_survey *survey, const struct rfn_treatments *operations,
                     const struct rfn_volumes *volumes, uint32_t stream, struct rfn_diag *diag)
 {
     struct rfn_stream_info info = rfn_archive_stream(operations->archive, stream);
@@ -326,28 +326,28 @@ int rpl_survey_init(struct rpl_survey *survey, const struct rpl_operations *oper
                         .diag = diag,
                         .rank = info.rank,
                         .thread = info.thread};
-    *survey = (struct rpl_survey){0};
+    *survey = (struct rfn_survey){0};
     survey->skipped = calloc((size_t)operations->n + 1, sizeof *survey->skipped);
     work.ordinals = calloc((size_t)rfn_archive_comms(operations->archive) + 1,
                            sizeof *work.ordinals);
     work.tracker = rfn_tracker_new(operations->archive);
     int error = survey->skipped && work.ordinals && work.tracker ? 0 : RFN_E_NOMEM;
     if (error == 0)
-        error = rpl_known_init(&work.known, operations->archive);
+        error = rfn_treat_objects_init(&work.known, operations->archive);
     if (error == 0)
         error = rfn_cursor_open(operations->archive, stream, &work.cursor, diag);
     if (error == 0) {
         error = read_all(&work);
         rfn_cursor_close(work.cursor);
     }
-    rpl_known_release(&work.known);
+    rfn_treat_objects_release(&work.known);
     rfn_tracker_free(work.tracker);
     free(work.ordinals);
     free(work.open);
     return error;
 }
 
-void rpl_survey_release(struct rpl_survey *survey)
+void rfn_survey_release(struct rfn_survey *survey)
 {
     free(survey->skipped);
     survey->skipped = NULL;
