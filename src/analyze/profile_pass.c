@@ -13,7 +13,6 @@
 #include "analyze/messages.h"
 #include "analyze/pause.h"
 #include "analyze/region_profile.h"
-#include "analyze/spread.h"
 #include "archive/archive_calls.h"
 #include "base/grow.h"
 #include "base/map.h"
@@ -208,14 +207,15 @@ static int kind_of(struct rfn_profile_pass *pass, struct rfn_tally *tally, uint3
     const struct rfn_function_info *function = rfn_archive_function(pass->archive, number);
     uint8_t class_ = function->class_,
             operation = rfn_archive_call(pass->archive, number)->operation;
+    bool setup = class_ == RFN_CLASS_SETUP;
     bool nonblocking = function->flags & (RFN_FUNCTION_NONBLOCKING | RFN_FUNCTION_PERSISTENT);
     int64_t row = row_of(pass, number, path);
     RFN_TRY((int)(row < 0 ? row : 0));
     *tally = (struct rfn_tally){
-        .first = operation == RFN_MPI_Init || operation == RFN_MPI_Init_thread ||
-                 operation == RFN_MPI_Session_init,
-        .last = operation == RFN_MPI_Finalize || operation == RFN_MPI_Session_finalize,
-        .setup = class_ == RFN_CLASS_SETUP,
+        .first = setup && (operation == RFN_MPI_Init || operation == RFN_MPI_Init_thread ||
+                           operation == RFN_MPI_Session_init),
+        .last = setup && (operation == RFN_MPI_Finalize || operation == RFN_MPI_Session_finalize),
+        .setup = setup,
         .collective = moves_data(class_),
         .message = class_ == RFN_CLASS_SEND || class_ == RFN_CLASS_SSEND ||
                    class_ == RFN_CLASS_SENDRECV,

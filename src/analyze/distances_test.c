@@ -1,4 +1,4 @@
-#include "analyze/percentile.h"
+#include "analyze/distances.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
