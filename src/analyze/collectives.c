@@ -488,13 +488,25 @@ struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *colle
     return found;
 }
 
-void rfn_collectives_leave(struct rfn_collectives *collectives, const struct rfn_share *share)
+int rfn_collectives_leave(struct rfn_collectives *collectives, const struct rfn_share *share)
 {
     struct instance *instance = &collectives->instances[share->instance];
     instance->left++;
-    if (instance->left == instance->entered &&
-        instance->entered >= collectives->objects[instance->object].present)
-        give_up(collectives, share->instance);
+    if (instance->left < instance->entered ||
+        instance->entered < collectives->objects[instance->object].present)
+        return 0;
+    if (collectives->setup.ended)
+        RFN_TRY(collectives->setup.ended(collectives->setup.context, share->instance));
+    give_up(collectives, share->instance);
+    return 0;
+}
+
+int64_t rfn_collectives_comm(const struct rfn_collectives *collectives, uint32_t instance,
+                             uint32_t *size)
+{
+    const struct object *object = &collectives->objects[collectives->instances[instance].object];
+    *size = object->size;
+    return object->comm;
 }
 
 void rfn_collectives_count(const struct rfn_collectives *collectives, uint64_t *joined,

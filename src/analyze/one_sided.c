@@ -715,6 +715,18 @@ int rfn_one_sided_enter(struct rfn_one_sided *os, const struct rfn_call_event *e
     return begin(os, event, call, here);
 }
 
+bool rfn_one_sided_window(const struct rfn_one_sided *os, uint32_t stream, uint32_t *comm,
+                          uint64_t *number, int64_t *target)
+{
+    const struct call *call = &os->calls[stream];
+    if (!call->window)
+        return false;
+    *comm = call->window->comm;
+    *number = call->window->number;
+    *target = call->target == RFN_ALL_TARGETS ? -1 : (int64_t)call->target;
+    return true;
+}
+
 static bool all_there(const struct call *call, const struct epoch *epoch,
                       const struct rfn_point *(*point_of)(const struct call *, const struct peer *))
 {

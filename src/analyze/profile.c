@@ -5,7 +5,6 @@
 
 #include "analyze/profile_pass.h"
 #include "analyze/replay.h"
-#include "analyze/trackers.h"
 
 #include <stdlib.h>
 

@@ -121,8 +121,6 @@ static enum rfn_call_kind kind_by_class(const struct rfn_call *call,
         return RFN_CALL_SENDRECV;
     case RFN_CLASS_PROBE:
         return call->out[RFN_OUT_MESSAGE] >= 0 ? RFN_CALL_MPROBE : RFN_CALL_PROBE;
-    case RFN_CLASS_COMPLETION:
-        return call->in[RFN_IN_REQUEST] >= 0 ? RFN_CALL_COMPLETE : RFN_CALL_OTHER;
     case RFN_CLASS_BARRIER:
     case RFN_CLASS_ONE_TO_ALL:
     case RFN_CLASS_ALL_TO_ONE:
@@ -148,9 +146,9 @@ static enum rfn_call_kind kind_of(const struct rfn_call *call,
     switch ((enum rfn_operation)call->operation) {
     case RFN_MPI_Init:
     case RFN_MPI_Init_thread:
-        return RFN_CALL_INIT;
+        return call->class_ == RFN_CLASS_SETUP ? RFN_CALL_INIT : RFN_CALL_OTHER;
     case RFN_MPI_Finalize:
-        return RFN_CALL_FINALIZE;
+        return call->class_ == RFN_CLASS_SETUP ? RFN_CALL_FINALIZE : RFN_CALL_OTHER;
     case RFN_MPI_Start:
     case RFN_MPI_Startall:
         return request ? RFN_CALL_START : RFN_CALL_OTHER;
@@ -168,6 +166,8 @@ static enum rfn_call_kind kind_of(const struct rfn_call *call,
     case RFN_MPI_Comm_join:
         return RFN_CALL_OTHER;
     default:
+        if (request && call->variant == RFN_CALL_BLOCKING && call->out[RFN_OUT_COMPLETIONS] >= 0)
+            return RFN_CALL_COMPLETE;
         return kind_by_class(call, function);
     }
 }

@@ -1,10 +1,10 @@
-/* wait_calls.c - what a call sends, posts, joins or completes, when it enters.
+/* match_calls.c - what a call sends, posts, joins or completes, when it enters.
  *
  * What a call, or the one that completes it, has to wait for is put into the stream's list of
  * awaited things; it is measured when the event leaves. Ranks, communicators and counts come from a
  * file: what makes no sense is left out.
  */
-#include "analyze/wait_pass.h"
+#include "analyze/matching.h"
 #include "base/grow.h"
 #include "refrain/event.h"
 
@@ -12,9 +12,9 @@
 
 /* The event that enters. */
 struct call {
-    struct rfn_wait_pass *pass;
-    struct rfn_wait_stream *stream;
-    struct rfn_wait_symbol *symbol;
+    struct rfn_match *match;
+    struct rfn_match_stream *stream;
+    struct rfn_match_symbol *symbol;
     const struct rfn_replay_stream *at;
     const struct rfn_record *record;
     const struct rfn_call *role;
@@ -23,21 +23,21 @@ struct call {
 /* Room for so many awaited things more. */
 static inline int reserve(const struct call *call, size_t n)
 {
-    struct rfn_wait_stream *stream = call->stream;
+    struct rfn_match_stream *stream = call->stream;
     return RFN_GROW(stream->awaited, stream->awaited_capacity, stream->n_awaited + n);
 }
 
 static int await(struct call *call, struct rfn_awaited awaited)
 {
-    struct rfn_wait_stream *stream = call->stream;
+    struct rfn_match_stream *stream = call->stream;
     RFN_TRY(reserve(call, 1));
     stream->awaited[stream->n_awaited++] = awaited;
     return 0;
 }
 
-static struct rfn_wait_process *process_of(const struct call *call)
+static struct rfn_match_process *process_of(const struct call *call)
 {
-    return &call->pass->processes[call->at->rank];
+    return &call->match->processes[call->at->rank];
 }
 
 static int64_t input(const struct call *call, int8_t place, int64_t otherwise)
@@ -52,12 +52,12 @@ static bool is_partitioned(const struct rfn_call *role)
 
 static const struct rfn_volume *volume_of(const struct call *call)
 {
-    return rfn_tally_volume(call->symbol->tally);
+    return call->symbol->volume;
 }
 
-static bool valid_comm(const struct rfn_wait_pass *pass, int64_t comm)
+static bool valid_comm(const struct rfn_match *match, int64_t comm)
 {
-    return comm >= 0 && comm < rfn_archive_comms(pass->archive);
+    return comm >= 0 && comm < rfn_archive_comms(match->archive);
 }
 
 /* ---- messages ---- */
@@ -66,12 +66,12 @@ static bool valid_comm(const struct rfn_wait_pass *pass, int64_t comm)
 static int64_t channel_of(struct call *call, int64_t source, int64_t dest, int64_t comm,
                           int64_t tag)
 {
-    uint32_t ranks = call->pass->waits->n_ranks;
+    uint32_t ranks = call->match->n_ranks;
     if (source < 0 || source >= ranks || dest < 0 || dest >= ranks)
         return RFN_E_NOTFOUND;
     const struct rfn_channel_key key = {
         .source = (uint32_t)source, .dest = (uint32_t)dest, .comm = (uint32_t)comm, .tag = tag};
-    return rfn_channel_of(&call->pass->channels, &key);
+    return rfn_channel_of(&call->match->channels, &key);
 }
 
 /* A channel that the symbol may remember. */
@@ -79,7 +79,7 @@ static int64_t remembered(const struct call *call, uint32_t channel, uint32_t ge
 {
     if (!call->symbol->constant || !channel)
         return RFN_NONE;
-    struct rfn_channel *of = &call->pass->channels.items[channel - 1];
+    struct rfn_channel *of = &call->match->channels.items[channel - 1];
     of->used |= of->generation == generation;
     return of->generation == generation ? (int64_t)channel - 1 : RFN_NONE;
 }
@@ -88,10 +88,10 @@ static int64_t remembered(const struct call *call, uint32_t channel, uint32_t ge
  * there. */
 static bool elsewhere(struct call *call, int64_t peer, int64_t world, int64_t comm)
 {
-    if (peer == RFN_PROC_NULL || !valid_comm(call->pass, comm))
+    if (peer == RFN_PROC_NULL || !valid_comm(call->match, comm))
         return true;
-    if (world < 0 || world >= call->pass->waits->n_ranks) {
-        call->pass->waits->matching.foreign++;
+    if (world < 0 || world >= call->match->n_ranks) {
+        call->match->foreign++;
         return true;
     }
     return false;
@@ -101,7 +101,7 @@ static bool elsewhere(struct call *call, int64_t peer, int64_t world, int64_t co
  * sends to nobody that is known. */
 static int64_t find_send_channel(struct call *call, const struct rfn_persistent *persistent)
 {
-    struct rfn_wait_symbol *symbol = call->symbol;
+    struct rfn_match_symbol *symbol = call->symbol;
     const struct rfn_volume *volume = persistent ? &persistent->volume : volume_of(call);
     int64_t tag = persistent ? persistent->send_tag : input(call, call->role->send_tag, RFN_ANY);
     if (elsewhere(call, volume->dest, volume->dest_world, volume->comm))
@@ -110,7 +110,7 @@ static int64_t find_send_channel(struct call *call, const struct rfn_persistent 
     if (channel < 0)
         return channel;
     symbol->send_channel = (uint32_t)channel + 1;
-    symbol->send_generation = call->pass->channels.items[channel].generation;
+    symbol->send_generation = call->match->channels.items[channel].generation;
     symbol->sent_bytes = volume->sent_bytes;
     return channel;
 }
@@ -120,14 +120,14 @@ static int64_t find_send_channel(struct call *call, const struct rfn_persistent 
 static int send(struct call *call, const struct rfn_call *role,
                 const struct rfn_persistent *persistent, uint32_t *message)
 {
-    const struct rfn_wait_symbol *symbol = call->symbol;
+    const struct rfn_match_symbol *symbol = call->symbol;
     int64_t channel = remembered(call, symbol->send_channel, symbol->send_generation);
     if (channel < 0)
         channel = find_send_channel(call, persistent);
     if (channel < 0)
         return channel == RFN_E_NOTFOUND ? 0 : (int)channel;
-    int64_t number = rfn_channels_send(&call->pass->channels, (uint32_t)channel, call->stream->here,
-                                       symbol->sent_bytes, role->mode, true);
+    int64_t number = rfn_channels_send(&call->match->channels, (uint32_t)channel,
+                                       call->stream->here, symbol->sent_bytes, role->mode, true);
     RFN_TRY((int)(number < 0 ? number : 0));
     *message = (uint32_t)number + 1;
     return 0;
@@ -138,16 +138,16 @@ static int64_t world_of(const struct call *call, int64_t comm, int64_t source)
 {
     if (source == RFN_ANY)
         return RFN_ANY;
-    return rfn_comm_peer(call->pass->archive, (uint32_t)comm, call->at->rank, source);
+    return rfn_comm_peer(call->match->archive, (uint32_t)comm, call->at->rank, source);
 }
 
 static int64_t find_receive_channel(struct call *call, int64_t comm, int64_t world, int64_t tag)
 {
-    struct rfn_wait_symbol *symbol = call->symbol;
+    struct rfn_match_symbol *symbol = call->symbol;
     int64_t channel = channel_of(call, world, call->at->rank, comm, tag);
     if (channel >= 0) {
         symbol->receive_channel = (uint32_t)channel + 1;
-        symbol->receive_generation = call->pass->channels.items[channel].generation;
+        symbol->receive_generation = call->match->channels.items[channel].generation;
     }
     return channel;
 }
@@ -155,7 +155,7 @@ static int64_t find_receive_channel(struct call *call, int64_t comm, int64_t wor
 /* Posts a receive from a channel. *receive: its number + 1. */
 static int post_in(struct call *call, int64_t channel, uint32_t *receive)
 {
-    int64_t number = rfn_channels_post_in(&call->pass->channels, (uint32_t)channel, call->at->rank,
+    int64_t number = rfn_channels_post_in(&call->match->channels, (uint32_t)channel, call->at->rank,
                                           call->stream->here);
     RFN_TRY((int)(number < 0 ? number : 0));
     *receive = (uint32_t)number + 1;
@@ -165,7 +165,7 @@ static int post_in(struct call *call, int64_t channel, uint32_t *receive)
 /* Posts a receive of a message from `source` (of comm) with a tag, each perhaps RFN_ANY. */
 static int post(struct call *call, int64_t comm, int64_t source, int64_t tag, uint32_t *receive)
 {
-    if (source == RFN_PROC_NULL || !valid_comm(call->pass, comm))
+    if (source == RFN_PROC_NULL || !valid_comm(call->match, comm))
         return 0;
     int64_t world = world_of(call, comm, source);
     if (source != RFN_ANY && elsewhere(call, source, world, comm))
@@ -176,7 +176,7 @@ static int post(struct call *call, int64_t comm, int64_t source, int64_t tag, ui
             return channel == RFN_E_NOTFOUND ? 0 : (int)channel;
         return post_in(call, channel, receive);
     }
-    int64_t number = rfn_channels_post(&call->pass->channels, call->at->rank, call->stream->here,
+    int64_t number = rfn_channels_post(&call->match->channels, call->at->rank, call->stream->here,
                                        (uint32_t)comm, world, tag);
     RFN_TRY((int)(number < 0 ? number : 0));
     *receive = (uint32_t)number + 1;
@@ -187,8 +187,8 @@ static int post(struct call *call, int64_t comm, int64_t source, int64_t tag, ui
  * RFN_E_NOTFOUND: that is a process of another job. */
 static int tell(struct call *call, uint32_t receive, int64_t comm, int64_t source, int64_t tag)
 {
-    struct rfn_channels *channels = &call->pass->channels;
-    if (channels->receives[receive].known || !valid_comm(call->pass, comm))
+    struct rfn_channels *channels = &call->match->channels;
+    if (channels->receives[receive].known || !valid_comm(call->match, comm))
         return 0;
     int64_t world = world_of(call, comm, source);
     int64_t channel = channel_of(call, world, call->at->rank, comm, tag);
@@ -230,7 +230,7 @@ static struct source outcome(const struct call *call)
 /* What a call asks for, with a request. */
 static int post_asked(struct call *call, uint32_t *receive)
 {
-    const struct rfn_wait_symbol *symbol = call->symbol;
+    const struct rfn_match_symbol *symbol = call->symbol;
     int64_t channel = remembered(call, symbol->receive_channel, symbol->receive_generation);
     if (channel >= 0)
         return post_in(call, channel, receive);
@@ -252,7 +252,7 @@ static int receive_now(struct call *call, uint32_t *receive)
     struct source source = outcome(call), asked = posted(call);
     RFN_TRY(post(call, source.comm, source.source, source.tag, receive));
     if (*receive)
-        call->pass->channels.receives[*receive - 1].any = rfn_wildcards(asked.source, asked.tag);
+        call->match->channels.receives[*receive - 1].any = rfn_wildcards(asked.source, asked.tag);
     if (source.source != asked.source || source.tag != asked.tag)
         call->symbol->receive_channel = 0; /* the next one may be of another channel */
     return 0;
@@ -285,7 +285,7 @@ static void receive_matched(struct call *call, uint32_t *receive)
 static int probe(struct call *call)
 {
     struct source source = outcome(call);
-    if (source.source == RFN_PROC_NULL || !valid_comm(call->pass, source.comm))
+    if (source.source == RFN_PROC_NULL || !valid_comm(call->match, source.comm))
         return 0;
     int64_t world = world_of(call, source.comm, source.source);
     int64_t channel = channel_of(call, world, call->at->rank, source.comm, source.tag);
@@ -301,7 +301,7 @@ static int probe(struct call *call)
 
 static int64_t object_of(struct call *call)
 {
-    struct rfn_collectives *collectives = call->pass->collectives;
+    struct rfn_collectives *collectives = call->match->collectives;
     switch (call->role->kind) {
     case RFN_CALL_INIT:
         return rfn_collectives_of_run(collectives, false);
@@ -319,13 +319,13 @@ static int64_t object_of(struct call *call)
 /* The object and the rank's place in it; false if there is none. */
 static int find_object(struct call *call, int64_t *object, int64_t *place)
 {
-    struct rfn_wait_symbol *symbol = call->symbol;
+    struct rfn_match_symbol *symbol = call->symbol;
     bool constant = symbol->constant && call->role->in[RFN_IN_FILE] < 0;
     if (!constant || symbol->object == RFN_NONE) {
         symbol->object = object_of(call);
         if (symbol->object >= 0)
-            symbol->place = rfn_collectives_place(call->pass->collectives, (uint32_t)symbol->object,
-                                                  call->at->rank);
+            symbol->place = rfn_collectives_place(call->match->collectives,
+                                                  (uint32_t)symbol->object, call->at->rank);
     }
     *object = symbol->object;
     *place = symbol->place;
@@ -351,7 +351,8 @@ static int join(struct call *call, uint32_t object, uint32_t place, const struct
     const struct rfn_collective_call made = {
         .object = object, .place = place, .kind = role->kind, .root = root, .data = data};
     doing->message = RFN_JOINS;
-    return rfn_collectives_enter(call->pass->collectives, &made, call->stream->here, &doing->share);
+    return rfn_collectives_enter(call->match->collectives, &made, call->stream->here,
+                                 &doing->share);
 }
 
 static int collective(struct call *call, struct doing *doing)
@@ -365,7 +366,7 @@ static int collective(struct call *call, struct doing *doing)
         join(call, (uint32_t)object, (uint32_t)place, call->role, root, moves_data(call), doing));
     if (call->role->out[RFN_OUT_FILE] < 0)
         return 0;
-    return rfn_collectives_opened(call->pass->collectives, &doing->share, call->at->rank,
+    return rfn_collectives_opened(call->match->collectives, &doing->share, call->at->rank,
                                   call->record->out[call->role->out[RFN_OUT_FILE]]);
 }
 
@@ -380,7 +381,7 @@ static int await_all(struct call *call, const struct doing *doing, bool cancelle
                                                  .share = doing->share}));
     }
     RFN_TRY(reserve(call, 2));
-    rfn_pass_await_messages(call->stream, messages, cancelled);
+    rfn_match_await(call->stream, messages, cancelled);
     return 0;
 }
 
@@ -388,17 +389,32 @@ static int await_all(struct call *call, const struct doing *doing, bool cancelle
 
 static inline int operation_of(struct call *call, int64_t id, struct rfn_begun **operation)
 {
-    struct rfn_wait_process *process = process_of(call);
-    RFN_TRY(RFN_GROW_ZEROED(process->operations, process->operations_capacity, (size_t)id + 1));
-    *operation = &process->operations[id];
+    struct rfn_match_process *process = process_of(call);
+    RFN_TRY(RFN_GROW_ZEROED(process->begun, process->begun_capacity, (size_t)id + 1));
+    *operation = &process->begun[id];
     return 0;
+}
+
+static int tell_posted(struct call *call, const struct doing *doing)
+{
+    struct rfn_match *match = call->match;
+    const uint32_t stream = call->stream->here.stream;
+    const struct rfn_awaited joined = {.kind = RFN_AWAITS_ALL, .share = doing->share};
+    const struct rfn_awaited sent = {.kind = RFN_AWAITS_MESSAGE_TAKEN,
+                                     .number = doing->message - 1};
+    const struct rfn_awaited posted = {.kind = RFN_AWAITS_MESSAGE, .number = doing->receive - 1};
+    if (doing->message)
+        RFN_TRY(match->hooks.posted(match, stream, doing->message == RFN_JOINS ? &joined : &sent));
+    return doing->receive ? match->hooks.posted(match, stream, &posted) : 0;
 }
 
 /* What was begun becomes that of the request. */
 static int keep_doing(struct call *call, uint32_t id, const struct doing *doing)
 {
-    struct rfn_wait_process *process = process_of(call);
-    process->operations[id] = (struct rfn_begun){doing->message, doing->receive};
+    struct rfn_match_process *process = process_of(call);
+    process->begun[id] = (struct rfn_begun){doing->message, doing->receive};
+    if (call->match->hooks.posted)
+        RFN_TRY(tell_posted(call, doing));
     if (doing->message != RFN_JOINS)
         return 0;
     RFN_TRY(RFN_GROW(process->shares, process->shares_capacity, (size_t)id + 1));
@@ -421,7 +437,7 @@ static int take_doing(struct call *call, uint32_t id, struct doing *doing)
 
 static struct rfn_persistent *persistent_of(const struct call *call, size_t id)
 {
-    const struct rfn_wait_process *process = process_of(call);
+    const struct rfn_match_process *process = process_of(call);
     bool is = id < process->persistent_capacity && process->persistent[id].role;
     return is ? &process->persistent[id] : NULL;
 }
@@ -431,10 +447,10 @@ static int64_t part_channel(struct call *call, int64_t channel, bool sends)
 {
     if (channel < 0)
         return channel;
-    struct rfn_channel *of = &call->pass->channels.items[channel];
+    struct rfn_channel *of = &call->match->channels.items[channel];
     struct rfn_channel_key key = of->key;
     key.part = sends ? ++of->send_inits : ++of->recv_inits;
-    return rfn_channel_of(&call->pass->channels, &key);
+    return rfn_channel_of(&call->match->channels, &key);
 }
 
 static int set_up_partitioned(struct call *call, struct rfn_persistent *persistent)
@@ -442,9 +458,9 @@ static int set_up_partitioned(struct call *call, struct rfn_persistent *persiste
     const struct rfn_volume *volume = &persistent->volume;
     bool sends = call->role->kind == RFN_CALL_SEND;
     int64_t peer = sends ? volume->dest : posted(call).source, comm = posted(call).comm;
-    if (!valid_comm(call->pass, comm) || peer < 0)
+    if (!valid_comm(call->match, comm) || peer < 0)
         return 0;
-    int64_t world = rfn_comm_peer(call->pass->archive, (uint32_t)comm, call->at->rank, peer);
+    int64_t world = rfn_comm_peer(call->match->archive, (uint32_t)comm, call->at->rank, peer);
     int64_t own = call->at->rank;
     int64_t base = channel_of(call, sends ? own : world, sends ? world : own, comm,
                               persistent->send_tag);
@@ -460,7 +476,7 @@ static int set_up_collective(struct call *call, struct rfn_persistent *persisten
     RFN_TRY(find_object(call, &object, &place));
     if (object < 0 || place < 0)
         return 0;
-    int64_t starts = rfn_collectives_of_starts(call->pass->collectives, (uint32_t)object,
+    int64_t starts = rfn_collectives_of_starts(call->match->collectives, (uint32_t)object,
                                                (uint32_t)place);
     RFN_TRY((int)(starts < 0 ? starts : 0));
     persistent->object = (uint32_t)starts + 1;
@@ -474,7 +490,7 @@ static int set_up_collective(struct call *call, struct rfn_persistent *persisten
 static int set_up(struct call *call, int64_t id)
 {
     struct rfn_begun *operation;
-    struct rfn_wait_process *process = process_of(call);
+    struct rfn_match_process *process = process_of(call);
     RFN_TRY(operation_of(call, id, &operation));
     RFN_TRY(RFN_GROW_ZEROED(process->persistent, process->persistent_capacity, (size_t)id + 1));
     struct rfn_persistent *persistent = &process->persistent[id];
@@ -492,7 +508,7 @@ static int set_up(struct call *call, int64_t id)
 static int start_partitioned(struct call *call, struct rfn_persistent *persistent,
                              struct doing *doing)
 {
-    struct rfn_channels *channels = &call->pass->channels;
+    struct rfn_channels *channels = &call->match->channels;
     persistent->ready = 0;
     if (persistent->send_channel >= 0) {
         int64_t message = rfn_channels_send(channels, (uint32_t)persistent->send_channel,
@@ -548,10 +564,10 @@ static int make_ready(struct call *call, uint32_t id, uint64_t partitions)
     if (!persistent || !operation->message || operation->message == RFN_JOINS)
         return 0;
     persistent->ready += (uint32_t)partitions;
-    const struct rfn_message *message = &call->pass->channels.messages[operation->message - 1];
+    const struct rfn_message *message = &call->match->channels.messages[operation->message - 1];
     if (persistent->ready < persistent->partitions || message->begun)
         return 0;
-    return rfn_channels_begin(&call->pass->channels, operation->message - 1, call->stream->here);
+    return rfn_channels_begin(&call->match->channels, operation->message - 1, call->stream->here);
 }
 
 /* What a nonblocking call begins. */
@@ -590,8 +606,8 @@ static int tell_completed(struct call *call, struct doing *doing, const struct r
     if (told != RFN_E_NOTFOUND)
         return told;
     doing->receive = 0;
-    call->pass->waits->matching.foreign++;
-    return rfn_channels_dismiss(&call->pass->channels, receive);
+    call->match->foreign++;
+    return rfn_channels_dismiss(&call->match->channels, receive);
 }
 
 /* A request that the call completes. */
@@ -600,7 +616,7 @@ static int complete(struct call *call, const struct rfn_completed *completed)
     struct doing doing;
     RFN_TRY(take_doing(call, completed->origin->id, &doing));
     if (doing.receive && !completed->cancelled &&
-        !call->pass->channels.receives[doing.receive - 1].known)
+        !call->match->channels.receives[doing.receive - 1].known)
         RFN_TRY(tell_completed(call, &doing, completed->origin->volume));
     return await_all(call, &doing, completed->cancelled);
 }
@@ -615,12 +631,12 @@ static int give_up(struct call *call, uint32_t id, bool cancelled)
     if (persistent)
         persistent->role = NULL;
     if (doing.message == RFN_JOINS)
-        rfn_collectives_leave(call->pass->collectives, &doing.share);
+        RFN_TRY(rfn_collectives_leave(call->match->collectives, &doing.share));
     else if (doing.message)
-        RFN_TRY(rfn_channels_sent(&call->pass->channels, doing.message - 1, false));
+        RFN_TRY(rfn_channels_sent(&call->match->channels, doing.message - 1, false));
     if (doing.receive && cancelled)
-        return rfn_channels_received(&call->pass->channels, doing.receive - 1, true);
-    return doing.receive ? rfn_pass_abandon(call->pass, doing.receive - 1) : 0;
+        return rfn_channels_received(&call->match->channels, doing.receive - 1, true);
+    return doing.receive ? rfn_match_abandon(call->match, doing.receive - 1) : 0;
 }
 
 static int cancel(struct call *call, uint32_t id)
@@ -628,17 +644,17 @@ static int cancel(struct call *call, uint32_t id)
     struct rfn_begun *operation;
     RFN_TRY(operation_of(call, id, &operation));
     if (operation->message && operation->message != RFN_JOINS)
-        call->pass->channels.messages[operation->message - 1].cancelled = true;
+        call->match->channels.messages[operation->message - 1].cancelled = true;
     return 0;
 }
 
 /* The loop that the event's iteration teaches what it does to requests; NULL: none. */
 static struct rfn_loop_requests *learning(const struct call *call)
 {
-    struct rfn_wait_loop *loop = call->stream->loop;
-    bool learns = loop && loop->requests.knowledge == RFN_LOOP_LEARNING &&
+    struct rfn_loop_requests *loop = call->stream->loop;
+    bool learns = loop && loop->knowledge == RFN_LOOP_LEARNING &&
                   call->at->batch->taken <= call->at->batch->width;
-    return learns ? &loop->requests : NULL;
+    return learns ? loop : NULL;
 }
 
 /* Iterations are not alike in what they do for each other: collective calls are counted, and
@@ -648,10 +664,10 @@ static int learn_made(struct call *call, const struct rfn_request_origin *made)
     struct rfn_loop_requests *loop = learning(call);
     if (!loop)
         return 0;
-    const struct rfn_begun *doing = &process_of(call)->operations[made->id];
+    const struct rfn_begun *doing = &process_of(call)->begun[made->id];
     enum rfn_call_kind kind = (enum rfn_call_kind)call->role->kind;
     bool message = kind == RFN_CALL_SEND || kind == RFN_CALL_RECV || kind == RFN_CALL_SENDRECV;
-    bool known = !doing->receive || call->pass->channels.receives[doing->receive - 1].known;
+    bool known = !doing->receive || call->match->channels.receives[doing->receive - 1].known;
     if (message && known)
         return rfn_loop_makes(loop, call->at->place, made);
     rfn_loop_differs(loop);
@@ -674,8 +690,8 @@ static int create(struct call *call)
 {
     const struct rfn_replay_stream *at = call->at;
     const struct rfn_request_origin *made = rfn_tracker_create(
-        call->pass->trackers[at->rank], at->thread, call->record, volume_of(call),
-        call->symbol->volume_lasts);
+        call->match->trackers[at->rank], at->thread, call->record, volume_of(call),
+        call->symbol->lasts);
     if (!made)
         return RFN_E_NOMEM;
     RFN_TRY(begin(call, made->id));
@@ -699,12 +715,11 @@ static int requests(struct call *call)
     struct rfn_request_effects effects;
     const struct rfn_call *role = call->role;
     const struct rfn_replay_stream *at = call->at;
-    RFN_TRY(rfn_tracker_event(call->pass->trackers[at->rank], at->thread, at->cursor, call->record,
-                              volume_of(call), call->symbol->volume_lasts, &effects));
+    RFN_TRY(rfn_tracker_event(call->match->trackers[at->rank], at->thread, at->cursor, call->record,
+                              volume_of(call), call->symbol->lasts, &effects));
     RFN_TRY(learn_effects(call, &effects));
-    if (effects.n_started || effects.n_completed)
-        RFN_TRY(
-            rfn_profile_pass_requests(call->pass->profile, call->stream->here.stream, &effects));
+    if (call->match->hooks.requests && (effects.n_started || effects.n_completed))
+        RFN_TRY(call->match->hooks.requests(call->match, call->stream->here.stream, &effects));
     if (effects.created >= 0)
         RFN_TRY((role->variant == RFN_CALL_PERSISTENT ? set_up : begin)(call, effects.created));
     for (size_t i = 0; i < effects.n_started; i++)
@@ -757,36 +772,36 @@ static int blocking(struct call *call)
 /* Events of windows wake who waits at windows: something may be there now. */
 static int enter_window(struct call *call, const struct rfn_call_event *event)
 {
-    struct rfn_wait_pass *pass = call->pass;
+    struct rfn_match *match = call->match;
     call->stream->one_sided = true;
     const struct rfn_point since = {call->stream->here.stream, call->stream->here.at,
-                                    call->stream->enter_ns}; /* of the polls that it ends */
-    RFN_TRY(rfn_one_sided_enter(pass->one_sided, event, since));
-    while (pass->n_at_windows)
-        rfn_replay_wake(pass->replay, pass->at_windows[--pass->n_at_windows]);
+                                    call->stream->since_ns}; /* of the polls that it ends */
+    RFN_TRY(rfn_one_sided_enter(match->one_sided, event, since));
+    while (match->n_at_windows)
+        rfn_replay_wake(match->replay, match->at_windows[--match->n_at_windows]);
     return 0;
 }
 
 /* Shows the event to those that keep a book of objects. */
 static int show(struct call *call)
 {
-    struct rfn_wait_pass *pass = call->pass;
-    const struct rfn_call_event event = rfn_call_event(pass->archive, call->at->cursor,
+    struct rfn_match *match = call->match;
+    const struct rfn_call_event event = rfn_call_event(match->archive, call->at->cursor,
                                                        call->at->rank, call->record);
     if (call->symbol->topology)
-        RFN_TRY(rfn_topologies_event(pass->topologies, &event));
+        RFN_TRY(rfn_topologies_event(match->topologies, &event));
     if (call->symbol->groups)
-        RFN_TRY(rfn_groups_event(pass->groups, &event));
+        RFN_TRY(rfn_groups_event(match->groups, &event));
     return call->symbol->one_sided ? enter_window(call, &event) : 0;
 }
 
-__attribute__((flatten)) int rfn_pass_call(struct rfn_wait_pass *pass,
-                                           struct rfn_wait_stream *stream,
-                                           const struct rfn_replay_stream *at)
+__attribute__((flatten)) int rfn_match_call(struct rfn_match *match,
+                                            struct rfn_match_stream *stream,
+                                            const struct rfn_replay_stream *at)
 {
     const struct rfn_record *record = at->record;
-    struct rfn_wait_symbol *symbol = stream->symbol;
-    struct call call = {.pass = pass,
+    struct rfn_match_symbol *symbol = stream->symbol;
+    struct call call = {.match = match,
                         .stream = stream,
                         .symbol = symbol,
                         .at = at,
@@ -794,16 +809,16 @@ __attribute__((flatten)) int rfn_pass_call(struct rfn_wait_pass *pass,
                         .role = symbol->role};
     if (record->failed_poll)
         return 0;
-    if (symbol->seen_by_some)
+    if (symbol->topology || symbol->groups || symbol->one_sided)
         RFN_TRY(show(&call));
-    struct rfn_loop_requests *loop = stream->loop ? &stream->loop->requests : NULL;
+    struct rfn_loop_requests *loop = stream->loop;
     bool closed = loop && loop->knowledge == RFN_LOOP_CLOSED;
     if (symbol->creates && record->error)
         return 0;
     if (symbol->creates)
         return closed ? create_in_loop(&call, loop) : create(&call);
     if (symbol->concerns)
-        return closed ? rfn_pass_complete_in_loop(stream, at->place) : requests(&call);
+        return closed ? rfn_match_complete_in_loop(stream, at->place) : requests(&call);
     if (record->error && record->error != TRUNCATED)
         return 0;
     return blocking(&call);
