@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct walk_symbol {
-    struct rfn_match_symbol match;
-    struct rfn_volume volume;
-    bool known; /* the volume is, and stays */
-};
-
 struct walk_stream {
     struct rfn_match_stream match;
     struct rfn_awaited *posted; /* by requests that the current event makes or starts */
@@ -43,7 +37,6 @@ struct party {
 struct walk {
     struct rfn_match match; /* first: its hooks are called with it */
     const struct rfn_match_hooks *hooks;
-    struct rfn_volumes *volumes;
     struct ends *ends; /* by number of the message */
     size_t ends_capacity;
     struct ended *received; /* by number of the receive: its message was not known then */
@@ -152,7 +145,7 @@ static struct rfn_match_event event_of(const struct walk *walk, uint32_t stream,
                                     .thread = at->thread,
                                     .record = at->record,
                                     .cursor = at->cursor,
-                                    .volume = stream_of(walk, stream)->match.symbol->volume,
+                                    .volume = &stream_of(walk, stream)->match.symbol->volume,
                                     .enter_ns = at->enter_ns,
                                     .exit_ns = at->exit_ns,
                                     .ops = walk->ops,
@@ -161,27 +154,10 @@ static struct rfn_match_event event_of(const struct walk *walk, uint32_t stream,
 
 /* ---- hooks: events enter ---- */
 
-static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match_symbol *symbol,
-                      const struct rfn_record *record)
-{
-    struct walk_symbol *of = (struct walk_symbol *)symbol;
-    (void)match;
-    (void)stream;
-    symbol->volume = &of->volume;
-    symbol->lasts = !record->varying &&
-                    !rfn_archive_function(match->archive, record->function)->n_out;
-    return 0;
-}
-
 static int enter(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at)
 {
     struct walk *walk = (struct walk *)match;
-    struct walk_stream *of = stream_of(walk, stream);
-    struct walk_symbol *symbol = (struct walk_symbol *)of->match.symbol;
-    of->n_posted = 0;
-    if (!symbol->known)
-        symbol->volume = rfn_volume_of(walk->volumes, at->cursor, at->rank, at->record);
-    symbol->known = symbol->match.lasts;
+    stream_of(walk, stream)->n_posted = 0;
     if (!walk->hooks->gap || at->first || at->enter_ns <= at->before_ns)
         return 0;
     return walk->hooks->gap(walk->hooks->context, stream, at->before_ns, at->enter_ns);
@@ -222,8 +198,8 @@ static int begin(struct walk *walk, const struct rfn_awaited *one, const struct 
         party->members[one->share.place] = (struct rfn_match_member){
             .entered = true,
             .end.posted = point_of(walk, &of->match.here),
-            .sent_bytes = of->match.symbol->volume->sent_bytes,
-            .received_bytes = of->match.symbol->volume->received_bytes};
+            .sent_bytes = of->match.symbol->volume.sent_bytes,
+            .received_bytes = of->match.symbol->volume.received_bytes};
     }
     return 0;
 }
@@ -349,10 +325,8 @@ static int collective(struct rfn_match *match, uint32_t instance)
 static int end(void *context, uint32_t stream)
 {
     const struct walk *walk = context;
-    const struct rfn_match_hooks *hooks = walk->hooks;
-    return hooks->end ? hooks->end(hooks->context, stream,
-                                   rfn_replay_stream(walk->match.replay, stream)->exit_ns)
-                      : 0;
+    return walk->hooks->end(walk->hooks->context, stream,
+                            rfn_replay_stream(walk->match.replay, stream)->exit_ns);
 }
 
 /* ---- the walk ---- */
@@ -360,13 +334,14 @@ static int end(void *context, uint32_t stream)
 static int init(struct walk *walk, const struct rfn_archive *archive,
                 const struct rfn_match_hooks *hooks)
 {
-    const struct rfn_replay_hooks replay_hooks = {
-        .enter = rfn_match_enter, .leave = rfn_match_leave, .end = end, .context = walk};
+    const struct rfn_replay_hooks replay_hooks = {.enter = rfn_match_enter,
+                                                  .leave = rfn_match_leave,
+                                                  .end = hooks->end ? end : NULL,
+                                                  .context = walk};
     walk->hooks = hooks;
     walk->match.archive = archive;
     walk->match.hooks = (struct rfn_match_consumer){.stream_size = sizeof(struct walk_stream),
-                                                    .symbol_size = sizeof(struct walk_symbol),
-                                                    .symbol = new_symbol,
+                                                    .symbol_size = sizeof(struct rfn_match_symbol),
                                                     .enter = enter,
                                                     .entered = entered,
                                                     .arrived = arrived,
@@ -376,8 +351,7 @@ static int init(struct walk *walk, const struct rfn_archive *archive,
                                                     .message = hooks->message ? message : NULL,
                                                     .collective = hooks->collective ? collective
                                                                                     : NULL};
-    walk->volumes = rfn_volumes_new(archive);
-    return walk->volumes ? rfn_match_init(&walk->match, &replay_hooks) : RFN_E_NOMEM;
+    return rfn_match_init(&walk->match, &replay_hooks);
 }
 
 static void release(struct walk *walk)
@@ -387,7 +361,6 @@ static void release(struct walk *walk)
     for (size_t i = 0; i < walk->parties_capacity; i++)
         free(walk->parties[i].members);
     rfn_match_release(&walk->match);
-    rfn_volumes_free(walk->volumes);
     free(walk->parties);
     free(walk->ends);
     free(walk->received);

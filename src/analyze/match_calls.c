@@ -52,7 +52,7 @@ static bool is_partitioned(const struct rfn_call *role)
 
 static const struct rfn_volume *volume_of(const struct call *call)
 {
-    return call->symbol->volume;
+    return &call->symbol->volume;
 }
 
 static bool valid_comm(const struct rfn_match *match, int64_t comm)
@@ -718,8 +718,9 @@ static int requests(struct call *call)
     RFN_TRY(rfn_tracker_event(call->match->trackers[at->rank], at->thread, at->cursor, call->record,
                               volume_of(call), call->symbol->lasts, &effects));
     RFN_TRY(learn_effects(call, &effects));
-    if (call->match->hooks.requests && (effects.n_started || effects.n_completed))
-        RFN_TRY(call->match->hooks.requests(call->match, call->stream->here.stream, &effects));
+    const struct rfn_match_watcher *watcher = call->match->watcher;
+    if (watcher && (effects.n_started || effects.n_completed))
+        RFN_TRY(watcher->requests(watcher->context, call->stream->here.stream, &effects));
     if (effects.created >= 0)
         RFN_TRY((role->variant == RFN_CALL_PERSISTENT ? set_up : begin)(call, effects.created));
     for (size_t i = 0; i < effects.n_started; i++)

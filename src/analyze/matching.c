@@ -17,13 +17,42 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, const struct rfn
     of->symbols[record->symbol] = symbol;
     symbol->role = rfn_archive_call(match->archive, record->function);
     symbol->constant = !record->varying;
+    symbol->lasts = !record->varying &&
+                    rfn_archive_function(match->archive, record->function)->n_out == 0;
     symbol->concerns = rfn_tracker_concerns(match->trackers[0], record->function);
     symbol->creates = rfn_tracker_creates(match->trackers[0], record->function);
     symbol->topology = rfn_topologies_concerns(match->topologies, record->function);
     symbol->groups = rfn_groups_concerns(match->groups, record->function);
     symbol->one_sided = rfn_one_sided_concerns(match->one_sided, record->function);
     symbol->object = symbol->place = RFN_NONE;
-    return match->hooks.symbol(match, stream, symbol, record);
+    return match->hooks.symbol ? match->hooks.symbol(match, stream, symbol, record) : 0;
+}
+
+/* The volume of the current event, unless its words are those that the last one had. */
+static int find_volume(struct rfn_match *match, struct rfn_match_symbol *symbol,
+                       const struct rfn_replay_stream *at)
+{
+    const struct rfn_record *record = at->record;
+    const struct rfn_function_info *function = rfn_archive_function(match->archive,
+                                                                    record->function);
+    size_t in_bytes = function->n_in * sizeof *record->in;
+    size_t out_bytes = function->n_out * sizeof *record->out;
+    if (!symbol->lasts) {
+        bool same = symbol->version &&
+                    (!record->varying || memcmp(symbol->words, record->in, in_bytes) == 0);
+        if (same &&
+            (!out_bytes || memcmp(symbol->words + function->n_in, record->out, out_bytes) == 0))
+            return 0;
+        RFN_TRY(RFN_GROW(symbol->words, symbol->words_capacity,
+                         (size_t)function->n_in + function->n_out + 1));
+        if (in_bytes)
+            memcpy(symbol->words, record->in, in_bytes);
+        if (out_bytes)
+            memcpy(symbol->words + function->n_in, record->out, out_bytes);
+    }
+    symbol->volume = rfn_volume_of(match->volumes, at->cursor, at->rank, record);
+    symbol->version++;
+    return 0;
 }
 
 int rfn_match_enter(void *context, uint32_t stream, struct rfn_replay_stream *at)
@@ -34,12 +63,22 @@ int rfn_match_enter(void *context, uint32_t stream, struct rfn_replay_stream *at
     if (symbol >= of->n_symbols || !of->symbols[symbol])
         RFN_TRY(new_symbol(match, stream, at->record));
     of->symbol = of->symbols[symbol];
+    if (!at->together) {
+        bool means = !at->record->failed_poll && rfn_class_is_mpi(of->symbol->role->class_);
+        if (means && !(of->symbol->lasts && of->symbol->version))
+            RFN_TRY(find_volume(match, of->symbol, at));
+        if (match->watcher)
+            RFN_TRY(match->watcher->event(match->watcher->context, stream, of->symbol, at));
+    }
     of->since_ns = at->enter_ns;
     of->here = (struct rfn_point){stream, at->record->index, at->enter_ns};
-    RFN_TRY(match->hooks.enter(match, stream, at));
+    if (match->hooks.enter)
+        RFN_TRY(match->hooks.enter(match, stream, at));
     if (of->symbol->role->kind < RFN_CALL_REGION_BEGIN)
         RFN_TRY(rfn_match_call(match, of, at));
-    return match->hooks.entered(match, stream, at);
+    if (match->hooks.entered)
+        return match->hooks.entered(match, stream, at);
+    return of->n_awaited || of->one_sided ? 0 : RFN_REPLAY_LEFT;
 }
 
 /* ---- events leave ---- */
@@ -157,7 +196,8 @@ __attribute__((flatten)) int rfn_match_leave(void *context, uint32_t stream,
             return ready < 0 ? ready : RFN_REPLAY_PARK;
         RFN_TRY(leave_window(match, stream, at->exit_ns, &at_window));
     }
-    RFN_TRY(match->hooks.leave(match, stream, at, &at_window));
+    if (match->hooks.leave)
+        RFN_TRY(match->hooks.leave(match, stream, at, &at_window));
     for (size_t i = 0; i < of->n_awaited; i++)
         RFN_TRY(let_go(match, stream, &of->awaited[i]));
     of->n_awaited = 0;
@@ -173,7 +213,8 @@ static int bound(void *context, uint32_t number)
         rfn_replay_wake(match->replay, receive->stream - 1);
         return 0;
     }
-    RFN_TRY(match->hooks.late(match, receive));
+    if (match->hooks.late)
+        RFN_TRY(match->hooks.late(match, receive));
     return rfn_channels_received(&match->channels, number, false);
 }
 
@@ -209,6 +250,29 @@ int rfn_match_abandon(struct rfn_match *match, uint32_t number)
     return 0;
 }
 
+int rfn_match_end_batch(struct rfn_match *match, uint32_t stream,
+                        const struct rfn_replay_stream *at)
+{
+    struct rfn_match_stream *of = rfn_match_stream(match, stream);
+    const struct rfn_match_watcher *watcher = match->watcher;
+    struct rfn_loop_requests *loop = of->loop;
+    uint64_t made = 0;
+    if (at->together && watcher)
+        watcher->batch(watcher->context, stream, at->batch);
+    if (!loop)
+        return 0;
+    for (size_t i = 0; loop->knowledge == RFN_LOOP_CLOSED && i < loop->n; i++) {
+        const struct rfn_loop_request *request = &loop->requests[i];
+        made += rfn_batch_taken_at(at->batch, request->made);
+        if (watcher)
+            watcher->received(watcher->context, stream, request->symbol, request->received_bytes,
+                              rfn_batch_taken_at(at->batch, request->completed));
+    }
+    rfn_loop_learned(loop);
+    of->loop = NULL;
+    return made ? rfn_tracker_skip(match->trackers[at->rank], at->thread, made) : 0;
+}
+
 /* ---- before the first event, and after the last ---- */
 
 /* Ranks of which nothing can be read are not waited for. */
@@ -234,10 +298,11 @@ int rfn_match_init(struct rfn_match *match, const struct rfn_replay_hooks *repla
     match->trackers = rfn_trackers_new(archive);
     match->topologies = rfn_topologies_new(archive);
     match->groups = rfn_groups_new(archive);
+    match->volumes = rfn_volumes_new(archive);
     if (match->streams)
         memset(match->streams, 0, size);
     if (!match->absent || !match->streams || !match->processes || !match->trackers ||
-        !match->topologies || !match->groups)
+        !match->topologies || !match->groups || !match->volumes)
         return RFN_E_NOMEM;
     find_absent(match);
     const struct rfn_collectives_setup setup = {.archive = archive,
@@ -263,8 +328,11 @@ void rfn_match_release(struct rfn_match *match)
 {
     for (uint32_t i = 0; match->streams && i < match->n_streams; i++) {
         struct rfn_match_stream *stream = rfn_match_stream(match, i);
-        for (size_t k = 0; k < stream->n_symbols; k++)
+        for (size_t k = 0; k < stream->n_symbols; k++) {
+            if (stream->symbols[k])
+                free(stream->symbols[k]->words);
             free(stream->symbols[k]);
+        }
         free(stream->symbols);
         free(stream->awaited);
     }
@@ -280,6 +348,7 @@ void rfn_match_release(struct rfn_match *match)
     rfn_one_sided_free(match->one_sided);
     rfn_topologies_free(match->topologies);
     rfn_groups_free(match->groups);
+    rfn_volumes_free(match->volumes);
     rfn_trackers_free(match->trackers, match->archive);
     free(match->streams);
     free(match->processes);

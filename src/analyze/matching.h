@@ -74,17 +74,21 @@ struct rfn_match_process {
 
 /* What is known of a signature of a stream, so that its events need not be looked at again. */
 struct rfn_match_symbol {
-    const struct rfn_volume *volume; /* the consumer's: of the current event */
     const struct rfn_call *role;
     uint32_t send_channel, receive_channel; /* + 1; 0: not yet */
     uint32_t send_generation, receive_generation;
     int64_t sent_bytes; /* of a message in the channel that is remembered */
     bool constant : 1;  /* its words never change */
-    bool lasts : 1;     /* neither do outcomes: the consumer's, as it is with the volume */
+    bool lasts : 1;     /* neither do outcomes, so that the volume stays */
     bool concerns : 1;  /* the tracker is to see it: */
     bool creates : 1;   /* it makes a request, and that is all */
     bool topology : 1, groups : 1, one_sided : 1;
-    int64_t object, place; /* -1: not yet */
+    int64_t object, place;    /* -1: not yet */
+    struct rfn_volume volume; /* what the last event communicates; of a run of unsuccessful polls
+                                 and of a region nothing that means anything */
+    uint32_t version;         /* of the volume: another one where words have changed; 0: none yet */
+    int64_t *words;           /* inputs and outcomes that it is of, if it does not last */
+    size_t words_capacity;
 };
 
 /* A stream and what its current event does. */
@@ -103,41 +107,55 @@ struct rfn_match_stream {
 
 struct rfn_match;
 
-/* The consumer. Each returns 0 or RFN_E_NOMEM, save `arrived`. */
+/* The consumer. Each function may be NULL, and returns 0 or RFN_E_NOMEM if nothing else is said. */
 struct rfn_match_consumer {
     size_t stream_size, symbol_size; /* of what begins with the structures above */
-    /* A signature occurs for the first time; all but volume, lasts and what is the consumer's is
-     * filled in. */
+    /* A signature occurs for the first time; all but what is the consumer's is filled in. */
     int (*symbol)(struct rfn_match *match, uint32_t stream, struct rfn_match_symbol *symbol,
                   const struct rfn_record *record);
-    /* An event is about to enter: volume is to hold; here.at is the consumer's to set, and since_ns
-     * if it is not the event's enter. */
+    /* An event is about to enter: here.at is the consumer's to set, and since_ns if it is not the
+     * event's enter. */
     int (*enter)(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at);
-    /* It has entered: what it awaits is known. */
+    /* It has entered: what it awaits is known. Returns as the replay's hook; NULL: an event that
+     * awaits nothing leaves. */
     int (*entered)(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at);
-    /* What it did to requests, if it concerns any. May be NULL. */
-    int (*requests)(struct rfn_match *match, uint32_t stream,
-                    const struct rfn_request_effects *effects);
     /* All that a call awaits is there, or will not be. Whether it is to be shown again
-     * (rfn_replay_put_off, rfn_replay_ask_again), not having left. May be NULL. */
+     * (rfn_replay_put_off, rfn_replay_ask_again), not having left. */
     bool (*arrived)(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at);
     /* An event leaves, with what it awaited. at_window: how long it waited at one. */
     int (*leave)(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at,
                  const struct rfn_wait *at_window);
     /* A receive gets its message, after the call that completes it has left. */
     int (*late)(struct rfn_match *match, struct rfn_receive *receive);
-    /* A stream that is waited for is there: whether it is to be woken. May be NULL: it is. */
+    /* A stream that is waited for is there: whether it is to be woken; NULL: it is. */
     bool (*wakes)(struct rfn_match *match, uint32_t stream);
-    /* These may be NULL. A request is for this from now on: a nonblocking call, or a start. A
+    /* A request is for this from now on: a nonblocking call, or a start. A
      * message is over at both ends; an instance of a collective call, by all that are there. */
     int (*posted)(struct rfn_match *match, uint32_t stream, const struct rfn_awaited *posted);
     int (*message)(struct rfn_match *match, uint32_t message);
     int (*collective)(struct rfn_match *match, uint32_t instance);
 };
 
+/* Who only looks on, in anybody's walk: a profile, say. Each returns 0 or RFN_E_NOMEM. */
+struct rfn_match_watcher {
+    void *context;
+    /* An event enters; not those of batches whose times are in order (at->together), but for them
+     * what has been taken of the batch, when that ends. */
+    int (*event)(void *context, uint32_t stream, const struct rfn_match_symbol *symbol,
+                 const struct rfn_replay_stream *at);
+    void (*batch)(void *context, uint32_t stream, const struct rfn_batch *batch);
+    /* What an event did to requests; and so many receives of so many bytes each, which events of a
+     * symbol have begun in a batch, are over. */
+    int (*requests)(void *context, uint32_t stream, const struct rfn_request_effects *effects);
+    void (*received)(void *context, uint32_t stream, uint32_t symbol, uint64_t bytes,
+                     uint64_t count);
+};
+
 struct rfn_match {
     const struct rfn_archive *archive;
     struct rfn_match_consumer hooks;
+    const struct rfn_match_watcher *watcher; /* NULL: none */
+    struct rfn_volumes *volumes;
     struct rfn_replay *replay;
     uint32_t n_ranks, n_streams;
     bool *absent;                        /* by rank: nothing of it can be read */
@@ -167,6 +185,10 @@ static inline struct rfn_match_stream *rfn_match_stream(const struct rfn_match *
 /* The hooks of the replay, whose context is the match. */
 int rfn_match_enter(void *match, uint32_t stream, struct rfn_replay_stream *at);
 int rfn_match_leave(void *match, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
+
+/* A batch ends: what it did to requests is told. */
+int rfn_match_end_batch(struct rfn_match *match, uint32_t stream,
+                        const struct rfn_replay_stream *at);
 
 /* match_calls.c: what the current event sends, posts, joins or completes. RFN_E_NOMEM. */
 int rfn_match_call(struct rfn_match *match, struct rfn_match_stream *stream,

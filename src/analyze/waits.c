@@ -45,6 +45,7 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match
 {
     struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
     struct rfn_wait_symbol *symbol = (struct rfn_wait_symbol *)of;
+    (void)stream;
     struct rfn_activity in_mpi = {
         .kind = RFN_ACTIVITY_MPI, .at = {record->function, record->path}, .region = RFN_NO_REGION};
     int64_t site = rfn_site_of(&pass->activities, in_mpi.at);
@@ -54,9 +55,6 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match
     symbol->site = (uint32_t)site;
     symbol->mpi_activity = (uint32_t)activity;
     symbol->before = UINT32_MAX;
-    RFN_TRY(rfn_profile_pass_tally(pass->profile, stream, record, &symbol->tally));
-    of->volume = rfn_tally_volume(symbol->tally);
-    of->lasts = rfn_tally_lasts(symbol->tally);
     return 0;
 }
 
@@ -164,8 +162,6 @@ static int enters(struct rfn_match *match, uint32_t number, const struct rfn_rep
     struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
     struct rfn_wait_stream *stream = &pass->streams[number];
     const struct rfn_wait_symbol *symbol = rfn_symbol_of(stream);
-    if (!at->together)
-        RFN_TRY(rfn_profile_pass_event(pass->profile, number, symbol->tally, at));
     if (at->begins || stream->in_step)
         RFN_TRY(rfn_pass_show_step(pass, number, at));
     stream->polled_ns = 0;
@@ -210,13 +206,6 @@ static int enter(void *context, uint32_t number, struct rfn_replay_stream *at)
     return rfn_match_enter(pass, number, at);
 }
 
-static int requests(struct rfn_match *match, uint32_t number,
-                    const struct rfn_request_effects *effects)
-{
-    struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
-    return rfn_profile_pass_requests(pass->profile, number, effects);
-}
-
 /* ---- batches ---- */
 
 /* What iterations do to requests is learned in a loop's first batch. Other threads of a process may
@@ -233,37 +222,11 @@ static int begin_batch(void *context, uint32_t number, const struct rfn_replay_s
     return rfn_pass_begin_loop(stream, at->batch);
 }
 
-/* What the requests of the batch's iterations are to the profile and to the tracker. */
-static int count_requests(struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream,
-                          const struct rfn_replay_stream *at)
-{
-    uint64_t made = 0;
-    const struct rfn_loop_requests *loop = &stream->loop->requests;
-    for (size_t i = 0; i < loop->n; i++) {
-        const struct rfn_loop_request *request = &loop->requests[i];
-        made += rfn_batch_taken_at(at->batch, request->made);
-        const struct rfn_match_symbol *maker = stream->match.symbols[request->symbol];
-        rfn_profile_pass_received(pass->profile, ((const struct rfn_wait_symbol *)maker)->tally,
-                                  request->received_bytes,
-                                  rfn_batch_taken_at(at->batch, request->completed));
-    }
-    return made ? rfn_tracker_skip(pass->match.trackers[at->rank], at->thread, made) : 0;
-}
-
 static int end_batch(void *context, uint32_t number, const struct rfn_replay_stream *at)
 {
     struct rfn_wait_pass *pass = context;
-    struct rfn_wait_stream *stream = &pass->streams[number];
-    if (at->together)
-        rfn_profile_pass_batch(pass->profile, number, at->batch);
-    if (!stream->loop)
-        return 0;
-    if (stream->loop->requests.knowledge == RFN_LOOP_CLOSED)
-        RFN_TRY(count_requests(pass, stream, at));
-    rfn_loop_learned(&stream->loop->requests);
-    stream->loop = NULL;
-    stream->match.loop = NULL;
-    return 0;
+    pass->streams[number].loop = NULL;
+    return rfn_match_end_batch(&pass->match, number, at);
 }
 
 /* Where a stream is in what it will touch. */
@@ -342,25 +305,26 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
                                            .context = pass,
                                            .progress_context = context};
     pass->match.hooks = (struct rfn_match_consumer){.stream_size = sizeof *pass->streams,
-                                                 .symbol_size = sizeof(struct rfn_wait_symbol),
-                                                 .symbol = new_symbol,
-                                                 .enter = enters,
-                                                 .entered = entered,
-                                                 .requests = requests,
-                                                 .arrived = rfn_pass_arrived,
-                                                 .leave = rfn_pass_leaves,
-                                                 .late = rfn_pass_late,
-                                                 .wakes = rfn_pass_wakes};
+                                                    .symbol_size = sizeof(struct rfn_wait_symbol),
+                                                    .symbol = new_symbol,
+                                                    .enter = enters,
+                                                    .entered = entered,
+                                                    .arrived = rfn_pass_arrived,
+                                                    .leave = rfn_pass_leaves,
+                                                    .late = rfn_pass_late,
+                                                    .wakes = rfn_pass_wakes};
     pass->waits = calloc(1, sizeof *pass->waits);
     if (!pass->waits)
         return RFN_E_NOMEM;
+    RFN_TRY(rfn_profile_pass_new(archive, &pass->profile));
+    pass->match.watcher = rfn_profile_pass_watcher(pass->profile);
     RFN_TRY(rfn_match_init(&pass->match, &hooks));
     RFN_TRY(init_streams(pass));
     pass->waits->n_ranks = pass->match.n_ranks;
     pass->waits->times = rfn_archive_run(archive)->times;
     rfn_tally_init(&pass->tally, pass->match.n_ranks);
     pass->turn_ns = rfn_replay_turn_ns(pass->match.replay);
-    return rfn_profile_pass_new(archive, &pass->profile);
+    return 0;
 }
 
 static void pass_release(struct rfn_wait_pass *pass)

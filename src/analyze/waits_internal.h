@@ -21,7 +21,6 @@ enum { RFN_EAGER_LEAST = 512 };
 /* What is known of a signature of a stream. */
 struct rfn_wait_symbol {
     struct rfn_match_symbol match;
-    struct rfn_tally *tally; /* profile_pass.h */
     uint32_t site, mpi_activity;
     uint32_t before, region,
         gap_activity; /* the gap in front, as it was last; before UINT32_MAX: not yet */
