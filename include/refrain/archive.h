@@ -17,6 +17,7 @@
 #define REFRAIN_ARCHIVE_H
 
 #include "refrain/error.h"
+#include "refrain/event.h"
 #include "refrain/recording.h"
 
 #include <stdbool.h>
@@ -201,19 +202,7 @@ struct rfn_path rfn_archive_path(const struct rfn_archive *archive, uint32_t pat
 uint32_t rfn_archive_locations(const struct rfn_archive *archive);
 struct rfn_location rfn_archive_location(const struct rfn_archive *archive, uint32_t location);
 
-/* Functions and the meaning of their words: see event/kind.h, whose numbers are the format's. */
-struct rfn_param_info {
-    const char *name;
-    uint8_t kind, flags;
-};
-
-struct rfn_function_info {
-    const char *name;
-    uint8_t class_, flags;
-    uint8_t n_in, n_out;
-    const struct rfn_param_info *params; /* n_in, then n_out */
-};
-
+/* Functions and the meaning of their words: refrain/event.h. */
 uint32_t rfn_archive_functions(const struct rfn_archive *archive);
 const struct rfn_function_info *rfn_archive_function(const struct rfn_archive *archive,
                                                      uint32_t function);

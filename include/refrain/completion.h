@@ -72,6 +72,10 @@ struct rfn_tracker *rfn_tracker_new(const struct rfn_archive *archive);
  * NULL: out of memory. */
 struct rfn_tracker *rfn_tracker_new_beside(const struct rfn_tracker *first);
 void rfn_tracker_free(struct rfn_tracker *tracker);
+/* Trackers of all processes of an archive, by rank; of a rank without streams there is none (NULL),
+ * save of rank 0. NULL: out of memory. */
+struct rfn_tracker **rfn_trackers_new(const struct rfn_archive *archive);
+void rfn_trackers_free(struct rfn_tracker **trackers, const struct rfn_archive *archive);
 /* Forgets everything: before the first event of another process, or of another stream if streams
  * are shown one after another. */
 void rfn_tracker_reset(struct rfn_tracker *tracker);

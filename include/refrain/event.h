@@ -155,6 +155,14 @@ static inline uint32_t rfn_class_messages(uint8_t class_)
     }
 }
 
+/* When a send is over. */
+enum rfn_send_mode {
+    RFN_SEND_STANDARD,    /* perhaps before the receive is posted */
+    RFN_SEND_SYNCHRONOUS, /* never before */
+    RFN_SEND_BUFFERED,    /* these do not wait for the receiver */
+    RFN_SEND_READY
+};
+
 enum rfn_function_flag {
     RFN_FUNCTION_NONBLOCKING = 1, /* returns a request that a completion call completes */
     RFN_FUNCTION_PERSISTENT = 2,  /* creates an inactive request */
@@ -164,6 +172,18 @@ enum rfn_function_flag {
 
 /* The most words that any function's inputs or outcomes have. */
 enum { RFN_PARAMS_MAX = 24 };
+
+struct rfn_param_info {
+    const char *name;    /* as in the MPI standard: "dest", "count" */
+    uint8_t kind, flags; /* enum rfn_kind, possibly with RFN_KIND_LIST; enum rfn_param_flag */
+};
+
+struct rfn_function_info {
+    const char *name;      /* "MPI_Send" */
+    uint8_t class_, flags; /* enum rfn_class, enum rfn_function_flag */
+    uint8_t n_in, n_out;
+    const struct rfn_param_info *params; /* inputs as arguments are ordered, then outcomes */
+};
 
 /* The name of the k-th predefined handle of a kind ("MPI_SUM"; k = 0 is the null handle), or NULL
  * when there is none. Static. */

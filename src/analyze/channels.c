@@ -473,9 +473,7 @@ int rfn_channels_sent_or_cancelled(struct rfn_channels *channels, uint32_t messa
     if (of->cancelled) /* before it is over: its receive may get it now, and let it go */
         RFN_TRY(keep(channels, message));
     of->over = true;
-    if (of->got)
-        rfn_channels_free_message(channels, message);
-    return 0;
+    return of->got ? rfn_channels_end_message(channels, message) : 0;
 }
 
 /* ---- receives ---- */

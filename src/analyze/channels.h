@@ -8,8 +8,7 @@
 #ifndef RFN_ANALYZE_CHANNELS_H
 #define RFN_ANALYZE_CHANNELS_H
 
-#include "analyze/call_roles.h"
-#include "analyze/wait.h"
+#include "analyze/match_point.h"
 #include "base/map.h"
 #include "base/pool.h"
 #include "refrain/event.h"
@@ -34,12 +33,11 @@ struct rfn_message {
     enum rfn_send_mode mode;
     bool begun;              /* sent means something */
     bool taken;              /* by a receive: posted means something */
-    bool waited;             /* the user's: the send did, for the receive; so does over_at */
     bool cancelled;          /* or about to be */
     bool over, got;          /* the channels' own: the send is; the receive is */
-    bool awaits;             /* the user's: the sending stream is woken when a receive takes it */
+    bool awaits;             /* the sending stream is to be woken when a receive takes it */
     struct rfn_point posted; /* where the receive was posted */
-    uint64_t over_at;        /* the user's: the send waited until this point of its stream */
+    uint64_t user;           /* the consumer's; 0 when it is sent */
 };
 
 enum rfn_wildcards { RFN_ANY_SOURCE = 1, RFN_ANY_TAG = 2 };
@@ -68,11 +66,11 @@ struct rfn_channel {
     uint32_t first_message, last_message, first_receive, last_receive; /* + 1 */
     uint32_t same_hash;                                                /* + 1 */
     uint32_t place; /* + 1: in the heap of its destination; 0: it has no messages */
-    uint32_t send_inits, recv_inits; /* partitioned communication that was set up */
-    uint32_t prober;                 /* the stream that waits for a message to come, + 1 */
-    uint32_t received, sent;         /* the user's: of those that meet here, both ways */
-    uint64_t got_by;                 /* the user's: the call that received from it last */
-    uint32_t generation;             /* changes when the channel becomes another */
+    uint32_t send_inits, recv_inits;   /* partitioned communication that was set up */
+    uint32_t prober;                   /* the stream that waits for a message to come, + 1 */
+    uint32_t received_user, sent_user; /* the consumer's, per end; first 0 */
+    uint64_t got_by;                   /* the call that received from it last (any_older) */
+    uint32_t generation;               /* changes when the channel becomes another */
     bool used, free;
 };
 
@@ -106,6 +104,8 @@ struct rfn_channels {
      */
     int (*bound)(void *context, uint32_t receive);
     void (*wake)(void *context, uint32_t stream); /* a prober, or one whose message is taken */
+    /* May be NULL: a message is over at both ends, and its number is given back. RFN_E_NOMEM. */
+    int (*ended)(void *context, uint32_t message);
     void *context;
 };
 
@@ -124,6 +124,13 @@ static inline void rfn_channels_free_message(struct rfn_channels *channels, uint
 {
     RFN_POOL_GIVE(channels->messages, channels->free_message, next, message);
 }
+static inline int rfn_channels_end_message(struct rfn_channels *channels, uint32_t message)
+{
+    if (__builtin_expect(channels->ended != NULL, 0))
+        RFN_TRY(channels->ended(channels->context, message));
+    rfn_channels_free_message(channels, message);
+    return 0;
+}
 /* It was asked to cancel the message. */
 int rfn_channels_sent_or_cancelled(struct rfn_channels *channels, uint32_t message, bool cancelled);
 /* The send is over; cancelled: nobody gets the message. RFN_E_NOMEM. */
@@ -133,7 +140,7 @@ static inline int rfn_channels_sent(struct rfn_channels *channels, uint32_t mess
     if (__builtin_expect(cancelled || of->cancelled, 0))
         RFN_TRY(rfn_channels_sent_or_cancelled(channels, message, cancelled));
     else if (of->got)
-        rfn_channels_free_message(channels, message);
+        return rfn_channels_end_message(channels, message);
     else
         of->over = true;
     return 0;
@@ -174,7 +181,7 @@ static inline int rfn_channels_received(struct rfn_channels *channels, uint32_t 
         of->receive = 0;
         of->got = true;
         if (of->over)
-            rfn_channels_free_message(channels, over->message - 1);
+            RFN_TRY(rfn_channels_end_message(channels, over->message - 1));
     }
     RFN_POOL_GIVE(channels->receives, channels->free_receive, next, receive);
     return 0;

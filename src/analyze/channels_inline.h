@@ -163,8 +163,9 @@ static inline int64_t rfn_channels_send_in(struct rfn_channels *channels, uint32
     message->receive = message->next = 0;
     message->mode = mode;
     message->begun = begun;
-    message->taken = message->waited = message->cancelled = message->over = message->got = false;
+    message->taken = message->cancelled = message->over = message->got = false;
     message->awaits = false;
+    message->user = 0;
     channels->sends++;
     RFN_TRY(rfn_channels_offer(channels, channel, (uint32_t)at));
     return at;

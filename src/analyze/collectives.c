@@ -14,7 +14,7 @@ struct latest {
 };
 
 struct instance {
-    enum rfn_collective kind;
+    enum rfn_call_kind kind;
     uint32_t object;
     uint64_t number; /* among those of its object */
     uint32_t entered, left;
@@ -218,7 +218,7 @@ static int widen(struct object *object)
     return 0;
 }
 
-static int64_t new_instance(struct rfn_collectives *collectives, enum rfn_collective kind,
+static int64_t new_instance(struct rfn_collectives *collectives, enum rfn_call_kind kind,
                             uint32_t object, uint64_t number)
 {
     uint32_t at = collectives->free - 1;
@@ -237,7 +237,7 @@ static int64_t new_instance(struct rfn_collectives *collectives, enum rfn_collec
                                   .askers = instance->askers,
                                   .askers_capacity = instance->askers_capacity};
     collectives->begun++;
-    if (kind != RFN_COLLECTIVE_SCAN && kind != RFN_COLLECTIVE_NEIGHBOR)
+    if (kind != RFN_CALL_SCAN && kind != RFN_CALL_NEIGHBOR)
         return at;
     instance->enters = calloc((size_t)collectives->objects[object].size + 1,
                               sizeof *instance->enters);
@@ -283,9 +283,9 @@ static void take_latest(struct latest *latest, struct rfn_point here)
         *latest = (struct latest){here, true};
 }
 
-static bool rooted(enum rfn_collective kind)
+static bool rooted(enum rfn_call_kind kind)
 {
-    return kind == RFN_COLLECTIVE_ONE_TO_ALL || kind == RFN_COLLECTIVE_ALL_TO_ONE;
+    return kind == RFN_CALL_ONE_TO_ALL || kind == RFN_CALL_ALL_TO_ONE;
 }
 
 /* Of an inter-communicator a number as root is that of a rank of the other group. */
@@ -357,7 +357,7 @@ static struct latest latest_of(const struct rfn_collectives *collectives,
     *missing = false;
     uint32_t n = place + 1;
     const uint32_t *sources = NULL;
-    if (instance->kind == RFN_COLLECTIVE_NEIGHBOR) {
+    if (instance->kind == RFN_CALL_NEIGHBOR) {
         size_t n_sources = 0;
         if (object->comm >= 0)
             sources = rfn_topology_sources(collectives->setup.topologies, (uint32_t)object->comm,
@@ -383,12 +383,12 @@ static bool is_ready(const struct rfn_collectives *collectives, const struct ins
     if (instance->entered >= collectives->objects[instance->object].present || share->none)
         return true;
     switch (instance->kind) {
-    case RFN_COLLECTIVE_ONE_TO_ALL:
+    case RFN_CALL_ONE_TO_ALL:
         return share->root || instance->has_root || !share->data;
-    case RFN_COLLECTIVE_ALL_TO_ONE:
+    case RFN_CALL_ALL_TO_ONE:
         return !share->root;
-    case RFN_COLLECTIVE_SCAN:
-    case RFN_COLLECTIVE_NEIGHBOR:
+    case RFN_CALL_SCAN:
+    case RFN_CALL_NEIGHBOR:
         latest_of(collectives, instance, share->place, &missing);
         return !missing;
     default:
@@ -407,20 +407,20 @@ int rfn_collectives_ready(struct rfn_collectives *collectives, const struct rfn_
     return 0;
 }
 
-static enum rfn_pattern pattern_of(enum rfn_collective kind)
+static enum rfn_pattern pattern_of(enum rfn_call_kind kind)
 {
     switch (kind) {
-    case RFN_COLLECTIVE_BARRIER:
+    case RFN_CALL_BARRIER:
         return RFN_WAIT_AT_BARRIER;
-    case RFN_COLLECTIVE_ONE_TO_ALL:
+    case RFN_CALL_ONE_TO_ALL:
         return RFN_LATE_BROADCAST;
-    case RFN_COLLECTIVE_ALL_TO_ONE:
+    case RFN_CALL_ALL_TO_ONE:
         return RFN_EARLY_REDUCE;
-    case RFN_COLLECTIVE_SCAN:
+    case RFN_CALL_SCAN:
         return RFN_EARLY_SCAN;
-    case RFN_COLLECTIVE_INIT:
+    case RFN_CALL_INIT:
         return RFN_WAIT_AT_INIT;
-    case RFN_COLLECTIVE_FINALIZE:
+    case RFN_CALL_FINALIZE:
         return RFN_WAIT_AT_FINALIZE;
     default:
         return RFN_WAIT_AT_NXN;
@@ -434,14 +434,14 @@ static bool awaited(const struct rfn_collectives *collectives, const struct inst
     struct latest latest = instance->data.any ? instance->data : instance->all;
     bool missing;
     switch (instance->kind) {
-    case RFN_COLLECTIVE_ONE_TO_ALL:
+    case RFN_CALL_ONE_TO_ALL:
         *point = instance->root;
         return instance->has_root && !share->root && share->data;
-    case RFN_COLLECTIVE_ALL_TO_ONE:
+    case RFN_CALL_ALL_TO_ONE:
         *point = instance->earliest;
         return instance->has_earliest && share->root;
-    case RFN_COLLECTIVE_SCAN:
-    case RFN_COLLECTIVE_NEIGHBOR:
+    case RFN_CALL_SCAN:
+    case RFN_CALL_NEIGHBOR:
         latest = latest_of(collectives, instance, share->place, &missing);
         break;
     default:
@@ -456,7 +456,7 @@ struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *colle
                                                    int64_t exit_ns)
 {
     struct instance *instance = &collectives->instances[share->instance];
-    enum rfn_collective kind = instance->kind;
+    enum rfn_call_kind kind = instance->kind;
     struct rfn_collective_wait found = {.wait.pattern = pattern_of(kind)};
     struct rfn_point *until = &found.wait.until;
     if (!instance->has_exit)
@@ -464,36 +464,49 @@ struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *colle
     instance->has_exit = true;
     if (share->none || !awaited(collectives, instance, share, until))
         return found;
-    bool none = (kind == RFN_COLLECTIVE_MAYBE && instance->first_exit_ns < until->ns) ||
-                (kind == RFN_COLLECTIVE_INIT && exit_ns < until->ns);
+    bool none = (kind == RFN_CALL_MAKE && instance->first_exit_ns < until->ns) ||
+                (kind == RFN_CALL_INIT && exit_ns < until->ns);
     if (!none) /* it synchronized */
         found.wait.ns = rfn_most(rfn_least(until->ns, exit_ns) - enter_ns, 0);
-    if (kind == RFN_COLLECTIVE_ALL_TO_ONE)
+    if (kind == RFN_CALL_ALL_TO_ONE)
         found.after = (struct rfn_wait){
             .pattern = RFN_WAIT_AT_NX1,
             .ns = rfn_most(
                 rfn_least(instance->others.point.ns, exit_ns) - rfn_most(until->ns, enter_ns), 0),
             .until = instance->others.point};
-    if (rooted(kind) || kind == RFN_COLLECTIVE_SCAN || kind == RFN_COLLECTIVE_NEIGHBOR)
+    if (rooted(kind) || kind == RFN_CALL_SCAN || kind == RFN_CALL_NEIGHBOR)
         return found;
     found.in_step = exit_ns >= until->ns;
     found.key = instance->object;
     found.count = instance->number;
-    if (kind == RFN_COLLECTIVE_NXN || kind == RFN_COLLECTIVE_BARRIER) {
+    if (kind == RFN_CALL_ALL_TO_ALL || kind == RFN_CALL_BARRIER) {
         int64_t there = rfn_most(rfn_most(instance->first_exit_ns, until->ns), enter_ns);
-        found.completion = kind == RFN_COLLECTIVE_NXN ? RFN_NXN_COMPLETION : RFN_BARRIER_COMPLETION;
+        found.completion = kind == RFN_CALL_ALL_TO_ALL ? RFN_NXN_COMPLETION
+                                                       : RFN_BARRIER_COMPLETION;
         found.completion_ns = rfn_most(exit_ns - there, 0);
     }
     return found;
 }
 
-void rfn_collectives_leave(struct rfn_collectives *collectives, const struct rfn_share *share)
+int rfn_collectives_leave(struct rfn_collectives *collectives, const struct rfn_share *share)
 {
     struct instance *instance = &collectives->instances[share->instance];
     instance->left++;
-    if (instance->left == instance->entered &&
-        instance->entered >= collectives->objects[instance->object].present)
-        give_up(collectives, share->instance);
+    if (instance->left < instance->entered ||
+        instance->entered < collectives->objects[instance->object].present)
+        return 0;
+    if (collectives->setup.ended)
+        RFN_TRY(collectives->setup.ended(collectives->setup.context, share->instance));
+    give_up(collectives, share->instance);
+    return 0;
+}
+
+int64_t rfn_collectives_comm(const struct rfn_collectives *collectives, uint32_t instance,
+                             uint32_t *size)
+{
+    const struct object *object = &collectives->objects[collectives->instances[instance].object];
+    *size = object->size;
+    return object->comm;
 }
 
 void rfn_collectives_count(const struct rfn_collectives *collectives, uint64_t *joined,

@@ -9,9 +9,9 @@
 #ifndef RFN_ANALYZE_COLLECTIVES_H
 #define RFN_ANALYZE_COLLECTIVES_H
 
-#include "analyze/call_roles.h"
+#include "analyze/match_point.h"
 #include "analyze/topology.h"
-#include "analyze/wait.h"
+#include "event/calls.h"
 
 /* One rank's part in a collective call. */
 struct rfn_share {
@@ -37,6 +37,8 @@ struct rfn_collectives_setup {
     const bool *absent; /* by rank: nothing of it can be read */
     /* A stream that asked rfn_collectives_ready may get another answer now. */
     void (*wake)(void *context, uint32_t stream);
+    /* May be NULL: all ranks of an instance that are there have let it go. RFN_E_NOMEM. */
+    int (*ended)(void *context, uint32_t instance);
     void *context;
 };
 
@@ -60,8 +62,8 @@ int64_t rfn_collectives_place(const struct rfn_collectives *collectives, uint32_
 
 struct rfn_collective_call {
     uint32_t object, place;
-    enum rfn_collective kind;
-    int64_t root; /* the word of the call: RFN_ROOT and RFN_PROC_NULL too */
+    enum rfn_call_kind kind; /* a collective one */
+    int64_t root;            /* the word of the call: RFN_ROOT and RFN_PROC_NULL too */
     bool data;
 };
 
@@ -78,7 +80,10 @@ int rfn_collectives_ready(struct rfn_collectives *collectives, const struct rfn_
 struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *collectives,
                                                    const struct rfn_share *share, int64_t enter_ns,
                                                    int64_t exit_ns);
-void rfn_collectives_leave(struct rfn_collectives *collectives, const struct rfn_share *share);
+int rfn_collectives_leave(struct rfn_collectives *collectives, const struct rfn_share *share);
+/* The communicator of an instance, -1 if it is of all ranks, and how many places it has. */
+int64_t rfn_collectives_comm(const struct rfn_collectives *collectives, uint32_t instance,
+                             uint32_t *size);
 
 /* Calls that all their ranks have made, and, at the end of the record, those that not all have. */
 void rfn_collectives_count(const struct rfn_collectives *collectives, uint64_t *joined,

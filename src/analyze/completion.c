@@ -12,41 +12,15 @@
  * a request that is still open, the ring is doubled if it is well used; else the old request moves
  * to a map, as one does that stays open while millions of others come and go. Slots of persistent
  * requests are the lowest that were free: an array, and a map for what only a broken file says.
- *
- * How a function uses its requests is found out once: by the kinds of its parameters (a request or
- * an array of them; an outcome of kind COMPLETIONS, an index or a list of indices before it) and by
- * its flags.
  */
 #include "refrain/completion.h"
 
+#include "archive/archive_calls.h"
 #include "base/grow.h"
 #include "base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum use {
-    USE_NONE,
-    USE_CREATES,    /* a nonblocking call */
-    USE_PERSISTENT, /* makes an inactive request */
-    USE_STARTS,     /* Start, Startall */
-    USE_COMPLETES,
-    USE_LOOKS, /* Request_get_status: tells of a completion, the request stays */
-    USE_FREES,
-    USE_CANCELS,
-    USE_READIES /* Pready, Pready_range, Pready_list */
-};
-
-struct layout {
-    enum use use;
-    int8_t requests;    /* input of kind REQUEST, or a list of them; -1 */
-    int8_t index;       /* outcome: index, or list of indices, of what completed; -1: all */
-    int8_t completions; /* outcome; -1 */
-    int8_t slot;        /* outcome of kind REQUEST; -1 */
-    int8_t length, low; /* inputs: partitions of a list; first of a range, whose last follows; -1 */
-    bool array, indices;
-    bool receives; /* the request is a point-to-point receive */
-};
 
 enum { FIRST_RING = 16, SLOTS_MAX = 1 << 16 };
 
@@ -73,11 +47,9 @@ struct window {
     struct rfn_map old;    /* open ones that are not in the ring: number -> id */
 };
 
-/* What trackers beside each other share: what is known of functions, and room for the effects of
- * one event. */
+/* What trackers beside each other share: room for the effects of one event. */
 struct shared {
-    struct layout *layouts;
-    uint32_t n_functions;
+    const struct rfn_archive *archive;
     struct rfn_completed *completed;
     size_t n_completed, completed_capacity;
     struct amended {
@@ -104,96 +76,16 @@ struct rfn_tracker {
     struct live *free; /* the first of the list */
 };
 
-/* ---- once per function ---- */
-
-static void find_inputs(struct layout *layout, const struct rfn_function_info *function)
-{
-    for (int i = 0; i < function->n_in; i++) {
-        uint8_t kind = function->params[i].kind;
-        if ((kind & ~RFN_KIND_LIST) == RFN_KIND_REQUEST) {
-            layout->requests = (int8_t)i;
-            layout->array = kind & RFN_KIND_LIST;
-        }
-    }
-}
-
-/* How many partitions a call makes ready: no such inputs, one. */
-static void find_partitions(struct layout *layout, const struct rfn_function_info *function)
-{
-    for (int i = 0; i < function->n_in; i++) {
-        if (strcmp(function->params[i].name, "length") == 0)
-            layout->length = (int8_t)i;
-        else if (strcmp(function->params[i].name, "partition_low") == 0 && i + 1 < function->n_in)
-            layout->low = (int8_t)i;
-    }
-}
-
-static void find_outcomes(struct layout *layout, const struct rfn_function_info *function)
-{
-    for (int i = 0; i < function->n_out; i++) {
-        uint8_t kind = function->params[function->n_in + i].kind;
-        if (kind == RFN_KIND_COMPLETIONS) {
-            layout->completions = (int8_t)i;
-        } else if (kind == RFN_KIND_REQUEST) {
-            layout->slot = (int8_t)i;
-        } else if (layout->array && (kind & ~RFN_KIND_LIST) == RFN_KIND_INT) {
-            layout->index = (int8_t)i;
-            layout->indices = kind & RFN_KIND_LIST;
-        }
-    }
-}
-
-static enum use use_of(const struct layout *layout, const struct rfn_function_info *function)
-{
-    const char *name = function->name;
-    if (function->flags & RFN_FUNCTION_PERSISTENT)
-        return layout->slot >= 0 ? USE_PERSISTENT : USE_NONE;
-    if (function->flags & RFN_FUNCTION_NONBLOCKING)
-        return USE_CREATES;
-    if (layout->requests < 0)
-        return USE_NONE;
-    if (strncmp(name, "MPI_Request_get_status", 22) == 0)
-        return USE_LOOKS;
-    if (strcmp(name, "MPI_Start") == 0 || strcmp(name, "MPI_Startall") == 0)
-        return USE_STARTS;
-    if (layout->completions >= 0)
-        return USE_COMPLETES;
-    if (layout->array)
-        return USE_NONE;
-    if (strcmp(name, "MPI_Request_free") == 0)
-        return USE_FREES;
-    if (strcmp(name, "MPI_Cancel") == 0)
-        return USE_CANCELS;
-    return strncmp(name, "MPI_Pready", 10) == 0 ? USE_READIES : USE_NONE;
-}
-
-static void layout_init(struct layout *layout, const struct rfn_function_info *function)
-{
-    uint8_t class_ = function->class_;
-    layout->requests = layout->index = layout->completions = layout->slot = -1;
-    layout->length = layout->low = -1;
-    layout->receives = class_ == RFN_CLASS_RECV || class_ == RFN_CLASS_SENDRECV;
-    find_inputs(layout, function);
-    find_partitions(layout, function);
-    find_outcomes(layout, function);
-    layout->use = use_of(layout, function);
-}
-
 struct rfn_tracker *rfn_tracker_new(const struct rfn_archive *archive)
 {
     struct rfn_tracker *tracker = calloc(1, sizeof *tracker);
     struct shared *shared = calloc(1, sizeof *shared);
-    uint32_t n = rfn_archive_functions(archive);
-    struct layout *layouts = calloc((size_t)n + 1, sizeof *layouts);
-    if (!tracker || !shared || !layouts) {
+    if (!tracker || !shared) {
         free(tracker);
         free(shared);
-        free(layouts);
         return NULL;
     }
-    for (uint32_t i = 0; i < n; i++)
-        layout_init(&layouts[i], rfn_archive_function(archive, i));
-    *shared = (struct shared){.layouts = layouts, .n_functions = n};
+    shared->archive = archive;
     tracker->shared = shared;
     return tracker;
 }
@@ -233,7 +125,6 @@ void rfn_tracker_free(struct rfn_tracker *tracker)
     }
     free(tracker->lives);
     if (!tracker->borrowed) {
-        free(tracker->shared->layouts);
         free(tracker->shared->completed);
         free(tracker->shared->amended);
         free(tracker->shared->started);
@@ -244,8 +135,11 @@ void rfn_tracker_free(struct rfn_tracker *tracker)
 
 bool rfn_tracker_concerns(const struct rfn_tracker *tracker, uint32_t function)
 {
-    const struct shared *shared = tracker->shared;
-    return function < shared->n_functions && shared->layouts[function].use != USE_NONE;
+    const struct rfn_call *call = rfn_archive_call(tracker->shared->archive, function);
+    if (call->variant == RFN_CALL_PERSISTENT)
+        return call->out[RFN_OUT_REQUEST] >= 0;
+    return call->variant == RFN_CALL_NONBLOCKING ||
+           (call->kind >= RFN_CALL_START && call->kind <= RFN_CALL_CANCEL);
 }
 
 /* ---- threads ---- */
@@ -445,7 +339,7 @@ struct event {
     const struct rfn_record *record;
     const struct rfn_volume *volume;
     bool volume_lasts;
-    const struct layout *layout;
+    const struct rfn_call *call;
     uint32_t thread;
     struct window *own; /* of the thread */
 };
@@ -473,7 +367,8 @@ static inline struct live *live_new(struct rfn_tracker *tracker, const struct rf
     live->origin.symbol = record->symbol;
     live->origin.function = record->function;
     live->origin.path = record->path;
-    live->origin.receives = tracker->shared->layouts[record->function].receives;
+    live->origin.receives = rfn_call_receives(
+        rfn_archive_call(tracker->shared->archive, record->function));
     live->origin.volume = volume_lasts ? volume : keep(live, volume);
     live->open = true;
     live->active = live->cancelled = false;
@@ -485,8 +380,7 @@ static inline struct live *live_new(struct rfn_tracker *tracker, const struct rf
 
 bool rfn_tracker_creates(const struct rfn_tracker *tracker, uint32_t function)
 {
-    return rfn_tracker_concerns(tracker, function) &&
-           tracker->shared->layouts[function].use == USE_CREATES;
+    return rfn_archive_call(tracker->shared->archive, function)->variant == RFN_CALL_NONBLOCKING;
 }
 
 const struct rfn_request_origin *rfn_tracker_create(struct rfn_tracker *tracker, uint32_t thread,
@@ -540,7 +434,7 @@ static int create(struct rfn_tracker *tracker, const struct event *event, int64_
 static int create_persistent(struct rfn_tracker *tracker, const struct event *event,
                              int64_t *created)
 {
-    int64_t word = event->record->out[event->layout->slot];
+    int64_t word = event->record->out[event->call->out[RFN_OUT_REQUEST]];
     if (word <= 0 || (word & 3) != RFN_REQUEST_SLOT)
         return 0;
     uint64_t slot = (uint64_t)word >> 2;
@@ -562,8 +456,8 @@ static int create_persistent(struct rfn_tracker *tracker, const struct event *ev
 /* The requests of a call: an array, or the one input as an array of one. */
 static const int64_t *requests_of(const struct event *event, size_t *n)
 {
-    const int64_t *word = &event->record->in[event->layout->requests];
-    if (event->layout->array)
+    const int64_t *word = &event->record->in[event->call->in[RFN_IN_REQUEST]];
+    if (event->call->requests)
         return rfn_cursor_list(event->cursor, *word, n, RFN_KIND_REQUEST);
     *n = 1;
     return word;
@@ -681,8 +575,8 @@ static int complete_indexed(struct rfn_tracker *tracker, const struct event *eve
 {
     struct shared *shared = tracker->shared;
     size_t n_indices = 1;
-    const int64_t *indices = &event->record->out[event->layout->index];
-    if (event->layout->indices)
+    const int64_t *indices = &event->record->out[event->call->out[RFN_OUT_INDEX]];
+    if (event->call->indices)
         indices = rfn_cursor_list(event->cursor, *indices, &n_indices, RFN_KIND_INT);
     if (!indices)
         return 0;
@@ -708,23 +602,23 @@ static int complete(struct rfn_tracker *tracker, const struct event *event,
                     struct rfn_request_effects *effects)
 {
     size_t n = 0, n_words = 0;
-    const struct layout *layout = event->layout;
+    const int8_t *out = event->call->out;
     tracker->shared->n_completed = 0;
     if (event->record->failed_poll)
         return 0;
     const int64_t *words = requests_of(event, &n);
     if (!words)
         return 0;
-    RFN_TRY(layout->index >= 0 ? complete_indexed(tracker, event, words, n)
-                               : complete_all(tracker, event, words, n));
-    int64_t list = layout->completions >= 0 ? event->record->out[layout->completions] : 0;
+    RFN_TRY(out[RFN_OUT_INDEX] >= 0 ? complete_indexed(tracker, event, words, n)
+                                    : complete_all(tracker, event, words, n));
+    int64_t list = out[RFN_OUT_COMPLETIONS] >= 0 ? event->record->out[out[RFN_OUT_COMPLETIONS]] : 0;
     if (list > 0) {
         const int64_t *entries = rfn_cursor_list(event->cursor, list, &n_words,
                                                  RFN_KIND_COMPLETIONS);
         if (entries)
             RFN_TRY(amend(tracker->shared, entries, n_words));
     }
-    if (layout->use == USE_COMPLETES)
+    if (event->call->kind == RFN_CALL_COMPLETE)
         settle(tracker);
     effects->completed = tracker->shared->completed;
     effects->n_completed = tracker->shared->n_completed;
@@ -734,13 +628,13 @@ static int complete(struct rfn_tracker *tracker, const struct event *event,
 /* Partitions that the call makes ready. */
 static uint64_t partitions_of(const struct event *event)
 {
-    const struct layout *layout = event->layout;
-    const int64_t *in = event->record->in;
-    if (layout->length >= 0)
-        return in[layout->length] > 0 ? (uint64_t)in[layout->length] : 0;
-    if (layout->low < 0)
+    const int8_t *in = event->call->in;
+    const int64_t *words = event->record->in;
+    if (in[RFN_IN_length] >= 0)
+        return words[in[RFN_IN_length]] > 0 ? (uint64_t)words[in[RFN_IN_length]] : 0;
+    if (in[RFN_IN_partition_low] < 0 || in[RFN_IN_partition_high] < 0)
         return 1;
-    int64_t low = in[layout->low], high = in[layout->low + 1];
+    int64_t low = words[in[RFN_IN_partition_low]], high = words[in[RFN_IN_partition_high]];
     return high < low ? 0 : (uint64_t)high - (uint64_t)low + 1;
 }
 
@@ -748,20 +642,21 @@ static uint64_t partitions_of(const struct event *event)
 static void concern_one(struct rfn_tracker *tracker, const struct event *event,
                         struct rfn_request_effects *effects)
 {
-    struct live *live = find(tracker, event->own, event->record->in[event->layout->requests]);
+    struct live *live = find(tracker, event->own,
+                             event->record->in[event->call->in[RFN_IN_REQUEST]]);
     if (!live || event->record->error)
         return;
-    switch (event->layout->use) {
-    case USE_FREES:
+    switch (event->call->kind) {
+    case RFN_CALL_FREE:
         effects->freed = &live->origin;
         effects->given_up = live->cancelled && live->origin.receives;
         live_end(tracker, live);
         break;
-    case USE_CANCELS:
+    case RFN_CALL_CANCEL:
         effects->cancelled = &live->origin;
         live->cancelled = true;
         break;
-    case USE_READIES:
+    case RFN_CALL_READY:
         effects->ready = &live->origin;
         effects->partitions = partitions_of(event);
         break;
@@ -773,25 +668,20 @@ static void concern_one(struct rfn_tracker *tracker, const struct event *event,
 static int act(struct rfn_tracker *tracker, const struct event *event,
                struct rfn_request_effects *effects)
 {
-    switch (event->layout->use) {
-    case USE_NONE:
-        break;
-    case USE_CREATES:
+    if (event->call->variant == RFN_CALL_NONBLOCKING)
         return create(tracker, event, &effects->created);
-    case USE_PERSISTENT:
+    if (event->call->variant == RFN_CALL_PERSISTENT)
         return create_persistent(tracker, event, &effects->created);
-    case USE_STARTS:
+    switch (event->call->kind) {
+    case RFN_CALL_START:
         return start(tracker, event, effects);
-    case USE_COMPLETES:
-    case USE_LOOKS:
+    case RFN_CALL_COMPLETE:
+    case RFN_CALL_LOOK:
         return complete(tracker, event, effects);
-    case USE_FREES:
-    case USE_CANCELS:
-    case USE_READIES:
+    default:
         concern_one(tracker, event, effects);
-        break;
+        return 0;
     }
-    return 0;
 }
 
 int rfn_tracker_event(struct rfn_tracker *tracker, uint32_t thread, const struct rfn_cursor *cursor,
@@ -807,8 +697,47 @@ int rfn_tracker_event(struct rfn_tracker *tracker, uint32_t thread, const struct
                           record,
                           volume,
                           volume_lasts,
-                          &tracker->shared->layouts[record->function],
+                          rfn_archive_call(tracker->shared->archive, record->function),
                           thread,
                           &tracker->windows[window]};
     return act(tracker, &event, effects);
+}
+
+/* ---- of all processes ---- */
+
+/* The first rank's tracker is made anyway: the others' are made beside it. */
+static bool make_tracker(struct rfn_tracker **trackers, const struct rfn_archive *archive,
+                         uint32_t rank)
+{
+    if (!trackers[rank])
+        trackers[rank] = rank ? rfn_tracker_new_beside(trackers[0]) : rfn_tracker_new(archive);
+    return trackers[rank];
+}
+
+struct rfn_tracker **rfn_trackers_new(const struct rfn_archive *archive)
+{
+    const struct rfn_run *run = rfn_archive_run(archive);
+    struct rfn_tracker **trackers = calloc((size_t)run->ranks + 1, sizeof(struct rfn_tracker *));
+    if (!trackers)
+        return NULL;
+    bool made = make_tracker(trackers, archive, 0);
+    for (uint32_t i = 0; i < run->streams && made; i++) {
+        uint32_t rank = rfn_archive_stream(archive, i).rank;
+        if (rank < run->ranks)
+            made = make_tracker(trackers, archive, rank);
+    }
+    if (made)
+        return trackers;
+    rfn_trackers_free(trackers, archive);
+    return NULL;
+}
+
+void rfn_trackers_free(struct rfn_tracker **trackers, const struct rfn_archive *archive)
+{
+    if (!trackers)
+        return;
+    for (uint32_t i = rfn_archive_run(archive)->ranks; i > 1;) /* the first goes last */
+        rfn_tracker_free(trackers[--i]);
+    rfn_tracker_free(trackers[0]);
+    free(trackers);
 }

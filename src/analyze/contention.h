@@ -6,7 +6,7 @@
 #ifndef RFN_ANALYZE_CONTENTION_H
 #define RFN_ANALYZE_CONTENTION_H
 
-#include "analyze/wait.h"
+#include "analyze/match_point.h"
 #include "base/map.h"
 
 #define RFN_ALL_TARGETS UINT32_MAX

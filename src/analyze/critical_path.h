@@ -10,7 +10,7 @@
 #define RFN_ANALYZE_CRITICAL_PATH_H
 
 #include "analyze/history.h"
-#include "analyze/wait.h"
+#include "analyze/match_point.h"
 
 enum { RFN_CHAINS_KEPT = 4 };
 

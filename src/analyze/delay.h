@@ -10,7 +10,7 @@
 
 #include "analyze/history.h"
 #include "analyze/meetings.h"
-#include "analyze/wait.h"
+#include "analyze/match_point.h"
 #include "base/map.h"
 
 /* A wait is divided among at most so many causes; the smallest excesses are left out. */

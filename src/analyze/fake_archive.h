@@ -13,6 +13,7 @@
 #ifndef RFN_ANALYZE_FAKE_ARCHIVE_H
 #define RFN_ANALYZE_FAKE_ARCHIVE_H
 
+#include "archive/archive_calls.h"
 #include "archive/cursor.h"
 #include "refrain/archive.h"
 #include "refrain/event.h"
@@ -474,6 +475,17 @@ const struct rfn_function_info *rfn_archive_function(const struct rfn_archive *a
 {
     (void)archive;
     return &fake_functions[function];
+}
+
+const struct rfn_call *rfn_archive_call(const struct rfn_archive *archive, uint32_t function)
+{
+    static struct rfn_call calls[N_FAKE_FUNCTIONS];
+    static bool known[N_FAKE_FUNCTIONS];
+    (void)archive;
+    if (!known[function])
+        rfn_call_init(&calls[function], &fake_functions[function]);
+    known[function] = true;
+    return &calls[function];
 }
 
 uint32_t rfn_archive_regions(const struct rfn_archive *archive)

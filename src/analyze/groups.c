@@ -11,57 +11,12 @@
  */
 #include "analyze/groups.h"
 
-#include "analyze/places.h"
 #include "analyze/topology.h"
 #include "base/grow.h"
 #include "base/map.h"
 
 #include <stdlib.h>
 #include <strings.h>
-
-enum use {
-    USE_NONE,
-    USE_COMM,
-    USE_REMOTE,
-    USE_PSET,
-    USE_WIN,
-    USE_INCL,
-    USE_EXCL,
-    USE_RANGE_INCL,
-    USE_RANGE_EXCL,
-    USE_UNION,
-    USE_INTERSECTION,
-    USE_DIFFERENCE,
-    USE_OTHER, /* makes a group of which nothing is known */
-    USE_FREE,
-    USE_MAKES_WIN,
-    USE_FREES_WIN
-};
-
-static const struct {
-    const char *name;
-    enum use use;
-} uses[] = {
-    {"MPI_Comm_group", USE_COMM},
-    {"MPI_Comm_remote_group", USE_REMOTE},
-    {"MPI_Group_from_session_pset", USE_PSET},
-    {"MPI_Win_get_group", USE_WIN},
-    {"MPI_Group_incl", USE_INCL},
-    {"MPI_Group_excl", USE_EXCL},
-    {"MPI_Group_range_incl", USE_RANGE_INCL},
-    {"MPI_Group_range_excl", USE_RANGE_EXCL},
-    {"MPI_Group_union", USE_UNION},
-    {"MPI_Group_intersection", USE_INTERSECTION},
-    {"MPI_Group_difference", USE_DIFFERENCE},
-    {"MPI_Group_free", USE_FREE},
-    {"MPI_Win_free", USE_FREES_WIN},
-};
-
-struct layout {
-    enum use use;
-    int8_t comm, win, group, second, ranks, ranges, pset;
-    int8_t made, made_win;
-};
 
 enum {
     MEMBERS_MAX = 1 << 24, /* groups that claim to be larger are not believed */
@@ -84,8 +39,7 @@ struct handle {
 
 struct rfn_groups {
     const struct rfn_archive *archive;
-    uint32_t n_ranks, n_functions;
-    struct layout *layouts;
+    uint32_t n_ranks;
     struct rfn_map interned; /* hash -> struct members */
     struct rfn_map handles;  /* process and slot -> struct handle */
     struct rfn_map of_comm;  /* communicator * 2 + second group -> struct members */
@@ -96,33 +50,6 @@ struct rfn_groups {
     size_t known_capacity;
 };
 
-/* ---- once per function ---- */
-
-static enum use use_of(const struct layout *layout, const char *name)
-{
-    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
-        if (strcmp(uses[i].name, name) == 0)
-            return uses[i].use;
-    }
-    if (layout->made_win >= 0)
-        return USE_MAKES_WIN;
-    return layout->made >= 0 ? USE_OTHER : USE_NONE;
-}
-
-static void layout_init(struct layout *layout, const struct rfn_function_info *function)
-{
-    layout->comm = rfn_input_of_kind(function, RFN_KIND_COMM);
-    layout->win = rfn_input_of_kind(function, RFN_KIND_WIN);
-    layout->group = rfn_input_of_kind(function, RFN_KIND_GROUP);
-    layout->second = rfn_input_named(function, "group2");
-    layout->ranks = rfn_input_named(function, "ranks");
-    layout->ranges = rfn_input_named(function, "ranges");
-    layout->pset = rfn_input_named(function, "pset_name");
-    layout->made = rfn_outcome_of_kind(function, RFN_KIND_GROUP);
-    layout->made_win = rfn_outcome_of_kind(function, RFN_KIND_WIN);
-    layout->use = use_of(layout, function->name);
-}
-
 struct rfn_groups *rfn_groups_new(const struct rfn_archive *archive)
 {
     struct rfn_groups *groups = calloc(1, sizeof *groups);
@@ -130,16 +57,11 @@ struct rfn_groups *rfn_groups_new(const struct rfn_archive *archive)
         return NULL;
     groups->archive = archive;
     groups->n_ranks = rfn_archive_run(archive)->ranks;
-    groups->n_functions = rfn_archive_functions(archive);
-    groups->layouts = calloc((size_t)groups->n_functions + 1, sizeof *groups->layouts);
     groups->marks = calloc((size_t)groups->n_ranks + 1, sizeof *groups->marks);
-    if (!groups->layouts || !groups->marks) {
-        rfn_groups_free(groups);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < groups->n_functions; i++)
-        layout_init(&groups->layouts[i], rfn_archive_function(archive, i));
-    return groups;
+    if (groups->marks)
+        return groups;
+    free(groups);
+    return NULL;
 }
 
 static void free_chain(void *first)
@@ -158,7 +80,6 @@ void rfn_groups_free(struct rfn_groups *groups)
     rfn_map_release_objects(&groups->handles, free);
     rfn_map_release(&groups->of_comm);
     rfn_map_release(&groups->windows);
-    free(groups->layouts);
     free(groups->marks);
     free(groups->known);
     free(groups);
@@ -166,7 +87,9 @@ void rfn_groups_free(struct rfn_groups *groups)
 
 bool rfn_groups_concerns(const struct rfn_groups *groups, uint32_t function)
 {
-    return function < groups->n_functions && groups->layouts[function].use != USE_NONE;
+    const struct rfn_call *call = rfn_archive_call(groups->archive, function);
+    return call->out[RFN_OUT_GROUP] >= 0 || call->out[RFN_OUT_WIN] >= 0 ||
+           call->operation == RFN_MPI_Group_free || call->operation == RFN_MPI_Win_free;
 }
 
 /* ---- interned lists ---- */
@@ -421,14 +344,12 @@ static bool put_range(struct positions *positions, const int64_t *range)
     return true;
 }
 
-static bool list_positions(const struct layout *layout, const struct rfn_cursor *cursor,
-                           const struct rfn_record *record, struct positions *positions)
+static bool list_positions(const struct rfn_call_event *event, struct positions *positions)
 {
     size_t n;
-    bool ranges = layout->ranges >= 0;
-    const int64_t *words = ranges
-                               ? rfn_input_list(cursor, record, layout->ranges, &n, RFN_KIND_INT)
-                               : rfn_input_list(cursor, record, layout->ranks, &n, RFN_KIND_RANK);
+    bool ranges = rfn_has(event, RFN_IN_ranges);
+    const int64_t *words = ranges ? rfn_word_list(event, RFN_IN_ranges, RFN_KIND_INT, &n)
+                                  : rfn_word_list(event, RFN_IN_ranks, RFN_KIND_RANK, &n);
     for (size_t i = 0; i + (ranges ? 2 : 0) < n; i += ranges ? 3 : 1) {
         if (!(ranges ? put_range(positions, words + i) : put_position(positions, words[i])))
             return false;
@@ -461,11 +382,10 @@ static int exclude(struct rfn_groups *groups, const struct members *group,
     return error;
 }
 
-static int select_members(struct rfn_groups *groups, const struct layout *layout,
-                          const struct rfn_cursor *cursor, uint32_t rank,
-                          const struct rfn_record *record, struct members **made)
+static int select_members(struct rfn_groups *groups, const struct rfn_call_event *event,
+                          struct members **made)
 {
-    const struct members *group = find(groups, rank, rfn_input(record, layout->group, -1));
+    const struct members *group = find(groups, event->rank, rfn_word(event, RFN_IN_GROUP, -1));
     if (!group)
         return 0;
     struct positions positions = {.of = group->n};
@@ -473,8 +393,9 @@ static int select_members(struct rfn_groups *groups, const struct layout *layout
     if (!positions.at)
         return RFN_E_NOMEM;
     int error = 0;
-    bool excludes = layout->use == USE_EXCL || layout->use == USE_RANGE_EXCL;
-    if (list_positions(layout, cursor, record, &positions))
+    bool excludes = event->call->operation == RFN_MPI_Group_excl ||
+                    event->call->operation == RFN_MPI_Group_range_excl;
+    if (list_positions(event, &positions))
         error = (excludes ? exclude : include)(groups, group, &positions, made);
     free(positions.at);
     return error;
@@ -504,18 +425,18 @@ static void append(const struct rfn_groups *groups, struct members *members,
 }
 
 /* Processes outside of MPI_COMM_WORLD are taken for different ones. */
-static int combine(struct rfn_groups *groups, const struct layout *layout, uint32_t rank,
-                   const struct rfn_record *record, struct members **made)
+static int combine(struct rfn_groups *groups, const struct rfn_call_event *event,
+                   struct members **made)
 {
-    const struct members *a = find(groups, rank, rfn_input(record, layout->group, -1));
-    const struct members *b = find(groups, rank, rfn_input(record, layout->second, -1));
+    const struct members *a = find(groups, event->rank, rfn_word(event, RFN_IN_GROUP, -1));
+    const struct members *b = find(groups, event->rank, rfn_word(event, RFN_IN_group2, -1));
     if (!a || !b || a->n + b->n > MEMBERS_MAX)
         return 0;
     struct members *members = new_members(a->n + b->n);
     if (!members)
         return RFN_E_NOMEM;
     members->n = 0;
-    if (layout->use == USE_UNION) {
+    if (event->call->operation == RFN_MPI_Group_union) {
         memcpy(members->ranks, a->ranks, a->n * sizeof *a->ranks);
         members->n = a->n;
         mark(groups, a, true);
@@ -523,7 +444,7 @@ static int combine(struct rfn_groups *groups, const struct layout *layout, uint3
         mark(groups, a, false);
     } else {
         mark(groups, b, true);
-        append(groups, members, a, layout->use == USE_INTERSECTION);
+        append(groups, members, a, event->call->operation == RFN_MPI_Group_intersection);
         mark(groups, b, false);
     }
     *made = intern(groups, members);
@@ -533,73 +454,70 @@ static int combine(struct rfn_groups *groups, const struct layout *layout, uint3
 /* ---- events ---- */
 
 /* The group that the call made, one user more; NULL when it is not known. */
-static int make(struct rfn_groups *groups, const struct layout *layout,
-                const struct rfn_cursor *cursor, uint32_t rank, const struct rfn_record *record,
+static int make(struct rfn_groups *groups, const struct rfn_call_event *event,
                 struct members **made)
 {
     size_t n;
     const int64_t *name;
     const uint64_t *comm;
-    int64_t win = rfn_input(record, layout->win, -1);
-    switch (layout->use) {
-    case USE_COMM:
-    case USE_REMOTE:
-        return comm_members(groups, rfn_input(record, layout->comm, -1), layout->use == USE_REMOTE,
-                            rank, made);
-    case USE_PSET:
-        name = rfn_input_list(cursor, record, layout->pset, &n, RFN_KIND_STRING);
+    const uint32_t rank = event->rank;
+    int64_t win = rfn_word(event, RFN_IN_WIN, -1);
+    switch (event->call->operation) {
+    case RFN_MPI_Comm_group:
+        return comm_members(groups, rfn_word(event, RFN_IN_COMM, -1), false, rank, made);
+    case RFN_MPI_Comm_remote_group:
+        return comm_members(groups, rfn_word(event, RFN_IN_COMM, -1), true, rank, made);
+    case RFN_MPI_Group_from_session_pset:
+        name = rfn_word_list(event, RFN_IN_pset_name, RFN_KIND_STRING, &n);
         return pset_members(groups, name, n, rank, made);
-    case USE_WIN:
+    case RFN_MPI_Win_get_group:
         comm = has_key(win) ? rfn_map_get(&groups->windows, key_of(rank, win)) : NULL;
         return comm ? comm_members(groups, (int64_t)*comm, false, rank, made) : 0;
-    case USE_INCL:
-    case USE_EXCL:
-    case USE_RANGE_INCL:
-    case USE_RANGE_EXCL:
-        return select_members(groups, layout, cursor, rank, record, made);
-    case USE_UNION:
-    case USE_INTERSECTION:
-    case USE_DIFFERENCE:
-        return combine(groups, layout, rank, record, made);
+    case RFN_MPI_Group_incl:
+    case RFN_MPI_Group_excl:
+    case RFN_MPI_Group_range_incl:
+    case RFN_MPI_Group_range_excl:
+        return select_members(groups, event, made);
+    case RFN_MPI_Group_union:
+    case RFN_MPI_Group_intersection:
+    case RFN_MPI_Group_difference:
+        return combine(groups, event, made);
     default:
         return 0;
     }
 }
 
-static int window_made(struct rfn_groups *groups, const struct layout *layout, uint32_t rank,
-                       const struct rfn_record *record)
-{
-    int64_t win = rfn_outcome(record, layout->made_win), comm = rfn_input(record, layout->comm, -1);
-    if (!has_key(win) || comm < 0)
-        return 0;
-    return rfn_map_put(&groups->windows, key_of(rank, win), (uint64_t)comm);
-}
-
-int rfn_groups_event(struct rfn_groups *groups, const struct rfn_cursor *cursor, uint32_t rank,
-                     const struct rfn_record *record)
+int rfn_groups_event(struct rfn_groups *groups, const struct rfn_call_event *event)
 {
     struct members *made = NULL;
-    if (!rfn_groups_concerns(groups, record->function) || record->error || rank >= groups->n_ranks)
+    const uint32_t rank = event->rank;
+    int64_t comm = rfn_word(event, RFN_IN_COMM, -1), win = rfn_word(event, RFN_IN_WIN, -1);
+    if (!rfn_groups_concerns(groups, event->record->function) || event->record->error ||
+        rank >= groups->n_ranks)
         return 0;
-    const struct layout *layout = &groups->layouts[record->function];
-    switch (layout->use) {
-    case USE_FREE:
-        free_handle(groups, rank, rfn_input(record, layout->group, -1));
+    switch (event->call->operation) {
+    case RFN_MPI_Group_free:
+        free_handle(groups, rank, rfn_word(event, RFN_IN_GROUP, -1));
         return 0;
-    case USE_MAKES_WIN:
-        return window_made(groups, layout, rank, record);
-    case USE_FREES_WIN:
-        if (has_key(rfn_input(record, layout->win, -1)))
-            rfn_map_remove(&groups->windows, key_of(rank, record->in[layout->win]));
+    case RFN_MPI_Win_free:
+        if (has_key(win))
+            rfn_map_remove(&groups->windows, key_of(rank, win));
         return 0;
     default:
-        RFN_TRY(make(groups, layout, cursor, rank, record, &made));
-        if (made && groups->n_all > ALL_MAX) {
-            drop(groups, made);
-            made = NULL;
-        }
-        return set_handle(groups, rank, rfn_outcome(record, layout->made), made);
+        break;
     }
+    if (event->call->out[RFN_OUT_WIN] >= 0) {
+        win = rfn_made(event, RFN_OUT_WIN);
+        return has_key(win) && comm >= 0
+                   ? rfn_map_put(&groups->windows, key_of(rank, win), (uint64_t)comm)
+                   : 0;
+    }
+    RFN_TRY(make(groups, event, &made));
+    if (made && groups->n_all > ALL_MAX) {
+        drop(groups, made);
+        made = NULL;
+    }
+    return set_handle(groups, rank, rfn_made(event, RFN_OUT_GROUP), made);
 }
 
 /* ---- questions ---- */

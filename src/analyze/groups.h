@@ -8,7 +8,7 @@
 #ifndef RFN_ANALYZE_GROUPS_H
 #define RFN_ANALYZE_GROUPS_H
 
-#include "refrain/archive.h"
+#include "analyze/call_words.h"
 
 struct rfn_groups;
 
@@ -21,8 +21,7 @@ bool rfn_groups_concerns(const struct rfn_groups *groups, uint32_t function);
 
 /* A call of `rank` (in MPI_COMM_WORLD) enters. The calls of one rank have to come in their order.
  * A group that makes no sense is not known afterwards. RFN_E_NOMEM. */
-int rfn_groups_event(struct rfn_groups *groups, const struct rfn_cursor *cursor, uint32_t rank,
-                     const struct rfn_record *record);
+int rfn_groups_event(struct rfn_groups *groups, const struct rfn_call_event *event);
 
 /* The members of what `handle` (a word of kind GROUP) is on `rank` now, as ranks in
  * MPI_COMM_WORLD and in the group's order; processes that are not in it are left out. NULL and

@@ -11,14 +11,14 @@
 #include "refrain/completion.h"
 
 /* What a request of a process is for. Of Isendrecv it is both. */
-struct rfn_operation {
+struct rfn_begun {
     uint32_t message; /* that is sent, + 1; or RFN_JOINS */
     uint32_t receive; /* + 1 */
 };
 
 struct rfn_loop_request {
-    struct rfn_operation doing; /* the user's */
-    uint32_t id;                /* of the tracker's, while it is learned */
+    struct rfn_begun doing; /* the user's */
+    uint32_t id;            /* of the tracker's, while it is learned */
     bool open;
     uint32_t symbol;          /* of the event that makes it */
     uint32_t made, completed; /* by the events at these places of the iteration */

@@ -13,50 +13,11 @@
 #include "analyze/one_sided.h"
 
 #include "analyze/contention.h"
-#include "analyze/places.h"
 #include "analyze/topology.h"
 #include "base/grow.h"
 #include "base/map.h"
 
 #include <stdlib.h>
-
-enum use {
-    USE_NONE,
-    USE_MAKE,
-    USE_FREE,
-    USE_FENCE,
-    USE_POST,
-    USE_START,
-    USE_COMPLETE,
-    USE_WAIT,
-    USE_LOCK,
-    USE_LOCK_ALL,
-    USE_UNLOCK,
-    USE_UNLOCK_ALL,
-    USE_ACCESS, /* Put and its like, and Win_flush, of one target */
-    USE_ACCESS_ALL
-};
-
-static const struct {
-    const char *name;
-    enum use use;
-} uses[] = {
-    {"MPI_Win_free", USE_FREE},
-    {"MPI_Win_fence", USE_FENCE},
-    {"MPI_Win_post", USE_POST},
-    {"MPI_Win_start", USE_START},
-    {"MPI_Win_complete", USE_COMPLETE},
-    {"MPI_Win_wait", USE_WAIT},
-    {"MPI_Win_test", USE_WAIT},
-    {"MPI_Win_lock", USE_LOCK},
-    {"MPI_Win_lock_all", USE_LOCK_ALL},
-    {"MPI_Win_unlock", USE_UNLOCK},
-    {"MPI_Win_unlock_all", USE_UNLOCK_ALL},
-    {"MPI_Win_flush", USE_ACCESS},
-    {"MPI_Win_flush_local", USE_ACCESS},
-    {"MPI_Win_flush_all", USE_ACCESS_ALL},
-    {"MPI_Win_flush_local_all", USE_ACCESS_ALL},
-};
 
 /* Assertions and lock types are recorded as the numbers that the MPI has for them. */
 static const struct {
@@ -68,12 +29,6 @@ static const struct {
     {"smpi", 16, 4},
 };
 enum { EXCLUSIVE = 1, EXCLUSIVE_MPICH = 234 }; /* shared: 2, 235 */
-
-struct layout {
-    enum use use;
-    int8_t comm, win, group, assertion, type, target;
-    int8_t made;
-};
 
 enum { BACKLOG_MAX = 1024 };
 
@@ -127,7 +82,7 @@ struct window {
 
 /* What a stream is in. */
 struct call {
-    enum use use;
+    enum rfn_operation operation;
     bool no_wait; /* a fence that need not synchronize, a poll without success */
     struct window *window;
     uint32_t own, target; /* ranks in the communicator */
@@ -138,9 +93,8 @@ struct call {
 struct rfn_one_sided {
     const struct rfn_archive *archive;
     struct rfn_groups *groups;
-    uint32_t n_functions, n_streams, n_ranks;
+    uint32_t n_streams, n_ranks;
     int64_t no_check, no_precede;
-    struct layout *layouts;
     struct call *calls;    /* per stream */
     bool *present;         /* per rank: the archive has its events */
     struct rfn_map making; /* communicator, rank -> how many windows it made */
@@ -156,29 +110,6 @@ static uint64_t key_of(uint64_t high, uint64_t low)
 
 /* ---- once ---- */
 
-static enum use use_of(const struct layout *layout, const struct rfn_function_info *function)
-{
-    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
-        if (strcmp(uses[i].name, function->name) == 0)
-            return uses[i].use;
-    }
-    if (layout->made >= 0)
-        return USE_MAKE;
-    return function->class_ == RFN_CLASS_RMA && layout->target >= 0 ? USE_ACCESS : USE_NONE;
-}
-
-static void layout_init(struct layout *layout, const struct rfn_function_info *function)
-{
-    layout->comm = rfn_input_of_kind(function, RFN_KIND_COMM);
-    layout->win = rfn_input_of_kind(function, RFN_KIND_WIN);
-    layout->group = rfn_input_of_kind(function, RFN_KIND_GROUP);
-    layout->assertion = rfn_input_named(function, "assert");
-    layout->type = rfn_input_named(function, "lock_type");
-    layout->target = rfn_input_of_kind(function, RFN_KIND_RANK);
-    layout->made = rfn_outcome_of_kind(function, RFN_KIND_WIN);
-    layout->use = use_of(layout, function);
-}
-
 static void learn_archive(struct rfn_one_sided *os)
 {
     const struct rfn_run *run = rfn_archive_run(os->archive);
@@ -193,8 +124,6 @@ static void learn_archive(struct rfn_one_sided *os)
             os->no_precede = assertions[i].no_precede;
         }
     }
-    for (uint32_t i = 0; i < os->n_functions; i++)
-        layout_init(&os->layouts[i], rfn_archive_function(os->archive, i));
 }
 
 struct rfn_one_sided *rfn_one_sided_new(const struct rfn_archive *archive,
@@ -205,13 +134,11 @@ struct rfn_one_sided *rfn_one_sided_new(const struct rfn_archive *archive,
         return NULL;
     os->archive = archive;
     os->groups = groups;
-    os->n_functions = rfn_archive_functions(archive);
     os->n_streams = rfn_archive_run(archive)->streams;
     os->n_ranks = rfn_archive_run(archive)->ranks;
-    os->layouts = calloc((size_t)os->n_functions + 1, sizeof *os->layouts);
     os->calls = calloc((size_t)os->n_streams + 1, sizeof *os->calls);
     os->present = calloc((size_t)os->n_ranks + 1, sizeof *os->present);
-    if (!os->layouts || !os->calls || !os->present) {
+    if (!os->calls || !os->present) {
         rfn_one_sided_free(os);
         return NULL;
     }
@@ -255,15 +182,22 @@ void rfn_one_sided_free(struct rfn_one_sided *os)
     rfn_map_release(&os->making);
     rfn_map_release(&os->shared);
     rfn_map_release(&os->bound);
-    free(os->layouts);
     free(os->calls);
     free(os->present);
     free(os);
 }
 
+/* They stand beside each other in the table of operations. */
+static bool is_synchronization(const struct rfn_call *call)
+{
+    return call->operation >= RFN_MPI_Win_free && call->operation <= RFN_MPI_Win_flush_local_all;
+}
+
 bool rfn_one_sided_concerns(const struct rfn_one_sided *os, uint32_t function)
 {
-    return function < os->n_functions && os->layouts[function].use != USE_NONE;
+    const struct rfn_call *call = rfn_archive_call(os->archive, function);
+    return call->out[RFN_OUT_WIN] >= 0 || is_synchronization(call) ||
+           (call->class_ == RFN_CLASS_RMA && call->in[RFN_IN_RANK] >= 0);
 }
 
 /* ---- windows ---- */
@@ -357,10 +291,10 @@ static void unbind(struct rfn_one_sided *os, uint32_t rank, int64_t slot)
     tidy_window(os, window);
 }
 
-static int make_window(struct rfn_one_sided *os, const struct layout *layout, uint32_t rank,
-                       const struct rfn_record *record)
+static int make_window(struct rfn_one_sided *os, const struct rfn_call_event *event)
 {
-    int64_t comm = rfn_input(record, layout->comm, -1), slot = rfn_outcome(record, layout->made);
+    const uint32_t rank = event->rank;
+    int64_t comm = rfn_word(event, RFN_IN_COMM, -1), slot = rfn_made(event, RFN_OUT_WIN);
     if (comm < 0 || comm >= rfn_archive_comms(os->archive) ||
         rfn_archive_comm(os->archive, (uint32_t)comm)->kind == RFN_COMM_INTER ||
         !rfn_comm_countable(os->archive, (uint32_t)comm) ||
@@ -551,19 +485,18 @@ static int enter_post(struct window *window, const struct call *call, struct epo
 }
 
 /* Win_start and Win_post. Without its group nothing can be counted any more. */
-static int enter_epoch(struct rfn_one_sided *os, const struct layout *layout, uint32_t rank,
-                       const struct rfn_record *record, const struct call *call,
-                       struct rfn_point here)
+static int enter_epoch(struct rfn_one_sided *os, const struct rfn_call_event *event,
+                       const struct call *call, struct rfn_point here)
 {
     struct epoch *epoch;
     struct window *window = call->window;
-    RFN_TRY(new_epoch(os, window, rank, rfn_input(record, layout->group, -1), &epoch));
+    RFN_TRY(new_epoch(os, window, event->rank, rfn_word(event, RFN_IN_GROUP, -1), &epoch));
     if (!epoch) {
         window->lost = true;
         return 0;
     }
-    return call->use == USE_START ? enter_start(window, call, epoch)
-                                  : enter_post(window, call, epoch, here);
+    return call->operation == RFN_MPI_Win_start ? enter_start(window, call, epoch)
+                                                : enter_post(window, call, epoch, here);
 }
 
 static const struct epoch *access_of(const struct call *call)
@@ -663,15 +596,15 @@ static void leave_wait(const struct call *call, struct rfn_point left, struct rf
 
 static struct rfn_lock_call lock_call(const struct call *call)
 {
-    bool locking = call->use == USE_LOCK || call->use == USE_LOCK_ALL;
+    bool locking = call->operation == RFN_MPI_Win_lock || call->operation == RFN_MPI_Win_lock_all;
     return (struct rfn_lock_call){call->own, call->target, locking, call->entered_ns};
 }
 
-static int enter_lock(const struct rfn_one_sided *os, const struct layout *layout,
-                      const struct rfn_record *record, const struct call *call)
+static int enter_lock(const struct rfn_one_sided *os, const struct rfn_call_event *event,
+                      const struct call *call)
 {
-    int64_t type = rfn_input(record, layout->type, 0); /* of Win_lock_all shared */
-    bool no_check = rfn_input(record, layout->assertion, 0) & os->no_check;
+    int64_t type = rfn_word(event, RFN_IN_lock_type, 0); /* of Win_lock_all shared */
+    bool no_check = rfn_word(event, RFN_IN_assert, 0) & os->no_check;
     struct rfn_lock_call locking = lock_call(call);
     return rfn_contention_lock(&call->window->contention, &locking,
                                type == EXCLUSIVE || type == EXCLUSIVE_MPICH, no_check);
@@ -695,7 +628,7 @@ static int leave_locked(const struct call *call, struct rfn_point left, struct r
         wait_until(call, left, until, RFN_LOCK_CONTENTION, wait);
     if (locked.locking)
         rfn_contention_locked(contention, &locked, left.ns);
-    if (call->use == USE_UNLOCK || call->use == USE_UNLOCK_ALL)
+    if (call->operation == RFN_MPI_Win_unlock || call->operation == RFN_MPI_Win_unlock_all)
         return rfn_contention_unlocked(contention, &locked, left);
     return 0;
 }
@@ -703,43 +636,44 @@ static int leave_locked(const struct call *call, struct rfn_point left, struct r
 /* ---- calls ---- */
 
 /* What a call is on; false when that makes no sense. */
-static bool understand(const struct rfn_one_sided *os, const struct layout *layout, uint32_t rank,
-                       const struct rfn_record *record, struct call *call)
+static bool understand(const struct rfn_one_sided *os, const struct rfn_call_event *event,
+                       struct call *call)
 {
-    struct window *window = window_of(os, rank, rfn_input(record, layout->win, -1));
+    const uint32_t rank = event->rank;
+    struct window *window = window_of(os, rank, rfn_word(event, RFN_IN_WIN, -1));
     if (!window)
         return false;
     int64_t own = rfn_comm_rank_of(os->archive, window->comm, rank);
-    int64_t target = rfn_input(record, layout->target, -1);
+    int64_t target = rfn_word(event, RFN_IN_RANK, -1);
     if (own < 0 || own >= window->size ||
-        (layout->target >= 0 && (target < 0 || target >= window->size)))
+        (rfn_has(event, RFN_IN_RANK) && (target < 0 || target >= window->size)))
         return false;
-    call->use = layout->use;
+    call->operation = (enum rfn_operation)event->call->operation;
     call->window = window;
     call->own = (uint32_t)own;
-    call->target = layout->target >= 0 ? (uint32_t)target : RFN_ALL_TARGETS;
-    call->no_wait = record->failed_poll ||
-                    (layout->use == USE_FENCE &&
-                     (rfn_input(record, layout->assertion, 0) & os->no_precede));
+    call->target = rfn_has(event, RFN_IN_RANK) ? (uint32_t)target : RFN_ALL_TARGETS;
+    call->no_wait = event->record->failed_poll ||
+                    (call->operation == RFN_MPI_Win_fence &&
+                     (rfn_word(event, RFN_IN_assert, 0) & os->no_precede));
     return true;
 }
 
-static int begin(struct rfn_one_sided *os, const struct layout *layout, uint32_t rank,
-                 const struct rfn_record *record, struct call *call, struct rfn_point here)
+static int begin(struct rfn_one_sided *os, const struct rfn_call_event *event, struct call *call,
+                 struct rfn_point here)
 {
-    switch (call->use) {
-    case USE_FENCE:
+    switch (call->operation) {
+    case RFN_MPI_Win_fence:
         return enter_fence(call->window, call, here);
-    case USE_START:
-    case USE_POST:
-        return enter_epoch(os, layout, rank, record, call, here);
-    case USE_COMPLETE:
+    case RFN_MPI_Win_start:
+    case RFN_MPI_Win_post:
+        return enter_epoch(os, event, call, here);
+    case RFN_MPI_Win_complete:
         return enter_complete(call, here);
-    case USE_LOCK:
-    case USE_LOCK_ALL:
-        return enter_lock(os, layout, record, call);
-    case USE_UNLOCK:
-    case USE_UNLOCK_ALL:
+    case RFN_MPI_Win_lock:
+    case RFN_MPI_Win_lock_all:
+        return enter_lock(os, event, call);
+    case RFN_MPI_Win_unlock:
+    case RFN_MPI_Win_unlock_all:
         return enter_unlock(call, here);
     default:
         return 0;
@@ -757,31 +691,40 @@ static void end_call(struct rfn_one_sided *os, struct call *call)
     }
 }
 
-int rfn_one_sided_enter(struct rfn_one_sided *os, const struct rfn_cursor *cursor, uint32_t rank,
-                        const struct rfn_record *record, struct rfn_point here)
+int rfn_one_sided_enter(struct rfn_one_sided *os, const struct rfn_call_event *event,
+                        struct rfn_point here)
 {
-    (void)cursor;
-    if (!rfn_one_sided_concerns(os, record->function) || rank >= os->n_ranks ||
+    if (!rfn_one_sided_concerns(os, event->record->function) || event->rank >= os->n_ranks ||
         here.stream >= os->n_streams)
         return 0;
-    const struct layout *layout = &os->layouts[record->function];
-    struct call *call = &os->calls[here.stream];
+    struct call *call = &os->calls[here.stream], entered = {0};
     end_call(os, call);
-    if (layout->use == USE_MAKE)
-        return make_window(os, layout, rank, record);
-    if (record->error)
+    if (event->call->out[RFN_OUT_WIN] >= 0)
+        return make_window(os, event);
+    if (event->record->error)
         return 0;
-    if (layout->use == USE_FREE) {
-        unbind(os, rank, rfn_input(record, layout->win, -1));
+    if (event->call->operation == RFN_MPI_Win_free) {
+        unbind(os, event->rank, rfn_word(event, RFN_IN_WIN, -1));
         return 0;
     }
-    struct call entered = {0};
-    if (!understand(os, layout, rank, record, &entered))
+    if (!understand(os, event, &entered))
         return 0;
     entered.entered_ns = here.ns;
     *call = entered;
     call->window->calls++;
-    return begin(os, layout, rank, record, call, here);
+    return begin(os, event, call, here);
+}
+
+bool rfn_one_sided_window(const struct rfn_one_sided *os, uint32_t stream, uint32_t *comm,
+                          uint64_t *number, int64_t *target)
+{
+    const struct call *call = &os->calls[stream];
+    if (!call->window)
+        return false;
+    *comm = call->window->comm;
+    *number = call->window->number;
+    *target = call->target == RFN_ALL_TARGETS ? -1 : (int64_t)call->target;
+    return true;
 }
 
 static bool all_there(const struct call *call, const struct epoch *epoch,
@@ -800,13 +743,14 @@ bool rfn_one_sided_ready(const struct rfn_one_sided *os, uint32_t stream)
         return true;
     const struct call *call = &os->calls[stream];
     const struct fence *fence;
-    switch (call->use) {
-    case USE_FENCE:
+    switch (call->operation) {
+    case RFN_MPI_Win_fence:
         fence = fence_of(call->window, call->fence);
         return !fence || fence->entered >= call->window->expected;
-    case USE_COMPLETE:
+    case RFN_MPI_Win_complete:
         return all_there(call, access_of(call), post_of);
-    case USE_WAIT:
+    case RFN_MPI_Win_wait:
+    case RFN_MPI_Win_test:
         return all_there(call, exposure_of(call), complete_of);
     default:
         return true; /* what comes later cannot have been waited for */
@@ -815,19 +759,20 @@ bool rfn_one_sided_ready(const struct rfn_one_sided *os, uint32_t stream)
 
 static int leave(struct call *call, struct rfn_point left, struct rfn_wait *wait)
 {
-    switch (call->use) {
-    case USE_FENCE:
+    switch (call->operation) {
+    case RFN_MPI_Win_fence:
         leave_fence(call, left, wait);
         return 0;
-    case USE_POST:
+    case RFN_MPI_Win_post:
         return 0;
-    case USE_START:
+    case RFN_MPI_Win_start:
         leave_access(call, left, wait);
         return 0;
-    case USE_COMPLETE:
+    case RFN_MPI_Win_complete:
         leave_complete(call, left, wait);
         return 0;
-    case USE_WAIT:
+    case RFN_MPI_Win_wait:
+    case RFN_MPI_Win_test:
         leave_wait(call, left, wait);
         return 0;
     default:

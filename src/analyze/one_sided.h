@@ -12,7 +12,7 @@
 #define RFN_ANALYZE_ONE_SIDED_H
 
 #include "analyze/groups.h"
-#include "analyze/wait.h"
+#include "analyze/match_point.h"
 
 struct rfn_one_sided;
 
@@ -26,8 +26,13 @@ bool rfn_one_sided_concerns(const struct rfn_one_sided *os, uint32_t function);
 
 /* A call of `rank` (in MPI_COMM_WORLD) begins at `here`; groups must know of what the rank did
  * before. What makes no sense is left out. RFN_E_NOMEM. */
-int rfn_one_sided_enter(struct rfn_one_sided *os, const struct rfn_cursor *cursor, uint32_t rank,
-                        const struct rfn_record *record, struct rfn_point here);
+int rfn_one_sided_enter(struct rfn_one_sided *os, const struct rfn_call_event *event,
+                        struct rfn_point here);
+
+/* The window that `stream` is in a call at, as number of the windows made on a communicator, and
+ * the rank there that the call names, -1: none. False: in none that is known. */
+bool rfn_one_sided_window(const struct rfn_one_sided *os, uint32_t stream, uint32_t *comm,
+                          uint64_t *number, int64_t *target);
 
 /* Whether all that the call that `stream` is in may have waited for is known. */
 bool rfn_one_sided_ready(const struct rfn_one_sided *os, uint32_t stream);

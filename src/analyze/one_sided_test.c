@@ -49,9 +49,9 @@ static struct rfn_point point(uint32_t stream, int64_t ns)
 static void show_enter(uint32_t stream, uint32_t rank, const struct rfn_record *record)
 {
     struct rfn_cursor cursor = {.archive = &fake, .stream = rank};
-    assert_int_equal(rfn_groups_event(groups, &cursor, rank, record), 0);
-    assert_int_equal(
-        rfn_one_sided_enter(os, &cursor, rank, record, point(stream, record->enter_ns)), 0);
+    const struct rfn_call_event event = rfn_call_event(&fake, &cursor, rank, record);
+    assert_int_equal(rfn_groups_event(groups, &event), 0);
+    assert_int_equal(rfn_one_sided_enter(os, &event, point(stream, record->enter_ns)), 0);
     fake.streams[rank].n = 0; /* events are gone once they are shown */
 }
 #define ENTER(rank, ns, function, ...) \
@@ -109,7 +109,6 @@ static void test_concerns(void **state)
     assert_false(rfn_one_sided_concerns(os, FAKE_WIN_SYNC));
     assert_false(rfn_one_sided_concerns(os, FAKE_WIN_GET_GROUP));
     assert_false(rfn_one_sided_concerns(os, FAKE_BARRIER));
-    assert_false(rfn_one_sided_concerns(os, N_FAKE_FUNCTIONS));
 }
 
 /* ---- fences ---- */
@@ -748,7 +747,8 @@ static void test_streams_out_of_range(void **state)
     no_wait(UINT32_MAX, 200);
     struct rfn_record *record = EVENT(0, FENCE, 0, 100, 100, 0, 0);
     struct rfn_cursor cursor = {.archive = &fake};
-    assert_int_equal(rfn_one_sided_enter(os, &cursor, 77, record, point(0, 100)), 0);
+    const struct rfn_call_event event = rfn_call_event(&fake, &cursor, 77, record);
+    assert_int_equal(rfn_one_sided_enter(os, &event, point(0, 100)), 0);
     no_wait(0, 200);
 }
 

@@ -1,78 +1,39 @@
-/* profile.c - the profile by itself: all streams, each to its end or, of a process with several
- * threads, in order of time; profile_pass.c counts. What follows from a profile is here too.
+/* profile.c - the profile by itself: a walk of matching.h that nobody but profile_pass.c looks at.
+ * What follows from a profile is here too.
  */
 #include "refrain/profile.h"
 
 #include "analyze/profile_pass.h"
-#include "analyze/replay.h"
-#include "analyze/trackers.h"
 
 #include <stdlib.h>
-
-struct pass {
-    struct rfn_profile_pass *counts;
-    struct rfn_tracker **trackers; /* by rank */
-};
-
-static int enter(void *context, uint32_t stream, struct rfn_replay_stream *at)
-{
-    struct pass *pass = context;
-    struct rfn_request_effects effects;
-    const struct rfn_record *record = at->record;
-    struct rfn_tally *tally;
-    RFN_TRY(rfn_profile_pass_tally(pass->counts, stream, record, &tally));
-    RFN_TRY(rfn_profile_pass_event(pass->counts, stream, tally, at));
-    struct rfn_tracker *tracker = pass->trackers[at->rank];
-    if (record->failed_poll || !rfn_tracker_concerns(tracker, record->function))
-        return RFN_REPLAY_LEFT;
-    RFN_TRY(rfn_tracker_event(tracker, at->thread, at->cursor, record, rfn_tally_volume(tally),
-                              rfn_tally_lasts(tally), &effects));
-    RFN_TRY(rfn_profile_pass_requests(pass->counts, stream, &effects));
-    return RFN_REPLAY_LEFT;
-}
-
-static int leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced)
-{
-    (void)context, (void)stream, (void)at, (void)forced;
-    return 0; /* entering, all have left */
-}
-
-static int end(void *context, uint32_t stream)
-{
-    (void)context, (void)stream;
-    return 0;
-}
-
-static int read_all(struct pass *pass, const struct rfn_archive *archive,
-                    void (*progress)(void *, double), void *context, struct rfn_profile **profile)
-{
-    const struct rfn_replay_hooks hooks = {.enter = enter,
-                                           .leave = leave,
-                                           .end = end,
-                                           .progress = progress,
-                                           .context = pass,
-                                           .progress_context = context};
-    struct rfn_replay *replay;
-    RFN_TRY(rfn_replay_new(archive, &hooks, &replay));
-    int error = rfn_replay_run(replay);
-    if (error >= 0)
-        error = rfn_profile_pass_finish(pass->counts, profile);
-    if (error >= 0)
-        (*profile)->unreadable = rfn_replay_lost(replay, &(*profile)->error, &(*profile)->diag);
-    rfn_replay_free(replay);
-    return error;
-}
 
 int rfn_profile_new(const struct rfn_archive *archive,
                     void (*progress)(void *context, double share), void *context,
                     struct rfn_profile **profile, struct rfn_diag *diag)
 {
-    struct pass pass = {.trackers = rfn_trackers_new(archive)};
-    int error = pass.trackers ? rfn_profile_pass_new(archive, &pass.counts) : RFN_E_NOMEM;
-    if (error >= 0)
-        error = read_all(&pass, archive, progress, context, profile);
-    rfn_profile_pass_free(pass.counts);
-    rfn_trackers_free(pass.trackers, archive);
+    struct rfn_profile_pass *pass = NULL;
+    struct rfn_match match = {.archive = archive,
+                              .hooks = {.stream_size = sizeof(struct rfn_match_stream),
+                                        .symbol_size = sizeof(struct rfn_match_symbol)}};
+    const struct rfn_replay_hooks hooks = {.enter = rfn_match_enter,
+                                           .leave = rfn_match_leave,
+                                           .progress = progress,
+                                           .context = &match,
+                                           .progress_context = context};
+    int error = rfn_profile_pass_new(archive, &pass);
+    if (error >= 0) {
+        match.watcher = rfn_profile_pass_watcher(pass);
+        error = rfn_match_init(&match, &hooks);
+        if (error >= 0)
+            error = rfn_replay_run(match.replay);
+        if (error >= 0)
+            error = rfn_profile_pass_finish(pass, profile);
+        if (error >= 0)
+            (*profile)->unreadable = rfn_replay_lost(match.replay, &(*profile)->error,
+                                                     &(*profile)->diag);
+        rfn_match_release(&match);
+    }
+    rfn_profile_pass_free(pass);
     return error < 0 ? rfn_fail(diag, error, -1, -1, "%s", rfn_error_text(error)) : 0;
 }
 

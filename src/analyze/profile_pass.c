@@ -13,7 +13,7 @@
 #include "analyze/messages.h"
 #include "analyze/pause.h"
 #include "analyze/region_profile.h"
-#include "analyze/spread.h"
+#include "archive/archive_calls.h"
 #include "base/grow.h"
 #include "base/map.h"
 
@@ -26,17 +26,15 @@ enum { LINE = 64 }; /* of the cache */
 struct rfn_tally {
     _Alignas(LINE) uint64_t events;
     uint64_t calls;
-    uint64_t run; /* events of the current run of equal volumes */
+    uint64_t run; /* events of the current run of equal volumes, */
     int64_t time_ns, min_ns, max_ns;
     uint32_t function, path;
-    bool varies;      /* the volume may differ from event to event */
+    uint32_t version; /* which is this one of the symbol's (matching.h) */
     bool region;      /* a begin, an end or a mark, no call */
     bool first, last; /* begins or ends the run time: Init, Finalize */
     bool setup;
     _Alignas(LINE) struct rfn_volume volume; /* of that run */
     size_t row;
-    int64_t *words; /* inputs and outcomes of that run, if varies */
-    size_t words_capacity;
     bool collective, message, later; /* later: bytes count elsewhere (persistent) */
     bool awaited;                    /* received bytes count at completion */
     uint64_t failed_polls;
@@ -63,6 +61,7 @@ struct row_of_rank {
 };
 
 struct rfn_profile_pass {
+    struct rfn_match_watcher watcher;
     const struct rfn_archive *archive;
     struct rfn_profile *profile;
     struct rfn_volumes *volumes;
@@ -168,31 +167,6 @@ static int settle(struct rfn_profile_pass *pass, uint32_t rank, struct rfn_tally
     return count_volume(pass, rank, tally, &volume, run);
 }
 
-static bool same_words(const struct rfn_tally *tally, const struct rfn_record *record,
-                       unsigned n_in, unsigned n_out)
-{
-    return (!record->varying || memcmp(tally->words, record->in, n_in * sizeof *record->in) == 0) &&
-           (!n_out || memcmp(tally->words + n_in, record->out, n_out * sizeof *record->out) == 0);
-}
-
-/* Begins a run with the event's volume, unless its words are those of the current run. */
-static int new_run(struct rfn_profile_pass *pass, uint32_t rank, const struct rfn_cursor *cursor,
-                   struct rfn_tally *tally, const struct rfn_record *record)
-{
-    const struct rfn_function_info *function = rfn_archive_function(pass->archive, tally->function);
-    unsigned n_in = function->n_in, n_out = function->n_out;
-    if (tally->run && same_words(tally, record, n_in, n_out))
-        return 0;
-    RFN_TRY(settle(pass, rank, tally));
-    RFN_TRY(RFN_GROW(tally->words, tally->words_capacity, (size_t)n_in + n_out + 1));
-    if (n_in)
-        memcpy(tally->words, record->in, n_in * sizeof *record->in);
-    if (n_out)
-        memcpy(tally->words + n_in, record->out, n_out * sizeof *record->out);
-    tally->volume = rfn_volume_of(pass->volumes, cursor, rank, record);
-    return 0;
-}
-
 /* ---- signatures ---- */
 
 static bool moves_data(uint8_t class_)
@@ -205,14 +179,17 @@ static int kind_of(struct rfn_profile_pass *pass, struct rfn_tally *tally, uint3
                    uint32_t path)
 {
     const struct rfn_function_info *function = rfn_archive_function(pass->archive, number);
-    uint8_t class_ = function->class_;
+    uint8_t class_ = function->class_,
+            operation = rfn_archive_call(pass->archive, number)->operation;
+    bool setup = class_ == RFN_CLASS_SETUP;
     bool nonblocking = function->flags & (RFN_FUNCTION_NONBLOCKING | RFN_FUNCTION_PERSISTENT);
     int64_t row = row_of(pass, number, path);
     RFN_TRY((int)(row < 0 ? row : 0));
     *tally = (struct rfn_tally){
-        .first = class_ == RFN_CLASS_SETUP && strstr(function->name, "nit"),
-        .last = class_ == RFN_CLASS_SETUP && strstr(function->name, "inalize"),
-        .setup = class_ == RFN_CLASS_SETUP,
+        .first = setup && (operation == RFN_MPI_Init || operation == RFN_MPI_Init_thread ||
+                           operation == RFN_MPI_Session_init),
+        .last = setup && (operation == RFN_MPI_Finalize || operation == RFN_MPI_Session_finalize),
+        .setup = setup,
         .collective = moves_data(class_),
         .message = class_ == RFN_CLASS_SEND || class_ == RFN_CLASS_SSEND ||
                    class_ == RFN_CLASS_SENDRECV,
@@ -236,36 +213,23 @@ static int tally_init(struct rfn_profile_pass *pass, struct rfn_tally *tally,
         tally->region = true;
     else
         RFN_TRY(kind_of(pass, tally, record->function, record->path));
-    tally->varies = record->varying || function->n_out;
     return 0;
 }
 
-int rfn_profile_pass_tally(struct rfn_profile_pass *pass, uint32_t number,
-                           const struct rfn_record *record, struct rfn_tally **tally)
+static int tally_of(struct rfn_profile_pass *pass, struct stream *stream,
+                    const struct rfn_record *record, struct rfn_tally **tally)
 {
-    struct stream *stream = &pass->streams[number];
-    RFN_TRY(RFN_GROW_ZEROED(stream->tallies, stream->n_tallies, (size_t)record->symbol + 1));
-    struct rfn_tally **of = &stream->tallies[record->symbol];
-    if (!*of) {
-        struct rfn_tally *made = aligned_alloc(LINE, sizeof *made);
-        if (!made)
-            return RFN_E_NOMEM;
-        memset(made, 0, sizeof *made);
-        *of = made;
-        RFN_TRY(tally_init(pass, made, record));
+    uint32_t symbol = record->symbol;
+    if (symbol < stream->n_tallies && stream->tallies[symbol]) {
+        *tally = stream->tallies[symbol];
+        return 0;
     }
-    *tally = *of;
-    return 0;
-}
-
-const struct rfn_volume *rfn_tally_volume(const struct rfn_tally *tally)
-{
-    return &tally->volume;
-}
-
-bool rfn_tally_lasts(const struct rfn_tally *tally)
-{
-    return !tally->varies;
+    RFN_TRY(RFN_GROW_ZEROED(stream->tallies, stream->n_tallies, (size_t)symbol + 1));
+    *tally = stream->tallies[symbol] = aligned_alloc(LINE, sizeof **tally);
+    if (!*tally)
+        return RFN_E_NOMEM;
+    memset(*tally, 0, sizeof **tally);
+    return tally_init(pass, *tally, record);
 }
 
 /* ---- requests ---- */
@@ -318,15 +282,17 @@ static int take_completed(struct rfn_profile_pass *pass, const struct stream *st
     return 0;
 }
 
-void rfn_profile_pass_received(struct rfn_profile_pass *pass, const struct rfn_tally *tally,
-                               uint64_t bytes, uint64_t count)
+static void take_received(void *context, uint32_t number, uint32_t symbol, uint64_t bytes,
+                          uint64_t count)
 {
+    struct rfn_profile_pass *pass = context;
+    const struct rfn_tally *tally = pass->streams[number].tallies[symbol];
     receive_bytes(&pass->profile->rows[tally->row], bytes * count);
 }
 
-int rfn_profile_pass_requests(struct rfn_profile_pass *pass, uint32_t number,
-                              const struct rfn_request_effects *effects)
+static int take_requests(void *context, uint32_t number, const struct rfn_request_effects *effects)
 {
+    struct rfn_profile_pass *pass = context;
     const struct stream *stream = &pass->streams[number];
     for (size_t i = 0; i < effects->n_started; i++)
         RFN_TRY(take_started(pass, stream, effects->started[i]));
@@ -371,7 +337,7 @@ static struct rfn_region_clock clock_at(const struct stream *stream, int64_t ns)
 }
 
 static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struct rfn_tally *tally,
-                     const struct rfn_replay_stream *at)
+                     const struct rfn_match_symbol *symbol, const struct rfn_replay_stream *at)
 {
     const struct rfn_record *record = at->record;
     int64_t ns = rfn_replay_inside_ns(at);
@@ -391,20 +357,26 @@ static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struc
         tally->between_polls_ns += at->to_ns - at->from_ns - ns;
         return 0;
     }
-    if (tally->varies || !tally->run)
-        RFN_TRY(new_run(pass, stream->rank, at->cursor, tally, record));
+    if (tally->version != symbol->version) {
+        RFN_TRY(settle(pass, stream->rank, tally));
+        tally->volume = symbol->volume;
+        tally->version = symbol->version;
+    }
     tally->run++;
     return 0;
 }
 
-int rfn_profile_pass_event(struct rfn_profile_pass *pass, uint32_t number, struct rfn_tally *tally,
-                           const struct rfn_replay_stream *at)
+static int take_event(void *context, uint32_t number, const struct rfn_match_symbol *symbol,
+                      const struct rfn_replay_stream *at)
 {
+    struct rfn_profile_pass *pass = context;
     struct stream *stream = &pass->streams[number];
+    struct rfn_tally *tally;
+    RFN_TRY(tally_of(pass, stream, at->record, &tally));
     tally->events++;
     take_gap(stream, at);
     if (!tally->region)
-        return take_call(pass, stream, tally, at);
+        return take_call(pass, stream, tally, symbol, at);
     return rfn_regions_event(pass->regions, &stream->regions, at->record,
                              clock_at(stream, at->from_ns));
 }
@@ -443,9 +415,10 @@ static int64_t take_calls(struct rfn_tally *tally, const struct rfn_batch *batch
     return time_ns;
 }
 
-void rfn_profile_pass_batch(struct rfn_profile_pass *pass, uint32_t number,
-                            const struct rfn_batch *batch)
+/* In place of each of its events: each symbol has occurred before. */
+static void take_batch(void *context, uint32_t number, const struct rfn_batch *batch)
 {
+    struct rfn_profile_pass *pass = context;
     struct stream *stream = &pass->streams[number];
     for (uint32_t i = 0; i < batch->width; i++) /* most are far from the processor */
         __builtin_prefetch(stream->tallies[batch->records[i]->symbol], 1);
@@ -624,6 +597,11 @@ static int init(struct rfn_profile_pass *pass, const struct rfn_archive *archive
 {
     const struct rfn_run *run = rfn_archive_run(archive);
     pass->archive = archive;
+    pass->watcher = (struct rfn_match_watcher){.context = pass,
+                                               .event = take_event,
+                                               .batch = take_batch,
+                                               .requests = take_requests,
+                                               .received = take_received};
     pass->profile = calloc(1, sizeof *pass->profile);
     if (!pass->profile)
         return RFN_E_NOMEM;
@@ -634,6 +612,11 @@ static int init(struct rfn_profile_pass *pass, const struct rfn_archive *archive
     pass->regions = rfn_regions_new(archive);
     return pass->profile->ranks && pass->volumes && pass->regions ? make_streams(pass)
                                                                   : RFN_E_NOMEM;
+}
+
+const struct rfn_match_watcher *rfn_profile_pass_watcher(const struct rfn_profile_pass *pass)
+{
+    return &pass->watcher;
 }
 
 int rfn_profile_pass_new(const struct rfn_archive *archive, struct rfn_profile_pass **pass)
@@ -652,8 +635,6 @@ int rfn_profile_pass_new(const struct rfn_archive *archive, struct rfn_profile_p
 static void release_stream(struct stream *stream)
 {
     for (size_t i = 0; i < stream->n_tallies; i++) {
-        if (stream->tallies[i])
-            free(stream->tallies[i]->words);
         free(stream->tallies[i]);
     }
     free(stream->tallies);

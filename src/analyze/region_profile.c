@@ -2,7 +2,6 @@
  * first begin to its last end, so that no moment counts twice. */
 #include "analyze/region_profile.h"
 
-#include "analyze/spread.h"
 #include "base/grow.h"
 #include "refrain/event.h"
 

@@ -13,6 +13,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Ranks come in ascending order. */
+static inline void rfn_spread_add(struct rfn_spread *spread, uint32_t rank, int64_t ns)
+{
+    if (!spread->ranks || ns < spread->min_ns) {
+        spread->min_ns = ns;
+        spread->min_rank = rank;
+    }
+    if (!spread->ranks || ns > spread->max_ns) {
+        spread->max_ns = ns;
+        spread->max_rank = rank;
+    }
+    spread->total_ns += ns;
+    spread->ranks++;
+}
+
 struct rfn_regions;
 
 struct rfn_regions *rfn_regions_new(const struct rfn_archive *archive); /* NULL: no memory */

@@ -545,6 +545,11 @@ static int arrive(struct rfn_replay *replay, uint32_t number)
     return result;
 }
 
+static int ended(struct rfn_replay *replay, uint32_t number)
+{
+    return replay->hooks.end ? replay->hooks.end(replay->hooks.context, number) : 0;
+}
+
 /* The stream goes on to its next event that has to wait for its turn. Returns whether there is
  * one. */
 static int go_on(struct rfn_replay *replay, uint32_t number)
@@ -553,7 +558,7 @@ static int go_on(struct rfn_replay *replay, uint32_t number)
     do {
         RFN_TRY(result = fetch(replay, number));
         if (!result)
-            return replay->hooks.end(replay->hooks.context, number);
+            return ended(replay, number);
         RFN_TRY(result = arrive(replay, number));
     } while (result == RFN_REPLAY_LEFT);
     return 1;
@@ -623,7 +628,7 @@ static int begin(struct rfn_replay *replay)
             continue;
         RFN_TRY(fetch(replay, i));
         if (!stream->open) {
-            RFN_TRY(replay->hooks.end(replay->hooks.context, i));
+            RFN_TRY(ended(replay, i));
             continue;
         }
         stream->first = true;

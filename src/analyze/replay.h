@@ -76,7 +76,7 @@ struct rfn_replay_hooks {
     /* May be NULL. The stream's current event will probably leave soon: what that takes may be
      * fetched from far memory meanwhile. */
     void (*ahead)(void *context, uint32_t stream);
-    /* The stream has no more events. 0 or RFN_E_NOMEM. */
+    /* The stream has no more events. 0 or RFN_E_NOMEM. May be NULL. */
     int (*end)(void *context, uint32_t stream);
     void (*progress)(void *context, double share); /* may be NULL */
     void *context, *progress_context;

@@ -12,35 +12,9 @@
  */
 #include "analyze/topology.h"
 
-#include "analyze/places.h"
 #include "base/grow.h"
 
 #include <stdlib.h>
-
-enum use { USE_NONE, USE_CART, USE_SUB, USE_GRAPH, USE_EDGES, USE_ADJACENT, USE_DUP };
-
-static const struct {
-    const char *name;
-    enum use use;
-} uses[] = {
-    {"MPI_Cart_create", USE_CART},
-    {"MPI_Cart_sub", USE_SUB},
-    {"MPI_Graph_create", USE_GRAPH},
-    {"MPI_Dist_graph_create", USE_EDGES},
-    {"MPI_Dist_graph_create_adjacent", USE_ADJACENT},
-    {"MPI_Comm_dup", USE_DUP},
-    {"MPI_Comm_dup_with_info", USE_DUP},
-    {"MPI_Comm_idup", USE_DUP},
-    {"MPI_Comm_idup_with_info", USE_DUP},
-};
-
-struct layout {
-    enum use use;
-    int8_t comm, made;
-    int8_t dims, periods, remain; /* Cartesian */
-    int8_t index, edges;          /* graph */
-    int8_t sources, degrees, destinations;
-};
 
 enum form { FORM_CART, FORM_GRAPH, FORM_DISTRIBUTED };
 
@@ -67,8 +41,6 @@ struct topology {
 
 struct rfn_topologies {
     const struct rfn_archive *archive;
-    struct layout *layouts;
-    uint32_t n_functions;
     uint32_t *of_comm; /* number in `all` + 1, 0 without a topology */
     uint32_t n_comms;
     struct topology **all;
@@ -76,49 +48,18 @@ struct rfn_topologies {
     uint32_t near[2 * DIMS_MAX]; /* the neighbours last asked for in a Cartesian topology */
 };
 
-/* ---- once per function ---- */
-
-static enum use use_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
-        if (strcmp(uses[i].name, name) == 0)
-            return uses[i].use;
-    }
-    return USE_NONE;
-}
-
-static void layout_init(struct layout *layout, const struct rfn_function_info *function)
-{
-    layout->use = use_of(function->name);
-    layout->comm = rfn_input_of_kind(function, RFN_KIND_COMM);
-    layout->made = rfn_outcome_of_kind(function, RFN_KIND_COMM);
-    layout->dims = rfn_input_named(function, "dims");
-    layout->periods = rfn_input_named(function, "periods");
-    layout->remain = rfn_input_named(function, "remain_dims");
-    layout->index = rfn_input_named(function, "index");
-    layout->edges = rfn_input_named(function, "edges");
-    layout->sources = rfn_input_named(function, "sources");
-    layout->degrees = rfn_input_named(function, "degrees");
-    layout->destinations = rfn_input_named(function, "destinations");
-}
-
 struct rfn_topologies *rfn_topologies_new(const struct rfn_archive *archive)
 {
     struct rfn_topologies *topologies = calloc(1, sizeof *topologies);
     if (!topologies)
         return NULL;
     topologies->archive = archive;
-    topologies->n_functions = rfn_archive_functions(archive);
     topologies->n_comms = rfn_archive_comms(archive);
-    topologies->layouts = calloc((size_t)topologies->n_functions + 1, sizeof *topologies->layouts);
     topologies->of_comm = calloc((size_t)topologies->n_comms + 1, sizeof *topologies->of_comm);
-    if (!topologies->layouts || !topologies->of_comm) {
-        rfn_topologies_free(topologies);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < topologies->n_functions; i++)
-        layout_init(&topologies->layouts[i], rfn_archive_function(archive, i));
-    return topologies;
+    if (topologies->of_comm)
+        return topologies;
+    free(topologies);
+    return NULL;
 }
 
 static void free_topology(struct topology *topology)
@@ -140,13 +81,25 @@ void rfn_topologies_free(struct rfn_topologies *topologies)
         free_topology(topologies->all[i]);
     free(topologies->all);
     free(topologies->of_comm);
-    free(topologies->layouts);
     free(topologies);
 }
 
 bool rfn_topologies_concerns(const struct rfn_topologies *topologies, uint32_t function)
 {
-    return function < topologies->n_functions && topologies->layouts[function].use != USE_NONE;
+    switch (rfn_archive_call(topologies->archive, function)->operation) {
+    case RFN_MPI_Cart_create:
+    case RFN_MPI_Cart_sub:
+    case RFN_MPI_Graph_create:
+    case RFN_MPI_Dist_graph_create:
+    case RFN_MPI_Dist_graph_create_adjacent:
+    case RFN_MPI_Comm_dup:
+    case RFN_MPI_Comm_dup_with_info:
+    case RFN_MPI_Comm_idup:
+    case RFN_MPI_Comm_idup_with_info:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* ---- the table ---- */
@@ -226,13 +179,12 @@ static int add_cart(struct rfn_topologies *topologies, int64_t comm, const uint3
     return 0;
 }
 
-static int cart(struct rfn_topologies *topologies, const struct layout *layout,
-                const struct rfn_cursor *cursor, const struct rfn_record *record, int64_t made)
+static int cart(struct rfn_topologies *topologies, const struct rfn_call_event *event, int64_t made)
 {
     uint32_t dims[DIMS_MAX], periods[DIMS_MAX];
     size_t n, n_periods;
-    const int64_t *d = rfn_input_list(cursor, record, layout->dims, &n, RFN_KIND_INT);
-    const int64_t *p = rfn_input_list(cursor, record, layout->periods, &n_periods, RFN_KIND_FLAG);
+    const int64_t *d = rfn_word_list(event, RFN_IN_dims, RFN_KIND_INT, &n);
+    const int64_t *p = rfn_word_list(event, RFN_IN_periods, RFN_KIND_FLAG, &n_periods);
     if (n > DIMS_MAX || n_periods != n)
         return 0;
     for (size_t i = 0; i < n; i++) {
@@ -242,14 +194,14 @@ static int cart(struct rfn_topologies *topologies, const struct layout *layout,
     return add_cart(topologies, made, dims, periods, (unsigned)n);
 }
 
-static int cart_sub(struct rfn_topologies *topologies, const struct layout *layout,
-                    const struct rfn_cursor *cursor, const struct rfn_record *record, int64_t made)
+static int cart_sub(struct rfn_topologies *topologies, const struct rfn_call_event *event,
+                    int64_t made)
 {
-    const struct topology *parent = topology_of(topologies, rfn_input(record, layout->comm, -1));
+    const struct topology *parent = topology_of(topologies, rfn_word(event, RFN_IN_COMM, -1));
     uint32_t dims[DIMS_MAX], periods[DIMS_MAX];
     size_t n_flags;
     unsigned n = 0;
-    const int64_t *remain = rfn_input_list(cursor, record, layout->remain, &n_flags, RFN_KIND_FLAG);
+    const int64_t *remain = rfn_word_list(event, RFN_IN_remain_dims, RFN_KIND_FLAG, &n_flags);
     if (!parent || parent->form != FORM_CART || n_flags != parent->n_dims)
         return 0;
     for (unsigned i = 0; i < parent->n_dims; i++) {
@@ -305,12 +257,12 @@ static void fill_graph(struct topology *topology, const int64_t *index, const in
     }
 }
 
-static int graph(struct rfn_topologies *topologies, const struct layout *layout,
-                 const struct rfn_cursor *cursor, const struct rfn_record *record, int64_t made)
+static int graph(struct rfn_topologies *topologies, const struct rfn_call_event *event,
+                 int64_t made)
 {
     size_t n, n_edges;
-    const int64_t *index = rfn_input_list(cursor, record, layout->index, &n, RFN_KIND_INT);
-    const int64_t *edges = rfn_input_list(cursor, record, layout->edges, &n_edges, RFN_KIND_INT);
+    const int64_t *index = rfn_word_list(event, RFN_IN_index, RFN_KIND_INT, &n);
+    const int64_t *edges = rfn_word_list(event, RFN_IN_edges, RFN_KIND_INT, &n_edges);
     if (!graph_fits(index, n, n_edges, rfn_archive_comm(topologies->archive, (uint32_t)made)->size))
         return 0;
     uint32_t *ends = calloc(n + 1, sizeof *ends);
@@ -377,17 +329,16 @@ static int append_members(const struct topology *topology, struct ranks *list, c
     return 0;
 }
 
-static int adjacent(struct rfn_topologies *topologies, const struct layout *layout,
-                    const struct rfn_cursor *cursor, uint32_t rank, const struct rfn_record *record,
+static int adjacent(struct rfn_topologies *topologies, const struct rfn_call_event *event,
                     int64_t made)
 {
     struct topology *topology;
     size_t n;
-    int64_t comm = rfn_input(record, layout->comm, -1);
-    const int64_t *in = rfn_input_list(cursor, record, layout->sources, &n, RFN_KIND_RANK);
+    int64_t comm = rfn_word(event, RFN_IN_COMM, -1);
+    const int64_t *in = rfn_word_list(event, RFN_IN_sources, RFN_KIND_RANK, &n);
     RFN_TRY(distributed(topologies, made, &topology));
     int64_t self = comm >= 0 && comm < topologies->n_comms
-                       ? rfn_comm_rank_of(topologies->archive, (uint32_t)comm, rank)
+                       ? rfn_comm_rank_of(topologies->archive, (uint32_t)comm, event->rank)
                        : -1;
     if (!topology || topology->form != FORM_DISTRIBUTED || !is_member(topology, self))
         return 0;
@@ -401,15 +352,14 @@ static int add_edge(struct topology *topology, int64_t from, int64_t to)
     return append(&topology->lists[to], (uint32_t)from);
 }
 
-static int edges(struct rfn_topologies *topologies, const struct layout *layout,
-                 const struct rfn_cursor *cursor, const struct rfn_record *record, int64_t made)
+static int edges(struct rfn_topologies *topologies, const struct rfn_call_event *event,
+                 int64_t made)
 {
     struct topology *topology;
     size_t n, n_degrees, n_to, at = 0;
-    const int64_t *from = rfn_input_list(cursor, record, layout->sources, &n, RFN_KIND_RANK);
-    const int64_t *degrees = rfn_input_list(cursor, record, layout->degrees, &n_degrees,
-                                            RFN_KIND_INT);
-    const int64_t *to = rfn_input_list(cursor, record, layout->destinations, &n_to, RFN_KIND_RANK);
+    const int64_t *from = rfn_word_list(event, RFN_IN_sources, RFN_KIND_RANK, &n);
+    const int64_t *degrees = rfn_word_list(event, RFN_IN_degrees, RFN_KIND_INT, &n_degrees);
+    const int64_t *to = rfn_word_list(event, RFN_IN_destinations, RFN_KIND_RANK, &n_to);
     RFN_TRY(distributed(topologies, made, &topology));
     if (!topology || topology->form != FORM_DISTRIBUTED)
         return 0;
@@ -429,39 +379,35 @@ static void duplicate(struct rfn_topologies *topologies, int64_t parent, int64_t
 }
 
 /* What every rank tells in the same way is taken from the first. */
-static int learn(struct rfn_topologies *topologies, const struct layout *layout,
-                 const struct rfn_cursor *cursor, const struct rfn_record *record, int64_t made)
+static int learn(struct rfn_topologies *topologies, const struct rfn_call_event *event,
+                 int64_t made)
 {
     if (topologies->of_comm[made])
         return 0;
-    switch (layout->use) {
-    case USE_CART:
-        return cart(topologies, layout, cursor, record, made);
-    case USE_SUB:
-        return cart_sub(topologies, layout, cursor, record, made);
-    case USE_GRAPH:
-        return graph(topologies, layout, cursor, record, made);
+    switch (event->call->operation) {
+    case RFN_MPI_Cart_create:
+        return cart(topologies, event, made);
+    case RFN_MPI_Cart_sub:
+        return cart_sub(topologies, event, made);
+    case RFN_MPI_Graph_create:
+        return graph(topologies, event, made);
     default:
-        duplicate(topologies, rfn_input(record, layout->comm, -1), made);
+        duplicate(topologies, rfn_word(event, RFN_IN_COMM, -1), made);
         return 0;
     }
 }
 
-int rfn_topologies_event(struct rfn_topologies *topologies, const struct rfn_cursor *cursor,
-                         uint32_t rank, const struct rfn_record *record)
+int rfn_topologies_event(struct rfn_topologies *topologies, const struct rfn_call_event *event)
 {
-    if (!rfn_topologies_concerns(topologies, record->function))
+    int64_t made = rfn_made(event, RFN_OUT_COMM);
+    if (!rfn_topologies_concerns(topologies, event->record->function) || made < 0 ||
+        made >= topologies->n_comms || !rfn_comm_countable(topologies->archive, (uint32_t)made))
         return 0;
-    const struct layout *layout = &topologies->layouts[record->function];
-    int64_t made = rfn_outcome(record, layout->made);
-    if (made < 0 || made >= topologies->n_comms ||
-        !rfn_comm_countable(topologies->archive, (uint32_t)made))
-        return 0;
-    if (layout->use == USE_ADJACENT)
-        return adjacent(topologies, layout, cursor, rank, record, made);
-    if (layout->use == USE_EDGES)
-        return edges(topologies, layout, cursor, record, made);
-    return learn(topologies, layout, cursor, record, made);
+    if (event->call->operation == RFN_MPI_Dist_graph_create_adjacent)
+        return adjacent(topologies, event, made);
+    if (event->call->operation == RFN_MPI_Dist_graph_create)
+        return edges(topologies, event, made);
+    return learn(topologies, event, made);
 }
 
 /* ---- questions ---- */

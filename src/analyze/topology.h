@@ -8,7 +8,7 @@
 #ifndef RFN_ANALYZE_TOPOLOGY_H
 #define RFN_ANALYZE_TOPOLOGY_H
 
-#include "refrain/archive.h"
+#include "analyze/call_words.h"
 
 struct rfn_topologies;
 
@@ -21,8 +21,7 @@ bool rfn_topologies_concerns(const struct rfn_topologies *topologies, uint32_t f
 
 /* A call of `rank` (in MPI_COMM_WORLD) enters. The calls of one rank have to come in their order.
  * What makes no sense is left out. RFN_E_NOMEM. */
-int rfn_topologies_event(struct rfn_topologies *topologies, const struct rfn_cursor *cursor,
-                         uint32_t rank, const struct rfn_record *record);
+int rfn_topologies_event(struct rfn_topologies *topologies, const struct rfn_call_event *event);
 
 /* The ranks in comm whose data `rank_in_comm` receives in a neighbourhood collective, each once.
  * NULL and *n = 0 when there are none or they are not known. Borrowed until the next call on

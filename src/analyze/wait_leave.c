@@ -3,7 +3,7 @@
  * Of all that a call waited for, the thing that came last counts. What the call did is then
  * divided: waiting, with its causes; waiting of which no cause is known; and the rest.
  */
-#include "analyze/wait_leaving.h"
+#include "analyze/waits_internal.h"
 #include "base/grow.h"
 #include "base/pool.h"
 #include "refrain/event.h"
@@ -21,19 +21,11 @@ static inline void begin_leaving(struct rfn_leaving *leaving, struct rfn_wait_pa
     leaving->stream = stream;
     leaving->wait.ns = leaving->after.ns = 0;
     leaving->wait.meeting = 0;
-    leaving->full_ns = leaving->completion_ns = 0;
-    leaving->in_step = leaving->backward = leaving->marked = leaving->at_window = false;
+    leaving->full_ns = leaving->completion.ns = leaving->doubt.ns = 0;
+    leaving->in_step.is = leaving->backward = leaving->marked = leaving->at_window = false;
     leaving->late = 0;
-    leaving->longest = leaving->doubtful = NULL;
+    leaving->longest = leaving->doubt.message = NULL;
     leaving->any = 0;
-    leaving->doubtful_ns = 0;
-}
-
-void rfn_pass_wake(void *context, uint32_t stream)
-{
-    struct rfn_wait_pass *pass = context;
-    if (!rfn_stays_on(pass, &pass->streams[stream]))
-        rfn_replay_wake(pass->replay, stream);
 }
 
 /* ---- what a stream did ---- */
@@ -65,7 +57,7 @@ static int64_t inside_of(const struct rfn_replay_stream *at)
 
 static int did_here(const struct rfn_leaving *leaving, enum rfn_activity_kind kind, int64_t ns)
 {
-    return did(leaving->pass, leaving->of, leaving->of->symbol->site, kind, ns);
+    return did(leaving->pass, leaving->of, rfn_symbol_of(leaving->of)->site, kind, ns);
 }
 
 int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream)
@@ -85,9 +77,10 @@ int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *str
 static int stay(const struct rfn_leaving *leaving, const struct rfn_wait *wait)
 {
     struct rfn_wait_pass *pass = leaving->pass;
-    const struct rfn_activity waiting = {.kind = RFN_ACTIVITY_WAIT,
-                                         .at = pass->activities.sites[leaving->of->symbol->site],
-                                         .region = RFN_NO_REGION};
+    const struct rfn_activity waiting = {
+        .kind = RFN_ACTIVITY_WAIT,
+        .at = pass->activities.sites[rfn_symbol_of(leaving->of)->site],
+        .region = RFN_NO_REGION};
     int64_t number = rfn_activity_of(&pass->activities, &waiting);
     RFN_TRY((int)(number < 0 ? number : 0));
     return rfn_critical_add(&leaving->of->critical, (uint32_t)number, wait->ns);
@@ -108,11 +101,11 @@ static int jump(const struct rfn_leaving *leaving, const struct rfn_wait *wait, 
         return known < 0 ? known : stay(leaving, wait);
     if (!over)
         return 0;
-    uint32_t last = of->symbol->mpi_activity;
+    uint32_t last = rfn_symbol_of(of)->mpi_activity;
     if (until->at > late->history.first)
         last = late->history.log[(until->at - 1) & late->history.mask].what;
-    return rfn_critical_add(&of->critical, last & RFN_PASSED_ON ? of->symbol->mpi_activity : last,
-                            -over);
+    return rfn_critical_add(&of->critical,
+                            last & RFN_PASSED_ON ? rfn_symbol_of(of)->mpi_activity : last, -over);
 }
 
 /* A wait, which was over at over_ns, and whom it is blamed on. */
@@ -122,10 +115,10 @@ static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait
     struct rfn_wait_stream *of = leaving->of;
     const struct rfn_wait_stream *late = &pass->streams[wait->until.stream];
     struct rfn_delays *delays = &pass->delays;
-    uint32_t late_rank = rfn_replay_stream(pass->replay, wait->until.stream)->rank;
-    RFN_TRY(rfn_delays_find(delays, &of->history, leaving->stream, of->here.at, &late->history,
-                            late_rank, wait));
-    RFN_TRY(rfn_tally_wait(&pass->tally, wait->pattern, of->symbol->site, leaving->at->rank,
+    uint32_t late_rank = rfn_replay_stream(pass->match.replay, wait->until.stream)->rank;
+    RFN_TRY(rfn_delays_find(delays, &of->history, leaving->stream, of->match.here.at,
+                            &late->history, late_rank, wait));
+    RFN_TRY(rfn_tally_wait(&pass->tally, wait->pattern, rfn_symbol_of(of)->site, leaving->at->rank,
                            wait->ns, delays->blames, delays->n_blames));
     if (!delays->n_blames)
         return did_here(leaving, RFN_ACTIVITY_WAIT, wait->ns);
@@ -138,15 +131,16 @@ static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait
 
 static int completed(const struct rfn_leaving *leaving)
 {
-    RFN_TRY(rfn_tally_wait(&leaving->pass->tally, leaving->completion, leaving->of->symbol->site,
-                           leaving->at->rank, leaving->completion_ns, NULL, 0));
-    return did_here(leaving, RFN_ACTIVITY_WAIT, leaving->completion_ns);
+    RFN_TRY(rfn_tally_wait(&leaving->pass->tally, leaving->completion.pattern,
+                           rfn_symbol_of(leaving->of)->site, leaving->at->rank,
+                           leaving->completion.ns, NULL, 0));
+    return did_here(leaving, RFN_ACTIVITY_WAIT, leaving->completion.ns);
 }
 
 /* The waits of the call, one behind the other. */
 static int waited_all(const struct rfn_leaving *leaving, int64_t first_ns)
 {
-    const int64_t enter_ns = leaving->of->enter_ns;
+    const int64_t enter_ns = leaving->of->match.since_ns;
     if (leaving->wait.ns > 0)
         RFN_TRY(waited(leaving, &leaving->wait, enter_ns + first_ns));
     return leaving->after.ns > 0 ? waited(leaving, &leaving->after, enter_ns + leaving->full_ns)
@@ -158,7 +152,7 @@ static int waited_all(const struct rfn_leaving *leaving, int64_t first_ns)
 static int divide(struct rfn_leaving *leaving)
 {
     const struct rfn_record *record = leaving->at->record;
-    int64_t all = leaving->at->exit_ns - leaving->of->enter_ns, outside = 0;
+    int64_t all = leaving->at->exit_ns - leaving->of->match.since_ns, outside = 0;
     if (record->polls > 1 || leaving->of->polled_ns)
         outside = all - rfn_least(inside_of(leaving->at) + leaving->of->polled_ns, all);
     int64_t left = all - outside, outside_before = 0;
@@ -177,37 +171,20 @@ static int divide(struct rfn_leaving *leaving)
     leaving->over_at = leaving->of->history.at;
     if (outside > 0)
         RFN_TRY(did_here(leaving, RFN_ACTIVITY_COMPUTE, outside - outside_before));
-    if (leaving->completion_ns > 0 && left > 0) {
-        leaving->completion_ns = rfn_least(leaving->completion_ns, left);
-        left -= leaving->completion_ns;
+    if (leaving->completion.ns > 0 && left > 0) {
+        leaving->completion.ns = rfn_least(leaving->completion.ns, left);
+        left -= leaving->completion.ns;
         RFN_TRY(completed(leaving));
     }
-    if (leaving
-            ->in_step) /* not at the end: ranks may leave a call of files at very different times */
-        rfn_history_mark(&leaving->of->history, leaving->key, leaving->count);
+    if (leaving->in_step
+            .is) /* not at the end: ranks may leave a call of files at very different times */
+        rfn_history_mark(&leaving->of->history, leaving->in_step.key, leaving->in_step.count);
     if (left <= 0)
         return 0;
-    return rfn_pass_did(leaving->pass, leaving->of, leaving->of->symbol->mpi_activity, left);
+    return rfn_pass_did(leaving->pass, leaving->of, rfn_symbol_of(leaving->of)->mpi_activity, left);
 }
 
 /* ---- messages ---- */
-
-/* The message that it is about, if that is known and sent. */
-static const struct rfn_message *message_of(const struct rfn_channels *channels,
-                                            const struct rfn_awaited *awaited)
-{
-    if (awaited->kind == RFN_AWAITS_ARRIVAL) {
-        const struct rfn_message *message = rfn_channels_peek(channels, awaited->number);
-        return message && message->begun ? message : NULL;
-    }
-    return awaited->cancelled ? NULL : rfn_channels_message(channels, awaited->number);
-}
-
-static bool is_receive(const struct rfn_awaited *awaited)
-{
-    return awaited->kind == RFN_AWAITS_MESSAGE || awaited->kind == RFN_AWAITS_PROBED ||
-           awaited->kind == RFN_AWAITS_ARRIVAL;
-}
 
 /* A wait for a message. */
 static struct rfn_wait late_sender(const struct rfn_message *message, int64_t enter_ns,
@@ -229,29 +206,20 @@ static bool goes_backward(const struct rfn_leaving *leaving, const struct rfn_me
     if (by > matching->backward_max_ns)
         matching->backward_max_ns = by;
     if (pass->fix_clocks)
-        rfn_replay_put_off(pass->replay, leaving->stream, message->sent.ns);
+        rfn_replay_put_off(pass->match.replay, leaving->stream, message->sent.ns);
     return pass->fix_clocks;
-}
-
-/* Which message it is about, as it is known now. */
-static void find_message(const struct rfn_channels *channels, struct rfn_awaited *awaited)
-{
-    if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN)
-        awaited->message = &channels->messages[awaited->number];
-    else if (awaited->kind != RFN_AWAITS_ALL)
-        awaited->message = message_of(channels, awaited);
 }
 
 /* Marks the channels that the call receives from. */
 static void mark_channels(struct rfn_leaving *leaving)
 {
-    struct rfn_channels *channels = &leaving->pass->channels;
+    struct rfn_channels *channels = &leaving->pass->match.channels;
     const struct rfn_wait_stream *of = leaving->of;
     if (leaving->marked)
         return;
-    for (size_t i = 0, n = of->n_awaited; i < n; i++) {
-        const struct rfn_message *message = of->awaited[i].message;
-        if (of->awaited[i].kind == RFN_AWAITS_MESSAGE && message)
+    for (size_t i = 0, n = of->match.n_awaited; i < n; i++) {
+        const struct rfn_message *message = of->match.awaited[i].message;
+        if (of->match.awaited[i].kind == RFN_AWAITS_MESSAGE && message)
             channels->items[message->channel].got_by = leaving->pass->calls;
     }
     leaving->marked = true;
@@ -262,9 +230,9 @@ static void mark_channels(struct rfn_leaving *leaving)
 static bool put_off(const struct rfn_leaving *leaving)
 {
     const struct rfn_wait_stream *of = leaving->of;
-    for (size_t i = 0, n = of->n_awaited; i < n; i++) {
-        const struct rfn_message *message = of->awaited[i].message;
-        if (of->awaited[i].kind == RFN_AWAITS_MESSAGE && message &&
+    for (size_t i = 0, n = of->match.n_awaited; i < n; i++) {
+        const struct rfn_message *message = of->match.awaited[i].message;
+        if (of->match.awaited[i].kind == RFN_AWAITS_MESSAGE && message &&
             message->sent.ns > leaving->at->exit_ns && goes_backward(leaving, message))
             return true;
     }
@@ -273,54 +241,35 @@ static bool put_off(const struct rfn_leaving *leaving)
 
 /* ---- receives that cannot be measured yet ---- */
 
-static int64_t new_late(struct rfn_wait_pass *pass)
-{
-    return RFN_POOL_TAKE(pass->late, pass->late_capacity, pass->n_late, pass->free_late, next_free);
-}
-
 /* What has been measured of the call is not to be counted again. */
 static int note_late(struct rfn_leaving *leaving)
 {
     const struct rfn_wait_stream *of = leaving->of;
-    int64_t waited_ns = leaving->full_ns - (of->here.ns - of->enter_ns);
-    int64_t at = new_late(leaving->pass);
+    int64_t waited_ns = leaving->full_ns - (of->match.here.ns - of->match.since_ns);
+    struct rfn_late_receives *late = &leaving->pass->late;
+    int64_t at = RFN_POOL_TAKE(late->items, late->capacity, late->n, late->free, next_free);
     RFN_TRY((int)(at < 0 ? at : 0));
     leaving->late = (uint32_t)at + 1;
-    leaving->pass->late[at] = (struct rfn_late_receive){.left = of->here,
-                                                        .from_ns = of->here.ns +
-                                                                   (waited_ns > 0 ? waited_ns : 0),
-                                                        .exit_ns = leaving->at->exit_ns,
-                                                        .site = of->symbol->site};
+    late->items[at] = (struct rfn_late_receive){.left = of->match.here,
+                                                .from_ns = of->match.here.ns +
+                                                           (waited_ns > 0 ? waited_ns : 0),
+                                                .exit_ns = leaving->at->exit_ns,
+                                                .site = rfn_symbol_of(of)->site};
     return 0;
 }
 
-/* The call leaves without knowing the message; when it is known, rfn_pass_bound goes on. */
+/* The call leaves without knowing the message; when it is known, rfn_pass_late goes on. */
 static int leave_open(struct rfn_leaving *leaving, uint32_t number)
 {
     struct rfn_wait_pass *pass = leaving->pass;
-    struct rfn_receive *receive = &pass->channels.receives[number];
-    receive->left = true;
+    struct rfn_receive *receive = &pass->match.channels.receives[number];
     receive->note = 0;
-    receive->stream = leaving->stream + 1;
     if (receive->placed)
         return 0;
     if (!leaving->late)
         RFN_TRY(note_late(leaving));
     receive->note = leaving->late;
-    pass->late[leaving->late - 1].users++;
-    return 0;
-}
-
-int rfn_pass_abandon(struct rfn_wait_pass *pass, uint32_t number)
-{
-    struct rfn_receive *receive = &pass->channels.receives[number];
-    if (receive->message)
-        return rfn_channels_received(&pass->channels, number, false);
-    if (!receive->placed && !receive->known)
-        return rfn_channels_received(&pass->channels, number, true);
-    receive->left = true; /* it goes when its message comes */
-    receive->note = 0;
-    receive->stream = 1;
+    pass->late.items[leaving->late - 1].users++;
     return 0;
 }
 
@@ -339,125 +288,52 @@ static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *lat
     const struct rfn_history *sender = &pass->streams[message->sent.stream].history;
     if (wait.ns <= 0)
         return 0;
-    if (rfn_channels_older(&pass->channels, rank, message->sent.ns, pass->calls,
-                           &pass->channels.items[message->channel].key,
-                           wildcards_of(&pass->channels, message)))
+    if (rfn_channels_older(&pass->match.channels, rank, message->sent.ns, pass->calls,
+                           &pass->match.channels.items[message->channel].key,
+                           wildcards_of(&pass->match.channels, message)))
         wait.pattern = RFN_WRONG_ORDER;
     late->from_ns += wait.ns;
     delays->n_blames = 0;
     if (late->left.at >= waiting->first && message->sent.at >= sender->first)
         RFN_TRY(rfn_delays_find(delays, waiting, late->left.stream, late->left.at, sender,
-                                rfn_replay_stream(pass->replay, message->sent.stream)->rank,
+                                rfn_replay_stream(pass->match.replay, message->sent.stream)->rank,
                                 &wait));
     return rfn_tally_wait(&pass->tally, wait.pattern, late->site, rank, wait.ns, delays->blames,
                           delays->n_blames);
 }
 
-int rfn_pass_bound(void *context, uint32_t number)
+int rfn_pass_late(struct rfn_match *match, struct rfn_receive *receive)
 {
-    struct rfn_wait_pass *pass = context;
-    struct rfn_receive *receive = &pass->channels.receives[number];
-    if (!receive->left) {
-        rfn_replay_wake(pass->replay, receive->stream - 1);
+    struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
+    if (!receive->note)
         return 0;
-    }
-    if (receive->note) {
-        struct rfn_late_receive *late = &pass->late[receive->note - 1];
-        if (pass->waits->times)
-            RFN_TRY(measure_late(pass, late, receive->rank,
-                                 rfn_channels_message(&pass->channels, number)));
-        if (--late->users == 0)
-            RFN_POOL_GIVE(pass->late, pass->free_late, next_free, receive->note - 1);
-    }
-    return rfn_channels_received(&pass->channels, number, false);
+    struct rfn_late_receive *late = &pass->late.items[receive->note - 1];
+    if (pass->waits->times)
+        RFN_TRY(measure_late(pass, late, receive->rank,
+                             &match->channels.messages[receive->message - 1]));
+    if (--late->users == 0)
+        RFN_POOL_GIVE(pass->late.items, pass->late.free, next_free, receive->note - 1);
+    return 0;
 }
 
 /* ---- leaving ---- */
-
-/* 1 if it is there, or nothing can be waited for; if not, 0, and the stream is woken when it comes.
- * RFN_E_NOMEM. */
-static int is_there(const struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
-{
-    struct rfn_channels *channels = &leaving->pass->channels;
-    if (awaited->kind == RFN_AWAITS_ALL)
-        return rfn_collectives_ready(leaving->pass->collectives, &awaited->share, leaving->stream);
-    if (!is_receive(awaited) || awaited->message || awaited->cancelled)
-        return true;
-    if (awaited->kind == RFN_AWAITS_ARRIVAL)
-        return !rfn_channels_probe(channels, awaited->number, leaving->stream);
-    struct rfn_receive *receive = &channels->receives[awaited->number];
-    if (receive->placed)
-        receive->stream = leaving->stream + 1;
-    return !receive->placed;
-}
-
-/* A message that is received: whether it has come. */
-static inline bool has_come(struct rfn_leaving *leaving, struct rfn_awaited *awaited)
-{
-    if (awaited->kind != RFN_AWAITS_MESSAGE || awaited->cancelled)
-        return false;
-    const struct rfn_message *message = rfn_channels_message(&leaving->pass->channels,
-                                                             awaited->number);
-    awaited->message = message;
-    if (message)
-        leaving->backward |= message->sent.ns > leaving->at->exit_ns;
-    return message != NULL;
-}
-
-/* Finds what is awaited, up to the first that is not there; if `forced`, all that is there. */
-static int all_there(struct rfn_leaving *leaving, bool forced)
-{
-    struct rfn_awaited *awaited = leaving->of->awaited, *end = awaited + leaving->of->n_awaited;
-    int there = 1;
-    for (; awaited < end && there > 0; awaited++) {
-        if (has_come(leaving, awaited))
-            continue;
-        find_message(&leaving->pass->channels, awaited);
-        if (!forced && awaited->kind != RFN_AWAITS_MESSAGE_TAKEN)
-            there = is_there(leaving, awaited);
-    }
-    return there;
-}
-
-/* A call at a window: whether what it waits for is known. RFN_E_NOMEM. */
-static int windows_ready(const struct rfn_leaving *leaving)
-{
-    struct rfn_wait_pass *pass = leaving->pass;
-    if (rfn_one_sided_ready(pass->one_sided, leaving->stream))
-        return 1;
-    RFN_TRY(RFN_GROW(pass->at_windows, pass->at_windows_capacity, pass->n_at_windows + 1));
-    pass->at_windows[pass->n_at_windows++] = leaving->stream;
-    return 0;
-}
-
-static int leave_window(struct rfn_leaving *leaving)
-{
-    struct rfn_wait wait;
-    const struct rfn_point left = {leaving->stream, leaving->of->history.at, leaving->at->exit_ns};
-    leaving->of->one_sided = false;
-    RFN_TRY(rfn_one_sided_leave(leaving->pass->one_sided, left, &wait));
-    if (leaving->pass->waits->times && wait.ns > leaving->wait.ns) {
-        leaving->wait = wait;
-        leaving->at_window = true;
-    }
-    return 0;
-}
 
 static struct rfn_wait measure_collective(struct rfn_leaving *leaving,
                                           const struct rfn_awaited *awaited)
 {
     struct rfn_collective_wait found = rfn_collectives_measure(
-        leaving->pass->collectives, &awaited->share, leaving->of->enter_ns, leaving->at->exit_ns);
-    if (found.completion_ns > leaving->completion_ns) {
-        leaving->completion = found.completion;
-        leaving->completion_ns = found.completion_ns;
+        leaving->pass->match.collectives, &awaited->share, leaving->of->match.since_ns,
+        leaving->at->exit_ns);
+    if (found.completion_ns > leaving->completion.ns) {
+        leaving->completion.pattern = found.completion;
+        leaving->completion.ns = found.completion_ns;
     }
     if (found.in_step) {
-        leaving->in_step = true;
-        leaving->key = found.key;
-        leaving->count = found.count;
+        leaving->in_step.is = true;
+        leaving->in_step.key = found.key;
+        leaving->in_step.count = found.count;
     }
-    if (leaving->of->n_awaited == 1)
+    if (leaving->of->match.n_awaited == 1)
         leaving->after = found.after;
     return found.wait;
 }
@@ -466,9 +342,9 @@ static inline void measure(struct rfn_leaving *leaving, const struct rfn_awaited
 {
     const struct rfn_replay_stream *at = leaving->at;
     const struct rfn_message *message = NULL;
-    int64_t enter_ns = leaving->of->enter_ns;
+    int64_t enter_ns = leaving->of->match.since_ns;
     struct rfn_wait wait;
-    if (is_receive(awaited)) {
+    if (rfn_awaits_receive(awaited)) {
         message = awaited->message;
         if (!message || message->sent.ns - enter_ns <= leaving->wait.ns)
             return;
@@ -490,7 +366,7 @@ static inline void measure(struct rfn_leaving *leaving, const struct rfn_awaited
 /* Whether the message that was waited for longest was received before one that is older. */
 static void find_order(struct rfn_leaving *leaving)
 {
-    struct rfn_channels *channels = &leaving->pass->channels;
+    struct rfn_channels *channels = &leaving->pass->match.channels;
     const struct rfn_message *longest = leaving->longest;
     uint32_t rank = leaving->at->rank;
     if (!longest || !rfn_channels_may_be_older(channels, rank, longest->sent.ns))
@@ -506,13 +382,14 @@ static void find_order(struct rfn_leaving *leaving)
 static bool measure_all(struct rfn_leaving *leaving)
 {
     struct rfn_wait_pass *pass = leaving->pass;
-    const struct rfn_awaited *awaited = leaving->of->awaited;
+    const struct rfn_awaited *awaited = leaving->of->match.awaited;
     pass->calls++;
     if (leaving->backward && put_off(leaving))
         return true;
-    if (pass->channels.ranks[leaving->at->rank].n_open) /* measure_late may ask */
+    if (pass->match.channels.ranks[leaving->at->rank].n_open) /* measure_late may ask */
         mark_channels(leaving);
-    for (const struct rfn_awaited *end = awaited + leaving->of->n_awaited; awaited < end; awaited++)
+    for (const struct rfn_awaited *end = awaited + leaving->of->match.n_awaited; awaited < end;
+         awaited++)
         measure(leaving, awaited);
     rfn_settle_doubt(leaving);
     find_order(leaving);
@@ -546,44 +423,44 @@ static int met_early(const struct rfn_leaving *leaving, uint32_t *hint, uint32_t
  * ones: then the stream was where the wait began rather than where it was over. */
 static bool came_early(const struct rfn_leaving *leaving, int64_t ns)
 {
-    const int64_t after_ns = ns - leaving->of->enter_ns;
+    const int64_t after_ns = ns - leaving->of->match.since_ns;
     return after_ns > 0 && after_ns < leaving->full_ns / 2;
 }
 
 /* The stream has received a message. If it waited for it, the two were in step when it was sent. */
 static int met_sender(const struct rfn_leaving *leaving, const struct rfn_message *message)
 {
-    struct rfn_channel *channel = &leaving->pass->channels.items[message->channel];
+    struct rfn_channel *channel = &leaving->pass->match.channels.items[message->channel];
     const struct rfn_point *sent = &message->sent;
     const struct rfn_wait_stream *of = leaving->of;
-    const uint64_t sent_at = message->waited ? message->over_at : sent->at;
+    const uint64_t sent_at = message->user ? message->user - 1 : sent->at;
     if (came_early(leaving, sent->ns)) {
-        RFN_TRY(met_early(leaving, &channel->received, leaving->stream, of->here.at, sent->stream,
-                          sent_at));
-        return met_early(leaving, &channel->sent, sent->stream, sent->at, leaving->stream,
-                         of->here.at);
+        RFN_TRY(met_early(leaving, &channel->received_user, leaving->stream, of->match.here.at,
+                          sent->stream, sent_at));
+        return met_early(leaving, &channel->sent_user, sent->stream, sent->at, leaving->stream,
+                         of->match.here.at);
     }
-    RFN_TRY(
-        met(leaving, &channel->received, leaving->stream, of->history.at, sent->stream, sent_at));
-    if (sent->ns <= of->enter_ns)
+    RFN_TRY(met(leaving, &channel->received_user, leaving->stream, of->history.at, sent->stream,
+                sent_at));
+    if (sent->ns <= of->match.since_ns)
         return 0;
-    return met(leaving, &channel->sent, sent->stream, sent->at, leaving->stream, leaving->over_at);
+    return met(leaving, &channel->sent_user, sent->stream, sent->at, leaving->stream,
+               leaving->over_at);
 }
 
 /* The stream's send has waited until the receive was posted: then they were in step. */
 static int met_receiver(const struct rfn_leaving *leaving, struct rfn_message *message)
 {
-    struct rfn_channel *channel = &leaving->pass->channels.items[message->channel];
+    struct rfn_channel *channel = &leaving->pass->match.channels.items[message->channel];
     const struct rfn_point *posted = &message->posted;
     bool early = came_early(leaving, posted->ns);
-    uint64_t at = early ? leaving->of->here.at : leaving->over_at;
-    message->waited = true;
-    message->over_at = at;
-    RFN_TRY((early ? met_early : met)(leaving, &channel->sent, leaving->stream, at, posted->stream,
-                                      posted->at));
+    uint64_t at = early ? leaving->of->match.here.at : leaving->over_at;
+    message->user = at + 1;
+    RFN_TRY((early ? met_early : met)(leaving, &channel->sent_user, leaving->stream, at,
+                                      posted->stream, posted->at));
     if (!message->got)
         return 0;
-    return (early ? met_early : met)(leaving, &channel->received, posted->stream, posted->at,
+    return (early ? met_early : met)(leaving, &channel->received_user, posted->stream, posted->at,
                                      leaving->stream, at);
 }
 
@@ -596,17 +473,11 @@ static int met_at_window(const struct rfn_leaving *leaving)
     return met(leaving, &other_hint, until->stream, until->at, leaving->stream, leaving->over_at);
 }
 
-/* ---- letting go ---- */
-
-static int let_go_receive(struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
+static int met_receive(struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
 {
-    struct rfn_channels *channels = &leaving->pass->channels;
-    const struct rfn_message *message = message_of(channels, awaited);
-    if (!message && !awaited->cancelled)
-        return leave_open(leaving, awaited->number);
-    if (message)
-        RFN_TRY(met_sender(leaving, message));
-    return rfn_channels_received(channels, awaited->number, awaited->cancelled);
+    if (awaited->message)
+        return met_sender(leaving, awaited->message);
+    return awaited->cancelled ? 0 : leave_open(leaving, awaited->number);
 }
 
 static bool waited_for_receivers(const struct rfn_leaving *leaving)
@@ -615,67 +486,61 @@ static bool waited_for_receivers(const struct rfn_leaving *leaving)
            (leaving->after.ns > 0 && leaving->after.pattern == RFN_LATE_RECEIVER);
 }
 
-static int let_go_send(const struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
+static int met_send(const struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
 {
-    struct rfn_channels *channels = &leaving->pass->channels;
-    struct rfn_message *message = &channels->messages[awaited->number];
-    if (waited_for_receivers(leaving) && message->taken &&
-        message->posted.ns > leaving->of->enter_ns &&
-        (message->posted.ns < leaving->at->exit_ns || message == leaving->doubtful))
-        RFN_TRY(met_receiver(leaving, message));
-    return rfn_channels_sent(channels, awaited->number, awaited->cancelled);
+    struct rfn_message *message = &leaving->pass->match.channels.messages[awaited->number];
+    if (!waited_for_receivers(leaving) || !message->taken ||
+        message->posted.ns <= leaving->of->match.since_ns ||
+        (message->posted.ns >= leaving->at->exit_ns && message != leaving->doubt.message))
+        return 0;
+    return met_receiver(leaving, message);
 }
 
-static int let_go(struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
+__attribute__((flatten)) bool rfn_pass_arrived(struct rfn_match *match, uint32_t stream,
+                                               const struct rfn_replay_stream *at)
 {
-    switch (awaited->kind) {
-    case RFN_AWAITS_MESSAGE_TAKEN:
-        return let_go_send(leaving, awaited);
-    case RFN_AWAITS_MESSAGE:
-        return let_go_receive(leaving, awaited);
-    case RFN_AWAITS_PROBED:
-        leaving->pass->channels.receives[awaited->number].stream = 0;
-        return 0;
-    case RFN_AWAITS_ALL:
-        rfn_collectives_leave(leaving->pass->collectives, &awaited->share);
-        return 0;
-    default:
-        return 0;
+    struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
+    struct rfn_wait_stream *of = &pass->streams[stream];
+    struct rfn_leaving *leaving = &pass->leaving;
+    begin_leaving(leaving, pass, of, stream, at);
+    if (!of->match.n_awaited)
+        return false;
+    for (size_t i = 0; i < of->match.n_awaited; i++) {
+        const struct rfn_awaited *awaited = &of->match.awaited[i];
+        if (awaited->kind == RFN_AWAITS_MESSAGE && awaited->message)
+            leaving->backward |= awaited->message->sent.ns > at->exit_ns;
     }
+    if (pass->reduced && rfn_stays_for_receivers(leaving))
+        return true;
+    return pass->waits->times && measure_all(leaving);
 }
 
 /* Any event. */
-__attribute__((noinline, flatten)) static int leave_any(struct rfn_wait_pass *pass,
-                                                        struct rfn_wait_stream *of, uint32_t stream,
-                                                        const struct rfn_replay_stream *at,
-                                                        bool forced)
+__attribute__((flatten)) int rfn_pass_leaves(struct rfn_match *match, uint32_t stream,
+                                             const struct rfn_replay_stream *at,
+                                             const struct rfn_wait *at_window)
 {
-    struct rfn_leaving leaving;
-    begin_leaving(&leaving, pass, of, stream, at);
-    if (of->n_awaited) {
-        int there = all_there(&leaving, forced);
-        if (there <= 0)
-            return there < 0 ? there : RFN_REPLAY_PARK;
-        if (pass->reduced && rfn_stays_for_receivers(&leaving))
-            return 0;
-        if (pass->waits->times && measure_all(&leaving))
-            return 0;
-    }
-    if (of->one_sided) {
-        int ready = forced ? 1 : windows_ready(&leaving);
-        if (ready <= 0)
-            return ready < 0 ? ready : RFN_REPLAY_PARK;
-        RFN_TRY(leave_window(&leaving));
+    struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
+    struct rfn_wait_stream *of = &pass->streams[stream];
+    struct rfn_leaving *leaving = &pass->leaving;
+    if (pass->waits->times && at_window->ns > leaving->wait.ns) {
+        leaving->wait = *at_window;
+        leaving->at_window = true;
     }
     if (at->record->failed_poll)
-        of->polls = (struct rfn_polls){true, of->symbol, at->enter_ns, at->exit_ns, inside_of(at)};
+        of->polls = (struct rfn_polls){true, rfn_symbol_of(of), at->enter_ns, at->exit_ns,
+                                       inside_of(at)};
     else if (pass->waits->times)
-        RFN_TRY(divide(&leaving));
-    if (leaving.at_window && !at->record->failed_poll)
-        RFN_TRY(met_at_window(&leaving));
-    for (size_t i = 0; i < of->n_awaited; i++)
-        RFN_TRY(let_go(&leaving, &of->awaited[i]));
-    of->n_awaited = 0;
+        RFN_TRY(divide(leaving));
+    if (leaving->at_window && !at->record->failed_poll)
+        RFN_TRY(met_at_window(leaving));
+    for (size_t i = 0; i < of->match.n_awaited; i++) {
+        const struct rfn_awaited *awaited = &of->match.awaited[i];
+        if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN)
+            RFN_TRY(met_send(leaving, awaited));
+        else if (awaited->kind == RFN_AWAITS_MESSAGE)
+            RFN_TRY(met_receive(leaving, awaited));
+    }
     rfn_pass_over(pass, of, stream, at->exit_ns);
     return 0;
 }
@@ -691,7 +556,7 @@ static inline int64_t waited_for_receiver(const struct rfn_wait_pass *pass,
     bool small = message->bytes <= pass->eager_bytes;
     if (!message->taken || message->posted.ns >= exit_ns)
         return message->mode != RFN_SEND_STANDARD || small ? 0 : -1;
-    if (message->mode == RFN_SEND_LOCAL)
+    if (message->mode >= RFN_SEND_BUFFERED)
         return 0;
     if (message->mode != RFN_SEND_SYNCHRONOUS && !alone && small)
         return 0;
@@ -706,11 +571,12 @@ static inline int let_go_received(struct rfn_wait_pass *pass, uint32_t stream, u
     const struct rfn_meeting meeting = {.stream = stream,
                                         .at = at,
                                         .other = message->sent.stream,
-                                        .other_at = message->waited ? message->over_at
-                                                                    : message->sent.at};
+                                        .other_at = message->user ? message->user - 1
+                                                                  : message->sent.at};
     RFN_TRY(rfn_meetings_add(&pass->delays.meetings,
-                             &pass->channels.items[message->channel].received, &meeting));
-    return rfn_channels_received(&pass->channels, awaited->number, false);
+                             &pass->match.channels.items[message->channel].received_user,
+                             &meeting));
+    return rfn_channels_received(&pass->match.channels, awaited->number, false);
 }
 
 /* What was awaited for longest; message NULL: nothing at all. */
@@ -726,20 +592,20 @@ static inline bool measure_messages(const struct rfn_wait_pass *pass,
                                     struct longest *longest)
 {
     const struct rfn_message *message;
-    int64_t enter_ns = of->enter_ns, ns;
-    struct rfn_awaited *awaited = of->awaited;
-    for (const struct rfn_awaited *end = awaited + of->n_awaited; awaited < end; awaited++) {
+    int64_t enter_ns = of->match.since_ns, ns;
+    struct rfn_awaited *awaited = of->match.awaited;
+    for (const struct rfn_awaited *end = awaited + of->match.n_awaited; awaited < end; awaited++) {
         bool receives = awaited->kind == RFN_AWAITS_MESSAGE;
         if (awaited->cancelled || (!receives && awaited->kind != RFN_AWAITS_MESSAGE_TAKEN))
             return false;
         if (receives) {
-            message = rfn_channels_message(&pass->channels, awaited->number);
+            message = rfn_channels_message(&pass->match.channels, awaited->number);
             if (!message || message->sent.ns > exit_ns)
                 return false;
             ns = message->sent.ns - enter_ns;
         } else {
-            message = &pass->channels.messages[awaited->number];
-            ns = waited_for_receiver(pass, message, of->n_awaited == 1, enter_ns, exit_ns);
+            message = &pass->match.channels.messages[awaited->number];
+            ns = waited_for_receiver(pass, message, of->match.n_awaited == 1, enter_ns, exit_ns);
             if (ns < 0)
                 return false;
         }
@@ -761,18 +627,19 @@ static inline int leave_waited(struct rfn_wait_pass *pass, struct rfn_wait_strea
     leaving.wait.pattern = longest->received ? RFN_LATE_SENDER : RFN_LATE_RECEIVER;
     leaving.wait.ns = longest->ns;
     leaving.wait.until = longest->received ? message->sent : message->posted;
-    const struct rfn_channel *channel = &pass->channels.items[message->channel];
-    leaving.wait.meeting = longest->received ? channel->received : channel->sent;
+    const struct rfn_channel *channel = &pass->match.channels.items[message->channel];
+    leaving.wait.meeting = longest->received ? channel->received_user : channel->sent_user;
     leaving.longest = longest->received ? message : NULL;
     find_order(&leaving);
     RFN_TRY(divide(&leaving));
-    const struct rfn_awaited *awaited = of->awaited;
-    for (const struct rfn_awaited *end = awaited + of->n_awaited; awaited < end; awaited++) {
+    const struct rfn_awaited *awaited = of->match.awaited;
+    for (const struct rfn_awaited *end = awaited + of->match.n_awaited; awaited < end; awaited++) {
         if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN) {
-            RFN_TRY(let_go_send(&leaving, awaited));
+            RFN_TRY(met_send(&leaving, awaited));
+            RFN_TRY(rfn_channels_sent(&pass->match.channels, awaited->number, awaited->cancelled));
         } else {
             RFN_TRY(met_sender(&leaving, awaited->message));
-            RFN_TRY(rfn_channels_received(&pass->channels, awaited->number, false));
+            RFN_TRY(rfn_channels_received(&pass->match.channels, awaited->number, false));
         }
     }
     return 0;
@@ -782,15 +649,15 @@ static inline int leave_waited(struct rfn_wait_pass *pass, struct rfn_wait_strea
 static inline int leave_plain(struct rfn_wait_pass *pass, struct rfn_wait_stream *of,
                               uint32_t stream, const struct rfn_replay_stream *at)
 {
-    int64_t ns = at->exit_ns - of->enter_ns;
+    int64_t ns = at->exit_ns - of->match.since_ns;
     if (ns > 0)
-        RFN_TRY(rfn_pass_did(pass, of, of->symbol->mpi_activity, ns));
-    const struct rfn_awaited *awaited = of->awaited;
-    for (const struct rfn_awaited *end = awaited + of->n_awaited; awaited < end; awaited++) {
+        RFN_TRY(rfn_pass_did(pass, of, rfn_symbol_of(of)->mpi_activity, ns));
+    const struct rfn_awaited *awaited = of->match.awaited;
+    for (const struct rfn_awaited *end = awaited + of->match.n_awaited; awaited < end; awaited++) {
         if (awaited->kind == RFN_AWAITS_MESSAGE)
             RFN_TRY(let_go_received(pass, stream, of->history.at, awaited));
         else
-            RFN_TRY(rfn_channels_sent(&pass->channels, awaited->number, false));
+            RFN_TRY(rfn_channels_sent(&pass->match.channels, awaited->number, false));
     }
     return 0;
 }
@@ -800,8 +667,9 @@ __attribute__((flatten)) int rfn_pass_leave_at_once(struct rfn_wait_pass *pass,
                                                     const struct rfn_replay_stream *at)
 {
     struct longest longest = {0};
-    bool plain = at->batch && !of->polled_ns && !of->one_sided && of->n_awaited &&
-                 !pass->channels.ranks[at->rank].n_open; /* measure_late asks for what was marked */
+    bool plain =
+        at->batch && !of->polled_ns && !of->match.one_sided && of->match.n_awaited &&
+        !pass->match.channels.ranks[at->rank].n_open; /* measure_late asks for what was marked */
     if (!plain || !measure_messages(pass, of, at->exit_ns, &longest))
         return 0;
     pass->calls++;
@@ -809,7 +677,7 @@ __attribute__((flatten)) int rfn_pass_leave_at_once(struct rfn_wait_pass *pass,
         RFN_TRY(leave_waited(pass, of, stream, at, &longest));
     else
         RFN_TRY(leave_plain(pass, of, stream, at));
-    of->n_awaited = 0;
+    of->match.n_awaited = 0;
     rfn_pass_over(pass, of, stream, at->exit_ns);
     return 1;
 }
@@ -821,5 +689,5 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_strea
     int left = rfn_pass_leave_at_once(pass, of, stream, at);
     if (left)
         return left < 0 ? left : 0;
-    return leave_any(pass, of, stream, at, forced);
+    return rfn_match_leave(pass, stream, at, forced);
 }

@@ -3,11 +3,11 @@
  * Where events come in batches (archive/cursor.h) their words last, and where a loop completes the
  * requests that it makes (loop_requests.h) an event does in each iteration what it did in the one
  * before: it sends in the same channel, posts in the same one, completes requests by the same
- * numbers. What wait_calls.c has found out is kept beside each other for the events of an
+ * numbers. What match_calls.c has found out is kept beside each other for the events of an
  * iteration, and later ones do just that. Whatever is not as simple goes the long way every time.
  */
 #include "analyze/channels_inline.h"
-#include "analyze/wait_pass.h"
+#include "analyze/waits_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,12 +44,12 @@ static inline bool has_channel(const struct rfn_loop_event *event)
 
 /* The channel that the event's symbol remembers; there is none: RFN_NONE. */
 static int64_t channel_of(const struct rfn_wait_pass *pass, const struct rfn_wait_symbol *symbol,
-                          enum rfn_action action)
+                          enum rfn_call_kind kind)
 {
-    bool sends = action == RFN_ACT_SEND;
-    uint32_t channel = sends ? symbol->send_channel : symbol->receive_channel;
-    uint32_t generation = sends ? symbol->send_generation : symbol->receive_generation;
-    if (!channel || pass->channels.items[channel - 1].generation != generation)
+    bool sends = kind == RFN_CALL_SEND;
+    uint32_t channel = sends ? symbol->match.send_channel : symbol->match.receive_channel;
+    uint32_t generation = sends ? symbol->match.send_generation : symbol->match.receive_generation;
+    if (!channel || pass->match.channels.items[channel - 1].generation != generation)
         return RFN_NONE;
     return (int64_t)channel - 1;
 }
@@ -58,15 +58,15 @@ static int64_t channel_of(const struct rfn_wait_pass *pass, const struct rfn_wai
 static enum rfn_loop_action action_of(const struct rfn_wait_symbol *symbol,
                                       const struct rfn_record *record)
 {
-    if (symbol->seen_by_some || record->error)
+    if (symbol->match.topology || symbol->match.groups || symbol->match.one_sided || record->error)
         return RFN_LOOP_ACT_ANY;
-    if (symbol->concerns && !symbol->creates)
+    if (symbol->match.concerns && !symbol->match.creates)
         return RFN_LOOP_ACT_COMPLETES;
-    if (symbol->role->action == RFN_ACT_SEND)
-        return symbol->creates ? RFN_LOOP_ACT_BEGINS_SEND : RFN_LOOP_ACT_SENDS;
-    if (symbol->role->action == RFN_ACT_RECV)
-        return symbol->creates ? RFN_LOOP_ACT_BEGINS_RECEIVE : RFN_LOOP_ACT_RECEIVES;
-    bool nothing = symbol->role->action == RFN_ACT_NONE && !symbol->creates;
+    if (symbol->match.role->kind == RFN_CALL_SEND)
+        return symbol->match.creates ? RFN_LOOP_ACT_BEGINS_SEND : RFN_LOOP_ACT_SENDS;
+    if (symbol->match.role->kind == RFN_CALL_RECV)
+        return symbol->match.creates ? RFN_LOOP_ACT_BEGINS_RECEIVE : RFN_LOOP_ACT_RECEIVES;
+    bool nothing = symbol->match.role->kind == RFN_CALL_OTHER && !symbol->match.creates;
     return nothing ? RFN_LOOP_ACT_NOTHING : RFN_LOOP_ACT_ANY;
 }
 
@@ -80,32 +80,32 @@ void rfn_pass_learn(const struct rfn_wait_pass *pass, struct rfn_wait_stream *st
                     const struct rfn_replay_stream *at, uint32_t before)
 {
     struct rfn_wait_loop *loop = stream->loop;
-    struct rfn_wait_symbol *symbol = stream->symbol;
+    struct rfn_wait_symbol *symbol = rfn_symbol_of(stream);
     struct rfn_loop_event *event = at->batch->taken == 1 ? &loop->entry : &loop->events[at->place];
     if (rfn_sums_at(symbol->mpi_activity) >= pass->delays.sums.capacity)
         return; /* it has not taken any time yet */
     if (before == UINT32_MAX || symbol->before != before || symbol->region != loop->region)
         return;
     *event = (struct rfn_loop_event){.symbol = symbol,
-                                     .bytes = symbol->sent_bytes,
+                                     .bytes = symbol->match.sent_bytes,
                                      .site = symbol->site,
                                      .before = before,
                                      .gap_activity = symbol->gap_activity,
                                      .mpi_activity = symbol->mpi_activity,
                                      .request = loop->requests.places[at->place].first,
                                      .action = (uint8_t)action_of(symbol, at->record),
-                                     .mode = (uint8_t)symbol->role->mode};
+                                     .mode = symbol->match.role->mode};
     loop->n_activities = most(loop->n_activities, symbol->gap_activity);
     loop->n_activities = most(loop->n_activities, symbol->mpi_activity);
     if (!has_channel(event))
         return;
-    int64_t channel = channel_of(pass, symbol, symbol->role->action);
+    int64_t channel = channel_of(pass, symbol, (enum rfn_call_kind)symbol->match.role->kind);
     if (channel < 0) {
         event->action = RFN_LOOP_ACT_ANY;
         return;
     }
     event->channel = (uint32_t)channel;
-    event->generation = pass->channels.items[channel].generation;
+    event->generation = pass->match.channels.items[channel].generation;
 }
 
 /* ---- entering ---- */
@@ -113,7 +113,7 @@ void rfn_pass_learn(const struct rfn_wait_pass *pass, struct rfn_wait_stream *st
 static inline bool same_channel(const struct rfn_wait_pass *pass,
                                 const struct rfn_loop_event *event)
 {
-    return pass->channels.items[event->channel].generation == event->generation;
+    return pass->match.channels.items[event->channel].generation == event->generation;
 }
 
 /* Whether what is known of the event still holds. */
@@ -147,17 +147,17 @@ static inline int64_t send(struct rfn_channels *channels, const struct rfn_loop_
 
 /* Sends or receives. */
 static inline int communicate(struct rfn_channels *channels, const struct rfn_loop_event *event,
-                              uint32_t rank, struct rfn_point here, struct rfn_operation *doing)
+                              uint32_t rank, struct rfn_point here, struct rfn_begun *doing)
 {
     if (event->action == RFN_LOOP_ACT_SENDS || event->action == RFN_LOOP_ACT_BEGINS_SEND) {
         int64_t message = send(channels, event, here);
         RFN_TRY((int)(message < 0 ? message : 0));
-        *doing = (struct rfn_operation){.message = (uint32_t)message + 1};
+        *doing = (struct rfn_begun){.message = (uint32_t)message + 1};
     } else {
         channels->items[event->channel].used = true;
         int64_t receive = rfn_channels_receive_in(channels, event->channel, rank, here);
         RFN_TRY((int)(receive < 0 ? receive : 0));
-        *doing = (struct rfn_operation){.receive = (uint32_t)receive + 1};
+        *doing = (struct rfn_begun){.receive = (uint32_t)receive + 1};
     }
     return 0;
 }
@@ -166,18 +166,19 @@ static inline int communicate(struct rfn_channels *channels, const struct rfn_lo
 static inline int act(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                       const struct rfn_replay_stream *at, const struct rfn_loop_event *event)
 {
-    struct rfn_operation doing;
+    struct rfn_begun doing;
     if (event->action == RFN_LOOP_ACT_NOTHING)
         return 0;
     if (event->action == RFN_LOOP_ACT_COMPLETES)
-        return rfn_pass_complete_in_loop(stream, at->place);
-    RFN_TRY(communicate(&pass->channels, event, at->rank, stream->here, &doing));
+        return rfn_match_complete_in_loop(&stream->match, at->place);
+    RFN_TRY(communicate(&pass->match.channels, event, at->rank, stream->match.here, &doing));
     if (event->action >= RFN_LOOP_ACT_BEGINS_SEND) {
         stream->loop->requests.requests[event->request].doing = doing;
         return 0;
     }
-    RFN_TRY(RFN_GROW(stream->awaited, stream->awaited_capacity, stream->n_awaited + 1));
-    rfn_pass_await_messages(stream, doing, false);
+    RFN_TRY(RFN_GROW(stream->match.awaited, stream->match.awaited_capacity,
+                     stream->match.n_awaited + 1));
+    rfn_match_await(&stream->match, doing, false);
     return 0;
 }
 
@@ -186,15 +187,15 @@ static inline int enter(struct rfn_wait_pass *pass, struct rfn_wait_stream *stre
                         const struct rfn_replay_stream *at, const struct rfn_loop_event *event)
 {
     int64_t gap_ns = at->enter_ns - at->before_ns, ns = at->exit_ns - at->enter_ns;
-    stream->symbol = event->symbol;
+    stream->match.symbol = &event->symbol->match;
     if (at->begins || stream->in_step)
         RFN_TRY(rfn_pass_show_step(pass, number, at));
-    stream->enter_ns = at->enter_ns;
+    stream->match.since_ns = at->enter_ns;
     if (gap_ns > 0)
         RFN_TRY(rfn_pass_did(pass, stream, event->gap_activity, gap_ns));
-    stream->here = (struct rfn_point){number, stream->history.at, at->enter_ns};
+    stream->match.here = (struct rfn_point){number, stream->history.at, at->enter_ns};
     RFN_TRY(act(pass, stream, at, event));
-    if (stream->n_awaited)
+    if (stream->match.n_awaited)
         return 0;
     if (ns > 0)
         RFN_TRY(rfn_pass_did(pass, stream, event->mpi_activity, ns));
@@ -237,7 +238,7 @@ static inline struct rfn_point here(const struct run *run)
  * as rfn_pass_leave_at_once would find. */
 static inline bool is_sent_at_once(const struct run *run, const struct rfn_loop_event *event)
 {
-    const struct rfn_channels *channels = &run->pass->channels;
+    const struct rfn_channels *channels = &run->pass->match.channels;
     if (!rfn_channels_quiet(channels, event->channel) || channels->ranks[run->rank].n_open)
         return false;
     int64_t posted_ns = rfn_channels_posted_ns(channels, event->channel);
@@ -249,7 +250,7 @@ static inline bool is_sent_at_once(const struct run *run, const struct rfn_loop_
 static inline int send_at_once(const struct run *run, const struct rfn_loop_event *event,
                                uint32_t mpi_ns)
 {
-    struct rfn_channels *channels = &run->pass->channels;
+    struct rfn_channels *channels = &run->pass->match.channels;
     int64_t message = send(channels, event, here(run));
     RFN_TRY((int)(message < 0 ? message : 0));
     run->pass->calls++;
@@ -261,18 +262,17 @@ static inline int send_at_once(const struct run *run, const struct rfn_loop_even
 static inline int receive_at_once(const struct run *run, const struct rfn_loop_event *event,
                                   const struct rfn_message *message, uint32_t mpi_ns)
 {
-    struct rfn_channels *channels = &run->pass->channels;
+    struct rfn_channels *channels = &run->pass->match.channels;
     struct rfn_channel *channel = &channels->items[event->channel];
     struct rfn_meeting meeting = {.stream = run->number,
                                   .other = message->sent.stream,
-                                  .other_at = message->waited ? message->over_at
-                                                              : message->sent.at};
+                                  .other_at = message->user ? message->user - 1 : message->sent.at};
     channel->used = true;
     RFN_TRY(rfn_channels_take(channels, event->channel, here(run)));
     run->pass->calls++;
     did(run, event->mpi_activity, mpi_ns);
     meeting.at = run->history->at;
-    return rfn_meetings_add(&run->pass->delays.meetings, &channel->received, &meeting);
+    return rfn_meetings_add(&run->pass->delays.meetings, &channel->received_user, &meeting);
 }
 
 /* The requests of the iteration are completed: mostly that has to be waited for. */
@@ -281,10 +281,10 @@ static inline int complete_now(const struct run *run, const struct rfn_loop_even
 {
     struct rfn_wait_stream *stream = run->stream;
     did(run, event->gap_activity, time->gap_ns);
-    stream->enter_ns = run->enter_ns;
-    stream->here = here(run);
-    RFN_TRY(rfn_pass_complete_in_loop(stream, (uint32_t)(event - stream->loop->events)));
-    if (stream->n_awaited)
+    stream->match.since_ns = run->enter_ns;
+    stream->match.here = here(run);
+    RFN_TRY(rfn_match_complete_in_loop(&stream->match, (uint32_t)(event - stream->loop->events)));
+    if (stream->match.n_awaited)
         return STEP_AWAITS;
     did(run, event->mpi_activity, time->duration_ns);
     return STEP_OVER;
@@ -295,7 +295,7 @@ static inline int complete_now(const struct run *run, const struct rfn_loop_even
 static inline int step(const struct run *run, const struct rfn_loop_event *event,
                        const struct rfn_batch_time *time)
 {
-    struct rfn_channels *channels = &run->pass->channels;
+    struct rfn_channels *channels = &run->pass->match.channels;
     const struct rfn_message *message;
     if (event->before != run->site || (has_channel(event) && !same_channel(run->pass, event)))
         return STEP_NONE;
@@ -397,11 +397,11 @@ __attribute__((noinline, flatten)) static int run_on(struct rfn_wait_pass *pass,
     }
     RFN_TRY((int)rfn_least(n, what));
     if (last) {
-        stream->symbol = last->symbol;
+        stream->match.symbol = &last->symbol->match;
         rfn_pass_over(pass, stream, number, last_ns);
     }
     if (what == STEP_AWAITS) {
-        stream->symbol = event->symbol;
+        stream->match.symbol = &event->symbol->match;
         rfn_replay_skip(at, (uint32_t)done, (uint32_t)(event - events), last_ns, run.enter_ns,
                         run.exit_ns);
         return STEP_AWAITS;

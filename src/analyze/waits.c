@@ -1,8 +1,7 @@
-/* waits.c - finds wait states, their causes and the critical path (doc/analysis.md).
+/* waits.c - finds wait states, their causes and the critical path (doc/analysis.md): a consumer of
+ * matching.h.
  *
- *   replay.c        shows the events of all streams in order of time, to the two below
- *   wait_calls.c    an event enters: what it sends, posts, joins, completes
- *   wait_loop.c     the same of events of which it is known, in loops
+ *   wait_loop.c     events of loops of which it is known what they send, post and complete
  *   wait_leave.c    an event leaves: how long it waited, for whom
  *   wait_tally.c    sums, causes
  *
@@ -10,9 +9,7 @@
  */
 #include "refrain/waits.h"
 
-#include "analyze/trackers.h"
-#include "analyze/wait_pass.h"
-#include "base/grow.h"
+#include "analyze/waits_internal.h"
 #include "refrain/behaviour.h"
 
 #include <stdlib.h>
@@ -43,44 +40,22 @@ const char *rfn_pattern_words(enum rfn_pattern pattern)
 
 /* ---- symbols ---- */
 
-static int symbol_init(struct rfn_wait_pass *pass, uint32_t stream, struct rfn_wait_symbol *symbol,
-                       const struct rfn_record *record)
+static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match_symbol *of,
+                      const struct rfn_record *record)
 {
+    struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
+    struct rfn_wait_symbol *symbol = (struct rfn_wait_symbol *)of;
+    (void)stream;
     struct rfn_activity in_mpi = {
         .kind = RFN_ACTIVITY_MPI, .at = {record->function, record->path}, .region = RFN_NO_REGION};
     int64_t site = rfn_site_of(&pass->activities, in_mpi.at);
     RFN_TRY((int)(site < 0 ? site : 0));
     int64_t activity = rfn_activity_of(&pass->activities, &in_mpi);
     RFN_TRY((int)(activity < 0 ? activity : 0));
-    *symbol = (struct rfn_wait_symbol){
-        .constant = !record->varying,
-        .site = (uint32_t)site,
-        .mpi_activity = (uint32_t)activity,
-        .before = UINT32_MAX,
-        .role = &pass->roles[record->function],
-        .concerns = rfn_tracker_concerns(pass->trackers[0], record->function),
-        .creates = rfn_tracker_creates(pass->trackers[0], record->function),
-        .topology = rfn_topologies_concerns(pass->topologies, record->function),
-        .groups = rfn_groups_concerns(pass->groups, record->function),
-        .one_sided = rfn_one_sided_concerns(pass->one_sided, record->function),
-        .object = RFN_NONE,
-        .place = RFN_NONE};
-    symbol->seen_by_some = symbol->topology || symbol->groups || symbol->one_sided;
-    RFN_TRY(rfn_profile_pass_tally(pass->profile, stream, record, &symbol->tally));
-    symbol->volume_lasts = rfn_tally_lasts(symbol->tally);
+    symbol->site = (uint32_t)site;
+    symbol->mpi_activity = (uint32_t)activity;
+    symbol->before = UINT32_MAX;
     return 0;
-}
-
-static int new_symbol(struct rfn_wait_pass *pass, uint32_t number, const struct rfn_record *record)
-{
-    struct rfn_wait_stream *stream = &pass->streams[number];
-    RFN_TRY(RFN_GROW_ZEROED(stream->symbols, stream->n_symbols, (size_t)record->symbol + 1));
-    struct rfn_wait_symbol *symbol = aligned_alloc(_Alignof(struct rfn_wait_symbol),
-                                                   sizeof *symbol);
-    if (!symbol)
-        return RFN_E_NOMEM;
-    stream->symbols[record->symbol] = symbol;
-    return symbol_init(pass, number, symbol, record);
 }
 
 /* ---- between events ---- */
@@ -106,7 +81,7 @@ static void leave_region(struct rfn_wait_stream *stream, int64_t region)
 /* What the stream does between two calls. */
 static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream)
 {
-    struct rfn_wait_symbol *symbol = stream->symbol;
+    struct rfn_wait_symbol *symbol = rfn_symbol_of(stream);
     uint32_t region = rfn_pass_region(stream);
     if (symbol->before == stream->site && symbol->region == region && stream->site != UINT32_MAX)
         return symbol->gap_activity;
@@ -129,7 +104,7 @@ static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_st
 static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                     const struct rfn_replay_stream *at)
 {
-    int64_t from = at->first ? rfn_replay_start_ns(pass->replay) : at->before_ns;
+    int64_t from = at->first ? rfn_replay_start_ns(pass->match.replay) : at->before_ns;
     int64_t gap = at->enter_ns - from;
     if (gap <= 0)
         return 0;
@@ -142,7 +117,7 @@ static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
  */
 static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_record *record)
 {
-    return stream->polls.any && stream->polls.symbol->site == stream->symbol->site &&
+    return stream->polls.any && stream->polls.symbol->site == rfn_symbol_of(stream)->site &&
            !record->failed_poll;
 }
 
@@ -150,7 +125,7 @@ int rfn_pass_show_step(struct rfn_wait_pass *pass, uint32_t number,
                        const struct rfn_replay_stream *at)
 {
     struct rfn_wait_stream *stream = &pass->streams[number];
-    uint32_t site = stream->symbol->site;
+    uint32_t site = rfn_symbol_of(stream)->site;
     if (!pass->steps)
         return 0;
     if (at->begins) {
@@ -176,28 +151,22 @@ static inline int leave_at_once(struct rfn_wait_pass *pass, struct rfn_wait_stre
         return RFN_REPLAY_LEFT;
     }
     if (ns > 0 && pass->waits->times)
-        RFN_TRY(rfn_pass_did(pass, stream, stream->symbol->mpi_activity, ns));
+        RFN_TRY(rfn_pass_did(pass, stream, rfn_symbol_of(stream)->mpi_activity, ns));
     rfn_pass_over(pass, stream, number, at->exit_ns);
     return RFN_REPLAY_LEFT;
 }
 
 /* An event enters, of which nothing is known beforehand but its signature. */
-__attribute__((noinline)) static int enter_any(struct rfn_wait_pass *pass,
-                                               struct rfn_wait_stream *stream, uint32_t number,
-                                               const struct rfn_replay_stream *at)
+static int enters(struct rfn_match *match, uint32_t number, const struct rfn_replay_stream *at)
 {
-    uint32_t symbol = at->record->symbol, before = stream->site;
-    if (symbol >= stream->n_symbols || !stream->symbols[symbol])
-        RFN_TRY(new_symbol(pass, number, at->record));
-    stream->symbol = stream->symbols[symbol];
-    if (!at->together)
-        RFN_TRY(rfn_profile_pass_event(pass->profile, number, stream->symbol->tally, at));
+    struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
+    struct rfn_wait_stream *stream = &pass->streams[number];
+    const struct rfn_wait_symbol *symbol = rfn_symbol_of(stream);
     if (at->begins || stream->in_step)
         RFN_TRY(rfn_pass_show_step(pass, number, at));
-    stream->enter_ns = at->enter_ns;
     stream->polled_ns = 0;
     if (ends_polls(stream, at->record)) {
-        stream->enter_ns = stream->polls.enter_ns;
+        stream->match.since_ns = stream->polls.enter_ns;
         stream->polled_ns = stream->polls.inside_ns;
         stream->polls.any = false;
     } else if (pass->waits->times) {
@@ -205,17 +174,21 @@ __attribute__((noinline)) static int enter_any(struct rfn_wait_pass *pass,
             RFN_TRY(rfn_pass_flush_polls(pass, stream));
         RFN_TRY(take_gap(pass, stream, at));
     }
-    stream->here = (struct rfn_point){number, stream->history.at, at->enter_ns};
-    enum rfn_action action = stream->symbol->role->action;
-    if (action == RFN_ACT_REGION_BEGIN)
-        RFN_TRY(enter_region(stream, at->record->in[0]));
-    else if (action == RFN_ACT_REGION_END)
+    stream->match.here.at = stream->history.at;
+    if (symbol->match.role->kind == RFN_CALL_REGION_BEGIN)
+        return enter_region(stream, at->record->in[0]);
+    if (symbol->match.role->kind == RFN_CALL_REGION_END)
         leave_region(stream, at->record->in[0]);
-    else
-        RFN_TRY(rfn_pass_call(pass, stream, at));
+    return 0;
+}
+
+static int entered(struct rfn_match *match, uint32_t number, const struct rfn_replay_stream *at)
+{
+    struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
+    struct rfn_wait_stream *stream = &pass->streams[number];
     if (stream->loop && stream->loop->requests.knowledge == RFN_LOOP_CLOSED)
-        rfn_pass_learn(pass, stream, at, before);
-    if (stream->n_awaited || stream->one_sided)
+        rfn_pass_learn(pass, stream, at, stream->site);
+    if (stream->match.n_awaited || stream->match.one_sided)
         return 0;
     return leave_at_once(pass, stream, number, at);
 }
@@ -224,13 +197,13 @@ static int enter(void *context, uint32_t number, struct rfn_replay_stream *at)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
-    bool entered = false;
+    bool has_entered = false;
     if (stream->loop && stream->loop->events) {
-        int result = rfn_pass_enter_loop(pass, stream, number, at, &entered);
-        if (result || entered)
+        int result = rfn_pass_enter_loop(pass, stream, number, at, &has_entered);
+        if (result || has_entered)
             return result;
     }
-    return enter_any(pass, stream, number, at);
+    return rfn_match_enter(pass, number, at);
 }
 
 /* ---- batches ---- */
@@ -245,38 +218,15 @@ static int begin_batch(void *context, uint32_t number, const struct rfn_replay_s
         return 0;
     RFN_TRY(RFN_GROW_ZEROED(stream->loops, stream->loops_capacity, (size_t)at->batch->loop + 1));
     stream->loop = &stream->loops[at->batch->loop];
+    stream->match.loop = &stream->loop->requests;
     return rfn_pass_begin_loop(stream, at->batch);
-}
-
-/* What the requests of the batch's iterations are to the profile and to the tracker. */
-static int count_requests(struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream,
-                          const struct rfn_replay_stream *at)
-{
-    uint64_t made = 0;
-    const struct rfn_loop_requests *loop = &stream->loop->requests;
-    for (size_t i = 0; i < loop->n; i++) {
-        const struct rfn_loop_request *request = &loop->requests[i];
-        made += rfn_batch_taken_at(at->batch, request->made);
-        rfn_profile_pass_received(pass->profile, stream->symbols[request->symbol]->tally,
-                                  request->received_bytes,
-                                  rfn_batch_taken_at(at->batch, request->completed));
-    }
-    return made ? rfn_tracker_skip(pass->trackers[at->rank], at->thread, made) : 0;
 }
 
 static int end_batch(void *context, uint32_t number, const struct rfn_replay_stream *at)
 {
     struct rfn_wait_pass *pass = context;
-    struct rfn_wait_stream *stream = &pass->streams[number];
-    if (at->together)
-        rfn_profile_pass_batch(pass->profile, number, at->batch);
-    if (!stream->loop)
-        return 0;
-    if (stream->loop->requests.knowledge == RFN_LOOP_CLOSED)
-        RFN_TRY(count_requests(pass, stream, at));
-    rfn_loop_learned(&stream->loop->requests);
-    stream->loop = NULL;
-    return 0;
+    pass->streams[number].loop = NULL;
+    return rfn_match_end_batch(&pass->match, number, at);
 }
 
 /* Where a stream is in what it will touch. */
@@ -285,8 +235,8 @@ static void ahead(void *context, uint32_t number)
     const struct rfn_wait_pass *pass = context;
     const struct rfn_wait_stream *stream = &pass->streams[number];
     const struct rfn_history *history = &stream->history;
-    __builtin_prefetch(stream->symbol);
-    __builtin_prefetch(stream->awaited);
+    __builtin_prefetch(stream->match.symbol);
+    __builtin_prefetch(stream->match.awaited);
     __builtin_prefetch(&history->log[history->at & history->mask], 1);
     __builtin_prefetch(&stream->critical.chains[stream->critical.current]);
 }
@@ -296,59 +246,11 @@ static int end(void *context, uint32_t number)
     struct rfn_wait_pass *pass = context;
     if (pass->steps && pass->streams[number].site != UINT32_MAX)
         RFN_TRY(rfn_steps_end_stream(pass->steps, number,
-                                     rfn_replay_stream(pass->replay, number)->exit_ns));
+                                     rfn_replay_stream(pass->match.replay, number)->exit_ns));
     return pass->waits->times ? rfn_pass_flush_polls(pass, &pass->streams[number]) : 0;
 }
 
 /* ---- the pass ---- */
-
-/* Ranks of which nothing can be read are not waited for. */
-static int find_absent(struct rfn_wait_pass *pass)
-{
-    const struct rfn_run *run = rfn_archive_run(pass->archive);
-    pass->absent = malloc((size_t)run->ranks + 1);
-    if (!pass->absent)
-        return RFN_E_NOMEM;
-    memset(pass->absent, true, run->ranks);
-    for (uint32_t i = 0; i < run->streams; i++) {
-        struct rfn_stream_info info = rfn_archive_stream(pass->archive, i);
-        if (info.rank < run->ranks && info.readable)
-            pass->absent[info.rank] = false;
-    }
-    return 0;
-}
-
-static int make_streams(struct rfn_wait_pass *pass)
-{
-    uint32_t n = rfn_archive_run(pass->archive)->streams;
-    size_t size = ((size_t)n + 1) * sizeof *pass->streams;
-    pass->streams = aligned_alloc(_Alignof(struct rfn_wait_stream), size);
-    if (!pass->streams)
-        return RFN_E_NOMEM;
-    memset(pass->streams, 0, size);
-    size_t length = n <= MANY_STREAMS ? LONG_HISTORY : SHORT_HISTORY;
-    for (uint32_t i = 0; i < n; i++) {
-        pass->streams[i].site = UINT32_MAX;
-        RFN_TRY(rfn_history_init(&pass->streams[i].history, length));
-    }
-    return 0;
-}
-
-static int make_collectives(struct rfn_wait_pass *pass)
-{
-    pass->topologies = rfn_topologies_new(pass->archive);
-    pass->groups = rfn_groups_new(pass->archive);
-    if (!pass->topologies || !pass->groups)
-        return RFN_E_NOMEM;
-    const struct rfn_collectives_setup setup = {.archive = pass->archive,
-                                                .topologies = pass->topologies,
-                                                .absent = pass->absent,
-                                                .wake = rfn_pass_wake,
-                                                .context = pass};
-    pass->collectives = rfn_collectives_new(&setup);
-    pass->one_sided = rfn_one_sided_new(pass->archive, pass->groups);
-    return pass->collectives && pass->one_sided ? 0 : RFN_E_NOMEM;
-}
 
 /* After the replay has opened the streams. */
 static int make_steps(struct rfn_wait_pass *pass, const struct rfn_waits_options *options)
@@ -360,14 +262,14 @@ static int make_steps(struct rfn_wait_pass *pass, const struct rfn_waits_options
     pass->steps = malloc(sizeof *pass->steps);
     if (!pass->steps)
         return RFN_E_NOMEM;
-    RFN_TRY(rfn_steps_init(pass->steps, pass->archive, &criterion, options->all_steps,
+    RFN_TRY(rfn_steps_init(pass->steps, pass->match.archive, &criterion, options->all_steps,
                            &pass->activities));
     for (uint32_t i = 0; i < pass->steps->n_streams; i++) {
-        const struct rfn_replay_stream *stream = rfn_replay_stream(pass->replay, i);
+        const struct rfn_replay_stream *stream = rfn_replay_stream(pass->match.replay, i);
         if (stream->open)
-            RFN_TRY(rfn_steps_open(pass->steps, pass->archive, i, stream->cursor));
+            RFN_TRY(rfn_steps_open(pass->steps, pass->match.archive, i, stream->cursor));
     }
-    return rfn_steps_choose(pass->steps, pass->archive);
+    return rfn_steps_choose(pass->steps, pass->match.archive);
 }
 
 static void free_steps(struct rfn_steps *steps)
@@ -378,8 +280,21 @@ static void free_steps(struct rfn_steps *steps)
     free(steps);
 }
 
+static int init_streams(struct rfn_wait_pass *pass)
+{
+    uint32_t n = pass->match.n_streams;
+    size_t length = n <= MANY_STREAMS ? LONG_HISTORY : SHORT_HISTORY;
+    pass->streams = (struct rfn_wait_stream *)(void *)pass->match.streams;
+    for (uint32_t i = 0; i < n; i++) {
+        pass->streams[i].site = UINT32_MAX;
+        RFN_TRY(rfn_history_init(&pass->streams[i].history, length));
+    }
+    return 0;
+}
+
 static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double), void *context)
 {
+    const struct rfn_archive *archive = pass->match.archive;
     const struct rfn_replay_hooks hooks = {.enter = enter,
                                            .leave = rfn_pass_leave,
                                            .begin_batch = begin_batch,
@@ -389,70 +304,46 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
                                            .progress = progress,
                                            .context = pass,
                                            .progress_context = context};
+    pass->match.hooks = (struct rfn_match_consumer){.stream_size = sizeof *pass->streams,
+                                                    .symbol_size = sizeof(struct rfn_wait_symbol),
+                                                    .symbol = new_symbol,
+                                                    .enter = enters,
+                                                    .entered = entered,
+                                                    .arrived = rfn_pass_arrived,
+                                                    .leave = rfn_pass_leaves,
+                                                    .late = rfn_pass_late,
+                                                    .wakes = rfn_pass_wakes};
     pass->waits = calloc(1, sizeof *pass->waits);
-    pass->roles = rfn_roles_new(pass->archive);
-    pass->trackers = rfn_trackers_new(pass->archive);
-    if (!pass->waits || !pass->roles || !pass->trackers)
+    if (!pass->waits)
         return RFN_E_NOMEM;
-    pass->waits->n_ranks = rfn_archive_run(pass->archive)->ranks;
-    pass->processes = calloc((size_t)pass->waits->n_ranks + 1, sizeof *pass->processes);
-    if (!pass->processes)
-        return RFN_E_NOMEM;
-    pass->waits->times = rfn_archive_run(pass->archive)->times;
-    rfn_tally_init(&pass->tally, pass->waits->n_ranks);
-    RFN_TRY(find_absent(pass));
-    RFN_TRY(rfn_profile_pass_new(pass->archive, &pass->profile));
-    RFN_TRY(make_streams(pass));
-    RFN_TRY(make_collectives(pass));
-    RFN_TRY(rfn_channels_init(&pass->channels, pass->waits->n_ranks));
-    pass->channels.bound = rfn_pass_bound;
-    pass->channels.wake = rfn_pass_wake;
-    pass->channels.context = pass;
-    RFN_TRY(rfn_replay_new(pass->archive, &hooks, &pass->replay));
-    pass->turn_ns = rfn_replay_turn_ns(pass->replay);
+    RFN_TRY(rfn_profile_pass_new(archive, &pass->profile));
+    pass->match.watcher = rfn_profile_pass_watcher(pass->profile);
+    RFN_TRY(rfn_match_init(&pass->match, &hooks));
+    RFN_TRY(init_streams(pass));
+    pass->waits->n_ranks = pass->match.n_ranks;
+    pass->waits->times = rfn_archive_run(archive)->times;
+    rfn_tally_init(&pass->tally, pass->match.n_ranks);
+    pass->turn_ns = rfn_replay_turn_ns(pass->match.replay);
     return 0;
 }
 
 static void pass_release(struct rfn_wait_pass *pass)
 {
-    uint32_t streams = rfn_archive_run(pass->archive)->streams;
-    uint32_t ranks = rfn_archive_run(pass->archive)->ranks;
-    for (uint32_t i = 0; pass->streams && i < streams; i++) {
+    for (uint32_t i = 0; pass->streams && i < pass->match.n_streams; i++) {
         rfn_history_release(&pass->streams[i].history);
         rfn_critical_release(&pass->streams[i].critical);
-        for (size_t k = 0; k < pass->streams[i].n_symbols; k++)
-            free(pass->streams[i].symbols[k]);
-        free(pass->streams[i].symbols);
         for (size_t k = 0; k < pass->streams[i].loops_capacity; k++)
             rfn_pass_release_loop(&pass->streams[i].loops[k]);
         free(pass->streams[i].loops);
         free(pass->streams[i].regions);
-        free(pass->streams[i].awaited);
     }
-    for (uint32_t i = 0; pass->processes && i < ranks; i++) {
-        free(pass->processes[i].operations);
-        free(pass->processes[i].shares);
-        free(pass->processes[i].persistent);
-        rfn_map_release(&pass->processes[i].handles);
-    }
-    free(pass->streams);
-    free(pass->processes);
+    rfn_match_release(&pass->match);
     free_steps(pass->steps);
-    rfn_replay_free(pass->replay);
-    rfn_channels_release(&pass->channels);
-    rfn_collectives_free(pass->collectives);
-    rfn_topologies_free(pass->topologies);
-    rfn_one_sided_free(pass->one_sided);
-    rfn_groups_free(pass->groups);
-    free(pass->at_windows);
     rfn_profile_pass_free(pass->profile);
-    rfn_trackers_free(pass->trackers, pass->archive);
     rfn_activities_release(&pass->activities);
     rfn_delays_release(&pass->delays);
     rfn_tally_release(&pass->tally);
-    free(pass->roles);
-    free(pass->absent);
-    free(pass->late);
+    free(pass->late.items);
 }
 
 /* ---- the result ---- */
@@ -470,7 +361,7 @@ static uint32_t present_ranks(const struct rfn_wait_pass *pass)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < pass->waits->n_ranks; i++)
-        n += !pass->absent[i];
+        n += !pass->match.absent[i];
     return n;
 }
 
@@ -478,7 +369,7 @@ static uint32_t present_ranks(const struct rfn_wait_pass *pass)
 static int sum_histories(struct rfn_wait_pass *pass, size_t n_activities)
 {
     struct rfn_sums *sums = &pass->delays.sums;
-    uint32_t n = rfn_archive_run(pass->archive)->streams;
+    uint32_t n = rfn_archive_run(pass->match.archive)->streams;
     if (n_activities)
         RFN_TRY(rfn_sums_grow(sums, (uint32_t)n_activities - 1));
     rfn_sums_reset(sums);
@@ -492,7 +383,7 @@ static int sum_histories(struct rfn_wait_pass *pass, size_t n_activities)
 static int finish_critical(struct rfn_wait_pass *pass)
 {
     struct rfn_waits *waits = pass->waits;
-    const struct rfn_critical_stream *last = &pass->streams[pass->last_stream].critical;
+    const struct rfn_critical_stream *last = &pass->streams[pass->last.stream].critical;
     const struct rfn_chain *chain = &last->chains[last->current];
     double ranks = present_ranks(pass);
     waits->critical = calloc(chain->capacity + 1, sizeof *waits->critical);
@@ -510,23 +401,9 @@ static int finish_critical(struct rfn_wait_pass *pass)
             .mean_ns = mean,
             .imbalance_ns = (double)chain->ns[i] - mean};
     }
-    waits->critical_rank = rfn_replay_stream(pass->replay, pass->last_stream)->rank;
+    waits->critical_rank = rfn_replay_stream(pass->match.replay, pass->last.stream)->rank;
     qsort(waits->critical, waits->n_critical, sizeof *waits->critical, by_time);
     return 0;
-}
-
-static void finish_matching(struct rfn_wait_pass *pass)
-{
-    struct rfn_matching *matching = &pass->waits->matching;
-    const struct rfn_channels *channels = &pass->channels;
-    matching->messages = channels->sends;
-    matching->matched = channels->joined;
-    matching->unmatched_sends = channels->sends - channels->joined;
-    matching->unmatched_receives = channels->posts - channels->joined;
-    matching->cancelled = channels->cancelled;
-    matching->fixed = pass->fix_clocks;
-    rfn_collectives_count(pass->collectives, &matching->collectives,
-                          &matching->unmatched_collectives);
 }
 
 static int finish_profile(struct rfn_wait_pass *pass, struct rfn_profile **profile)
@@ -543,17 +420,17 @@ static int finish_steps(struct rfn_wait_pass *pass, struct rfn_behaviour **behav
     if (!pass->steps)
         return 0;
     rfn_steps_end(pass->steps);
-    return rfn_behaviour_of(pass->archive, pass->steps, behaviour);
+    return rfn_behaviour_of(pass->match.archive, pass->steps, behaviour);
 }
 
 static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *options)
 {
     struct rfn_waits *waits = pass->waits;
-    RFN_TRY(rfn_channels_finish(&pass->channels));
-    finish_matching(pass);
+    RFN_TRY(rfn_match_finish(&pass->match, &waits->matching));
+    waits->matching.fixed = pass->fix_clocks;
     RFN_TRY(finish_steps(pass, options->behaviour));
-    waits->unreadable = rfn_replay_lost(pass->replay, &waits->error, &waits->diag);
-    if (pass->any_exit && waits->times)
+    waits->unreadable = rfn_replay_lost(pass->match.replay, &waits->error, &waits->diag);
+    if (pass->last.any && waits->times)
         RFN_TRY(finish_critical(pass));
     RFN_TRY(rfn_tally_finish(&pass->tally, &pass->activities, &pass->delays, waits));
     waits->activities = pass->activities.items;
@@ -567,7 +444,7 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
                   struct rfn_waits **waits, struct rfn_diag *diag)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
-    struct rfn_wait_pass pass = {.archive = archive,
+    struct rfn_wait_pass pass = {.match.archive = archive,
                                  .fix_clocks = options->fix_clocks,
                                  .eager_bytes = RFN_EAGER_LEAST,
                                  .reduced = run->reduced && run->times};
@@ -577,7 +454,7 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
     if (!error)
         error = make_steps(&pass, options);
     if (!error)
-        error = rfn_replay_run(pass.replay);
+        error = rfn_replay_run(pass.match.replay);
     if (!error)
         error = finish(&pass, options);
     if (error < 0) {

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "analyze/random_program.h"
-#include "analyze/wait_pass.h"
+#include "analyze/waits_internal.h"
 
 /* Among the first 40,000 there are some where the path is not as the oracle walks it, and need not
  * be: two ranks finish at the same time, or a chain is not known any more (critical_path.h). */

@@ -337,6 +337,13 @@ const char *rfn_dictionary_definitions(struct rfn_dictionary *dictionary,
     const char *fault = read_strings(&context);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !fault; i++)
         fault = read_table(&context, &tables[i]);
+    if (!fault) {
+        dictionary->calls = allocate(&context, dictionary->n_functions, sizeof *dictionary->calls);
+        if (!dictionary->calls)
+            return rfn_out_of_memory;
+        for (uint32_t i = 0; i < dictionary->n_functions; i++)
+            rfn_call_init(&dictionary->calls[i], &dictionary->functions[i]);
+    }
     bool cores = !fault && rfn_reader_left(reader); /* not in files of long ago */
     for (uint32_t i = 0; cores && i < dictionary->n_hosts; i++)
         dictionary->hosts[i].cores = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);

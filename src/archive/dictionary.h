@@ -10,6 +10,7 @@
 #include "archive/chunks.h"
 #include "base/arena.h"
 #include "base/map.h"
+#include "event/calls.h"
 #include "refrain/archive.h"
 
 #include <stdbool.h>
@@ -48,6 +49,7 @@ struct rfn_dictionary {
     uint32_t *location_modules; /* their numbers */
     struct rfn_path *paths;
     struct rfn_function_info *functions;
+    struct rfn_call *calls; /* by function */
     struct rfn_datatype_info *datatypes;
     struct rfn_communicator *comms;
     struct rfn_dictionary_host {

@@ -1,6 +1,7 @@
 /* Opening an archive, and what it says of the run. */
 #include "archive/reader.h"
 
+#include "archive/archive_calls.h"
 #include "event/kind.h"
 
 #include <inttypes.h>
@@ -545,6 +546,11 @@ const struct rfn_function_info *rfn_archive_function(const struct rfn_archive *a
                                                      uint32_t function)
 {
     return &archive->dictionary.functions[function];
+}
+
+const struct rfn_call *rfn_archive_call(const struct rfn_archive *archive, uint32_t function)
+{
+    return &archive->dictionary.calls[function];
 }
 
 uint32_t rfn_archive_datatypes(const struct rfn_archive *archive)

@@ -16,18 +16,12 @@
 
 #include <stdint.h>
 
-struct rfn_param {
-    const char *name; /* as in the MPI standard: "dest", "count" */
-    uint8_t kind;     /* enum rfn_kind, possibly with RFN_KIND_LIST */
-    uint8_t flags;    /* enum rfn_param_flag */
-};
-
 struct rfn_function {
     const char *name; /* "MPI_Send" */
     uint8_t class_;   /* enum rfn_class */
     uint8_t flags;    /* enum rfn_function_flag */
     uint8_t n_in, n_out;
-    const struct rfn_param *params; /* n_in inputs in order of the arguments, then n_out outcomes */
+    const struct rfn_param_info *params; /* inputs as arguments are ordered, then outcomes */
 };
 
 /* Whether words of this kind depend on the rank in regular programs: they are kept beside the

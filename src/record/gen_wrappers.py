@@ -812,7 +812,7 @@ def functions_c(bound):
         n += len(inputs) + len(outcomes)
     return ('%s#include "record/functions.gen.h"\n\n#include <stddef.h>\n\n'
             '_Static_assert(RFN_PARAMS_MAX == %d, "gen_wrappers.py knows another limit");\n\n'
-            "static const struct rfn_param params[] = {\n%s};\n\n"
+            "static const struct rfn_param_info params[] = {\n%s};\n\n"
             "const struct rfn_function rec_functions[] = {\n%s};\n" %
             (NOTE, PARAMS_MAX, "".join(parameters), "".join(rows)))
 

@@ -13,8 +13,8 @@
 
 #include "base/fail_each.h"
 
-static const struct rfn_param params[] = {{"request", RFN_KIND_REQUEST, 0},
-                                          {"tag", RFN_KIND_TAG, 0}};
+static const struct rfn_param_info params[] = {{"request", RFN_KIND_REQUEST, 0},
+                                               {"tag", RFN_KIND_TAG, 0}};
 static const struct rfn_function functions[] = {
     {"MPI_Test", RFN_CLASS_COMPLETION, RFN_FUNCTION_POLL, 2, 0, params}};
 

@@ -14,11 +14,11 @@
 #include <cmocka.h>
 
 /* Two functions: a send with five inputs, and a test with one input and one outcome. */
-static const struct rfn_param send_params[] = {
+static const struct rfn_param_info send_params[] = {
     {"count", RFN_KIND_COUNT, 0}, {"datatype", RFN_KIND_TYPE, 0}, {"dest", RFN_KIND_RANK, 0},
     {"tag", RFN_KIND_TAG, 0},     {"comm", RFN_KIND_COMM, 0},
 };
-static const struct rfn_param test_params[] = {
+static const struct rfn_param_info test_params[] = {
     {"request", RFN_KIND_REQUEST, 0},
     {"flag", RFN_KIND_FLAG, RFN_PARAM_OUT},
 };

@@ -17,7 +17,7 @@
 
 /* The arguments of a collective call, as MPI takes them. */
 struct arguments {
-    const struct rpl_call *call;
+    const struct rfn_call_event *call;
     MPI_Comm comm;
     int root, size, rank; /* size: of the group that it communicates with */
     int sources, destinations;
@@ -40,14 +40,14 @@ struct arguments {
 #define PERSISTENT(name, ...) (void)0
 #endif
 
-#define CALL(name, nonblocking, ...)                          \
-    do {                                                      \
-        if (a->call->operation->mode == RPL_BLOCKING)         \
-            MPI_##name(__VA_ARGS__);                          \
-        else if (a->call->operation->mode == RPL_NONBLOCKING) \
-            MPI_##nonblocking(__VA_ARGS__, a->request);       \
-        else                                                  \
-            PERSISTENT(name, __VA_ARGS__);                    \
+#define CALL(name, nonblocking, ...)                             \
+    do {                                                         \
+        if (a->call->call->variant == RFN_CALL_BLOCKING)         \
+            MPI_##name(__VA_ARGS__);                             \
+        else if (a->call->call->variant == RFN_CALL_NONBLOCKING) \
+            MPI_##nonblocking(__VA_ARGS__, a->request);          \
+        else                                                     \
+            PERSISTENT(name, __VA_ARGS__);                       \
     } while (0)
 
 /* ---- arguments ---- */
@@ -73,8 +73,8 @@ static void neighbours(MPI_Comm comm, int *sources, int *destinations)
 static void look_at_comm(struct rpl_player *player, struct arguments *a)
 {
     int inter = 0;
-    int64_t root = rpl_word(a->call, RPL_root, 0);
-    a->comm = rpl_mpi_comm(player, rpl_comm(a->call));
+    int64_t root = rfn_word(a->call, RFN_IN_root, 0);
+    a->comm = rpl_mpi_comm(player, rfn_word(a->call, RFN_IN_COMM, -1));
     a->root = rpl_mpi_rank(root);
     PMPI_Comm_test_inter(a->comm, &inter);
     PMPI_Comm_rank(a->comm, &a->rank);
@@ -84,23 +84,24 @@ static void look_at_comm(struct rpl_player *player, struct arguments *a)
         PMPI_Comm_size(a->comm, &a->size);
     a->roots = root == RFN_ROOT || (!inter && root == a->rank);
     a->sources = a->destinations = a->size;
-    if (a->call->operation->class_ == RFN_CLASS_NEIGHBOR)
+    if (a->call->call->class_ == RFN_CLASS_NEIGHBOR)
         neighbours(a->comm, &a->sources, &a->destinations);
 }
 
 /* Where MPI takes MPI_IN_PLACE: a damaged archive may have it anywhere. */
-static bool may_be_in_place(const struct arguments *a, enum rpl_role role)
+static bool may_be_in_place(const struct arguments *a, enum rfn_input role)
 {
-    bool scatters = strncmp(a->call->operation->name, "Scatter", 7) == 0;
-    uint8_t class_ = a->call->operation->class_;
-    if (role == RPL_recvbuf || scatters)
-        return role == RPL_recvbuf && scatters && a->roots;
+    const struct rfn_call *call = a->call->call;
+    bool scatters = call->operation == RFN_MPI_Scatter || call->operation == RFN_MPI_Scatterv;
+    uint8_t class_ = call->class_;
+    if (role == RFN_IN_recvbuf || scatters)
+        return role == RFN_IN_recvbuf && scatters && a->roots;
     return class_ != RFN_CLASS_NEIGHBOR && (class_ != RFN_CLASS_ALL_TO_ONE || a->roots);
 }
 
-static bool in_place(const struct arguments *a, enum rpl_role role)
+static bool in_place(const struct arguments *a, enum rfn_input role)
 {
-    return rpl_word(a->call, role, 0) == RFN_BUFFER_IN_PLACE && may_be_in_place(a, role);
+    return rfn_word(a->call, role, 0) == RFN_BUFFER_IN_PLACE && may_be_in_place(a, role);
 }
 
 /* Bytes of the pool that stay until the call is complete. */
@@ -117,9 +118,9 @@ static int take_buffers(struct rpl_player *player, struct arguments *a, int64_t 
 {
     RFN_TRY(keep(player, a, send, &a->sendbuf));
     RFN_TRY(keep(player, a, receive, &a->recvbuf));
-    if (in_place(a, RPL_sendbuf))
+    if (in_place(a, RFN_IN_sendbuf))
         a->sendbuf = MPI_IN_PLACE;
-    if (in_place(a, RPL_recvbuf))
+    if (in_place(a, RFN_IN_recvbuf))
         a->recvbuf = MPI_IN_PLACE;
     return 0;
 }
@@ -127,17 +128,17 @@ static int take_buffers(struct rpl_player *player, struct arguments *a, int64_t 
 /* With a part of equal size for each. */
 static int pieces(struct rpl_player *player, struct arguments *a, bool send_all, bool receive_all)
 {
-    int64_t sent = rpl_bytes(a->call, RPL_sendcount, RPL_sendtype);
-    int64_t received = rpl_bytes(a->call, RPL_recvcount, RPL_recvtype);
+    int64_t sent = rfn_element_bytes(a->call, RFN_IN_sendcount, RFN_IN_sendtype);
+    int64_t received = rfn_element_bytes(a->call, RFN_IN_recvcount, RFN_IN_recvtype);
     a->sent = rpl_piece(player, sent);
     a->received = rpl_piece(player, received);
-    return take_buffers(player, a, rpl_times(sent, send_all ? a->destinations : 1),
-                        rpl_times(received, receive_all ? a->sources : 1));
+    return take_buffers(player, a, rfn_product(sent, send_all ? a->destinations : 1),
+                        rfn_product(received, receive_all ? a->sources : 1));
 }
 
 /* Parts of a size each: bytes, and where they lie one after the other. */
 struct side {
-    enum rpl_role counts, type, types;
+    enum rfn_input counts, type, types;
     int parts;
 };
 
@@ -153,16 +154,16 @@ static int parts_of(struct rpl_player *player, struct arguments *a, const struct
                     int **counts, int **displacements, int64_t *total)
 {
     size_t n, n_types;
-    const int64_t *list = rpl_list(a->call, side->counts, RFN_KIND_COUNT, &n);
-    const int64_t *types = rpl_list(a->call, side->types, RFN_KIND_TYPE, &n_types);
-    int64_t type = rpl_word(a->call, side->type, rpl_word(a->call, RPL_datatype, -1));
+    const int64_t *list = rfn_word_list(a->call, side->counts, RFN_KIND_COUNT, &n);
+    const int64_t *types = rfn_word_list(a->call, side->types, RFN_KIND_TYPE, &n_types);
+    int64_t type = rfn_word(a->call, side->type, rfn_word(a->call, RFN_IN_datatype, -1));
     size_t parts = (size_t)side->parts > n ? (size_t)side->parts : n;
     RFN_TRY(keep_ints(player, a, parts, counts));
     RFN_TRY(keep_ints(player, a, parts, displacements));
     *total = 0;
     for (size_t i = 0; i < parts; i++) {
-        int64_t size = rpl_type_bytes(a->call, i < n_types ? types[i] : type);
-        int64_t bytes = i < n ? rpl_times(list[i], size) : 0;
+        int64_t size = rfn_type_bytes(a->call->archive, i < n_types ? types[i] : type);
+        int64_t bytes = i < n ? rfn_product(list[i], size) : 0;
         if (bytes > INT_MAX - *total)
             return rfn_fail(player->diag, RFN_E_RANGE, -1, (int)player->rank,
                             "a collective call with more than 2 GiB is not replayed");
@@ -187,15 +188,16 @@ static int take_types(struct rpl_player *player, struct arguments *a)
 /* Both sides of a v-collective; one that has no list of counts has one part. */
 static int lists(struct rpl_player *player, struct arguments *a)
 {
-    const struct side send = {RPL_sendcounts, RPL_sendtype, RPL_sendtypes, a->destinations};
-    const struct side receive = {RPL_recvcounts, RPL_recvtype, RPL_recvtypes, a->sources};
-    int64_t sent = rpl_bytes(a->call, RPL_sendcount, RPL_sendtype);
-    int64_t received = rpl_bytes(a->call, RPL_recvcount, RPL_recvtype);
+    const struct side send = {RFN_IN_sendcounts, RFN_IN_sendtype, RFN_IN_sendtypes,
+                              a->destinations};
+    const struct side receive = {RFN_IN_recvcounts, RFN_IN_recvtype, RFN_IN_recvtypes, a->sources};
+    int64_t sent = rfn_element_bytes(a->call, RFN_IN_sendcount, RFN_IN_sendtype);
+    int64_t received = rfn_element_bytes(a->call, RFN_IN_recvcount, RFN_IN_recvtype);
     a->sent = rpl_piece(player, sent);
     a->received = rpl_piece(player, received);
-    if (rpl_has(a->call, RPL_sendcounts))
+    if (rfn_has(a->call, RFN_IN_sendcounts))
         RFN_TRY(parts_of(player, a, &send, &a->sendcounts, &a->sdispls, &sent));
-    if (rpl_has(a->call, RPL_recvcounts))
+    if (rfn_has(a->call, RFN_IN_recvcounts))
         RFN_TRY(parts_of(player, a, &receive, &a->recvcounts, &a->rdispls, &received));
     RFN_TRY(take_types(player, a));
     return take_buffers(player, a, sent, received);
@@ -204,9 +206,9 @@ static int lists(struct rpl_player *player, struct arguments *a)
 /* A reduction; its size was checked by the survey. */
 static int reduced(struct rpl_player *player, struct arguments *a, int64_t parts)
 {
-    int64_t bytes = rpl_reduced_bytes(a->call);
+    int64_t bytes = rfn_reduced_bytes(a->call);
     a->sent = a->received = (struct rpl_piece){(int)bytes, MPI_BYTE};
-    return take_buffers(player, a, rpl_times(bytes, parts), rpl_times(bytes, parts));
+    return take_buffers(player, a, rfn_product(bytes, parts), rfn_product(bytes, parts));
 }
 
 /* ---- calls ---- */
@@ -214,9 +216,9 @@ static int reduced(struct rpl_player *player, struct arguments *a, int64_t parts
 static int barrier(struct rpl_player *player, struct arguments *a)
 {
     (void)player;
-    if (a->call->operation->mode == RPL_NONBLOCKING)
+    if (a->call->call->variant == RFN_CALL_NONBLOCKING)
         MPI_Ibarrier(a->comm, a->request);
-    else if (a->call->operation->mode == RPL_BLOCKING)
+    else if (a->call->call->variant == RFN_CALL_BLOCKING)
         MPI_Barrier(a->comm);
     else
         PERSISTENT(Barrier, a->comm);
@@ -225,7 +227,7 @@ static int barrier(struct rpl_player *player, struct arguments *a)
 
 static int bcast(struct rpl_player *player, struct arguments *a)
 {
-    int64_t bytes = rpl_bytes(a->call, RPL_count, RPL_datatype);
+    int64_t bytes = rfn_element_bytes(a->call, RFN_IN_count, RFN_IN_datatype);
     a->sent = rpl_piece(player, bytes);
     RFN_TRY(keep(player, a, bytes, &a->sendbuf));
     CALL(Bcast, Ibcast, a->sendbuf, a->sent.count, a->sent.type, a->root, a->comm);
@@ -343,7 +345,7 @@ static int reduce_scatter_block(struct rpl_player *player, struct arguments *a)
 
 static int reduce_scatter(struct rpl_player *player, struct arguments *a)
 {
-    const struct side receive = {RPL_recvcounts, RPL_datatype, RPL_recvtypes, a->size};
+    const struct side receive = {RFN_IN_recvcounts, RFN_IN_datatype, RFN_IN_recvtypes, a->size};
     int64_t bytes = 0;
     RFN_TRY(parts_of(player, a, &receive, &a->recvcounts, &a->rdispls, &bytes));
     RFN_TRY(take_buffers(player, a, bytes, bytes));
@@ -430,10 +432,10 @@ static int neighbor_alltoallw(struct rpl_player *player, struct arguments *a)
     X(Neighbor_alltoallw, neighbor_alltoallw)
 
 static const struct {
-    const char *name;
+    uint8_t operation;
     int (*issue)(struct rpl_player *player, struct arguments *a);
 } calls[] = {
-#define X(name, issue) {#name, issue},
+#define X(name, issue) {RFN_MPI_##name, issue},
     COLLECTIVES(X)
 #undef X
 };
@@ -441,18 +443,18 @@ static const struct {
 static int call_named(struct rpl_player *player, struct arguments *a)
 {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if (strcmp(calls[i].name, a->call->operation->name) == 0)
+        if (calls[i].operation == a->call->call->operation)
             return calls[i].issue(player, a);
     }
     return 0;
 }
 
-static int issue_collective(struct rpl_player *player, const struct rpl_call *call)
+static int issue_collective(struct rpl_player *player, const struct rfn_call_event *call)
 {
     struct arguments a = {.call = call};
     struct rpl_request *request = NULL;
     look_at_comm(player, &a);
-    if (call->operation->mode != RPL_BLOCKING) {
+    if (call->call->variant != RFN_CALL_BLOCKING) {
         RFN_TRY(rpl_new_request(player, call, &request));
         a.request = &request->request;
     }
@@ -467,7 +469,7 @@ static int issue_collective(struct rpl_player *player, const struct rpl_call *ca
 }
 
 const struct rpl_named_handler rpl_collective_handlers[] = {
-#define X(name, issue) {#name, issue_collective},
+#define X(name, issue) {RFN_MPI_##name, issue_collective},
     COLLECTIVES(X)
 #undef X
-        {NULL, NULL}};
+        {RFN_MPI_OTHER, NULL}};

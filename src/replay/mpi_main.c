@@ -26,9 +26,9 @@ enum { TIMEOUT_LEAST = 60, TIMEOUT_TIMES = 20, REPEATS_OF_TWO = 3 };
 struct replay {
     const char *file;
     struct rfn_archive *archive;
-    struct rpl_operations operations;
+    struct rfn_treatments operations;
     struct rfn_volumes *volumes;
-    struct rpl_survey survey;
+    struct rfn_survey survey;
     uint32_t stream;
     int64_t begin_ns, end_ns; /* of all ranks */
     double *seconds;
@@ -128,13 +128,13 @@ static int load(const struct job *job, struct replay *replay, struct rfn_diag *d
 {
     RFN_TRY(rfn_archive_open(replay->file, &replay->archive, diag));
     RFN_TRY(check_run(job, replay, diag));
-    RFN_TRY(rpl_survey_stream(replay->archive, (uint32_t)job->rank, &replay->stream, diag));
-    RFN_TRY(rpl_operations_init(&replay->operations, replay->archive, rpl_handler_of));
+    RFN_TRY(rfn_survey_stream(replay->archive, (uint32_t)job->rank, &replay->stream, diag));
+    RFN_TRY(rfn_treatments_init(&replay->operations, replay->archive, rpl_can_issue));
     replay->volumes = rfn_volumes_new(replay->archive);
     replay->seconds = calloc((size_t)job->repeats, sizeof *replay->seconds);
     if (!replay->volumes || !replay->seconds)
         return RFN_E_NOMEM;
-    return rpl_survey_init(&replay->survey, &replay->operations, replay->volumes, replay->stream,
+    return rfn_survey_init(&replay->survey, &replay->operations, replay->volumes, replay->stream,
                            diag);
 }
 
@@ -203,9 +203,9 @@ static int load_all(struct job *job)
 
 static void unload(struct replay *replay)
 {
-    rpl_survey_release(&replay->survey);
+    rfn_survey_release(&replay->survey);
     rfn_volumes_free(replay->volumes);
-    rpl_operations_release(&replay->operations);
+    rfn_treatments_release(&replay->operations);
     if (replay->archive)
         rfn_archive_close(replay->archive);
     free(replay->seconds);
@@ -313,7 +313,7 @@ static int play_all(struct job *job)
 /* Sums over the ranks, on rank 0. */
 static struct rpl_replayed sum_up(const struct replay *replay)
 {
-    const struct rpl_survey *survey = &replay->survey;
+    const struct rfn_survey *survey = &replay->survey;
     uint64_t own[] = {survey->issued,         survey->failed, survey->received_messages,
                       survey->received_bytes, survey->polls,  survey->polls_ns};
     enum { SUMS = sizeof own / sizeof *own };

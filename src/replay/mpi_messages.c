@@ -13,29 +13,26 @@ struct outgoing {
     MPI_Comm comm;
 };
 
-static bool starts_with(const struct rpl_call *call, char letter)
+static int64_t room_of(const struct rfn_call_event *call)
 {
-    return call->operation->name[0] == letter;
+    bool two = rfn_has(call, RFN_IN_recvcount);
+    int64_t bytes = rfn_element_bytes(call, two ? RFN_IN_recvcount : RFN_IN_count,
+                                      two ? RFN_IN_recvtype : RFN_IN_datatype);
+    return rfn_has(call, RFN_IN_partitions)
+               ? rfn_product(bytes, rfn_word(call, RFN_IN_partitions, 0))
+               : bytes;
 }
 
-static int64_t room_of(const struct rpl_call *call)
+static int64_t sent_bytes(const struct rfn_call_event *call)
 {
-    bool two = rpl_has(call, RPL_recvcount);
-    int64_t bytes = rpl_bytes(call, two ? RPL_recvcount : RPL_count,
-                              two ? RPL_recvtype : RPL_datatype);
-    return rpl_has(call, RPL_partitions) ? rpl_times(bytes, rpl_word(call, RPL_partitions, 0))
-                                         : bytes;
+    return rfn_has(call, RFN_IN_sendcount)
+               ? rfn_element_bytes(call, RFN_IN_sendcount, RFN_IN_sendtype)
+               : room_of(call);
 }
 
-static int64_t sent_bytes(const struct rpl_call *call)
+static int64_t send_tag(const struct rfn_call_event *call)
 {
-    return rpl_has(call, RPL_sendcount) ? rpl_bytes(call, RPL_sendcount, RPL_sendtype)
-                                        : room_of(call);
-}
-
-static int64_t send_tag(const struct rpl_call *call)
-{
-    return rpl_word(call, RPL_sendtag, rpl_word(call, RPL_tag, 0));
+    return rfn_word(call, RFN_IN_sendtag, rfn_word(call, RFN_IN_tag, 0));
 }
 
 static int stamp_outgoing(struct rpl_player *player, int64_t comm, int64_t dest, int64_t tag,
@@ -49,17 +46,19 @@ static int stamp_outgoing(struct rpl_player *player, int64_t comm, int64_t dest,
     return 0;
 }
 
-static int prepare(struct rpl_player *player, const struct rpl_call *call, struct outgoing *out)
+static int prepare(struct rpl_player *player, const struct rfn_call_event *call,
+                   struct outgoing *out)
 {
-    int64_t bytes = sent_bytes(call), dest = rpl_word(call, RPL_dest, RFN_PROC_NULL);
+    int64_t bytes = sent_bytes(call), dest = rfn_word(call, RFN_IN_dest, RFN_PROC_NULL);
     RFN_TRY(rpl_take(player, bytes, &out->buffer));
     out->piece = rpl_piece(player, bytes);
     out->dest = rpl_mpi_rank(dest);
     out->tag = rpl_mpi_tag(send_tag(call));
-    out->comm = rpl_mpi_comm(player, rpl_comm(call));
-    if (call->operation->mode == RPL_PERSISTENT) /* its starts are */
+    out->comm = rpl_mpi_comm(player, rfn_word(call, RFN_IN_COMM, -1));
+    if (call->call->variant == RFN_CALL_PERSISTENT) /* its starts are */
         return 0;
-    return stamp_outgoing(player, rpl_comm(call), dest, send_tag(call), bytes, out->buffer);
+    return stamp_outgoing(player, rfn_word(call, RFN_IN_COMM, -1), dest, send_tag(call), bytes,
+                          out->buffer);
 }
 
 /* ---- sends ---- */
@@ -67,32 +66,33 @@ static int prepare(struct rpl_player *player, const struct rpl_call *call, struc
 #define ARGUMENTS(out) \
     (out)->buffer, (out)->piece.count, (out)->piece.type, (out)->dest, (out)->tag, (out)->comm
 
-static void send_blocking(const struct rpl_call *call, const struct outgoing *out)
+static void send_blocking(const struct rfn_call_event *call, const struct outgoing *out)
 {
-    if (starts_with(call, 'B'))
+    if (call->call->operation == RFN_MPI_Bsend)
         MPI_Bsend(ARGUMENTS(out));
-    else if (strcmp(call->operation->name, "Ssend") == 0)
+    else if (call->call->operation == RFN_MPI_Ssend)
         MPI_Ssend(ARGUMENTS(out));
     else /* a ready send, too: the receive might come later than it did */
         MPI_Send(ARGUMENTS(out));
 }
 
-static void send_nonblocking(const struct rpl_call *call, const struct outgoing *out,
+static void send_nonblocking(const struct rfn_call_event *call, const struct outgoing *out,
                              MPI_Request *request)
 {
-    if (starts_with(call, 'B'))
+    if (call->call->operation == RFN_MPI_Bsend)
         MPI_Ibsend(ARGUMENTS(out), request);
-    else if (strcmp(call->operation->name, "Ssend") == 0)
+    else if (call->call->operation == RFN_MPI_Ssend)
         MPI_Issend(ARGUMENTS(out), request);
     else
         MPI_Isend(ARGUMENTS(out), request);
 }
 
-static void send_init(const struct rpl_call *call, const struct outgoing *out, MPI_Request *request)
+static void send_init(const struct rfn_call_event *call, const struct outgoing *out,
+                      MPI_Request *request)
 {
-    if (starts_with(call, 'B'))
+    if (call->call->operation == RFN_MPI_Bsend)
         MPI_Bsend_init(ARGUMENTS(out), request);
-    else if (strcmp(call->operation->name, "Ssend") == 0)
+    else if (call->call->operation == RFN_MPI_Ssend)
         MPI_Ssend_init(ARGUMENTS(out), request);
     else
         MPI_Send_init(ARGUMENTS(out), request);
@@ -106,28 +106,28 @@ static int post_nowhere(struct rpl_player *player, struct rpl_request *request, 
     return 0;
 }
 
-static int issue_send(struct rpl_player *player, const struct rpl_call *call)
+static int issue_send(struct rpl_player *player, const struct rfn_call_event *call)
 {
     struct outgoing out;
-    if (call->operation->mode == RPL_BLOCKING) {
+    if (call->call->variant == RFN_CALL_BLOCKING) {
         RFN_TRY(prepare(player, call, &out));
         send_blocking(call, &out);
         rpl_pool_give(&player->pool, out.buffer);
         return 0;
     }
     struct rpl_request *request;
-    struct rpl_fate fate = {0};
+    struct rfn_fate fate = {0};
     RFN_TRY(rpl_new_request(player, call, &request));
-    if (call->operation->mode == RPL_NONBLOCKING)
+    if (call->call->variant == RFN_CALL_NONBLOCKING)
         RFN_TRY(rpl_fate(player, &player->volume, &fate));
     if (fate.cancelled)
         return post_nowhere(player, request, &request->request);
     RFN_TRY(prepare(player, call, &out));
     request->buffer = out.buffer;
     request->bytes = sent_bytes(call);
-    request->peer = rpl_word(call, RPL_dest, RFN_PROC_NULL);
+    request->peer = rfn_word(call, RFN_IN_dest, RFN_PROC_NULL);
     request->tag = send_tag(call);
-    if (call->operation->mode == RPL_PERSISTENT)
+    if (call->call->variant == RFN_CALL_PERSISTENT)
         send_init(call, &out, &request->request);
     else
         send_nonblocking(call, &out, &request->request);
@@ -151,7 +151,7 @@ static int post(struct rpl_player *player, struct rpl_request *request, int64_t 
     return 0;
 }
 
-static int receive_blocking(struct rpl_player *player, const struct rpl_call *call)
+static int receive_blocking(struct rpl_player *player, const struct rfn_call_event *call)
 {
     const struct rfn_volume *volume = &player->volume;
     struct rpl_piece piece = rpl_piece(player, room_of(call));
@@ -169,18 +169,18 @@ static int receive_blocking(struct rpl_player *player, const struct rpl_call *ca
     return 0;
 }
 
-static int issue_recv(struct rpl_player *player, const struct rpl_call *call)
+static int issue_recv(struct rpl_player *player, const struct rfn_call_event *call)
 {
-    if (call->operation->mode == RPL_BLOCKING)
+    if (call->call->variant == RFN_CALL_BLOCKING)
         return receive_blocking(player, call);
     struct rpl_request *request;
-    struct rpl_fate fate;
+    struct rfn_fate fate;
     RFN_TRY(rpl_new_request(player, call, &request));
     request->bytes = room_of(call);
-    request->peer = rpl_word(call, RPL_source, RFN_PROC_NULL);
-    request->tag = rpl_word(call, RPL_tag, RFN_ANY);
+    request->peer = rfn_word(call, RFN_IN_source, RFN_PROC_NULL);
+    request->tag = rfn_word(call, RFN_IN_tag, RFN_ANY);
     RFN_TRY(rpl_take(player, request->bytes, &request->buffer));
-    if (call->operation->mode == RPL_NONBLOCKING) {
+    if (call->call->variant == RFN_CALL_NONBLOCKING) {
         RFN_TRY(rpl_fate(player, &player->volume, &fate));
         return fate.cancelled ? post_nowhere(player, request, &request->request)
                               : post(player, request, fate.source, fate.tag, &request->request);
@@ -195,7 +195,7 @@ static int issue_recv(struct rpl_player *player, const struct rpl_call *call)
 
 /* ---- both ---- */
 
-static int exchange(struct rpl_player *player, const struct rpl_call *call,
+static int exchange(struct rpl_player *player, const struct rfn_call_event *call,
                     const struct outgoing *out, void *buffer, struct rpl_piece piece)
 {
     const struct rfn_volume *volume = &player->volume;
@@ -204,7 +204,7 @@ static int exchange(struct rpl_player *player, const struct rpl_call *call,
     MPI_Status status;
     if (stamped)
         RFN_TRY(rpl_stamp(player, volume->comm, volume->source, volume->tag, false, &stamp));
-    if (strcmp(call->operation->name, "Sendrecv_replace") == 0)
+    if (call->call->operation == RFN_MPI_Sendrecv_replace)
         MPI_Sendrecv_replace(out->buffer, out->piece.count, out->piece.type, out->dest, out->tag,
                              rpl_mpi_rank(volume->source), rpl_mpi_tag(volume->tag), out->comm,
                              &status);
@@ -217,12 +217,12 @@ static int exchange(struct rpl_player *player, const struct rpl_call *call,
 }
 
 /* Where one buffer is for both, the piece and the buffer are those of what is sent. */
-static int issue_sendrecv(struct rpl_player *player, const struct rpl_call *call)
+static int issue_sendrecv(struct rpl_player *player, const struct rfn_call_event *call)
 {
     struct outgoing out;
     void *buffer = NULL;
     RFN_TRY(prepare(player, call, &out));
-    bool replaces = strcmp(call->operation->name, "Sendrecv_replace") == 0;
+    bool replaces = call->call->operation == RFN_MPI_Sendrecv_replace;
     if (!replaces)
         RFN_TRY(rpl_take(player, room_of(call), &buffer));
     RFN_TRY(exchange(player, call, &out, replaces ? out.buffer : buffer,
@@ -233,10 +233,10 @@ static int issue_sendrecv(struct rpl_player *player, const struct rpl_call *call
 }
 
 #if RPL_HAVE_MPI_Isendrecv
-static int issue_isendrecv(struct rpl_player *player, const struct rpl_call *call)
+static int issue_isendrecv(struct rpl_player *player, const struct rfn_call_event *call)
 {
     struct rpl_request *request;
-    struct rpl_fate fate;
+    struct rfn_fate fate;
     struct outgoing out;
     RFN_TRY(rpl_new_request(player, call, &request));
     RFN_TRY(rpl_fate(player, &player->volume, &fate));
@@ -247,7 +247,7 @@ static int issue_isendrecv(struct rpl_player *player, const struct rpl_call *cal
     request->stamped = fate.source >= 0 && fate.tag >= 0;
     if (request->stamped)
         RFN_TRY(rpl_stamp(player, request->comm, fate.source, fate.tag, false, &request->stamp));
-    if (strcmp(call->operation->name, "Sendrecv_replace") == 0) {
+    if (call->call->operation == RFN_MPI_Sendrecv_replace) {
         request->buffer = out.buffer;
         MPI_Isendrecv_replace(out.buffer, out.piece.count, out.piece.type, out.dest, out.tag,
                               rpl_mpi_rank(fate.source), rpl_mpi_tag(fate.tag), out.comm,
@@ -263,10 +263,10 @@ static int issue_isendrecv(struct rpl_player *player, const struct rpl_call *cal
 }
 #endif
 
-static int issue_exchange(struct rpl_player *player, const struct rpl_call *call)
+static int issue_exchange(struct rpl_player *player, const struct rfn_call_event *call)
 {
 #if RPL_HAVE_MPI_Isendrecv
-    if (call->operation->mode == RPL_NONBLOCKING)
+    if (call->call->variant == RFN_CALL_NONBLOCKING)
         return issue_isendrecv(player, call);
 #endif
     return issue_sendrecv(player, call);
@@ -275,7 +275,7 @@ static int issue_exchange(struct rpl_player *player, const struct rpl_call *call
 /* ---- probes ---- */
 
 /* A successful Iprobe is waited for. */
-static int issue_probe(struct rpl_player *player, const struct rpl_call *call)
+static int issue_probe(struct rpl_player *player, const struct rfn_call_event *call)
 {
     const struct rfn_volume *volume = &player->volume;
     MPI_Status status;
@@ -285,18 +285,18 @@ static int issue_probe(struct rpl_player *player, const struct rpl_call *call)
     return 0;
 }
 
-static int issue_mprobe(struct rpl_player *player, const struct rpl_call *call)
+static int issue_mprobe(struct rpl_player *player, const struct rfn_call_event *call)
 {
     const struct rfn_volume *volume = &player->volume;
     struct rpl_message message = {.stamped = volume->source >= 0};
-    int64_t slot = rpl_outcome(call, RFN_KIND_MESSAGE);
+    int64_t slot = rfn_outcome(call, RFN_OUT_MESSAGE);
     MPI_Status status;
     if (message.stamped)
         RFN_TRY(
             rpl_stamp(player, volume->comm, volume->source, volume->tag, false, &message.stamp));
     MPI_Mprobe(rpl_mpi_rank(volume->source), rpl_mpi_tag(volume->tag),
                rpl_mpi_comm(player, volume->comm), &message.message, &status);
-    if (slot < 0 || slot >= RPL_SLOTS_MAX)
+    if (slot < 0 || slot >= RFN_SLOTS_MAX)
         return 0;
     RFN_TRY(RFN_GROW_ZEROED(player->messages, player->messages_capacity, (size_t)slot + 1));
     player->messages[slot] = message;
@@ -304,22 +304,22 @@ static int issue_mprobe(struct rpl_player *player, const struct rpl_call *call)
 }
 
 /* The message that a matched receive fetches. */
-static struct rpl_message fetch(const struct rpl_player *player, const struct rpl_call *call)
+static struct rpl_message fetch(const struct rpl_player *player, const struct rfn_call_event *call)
 {
-    int64_t slot = rpl_word(call, RPL_message, -1);
+    int64_t slot = rfn_word(call, RFN_IN_MESSAGE, -1);
     if (slot >= 0 && (uint64_t)slot < player->messages_capacity && player->messages[slot].message)
         return player->messages[slot];
     return (struct rpl_message){.message = MPI_MESSAGE_NO_PROC};
 }
 
-static int issue_mrecv(struct rpl_player *player, const struct rpl_call *call)
+static int issue_mrecv(struct rpl_player *player, const struct rfn_call_event *call)
 {
     struct rpl_message message = fetch(player, call);
     struct rpl_piece piece = rpl_piece(player, room_of(call));
     MPI_Status status;
     void *buffer;
     RFN_TRY(rpl_take(player, room_of(call), &buffer));
-    if (call->operation->mode == RPL_BLOCKING) {
+    if (call->call->variant == RFN_CALL_BLOCKING) {
         MPI_Mrecv(buffer, piece.count, piece.type, &message.message, &status);
         rpl_check(player, &status, piece.type, &player->volume,
                   message.stamped ? &message.stamp : NULL, buffer);
@@ -327,7 +327,7 @@ static int issue_mrecv(struct rpl_player *player, const struct rpl_call *call)
         return 0;
     }
     struct rpl_request *request;
-    struct rpl_fate fate;
+    struct rfn_fate fate;
     RFN_TRY(rpl_new_request(player, call, &request));
     RFN_TRY(rpl_fate(player, &player->volume, &fate));
     request->buffer = buffer;
@@ -346,10 +346,10 @@ static int issue_mrecv(struct rpl_player *player, const struct rpl_call *call)
 static int begin_start(struct rpl_player *player, struct rpl_request *request,
                        const struct rfn_request_origin *origin, bool *own)
 {
-    const struct rpl_operation *made = &player->operations->of[origin->function];
-    struct rpl_fate fate;
+    const struct rfn_call *made = rfn_archive_call(player->archive, origin->function);
+    struct rfn_fate fate;
     *own = true;
-    if (!made->sends && !made->receives)
+    if (!rfn_call_sends(made) && !rfn_call_receives(made))
         return 0;
     RFN_TRY(rpl_fate(player, origin->volume, &fate));
     if (request->request == MPI_REQUEST_NULL) /* it could not be made */
@@ -360,7 +360,7 @@ static int begin_start(struct rpl_player *player, struct rpl_request *request,
     if (fate.cancelled)
         return post_nowhere(player, request, &request->once);
     request->posted = true;
-    if (made->sends)
+    if (rfn_call_sends(made))
         return stamp_outgoing(player, request->comm, request->peer, request->tag, request->bytes,
                               request->buffer);
     if (!*own)
@@ -371,7 +371,7 @@ static int begin_start(struct rpl_player *player, struct rpl_request *request,
                             : 0;
 }
 
-static int issue_start(struct rpl_player *player, const struct rpl_call *call)
+static int issue_start(struct rpl_player *player, const struct rfn_call_event *call)
 {
     int n = 0;
     size_t started = player->effects.n_started;
@@ -387,7 +387,7 @@ static int issue_start(struct rpl_player *player, const struct rpl_call *call)
         if (own && request->request != MPI_REQUEST_NULL)
             player->handles[n++] = request->request;
     }
-    if (n == 1 && strcmp(call->operation->name, "Start") == 0)
+    if (n == 1 && call->call->operation == RFN_MPI_Start)
         MPI_Start(player->handles);
     else if (n)
         MPI_Startall(n, player->handles);
@@ -396,70 +396,70 @@ static int issue_start(struct rpl_player *player, const struct rpl_call *call)
 
 #if RPL_HAVE_MPI_Psend_init
 /* Partitions are as large as they were; what they carry is not looked at. */
-static int issue_partitioned(struct rpl_player *player, const struct rpl_call *call)
+static int issue_partitioned(struct rpl_player *player, const struct rfn_call_event *call)
 {
     struct rpl_request *request;
-    bool sends = call->operation->sends;
-    int64_t part = rpl_bytes(call, RPL_count, RPL_datatype);
+    bool sends = rfn_call_sends(call->call);
+    int64_t part = rfn_element_bytes(call, RFN_IN_count, RFN_IN_datatype);
     RFN_TRY(rpl_new_request(player, call, &request));
     request->partitioned = true;
     request->bytes = room_of(call);
-    request->peer = rpl_word(call, sends ? RPL_dest : RPL_source, RFN_PROC_NULL);
+    request->peer = rfn_word(call, sends ? RFN_IN_dest : RFN_IN_source, RFN_PROC_NULL);
     request->tag = send_tag(call);
     RFN_TRY(rpl_take(player, request->bytes, &request->buffer));
     if (sends)
-        MPI_Psend_init(request->buffer, (int)rpl_word(call, RPL_partitions, 0), part, MPI_BYTE,
+        MPI_Psend_init(request->buffer, (int)rfn_word(call, RFN_IN_partitions, 0), part, MPI_BYTE,
                        rpl_mpi_rank(request->peer), rpl_mpi_tag(request->tag),
                        rpl_mpi_comm(player, request->comm), MPI_INFO_NULL, &request->request);
     else
-        MPI_Precv_init(request->buffer, (int)rpl_word(call, RPL_partitions, 0), part, MPI_BYTE,
+        MPI_Precv_init(request->buffer, (int)rfn_word(call, RFN_IN_partitions, 0), part, MPI_BYTE,
                        rpl_mpi_rank(request->peer), rpl_mpi_tag(request->tag),
                        rpl_mpi_comm(player, request->comm), MPI_INFO_NULL, &request->request);
     return 0;
 }
 
-static int issue_pready(struct rpl_player *player, const struct rpl_call *call)
+static int issue_pready(struct rpl_player *player, const struct rfn_call_event *call)
 {
     const struct rfn_request_origin *origin = player->effects.ready;
     struct rpl_request *request = origin ? rpl_request_of(player, origin) : NULL;
     if (!request || request->request == MPI_REQUEST_NULL)
         return 0;
-    if (rpl_has(call, RPL_partition_low)) {
-        MPI_Pready_range((int)rpl_word(call, RPL_partition_low, 0),
-                         (int)rpl_word(call, RPL_partition_high, 0), request->request);
-    } else if (rpl_has(call, RPL_array_of_partitions)) {
+    if (rfn_has(call, RFN_IN_partition_low)) {
+        MPI_Pready_range((int)rfn_word(call, RFN_IN_partition_low, 0),
+                         (int)rfn_word(call, RFN_IN_partition_high, 0), request->request);
+    } else if (rfn_has(call, RFN_IN_array_of_partitions)) {
         size_t n;
-        int *list = rpl_int_list(player, call, RPL_array_of_partitions, RFN_KIND_INT, 0, &n);
+        int *list = rpl_int_list(player, call, RFN_IN_array_of_partitions, RFN_KIND_INT, 0, &n);
         if (!list)
             return rpl_no_memory(player);
         MPI_Pready_list((int)n, list, request->request);
         rpl_pool_give(&player->pool, list);
     } else {
-        MPI_Pready((int)rpl_word(call, RPL_partition, 0), request->request);
+        MPI_Pready((int)rfn_word(call, RFN_IN_partition, 0), request->request);
     }
     return 0;
 }
 #endif
 
-const struct rpl_named_handler rpl_message_handlers[] = {{"Send", issue_send},
-                                                         {"Bsend", issue_send},
-                                                         {"Ssend", issue_send},
-                                                         {"Rsend", issue_send},
-                                                         {"Recv", issue_recv},
-                                                         {"Sendrecv", issue_exchange},
-                                                         {"Sendrecv_replace", issue_exchange},
-                                                         {"Probe", issue_probe},
-                                                         {"Iprobe", issue_probe},
-                                                         {"Mprobe", issue_mprobe},
-                                                         {"Improbe", issue_mprobe},
-                                                         {"Mrecv", issue_mrecv},
-                                                         {"Start", issue_start},
-                                                         {"Startall", issue_start},
+const struct rpl_named_handler rpl_message_handlers[] = {{RFN_MPI_Send, issue_send},
+                                                         {RFN_MPI_Bsend, issue_send},
+                                                         {RFN_MPI_Ssend, issue_send},
+                                                         {RFN_MPI_Rsend, issue_send},
+                                                         {RFN_MPI_Recv, issue_recv},
+                                                         {RFN_MPI_Sendrecv, issue_exchange},
+                                                         {RFN_MPI_Sendrecv_replace, issue_exchange},
+                                                         {RFN_MPI_Probe, issue_probe},
+                                                         {RFN_MPI_Iprobe, issue_probe},
+                                                         {RFN_MPI_Mprobe, issue_mprobe},
+                                                         {RFN_MPI_Improbe, issue_mprobe},
+                                                         {RFN_MPI_Mrecv, issue_mrecv},
+                                                         {RFN_MPI_Start, issue_start},
+                                                         {RFN_MPI_Startall, issue_start},
 #if RPL_HAVE_MPI_Psend_init
-                                                         {"Psend", issue_partitioned},
-                                                         {"Precv", issue_partitioned},
-                                                         {"Pready", issue_pready},
-                                                         {"Pready_range", issue_pready},
-                                                         {"Pready_list", issue_pready},
+                                                         {RFN_MPI_Psend, issue_partitioned},
+                                                         {RFN_MPI_Precv, issue_partitioned},
+                                                         {RFN_MPI_Pready, issue_pready},
+                                                         {RFN_MPI_Pready_range, issue_pready},
+                                                         {RFN_MPI_Pready_list, issue_pready},
 #endif
-                                                         {NULL, NULL}};
+                                                         {RFN_MPI_OTHER, NULL}};

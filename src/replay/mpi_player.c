@@ -15,51 +15,52 @@ struct rpl_large_type {
     MPI_Datatype type;
 };
 
-/* ---- handlers by name ---- */
+/* ---- handlers ---- */
 
 static const struct rpl_named_handler *const tables[] = {
     rpl_message_handlers, rpl_request_handlers, rpl_collective_handlers,
     rpl_comm_handlers,    rpl_window_handlers,
 };
 
-enum { N_TABLES = sizeof tables / sizeof *tables, HANDLERS_PER_TABLE = 64 };
+enum { N_TABLES = sizeof tables / sizeof *tables };
 
-/* What this MPI does not have in that mode. */
-static bool is_missing(const char *name, enum rpl_mode mode)
+static rpl_handler *handlers[RFN_MPI_COUNT]; /* of what can be issued */
+
+/* What this MPI does not have in that variant. */
+static bool is_missing(enum rfn_operation operation, enum rfn_call_variant variant)
 {
-    (void)name;
-    (void)mode;
+    (void)operation;
+    (void)variant;
 #if !RPL_HAVE_MPI_Isendrecv
-    if (mode == RPL_NONBLOCKING && strncmp(name, "Sendrecv", 8) == 0)
+    if (variant == RFN_CALL_NONBLOCKING &&
+        (operation == RFN_MPI_Sendrecv || operation == RFN_MPI_Sendrecv_replace))
         return true;
 #endif
 #if !RPL_HAVE_MPI_Bcast_init
-    for (const struct rpl_named_handler *one = rpl_collective_handlers; one->name; one++) {
-        if (mode == RPL_PERSISTENT && strcmp(one->name, name) == 0)
+    for (const struct rpl_named_handler *one = rpl_collective_handlers; one->handler; one++) {
+        if (variant == RFN_CALL_PERSISTENT && one->operation == operation)
             return true;
     }
 #endif
     return false;
 }
 
-int rpl_handler_of(const char *name, enum rpl_mode mode)
+bool rpl_can_issue(enum rfn_operation operation, enum rfn_call_variant variant)
 {
-    for (int table = 0; table < N_TABLES; table++) {
-        for (int i = 0; tables[table][i].name; i++) {
-            if (strcmp(tables[table][i].name, name) == 0)
-                return is_missing(name, mode) ? -1 : table * HANDLERS_PER_TABLE + i;
+    for (int table = 0; table < N_TABLES && !handlers[operation]; table++) {
+        for (const struct rpl_named_handler *one = tables[table]; one->handler; one++) {
+            if (one->operation == operation)
+                handlers[operation] = one->handler;
         }
     }
-    return -1;
+    return handlers[operation] && !is_missing(operation, variant);
 }
 
-static int issue(struct rpl_player *player, const struct rpl_call *call)
+static int issue(struct rpl_player *player, const struct rfn_call_event *call)
 {
-    int number = call->operation->handler;
     rpl_watch_call(rfn_archive_function(player->archive, call->record->function)->name,
                    call->record->index);
-    int error = tables[number / HANDLERS_PER_TABLE][number % HANDLERS_PER_TABLE].handler(player,
-                                                                                         call);
+    int error = handlers[call->call->operation](player, call);
     rpl_pace_returned(&player->pace);
     return error;
 }
@@ -135,11 +136,11 @@ int *rpl_ints(struct rpl_player *player, size_t n)
     return rpl_pool_take(&player->pool, (int64_t)((n + 1) * sizeof(int)));
 }
 
-int *rpl_int_list(struct rpl_player *player, const struct rpl_call *call, enum rpl_role role,
+int *rpl_int_list(struct rpl_player *player, const struct rfn_call_event *call, enum rfn_input role,
                   uint8_t kind, size_t least, size_t *n)
 {
     size_t n_words;
-    const int64_t *words = rpl_list(call, role, kind, &n_words);
+    const int64_t *words = rfn_word_list(call, role, kind, &n_words);
     *n = n_words > least ? n_words : least;
     int *list = rpl_ints(player, *n);
     for (size_t i = 0; list && i < *n; i++) {
@@ -170,7 +171,7 @@ static int grow_requests(struct rpl_player *player, size_t id)
     return 0;
 }
 
-int rpl_new_request(struct rpl_player *player, const struct rpl_call *call,
+int rpl_new_request(struct rpl_player *player, const struct rfn_call_event *call,
                     struct rpl_request **request)
 {
     if (player->effects.created < 0)
@@ -180,8 +181,8 @@ int rpl_new_request(struct rpl_player *player, const struct rpl_call *call,
                         rfn_archive_function(player->archive, call->record->function)->name);
     struct rpl_request *made = &player->requests[player->effects.created];
     made->function = call->record->function;
-    made->comm = rpl_comm(call);
-    made->active = call->operation->mode == RPL_NONBLOCKING;
+    made->comm = rfn_word(call, RFN_IN_COMM, -1);
+    made->active = call->call->variant == RFN_CALL_NONBLOCKING;
     made->type = MPI_BYTE;
     *request = made;
     return 0;
@@ -223,11 +224,11 @@ void rpl_bury_orphans(struct rpl_player *player)
     }
 }
 
-int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct rpl_fate *fate)
+int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct rfn_fate *fate)
 {
     if (player->fates)
-        return rpl_fates_next(player->fates, fate, player->diag);
-    *fate = (struct rpl_fate){volume->source, volume->tag, false};
+        return rfn_fates_next(player->fates, fate, player->diag);
+    *fate = (struct rfn_fate){volume->source, volume->tag, false};
     return 0;
 }
 
@@ -296,10 +297,10 @@ static int follow_requests(struct rpl_player *player, const struct rfn_record *r
 /* Fates are told for every request, issued or not. */
 static int drop_fates(struct rpl_player *player, const struct rfn_record *record)
 {
-    const struct rpl_operation *operation = &player->operations->of[record->function];
-    struct rpl_fate fate;
-    bool message = operation->sends || operation->receives;
-    if (message && operation->mode == RPL_NONBLOCKING && player->effects.created >= 0)
+    const struct rfn_call *call = rfn_archive_call(player->archive, record->function);
+    struct rfn_fate fate;
+    bool message = rfn_call_sends(call) || rfn_call_receives(call);
+    if (message && call->variant == RFN_CALL_NONBLOCKING && player->effects.created >= 0)
         RFN_TRY(rpl_fate(player, &player->volume, &fate));
     return 0;
 }
@@ -311,7 +312,7 @@ static void owe(struct rpl_player *player, const struct rfn_record *record, int6
     rpl_pace_owe(&player->pace, record->enter_ns - *last_ns);
     if (record->failed_poll) /* what was computed between the polls */
         rpl_pace_owe(&player->pace, inside - record->inside_ns);
-    else if (treatment != RPL_ISSUE && treatment != RPL_END)
+    else if (treatment != RFN_TREAT_ISSUE && treatment != RFN_TREAT_END)
         rpl_pace_owe(&player->pace, inside);
     *last_ns = record->exit_ns;
 }
@@ -319,29 +320,30 @@ static void owe(struct rpl_player *player, const struct rfn_record *record, int6
 static int play_event(struct rpl_player *player, const struct rfn_record *record, int64_t *last_ns,
                       bool *begun, bool *ended)
 {
-    const struct rpl_call call = {player->archive, &player->operations->of[record->function],
-                                  player->cursor, record, player->rank};
-    int treatment = record->failed_poll ? RPL_LOCAL : rpl_decide(&player->known, &call);
+    const struct rfn_call_event call = rfn_call_event(player->archive, player->cursor, player->rank,
+                                                      record);
+    int treatment = record->failed_poll ? RFN_TREAT_LOCAL
+                                        : rfn_treat(&player->known, player->operations, &call);
     RFN_TRY(treatment);
-    if (treatment == RPL_NO_CALL)
+    if (treatment == RFN_TREAT_NO_CALL)
         return 0;
-    if (treatment == RPL_BEGIN)
+    if (treatment == RFN_TREAT_BEGIN)
         *begun = true;
     if (!*begun || *ended)
         return 0;
-    if (treatment == RPL_BEGIN) {
+    if (treatment == RFN_TREAT_BEGIN) {
         rpl_pace_owe(&player->pace, record->exit_ns - *last_ns);
         *last_ns = record->exit_ns;
         return 0;
     }
     owe(player, record, last_ns, treatment);
-    *ended = treatment == RPL_END;
-    if (treatment != RPL_ISSUE && treatment != RPL_END) {
+    *ended = treatment == RFN_TREAT_END;
+    if (treatment != RFN_TREAT_ISSUE && treatment != RFN_TREAT_END) {
         RFN_TRY(follow_requests(player, record));
         return drop_fates(player, record);
     }
     rpl_pace_spend(&player->pace);
-    if (treatment == RPL_END)
+    if (treatment == RFN_TREAT_END)
         return 0;
     RFN_TRY(follow_requests(player, record));
     return issue(player, &call);
@@ -362,7 +364,7 @@ static int play_all(struct rpl_player *player, int64_t begin_ns)
 
 static int open_stream(struct rpl_player *player, const struct rpl_role_of_rank *role)
 {
-    RFN_TRY(rpl_known_init(&player->known, player->archive));
+    RFN_TRY(rfn_treat_objects_init(&player->known, player->archive));
     player->tracker = rfn_tracker_new(player->archive);
     player->comms = calloc((size_t)player->known.n_comms + 1, sizeof *player->comms);
     player->owned = calloc((size_t)player->known.n_comms + 1, sizeof *player->owned);
@@ -375,7 +377,7 @@ static int open_stream(struct rpl_player *player, const struct rpl_role_of_rank 
                                                    : MPI_COMM_NULL;
     }
     if (role->survey->wants_fates)
-        RFN_TRY(rpl_fates_open(&player->fates, role->operations, role->volumes, role->stream,
+        RFN_TRY(rfn_fates_open(&player->fates, player->archive, role->volumes, role->stream,
                                player->diag));
     RFN_TRY(rfn_cursor_open(player->archive, role->stream, &player->cursor, player->diag));
     return rfn_cursor_decode_ahead(player->cursor, player->diag);
@@ -407,8 +409,8 @@ static void release(struct rpl_player *player)
     if (player->cursor)
         rfn_cursor_close(player->cursor);
     rfn_tracker_free(player->tracker);
-    rpl_fates_close(player->fates);
-    rpl_known_release(&player->known);
+    rfn_fates_close(player->fates);
+    rfn_treat_objects_release(&player->known);
     rpl_pool_release(&player->pool);
     rpl_stamps_release(&player->stamps);
     free(player->comms);

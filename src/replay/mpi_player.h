@@ -2,7 +2,7 @@
  *
  * The player reads the rank's events (the survey has found before that they can be replayed),
  * stands in for what was computed between them (mpi_pace.h), and issues each call with what was
- * recorded: handlers of operations by name, in mpi_messages.c, mpi_requests.c, mpi_collectives.c,
+ * recorded: handlers of operations, in mpi_messages.c, mpi_requests.c, mpi_collectives.c,
  * mpi_comms.c, mpi_windows.c. What the player does for itself it does by the names PMPI_*, so that
  * a recorder in front of MPI sees the calls of the program and no others.
  *
@@ -11,14 +11,14 @@
 #ifndef RFN_REPLAY_MPI_PLAYER_H
 #define RFN_REPLAY_MPI_PLAYER_H
 
+#include "analyze/fates.h"
+#include "analyze/operations.h"
+#include "analyze/survey.h"
 #include "refrain/completion.h"
-#include "replay/fates.h"
 #include "replay/have.gen.h" /* RPL_HAVE_MPI_X: this MPI has MPI_X */
 #include "replay/mpi_pace.h"
-#include "replay/operations.h"
 #include "replay/pool.h"
 #include "replay/stamps.h"
-#include "replay/survey.h"
 
 #include <mpi.h>
 
@@ -50,15 +50,15 @@ struct rpl_message {
 
 struct rpl_player {
     const struct rfn_archive *archive;
-    const struct rpl_operations *operations;
+    const struct rfn_treatments *operations;
     const struct rfn_volumes *volumes;
-    const struct rpl_survey *survey;
+    const struct rfn_survey *survey;
     struct rfn_diag *diag;
     uint32_t rank, thread;
     struct rfn_cursor *cursor;
     struct rfn_tracker *tracker;
-    struct rpl_fates *fates; /* NULL: none needed */
-    struct rpl_known known;
+    struct rfn_fates *fates; /* NULL: none needed */
+    struct rfn_treat_objects known;
     struct rpl_pool pool;
     struct rpl_stamps stamps;
     struct rpl_pace pace;
@@ -90,28 +90,28 @@ struct rpl_player {
     double seconds;
 };
 
-typedef int rpl_handler(struct rpl_player *player, const struct rpl_call *call);
+typedef int rpl_handler(struct rpl_player *player, const struct rfn_call_event *call);
 
 struct rpl_named_handler {
-    const char *name; /* of the operation */
+    enum rfn_operation operation;
     rpl_handler *handler;
 };
 
-/* The handlers of a file, ended by a NULL name. */
+/* The handlers of a file, ended by a NULL handler. */
 extern const struct rpl_named_handler rpl_message_handlers[];
 extern const struct rpl_named_handler rpl_request_handlers[];
 extern const struct rpl_named_handler rpl_collective_handlers[];
 extern const struct rpl_named_handler rpl_comm_handlers[];
 extern const struct rpl_named_handler rpl_window_handlers[];
 
-/* For rpl_operations_init. */
-int rpl_handler_of(const char *name, enum rpl_mode mode);
+/* For rfn_treatments_init. */
+bool rpl_can_issue(enum rfn_operation operation, enum rfn_call_variant variant);
 
 /* What there is to know before a run, of one rank and one archive. */
 struct rpl_role_of_rank {
-    const struct rpl_operations *operations;
+    const struct rfn_treatments *operations;
     const struct rfn_volumes *volumes;
-    const struct rpl_survey *survey;
+    const struct rfn_survey *survey;
     uint32_t stream;
     int64_t begin_ns; /* of the run: when the first rank left MPI_Init */
     struct rpl_pace_options pace;
@@ -135,20 +135,20 @@ int rpl_mpi_tag(int64_t word);
 MPI_Comm rpl_mpi_comm(const struct rpl_player *player, int64_t word);
 /* A group that a call has made, in the slot that the recorder gave it; freed where there is none.
  */
-int rpl_keep_group(struct rpl_player *player, const struct rpl_call *call, MPI_Group group);
+int rpl_keep_group(struct rpl_player *player, const struct rfn_call_event *call, MPI_Group group);
 /* A buffer of the pool; fails with words. */
 int rpl_take(struct rpl_player *player, int64_t bytes, void **buffer);
 /* Room for n + 1 integers, of the pool; NULL without memory. */
 int *rpl_ints(struct rpl_player *player, size_t n);
 /* The words of a list as such integers, at least `least` of them (0 beyond the list), which are n;
  * NULL without memory. */
-int *rpl_int_list(struct rpl_player *player, const struct rpl_call *call, enum rpl_role role,
+int *rpl_int_list(struct rpl_player *player, const struct rfn_call_event *call, enum rfn_input role,
                   uint8_t kind, size_t least, size_t *n);
 int rpl_no_memory(struct rpl_player *player);
 
 /* The element of the request that the call at hand creates. RFN_E_CORRUPT, with words: it creates
  * none. */
-int rpl_new_request(struct rpl_player *player, const struct rpl_call *call,
+int rpl_new_request(struct rpl_player *player, const struct rfn_call_event *call,
                     struct rpl_request **request);
 struct rpl_request *rpl_request_of(struct rpl_player *player,
                                    const struct rfn_request_origin *origin);
@@ -166,6 +166,6 @@ int rpl_stamp(struct rpl_player *player, int64_t comm, int64_t peer, int64_t tag
 /* Compares what came with what was recorded. stamp: NULL when it is not known. */
 void rpl_check(struct rpl_player *player, MPI_Status *status, MPI_Datatype type,
                const struct rfn_volume *recorded, const uint64_t *stamp, const void *buffer);
-int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct rpl_fate *fate);
+int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct rfn_fate *fate);
 
 #endif

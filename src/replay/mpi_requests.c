@@ -23,23 +23,24 @@ static MPI_Request *handle_of(struct rpl_request *request)
 static void finish(struct rpl_player *player, const struct rfn_completed *completed,
                    struct rpl_request *request, MPI_Status *status)
 {
-    const struct rpl_operation *made = &player->operations->of[request->function];
+    const struct rfn_call *made = rfn_archive_call(player->archive, request->function);
     const struct rfn_volume *volume = completed->origin->volume;
-    bool told = made->receives && !made->sends; /* of MPI_Isendrecv MPICH 4.0 tells nothing */
+    bool told = rfn_call_receives(made) &&
+                !rfn_call_sends(made); /* of MPI_Isendrecv MPICH 4.0 tells nothing */
     if (told && request->posted && !request->partitioned)
         rpl_check(player, status, request->type, volume, request->stamped ? &request->stamp : NULL,
                   request->buffer);
     request->active = false;
-    if (made->mode != RPL_PERSISTENT)
+    if (made->variant != RFN_CALL_PERSISTENT)
         rpl_give_request(player, request);
 }
 
-static void wait_for(struct rpl_player *player, const struct rpl_call *call, int n)
+static void wait_for(struct rpl_player *player, const struct rfn_call_event *call, int n)
 {
-    const char *name = call->operation->name;
-    if (n != 1 || strcmp(name, "Waitall") == 0 || strcmp(name, "Testall") == 0) {
+    const uint8_t operation = call->call->operation;
+    if (n != 1 || operation == RFN_MPI_Waitall || operation == RFN_MPI_Testall) {
         MPI_Waitall(n, player->handles, player->statuses);
-    } else if (strcmp(name, "Waitany") == 0) {
+    } else if (operation == RFN_MPI_Waitany) {
         int index;
         MPI_Waitany(1, player->handles, &index, player->statuses);
     } else {
@@ -55,7 +56,7 @@ static struct rpl_request *completed_request(struct rpl_player *player, size_t i
     return request && *handle_of(request) != MPI_REQUEST_NULL ? request : NULL;
 }
 
-static int issue_completion(struct rpl_player *player, const struct rpl_call *call)
+static int issue_completion(struct rpl_player *player, const struct rfn_call_event *call)
 {
     size_t n_completed = player->effects.n_completed;
     int n = 0;
@@ -81,7 +82,7 @@ static int issue_completion(struct rpl_player *player, const struct rpl_call *ca
 }
 
 /* It told of a completion, and so does this, some time. */
-static int issue_get_status(struct rpl_player *player, const struct rpl_call *call)
+static int issue_get_status(struct rpl_player *player, const struct rfn_call_event *call)
 {
     (void)call;
     for (size_t i = 0; i < player->effects.n_completed; i++) {
@@ -95,7 +96,7 @@ static int issue_get_status(struct rpl_player *player, const struct rpl_call *ca
 
 /* ---- other ends ---- */
 
-static int issue_request_free(struct rpl_player *player, const struct rpl_call *call)
+static int issue_request_free(struct rpl_player *player, const struct rfn_call_event *call)
 {
     const struct rfn_request_origin *origin = player->effects.freed;
     struct rpl_request *request = origin ? rpl_request_of(player, origin) : NULL;
@@ -111,7 +112,7 @@ static int issue_request_free(struct rpl_player *player, const struct rpl_call *
 }
 
 /* Only where it was successful: such a request stands where it matches nothing. */
-static int issue_cancel(struct rpl_player *player, const struct rpl_call *call)
+static int issue_cancel(struct rpl_player *player, const struct rfn_call_event *call)
 {
     const struct rfn_request_origin *origin = player->effects.cancelled;
     struct rpl_request *request = origin ? rpl_request_of(player, origin) : NULL;
@@ -126,9 +127,9 @@ static int issue_cancel(struct rpl_player *player, const struct rpl_call *call)
 /* What MPI needs beside the messages may be more than where this was recorded. */
 enum { BSEND_MORE = 1 << 20 };
 
-static int issue_buffer_attach(struct rpl_player *player, const struct rpl_call *call)
+static int issue_buffer_attach(struct rpl_player *player, const struct rfn_call_event *call)
 {
-    int64_t size = rpl_word(call, RPL_size, 0);
+    int64_t size = rfn_word(call, RFN_IN_size, 0);
     if (size < 0 || size > INT32_MAX - BSEND_MORE)
         size = INT32_MAX - BSEND_MORE;
     if (player->bsend)
@@ -140,7 +141,7 @@ static int issue_buffer_attach(struct rpl_player *player, const struct rpl_call 
     return 0;
 }
 
-static int issue_buffer_detach(struct rpl_player *player, const struct rpl_call *call)
+static int issue_buffer_detach(struct rpl_player *player, const struct rfn_call_event *call)
 {
     void *buffer;
     int size;
@@ -153,17 +154,18 @@ static int issue_buffer_detach(struct rpl_player *player, const struct rpl_call 
     return 0;
 }
 
-const struct rpl_named_handler rpl_request_handlers[] = {{"Wait", issue_completion},
-                                                         {"Waitall", issue_completion},
-                                                         {"Waitany", issue_completion},
-                                                         {"Waitsome", issue_completion},
-                                                         {"Test", issue_completion},
-                                                         {"Testall", issue_completion},
-                                                         {"Testany", issue_completion},
-                                                         {"Testsome", issue_completion},
-                                                         {"Request_get_status", issue_get_status},
-                                                         {"Request_free", issue_request_free},
-                                                         {"Cancel", issue_cancel},
-                                                         {"Buffer_attach", issue_buffer_attach},
-                                                         {"Buffer_detach", issue_buffer_detach},
-                                                         {NULL, NULL}};
+const struct rpl_named_handler rpl_request_handlers[] = {
+    {RFN_MPI_Wait, issue_completion},
+    {RFN_MPI_Waitall, issue_completion},
+    {RFN_MPI_Waitany, issue_completion},
+    {RFN_MPI_Waitsome, issue_completion},
+    {RFN_MPI_Test, issue_completion},
+    {RFN_MPI_Testall, issue_completion},
+    {RFN_MPI_Testany, issue_completion},
+    {RFN_MPI_Testsome, issue_completion},
+    {RFN_MPI_Request_get_status, issue_get_status},
+    {RFN_MPI_Request_free, issue_request_free},
+    {RFN_MPI_Cancel, issue_cancel},
+    {RFN_MPI_Buffer_attach, issue_buffer_attach},
+    {RFN_MPI_Buffer_detach, issue_buffer_detach},
+    {RFN_MPI_OTHER, NULL}};

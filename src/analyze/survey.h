@@ -9,13 +9,13 @@
  * as there are members at one of them. So what would hang is found beforehand, with no memory that
  * grows with messages or ranks.
  */
-#ifndef RFN_REPLAY_SURVEY_H
-#define RFN_REPLAY_SURVEY_H
+#ifndef RFN_ANALYZE_SURVEY_H
+#define RFN_ANALYZE_SURVEY_H
 
+#include "analyze/operations.h"
 #include "refrain/volume.h"
-#include "replay/operations.h"
 
-struct rpl_survey {
+struct rfn_survey {
     uint64_t messages, collectives; /* the sums */
     int64_t begin_ns, end_ns;       /* end of MPI_Init, end of MPI_Finalize */
     int64_t largest_tag;
@@ -29,12 +29,12 @@ struct rpl_survey {
 
 /* The stream of a rank's first thread; RFN_E_NOTFOUND when the rank has none, RFN_E_UNSUPPORTED
  * when several of its threads called MPI. */
-int rpl_survey_stream(const struct rfn_archive *archive, uint32_t rank, uint32_t *stream,
+int rfn_survey_stream(const struct rfn_archive *archive, uint32_t rank, uint32_t *stream,
                       struct rfn_diag *diag);
 
 /* Reads the whole stream. RFN_E_UNSUPPORTED, with words, when it cannot be replayed. */
-int rpl_survey_init(struct rpl_survey *survey, const struct rpl_operations *operations,
+int rfn_survey_init(struct rfn_survey *survey, const struct rfn_treatments *operations,
                     const struct rfn_volumes *volumes, uint32_t stream, struct rfn_diag *diag);
-void rpl_survey_release(struct rpl_survey *survey);
+void rfn_survey_release(struct rfn_survey *survey);
 
 #endif

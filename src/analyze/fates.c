@@ -1,4 +1,4 @@
-#include "replay/fates.h"
+#include "analyze/fates.h"
 
 #include "base/grow.h"
 #include "refrain/completion.h"
@@ -7,12 +7,12 @@
 #include <string.h>
 
 struct pending {
-    struct rpl_fate fate;
+    struct rfn_fate fate;
     bool settled;
 };
 
-struct rpl_fates {
-    const struct rpl_operations *operations;
+struct rfn_fates {
+    const struct rfn_archive *archive;
     const struct rfn_volumes *volumes;
     struct rfn_cursor *cursor;
     struct rfn_tracker *tracker;
@@ -25,31 +25,31 @@ struct rpl_fates {
     size_t posting_capacity;
 };
 
-int rpl_fates_open(struct rpl_fates **fates, const struct rpl_operations *operations,
+int rfn_fates_open(struct rfn_fates **fates, const struct rfn_archive *archive,
                    const struct rfn_volumes *volumes, uint32_t stream, struct rfn_diag *diag)
 {
-    struct rfn_stream_info info = rfn_archive_stream(operations->archive, stream);
-    struct rpl_fates *made = calloc(1, sizeof *made);
+    struct rfn_stream_info info = rfn_archive_stream(archive, stream);
+    struct rfn_fates *made = calloc(1, sizeof *made);
     if (!made)
         return RFN_E_NOMEM;
-    *made = (struct rpl_fates){
-        .operations = operations, .volumes = volumes, .rank = info.rank, .thread = info.thread};
-    int error = rfn_cursor_open(operations->archive, stream, &made->cursor, diag);
+    *made = (struct rfn_fates){
+        .archive = archive, .volumes = volumes, .rank = info.rank, .thread = info.thread};
+    int error = rfn_cursor_open(archive, stream, &made->cursor, diag);
     if (error == 0) {
-        made->tracker = rfn_tracker_new(operations->archive);
+        made->tracker = rfn_tracker_new(archive);
         error = made->tracker ? rfn_cursor_decode_ahead(made->cursor, diag) : RFN_E_NOMEM;
     } else {
         made->cursor = NULL;
     }
     *fates = made;
     if (error < 0) {
-        rpl_fates_close(made);
+        rfn_fates_close(made);
         *fates = NULL;
     }
     return error;
 }
 
-void rpl_fates_close(struct rpl_fates *fates)
+void rfn_fates_close(struct rfn_fates *fates)
 {
     if (!fates)
         return;
@@ -62,7 +62,7 @@ void rpl_fates_close(struct rpl_fates *fates)
 }
 
 /* A posting whose fate is still to come. */
-static int post(struct rpl_fates *fates, uint32_t id, const struct rfn_volume *volume)
+static int post(struct rfn_fates *fates, uint32_t id, const struct rfn_volume *volume)
 {
     if (fates->head && fates->head + fates->n_queued == fates->queue_capacity) {
         memmove(fates->queue, fates->queue + fates->head, fates->n_queued * sizeof *fates->queue);
@@ -76,14 +76,19 @@ static int post(struct rpl_fates *fates, uint32_t id, const struct rfn_volume *v
     return 0;
 }
 
-static bool is_message(const struct rpl_fates *fates, uint32_t function)
+static const struct rfn_call *call_of(const struct rfn_fates *fates, uint32_t function)
 {
-    const struct rpl_operation *operation = &fates->operations->of[function];
-    return operation->sends || operation->receives;
+    return rfn_archive_call(fates->archive, function);
+}
+
+static bool is_message(const struct rfn_fates *fates, uint32_t function)
+{
+    const struct rfn_call *call = call_of(fates, function);
+    return rfn_call_sends(call) || rfn_call_receives(call);
 }
 
 /* The posting that the request was made for last; requests of other calls get its id later. */
-static void settle(struct rpl_fates *fates, const struct rfn_request_origin *origin, bool cancelled,
+static void settle(struct rfn_fates *fates, const struct rfn_request_origin *origin, bool cancelled,
                    bool received)
 {
     if (!is_message(fates, origin->function) || origin->id >= fates->posting_capacity)
@@ -96,24 +101,24 @@ static void settle(struct rpl_fates *fates, const struct rfn_request_origin *ori
     pending->fate.cancelled = cancelled;
     if (received && !cancelled) {
         struct rfn_volume volume = *origin->volume;
-        rpl_match(&volume, pending->fate.source, pending->fate.tag);
+        rfn_take_posted(&volume, pending->fate.source, pending->fate.tag);
         pending->fate.source = volume.source;
         pending->fate.tag = volume.tag;
     }
 }
 
-static int take(struct rpl_fates *fates, const struct rfn_record *record,
+static int take(struct rfn_fates *fates, const struct rfn_record *record,
                 const struct rfn_request_effects *effects, const struct rfn_volume *volume)
 {
     if (effects->created >= 0 && is_message(fates, record->function) &&
-        fates->operations->of[record->function].mode == RPL_NONBLOCKING)
+        call_of(fates, record->function)->variant == RFN_CALL_NONBLOCKING)
         RFN_TRY(post(fates, (uint32_t)effects->created, volume));
     for (size_t i = 0; i < effects->n_started && !record->error; i++) {
         const struct rfn_request_origin *origin = effects->started[i];
         if (is_message(fates, origin->function))
             RFN_TRY(post(fates, origin->id, origin->volume));
     }
-    bool looks = fates->operations->of[record->function].class_ != RFN_CLASS_COMPLETION;
+    bool looks = call_of(fates, record->function)->kind != RFN_CALL_COMPLETE;
     for (size_t i = 0; i < effects->n_completed && !looks; i++) {
         const struct rfn_completed *completed = &effects->completed[i];
         if (completed->known)
@@ -125,7 +130,7 @@ static int take(struct rpl_fates *fates, const struct rfn_record *record,
 }
 
 /* One event further. */
-static int advance(struct rpl_fates *fates, struct rfn_diag *diag)
+static int advance(struct rfn_fates *fates, struct rfn_diag *diag)
 {
     const struct rfn_record *record;
     int got = rfn_cursor_next(fates->cursor, &record, diag);
@@ -143,7 +148,7 @@ static int advance(struct rpl_fates *fates, struct rfn_diag *diag)
     return 1;
 }
 
-int rpl_fates_next(struct rpl_fates *fates, struct rpl_fate *fate, struct rfn_diag *diag)
+int rfn_fates_next(struct rfn_fates *fates, struct rfn_fate *fate, struct rfn_diag *diag)
 {
     while (!fates->over && (fates->n_queued == 0 || !fates->queue[fates->head].settled))
         RFN_TRY(advance(fates, diag));

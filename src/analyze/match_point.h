@@ -1,13 +1,13 @@
-/* wait.h - what the parts of the wait-state analysis hand to each other. */
-#ifndef RFN_ANALYZE_WAIT_H
-#define RFN_ANALYZE_WAIT_H
+/* match_point.h - points in the history of a stream, and waits until one. */
+#ifndef RFN_ANALYZE_MATCH_POINT_H
+#define RFN_ANALYZE_MATCH_POINT_H
 
 #include "refrain/waits.h"
 
-/* A point in a stream's history: the enter of a call that others may have waited for. */
+/* The enter of a call that others may wait for. */
 struct rfn_point {
     uint32_t stream;
-    uint64_t at; /* how many activities of the stream were over (delay.h) */
+    uint64_t at; /* the consumer's number of it (matching.h): of the event, or of what was logged */
     int64_t ns;
 };
 

@@ -1,8 +1,8 @@
 /* What can be replayed, and what would wait forever; and what requests become. */
-#include "replay/survey.h"
+#include "analyze/survey.h"
 
 #include "analyze/fake_archive.h"
-#include "replay/fates.h"
+#include "analyze/fates.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,14 +14,14 @@ enum { PLAIN = RFN_BUFFER_PLAIN, DOUBLE = 1, WORLD = 0, ASKED = RFN_AS_POSTED };
 #define RECENT(distance) ((distance)*4 + RFN_REQUEST_RECENT)
 #define SLOT(slot)       ((slot)*4 + RFN_REQUEST_SLOT)
 
-static struct rpl_operations operations;
+static struct rfn_treatments operations;
 static struct rfn_volumes *volumes;
 static struct rfn_diag diag;
 
-static int handler_of(const char *name, enum rpl_mode mode)
+static bool can_issue(enum rfn_operation operation, enum rfn_call_variant variant)
 {
-    (void)mode;
-    return strncmp(name, "File_", 5) == 0 ? -1 : 0;
+    (void)variant;
+    return operation != RFN_MPI_OTHER && operation != RFN_MPI_File_close;
 }
 
 static int setup(void **state)
@@ -32,13 +32,13 @@ static int setup(void **state)
     for (uint32_t rank = 0; rank < FAKE_RANKS; rank++)
         EVENT(rank, INIT, 0, rank, 10 + rank, 0);
     volumes = rfn_volumes_new(&fake);
-    return volumes ? rpl_operations_init(&operations, &fake, handler_of) : -1;
+    return volumes ? rfn_treatments_init(&operations, &fake, can_issue) : -1;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    rpl_operations_release(&operations);
+    rfn_treatments_release(&operations);
     rfn_volumes_free(volumes);
     return 0;
 }
@@ -59,8 +59,8 @@ static struct sums survey_all(void)
 {
     struct sums sums = {0};
     for (uint32_t rank = 0; rank < FAKE_RANKS; rank++) {
-        struct rpl_survey survey;
-        assert_int_equal(rpl_survey_init(&survey, &operations, volumes, rank, &diag), 0);
+        struct rfn_survey survey;
+        assert_int_equal(rfn_survey_init(&survey, &operations, volumes, rank, &diag), 0);
         assert_int_equal(survey.begin_ns, 10 + rank);
         assert_int_equal(survey.end_ns, 110 + rank);
         sums.messages += survey.messages;
@@ -68,16 +68,16 @@ static struct sums survey_all(void)
         sums.received += survey.received_messages;
         sums.skipped_reads += survey.skipped[FAKE_FILE_READ];
         sums.wants_fates |= survey.wants_fates;
-        rpl_survey_release(&survey);
+        rfn_survey_release(&survey);
     }
     return sums;
 }
 
 static int survey_one(uint32_t rank)
 {
-    struct rpl_survey survey;
-    int error = rpl_survey_init(&survey, &operations, volumes, rank, &diag);
-    rpl_survey_release(&survey);
+    struct rfn_survey survey;
+    int error = rfn_survey_init(&survey, &operations, volumes, rank, &diag);
+    rfn_survey_release(&survey);
     return error;
 }
 
@@ -117,12 +117,12 @@ static void test_polls(void **state)
         polls->inside_ns = 5;
     }
     finalize();
-    struct rpl_survey survey;
-    assert_int_equal(rpl_survey_init(&survey, &operations, volumes, 1, &diag), 0);
+    struct rfn_survey survey;
+    assert_int_equal(rfn_survey_init(&survey, &operations, volumes, 1, &diag), 0);
     assert_int_equal(survey.polls, 14);
     assert_int_equal(survey.polls_ns, 10);
     assert_int_equal(survey.issued, 0);
-    rpl_survey_release(&survey);
+    rfn_survey_release(&survey);
 }
 
 static void test_unmatched(void **state)
@@ -345,27 +345,27 @@ static void test_threads(void **state)
 {
     (void)state;
     uint32_t stream = 99;
-    assert_int_equal(rpl_survey_stream(&fake, 2, &stream, &diag), 0);
+    assert_int_equal(rfn_survey_stream(&fake, 2, &stream, &diag), 0);
     assert_int_equal(stream, 2);
-    assert_int_equal(rpl_survey_stream(&fake, FAKE_RANKS, &stream, &diag), RFN_E_NOTFOUND);
+    assert_int_equal(rfn_survey_stream(&fake, FAKE_RANKS, &stream, &diag), RFN_E_NOTFOUND);
     fake.run.streams = FAKE_RANKS + 1;
     fake_event(FAKE_RANKS, FAKE_BARRIER, 0, 20, 21, (const int64_t[]){WORLD});
-    assert_int_equal(rpl_survey_stream(&fake, 0, &stream, &diag), RFN_E_UNSUPPORTED);
+    assert_int_equal(rfn_survey_stream(&fake, 0, &stream, &diag), RFN_E_UNSUPPORTED);
     assert_non_null(strstr(diag.text, "several threads"));
 }
 
 /* ---- fates ---- */
 
-static struct rpl_fate next_fate(struct rpl_fates *fates)
+static struct rfn_fate next_fate(struct rfn_fates *fates)
 {
-    struct rpl_fate fate = {0};
-    assert_int_equal(rpl_fates_next(fates, &fate, &diag), 0);
+    struct rfn_fate fate = {0};
+    assert_int_equal(rfn_fates_next(fates, &fate, &diag), 0);
     return fate;
 }
 
-static void expect_fate(struct rpl_fates *fates, int64_t source, int64_t tag, bool cancelled)
+static void expect_fate(struct rfn_fates *fates, int64_t source, int64_t tag, bool cancelled)
 {
-    struct rpl_fate fate = next_fate(fates);
+    struct rfn_fate fate = next_fate(fates);
     assert_int_equal(fate.source, source);
     assert_int_equal(fate.tag, tag);
     assert_int_equal(fate.cancelled, cancelled);
@@ -375,7 +375,7 @@ static void expect_fate(struct rpl_fates *fates, int64_t source, int64_t tag, bo
 static void test_fate_of_an_id(void **state)
 {
     (void)state;
-    struct rpl_fates *fates;
+    struct rfn_fates *fates;
     EVENT(0, IRECV, 0, 20, 21, PLAIN, 4, DOUBLE, 1, 3, WORLD);
     EVENT(0, IRECV, 0, 20, 21, PLAIN, 4, DOUBLE, 1, 4, WORLD);
     EVENT(0, CANCEL, 0, 22, 23, RECENT(1));
@@ -387,18 +387,18 @@ static void test_fate_of_an_id(void **state)
     EVENT(0, REQUEST_FREE, 0, 34, 35, RECENT(1));
     EVENT(0, WAIT, 0, 36, 37, RECENT(4), LIST(0, ASKED, ASKED, 8, 0, 0));
     finalize();
-    assert_int_equal(rpl_fates_open(&fates, &operations, volumes, 0, &diag), 0);
+    assert_int_equal(rfn_fates_open(&fates, &fake, volumes, 0, &diag), 0);
     expect_fate(fates, 1, 3, false);
     assert_true(next_fate(fates).cancelled);
     assert_true(next_fate(fates).cancelled);
-    rpl_fates_close(fates);
+    rfn_fates_close(fates);
 }
 
 /* Requests complete in another order than they were made. */
 static void test_fates(void **state)
 {
     (void)state;
-    struct rpl_fates *fates;
+    struct rfn_fates *fates;
     EVENT(0, IRECV, 0, 20, 21, PLAIN, 4, DOUBLE, RFN_ANY, RFN_ANY, WORLD); /* 0 */
     EVENT(0, ISEND, 0, 20, 21, PLAIN, 4, DOUBLE, 1, 3, WORLD);             /* 1 */
     EVENT(0, IRECV, 0, 20, 21, PLAIN, 4, DOUBLE, 2, RFN_ANY, WORLD);       /* 2 */
@@ -413,34 +413,34 @@ static void test_fates(void **state)
         EVENT(0, WAIT, 0, 32, 33, SLOT(0), LIST(0, i, ASKED, 8, 0, 0));
     }
     finalize();
-    assert_int_equal(rpl_fates_open(&fates, &operations, volumes, 0, &diag), 0);
+    assert_int_equal(rfn_fates_open(&fates, &fake, volumes, 0, &diag), 0);
     expect_fate(fates, 3, 9, false);
     assert_true(next_fate(fates).cancelled);
     expect_fate(fates, 2, 6, false);
     for (int64_t i = 1; i < 4; i++)
         expect_fate(fates, i, 5, false);
-    struct rpl_fate fate;
-    assert_int_equal(rpl_fates_next(fates, &fate, &diag), RFN_E_CORRUPT); /* no more */
-    rpl_fates_close(fates);
+    struct rfn_fate fate;
+    assert_int_equal(rfn_fates_next(fates, &fate, &diag), RFN_E_CORRUPT); /* no more */
+    rfn_fates_close(fates);
 }
 
 /* What never completes is as it was asked for. */
 static void test_open_end(void **state)
 {
     (void)state;
-    struct rpl_fates *fates;
+    struct rfn_fates *fates;
     EVENT(1, IRECV, 0, 20, 21, PLAIN, 4, DOUBLE, 2, 8, WORLD);
     finalize();
-    assert_int_equal(rpl_fates_open(&fates, &operations, volumes, 1, &diag), 0);
+    assert_int_equal(rfn_fates_open(&fates, &fake, volumes, 1, &diag), 0);
     expect_fate(fates, 2, 8, false);
-    rpl_fates_close(fates);
+    rfn_fates_close(fates);
     fake.streams[1].fails_with = RFN_E_CORRUPT;
-    assert_int_equal(rpl_fates_open(&fates, &operations, volumes, 1, &diag), 0);
-    struct rpl_fate fate;
-    assert_int_equal(rpl_fates_next(fates, &fate, &diag), RFN_E_CORRUPT);
-    rpl_fates_close(fates);
+    assert_int_equal(rfn_fates_open(&fates, &fake, volumes, 1, &diag), 0);
+    struct rfn_fate fate;
+    assert_int_equal(rfn_fates_next(fates, &fate, &diag), RFN_E_CORRUPT);
+    rfn_fates_close(fates);
     fake.streams[1].opens_with = RFN_E_INCOMPLETE;
-    assert_int_equal(rpl_fates_open(&fates, &operations, volumes, 1, &diag), RFN_E_INCOMPLETE);
+    assert_int_equal(rfn_fates_open(&fates, &fake, volumes, 1, &diag), RFN_E_INCOMPLETE);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)

@@ -5,26 +5,26 @@
  * second cursor runs ahead of the first one, as far as it takes. What is kept is proportional to
  * the requests in between.
  */
-#ifndef RFN_REPLAY_FATES_H
-#define RFN_REPLAY_FATES_H
+#ifndef RFN_ANALYZE_FATES_H
+#define RFN_ANALYZE_FATES_H
 
+#include "analyze/operations.h"
 #include "refrain/volume.h"
-#include "replay/operations.h"
 
-struct rpl_fate {
+struct rfn_fate {
     int64_t source, tag; /* of the message that was received; else as asked for */
     bool cancelled;
 };
 
-struct rpl_fates;
+struct rfn_fates;
 
-/* operations and volumes are borrowed. */
-int rpl_fates_open(struct rpl_fates **fates, const struct rpl_operations *operations,
+/* archive and volumes are borrowed. */
+int rfn_fates_open(struct rfn_fates **fates, const struct rfn_archive *archive,
                    const struct rfn_volumes *volumes, uint32_t stream, struct rfn_diag *diag);
-void rpl_fates_close(struct rpl_fates *fates);
+void rfn_fates_close(struct rfn_fates *fates);
 
 /* The fate of the next request from point to point that the stream makes (not of persistent ones)
  * or starts. 0, or an error. */
-int rpl_fates_next(struct rpl_fates *fates, struct rpl_fate *fate, struct rfn_diag *diag);
+int rfn_fates_next(struct rfn_fates *fates, struct rfn_fate *fate, struct rfn_diag *diag);
 
 #endif

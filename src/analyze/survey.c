@@ -1,4 +1,4 @@
-#include "replay/survey.h"
+#include "analyze/survey.h"
 
 #include "base/grow.h"
 #include "base/hash.h"
@@ -17,12 +17,12 @@ struct open {
 };
 
 struct work {
-    struct rpl_survey *survey;
-    const struct rpl_operations *operations;
+    struct rfn_survey *survey;
+    const struct rfn_treatments *operations;
     const struct rfn_volumes *volumes;
     struct rfn_cursor *cursor;
     struct rfn_tracker *tracker;
-    struct rpl_known known;
+    struct rfn_treat_objects known;
     struct rfn_diag *diag;
     uint32_t rank, thread;
     bool begun, ended;
@@ -48,11 +48,11 @@ static uint64_t number_of(int64_t comm, int64_t source, int64_t dest, int64_t ta
 }
 
 /* Of the message that a call sends; 0 if it sends none. */
-static uint64_t sent(struct work *work, const struct rpl_call *call,
+static uint64_t sent(struct work *work, const struct rfn_call_event *call,
                      const struct rfn_volume *volume)
 {
-    int64_t tag = rpl_word(call, RPL_sendtag, rpl_word(call, RPL_tag, 0));
-    if (!call->operation->sends || volume->dest == RFN_PROC_NULL)
+    int64_t tag = rfn_word(call, RFN_IN_sendtag, rfn_word(call, RFN_IN_tag, 0));
+    if (!rfn_call_sends(call->call) || volume->dest == RFN_PROC_NULL)
         return 0;
     if (tag > work->survey->largest_tag)
         work->survey->largest_tag = tag;
@@ -65,7 +65,7 @@ static uint64_t sent(struct work *work, const struct rpl_call *call,
 static int received(struct work *work, const struct rfn_record *record,
                     const struct rfn_volume *volume)
 {
-    struct rpl_survey *survey = work->survey;
+    struct rfn_survey *survey = work->survey;
     if (volume->source == RFN_PROC_NULL || volume->comm < 0)
         return 0;
     if (volume->source < 0 || volume->tag < 0)
@@ -88,33 +88,33 @@ static bool is_wildcard(const struct rfn_volume *volume)
 
 /* A call that sends or receives, and is over when it returns. A matched probe takes the message,
  * the receive that follows only fetches it. */
-static int message(struct work *work, const struct rpl_call *call, const struct rfn_volume *volume)
+static int message(struct work *work, const struct rfn_call_event *call,
+                   const struct rfn_volume *volume)
 {
-    const char *name = call->operation->name;
     work->survey->messages += sent(work, call, volume);
-    bool matches = strcmp(name, "Mprobe") == 0 || strcmp(name, "Improbe") == 0;
-    if (call->operation->receives || matches)
+    if (call->call->kind == RFN_CALL_RECV || call->call->kind == RFN_CALL_SENDRECV ||
+        call->call->kind == RFN_CALL_MRECV || call->call->kind == RFN_CALL_MPROBE)
         return received(work, call->record, volume);
     return 0;
 }
 
 /* ---- requests ---- */
 
-static int created(struct work *work, const struct rpl_call *call, const struct rfn_volume *volume,
-                   uint32_t id, bool issued)
+static int created(struct work *work, const struct rfn_call_event *call,
+                   const struct rfn_volume *volume, uint32_t id, bool issued)
 {
     RFN_TRY(RFN_GROW_ZEROED(work->open, work->open_capacity, (size_t)id + 1));
     work->open[id] = (struct open){.issued = issued};
     if (!issued)
         return 0;
-    bool message = call->operation->sends || call->operation->receives;
+    bool message = rfn_call_sends(call->call) || rfn_call_receives(call->call);
     work->open[id].sent = message ? sent(work, call, volume) : 0;
     work->open[id].source = volume->source;
     work->open[id].tag = volume->tag;
-    work->open[id].active = call->operation->mode == RPL_NONBLOCKING;
-    if (call->operation->mode == RPL_NONBLOCKING)
+    work->open[id].active = call->call->variant == RFN_CALL_NONBLOCKING;
+    if (call->call->variant == RFN_CALL_NONBLOCKING)
         work->survey->messages += work->open[id].sent;
-    if (call->operation->receives && is_wildcard(volume))
+    if (rfn_call_receives(call->call) && is_wildcard(volume))
         work->survey->wants_fates = true;
     return 0;
 }
@@ -126,7 +126,6 @@ static int completed(struct work *work, const struct rfn_record *record,
         return 0;
     if (one->error)
         return refuse(work, record, "a request failed when this was recorded");
-    const struct rpl_operation *made = &work->operations->of[one->origin->function];
     if (one->origin->id >= work->open_capacity)
         return 0;
     struct open *open = &work->open[one->origin->id];
@@ -135,10 +134,10 @@ static int completed(struct work *work, const struct rfn_record *record,
         return 0;
     if (one->cancelled)
         work->survey->messages -= open->sent;
-    if (!made->receives || one->cancelled)
+    if (!one->origin->receives || one->cancelled)
         return 0;
     struct rfn_volume volume = *one->origin->volume;
-    rpl_match(&volume, open->source, open->tag);
+    rfn_take_posted(&volume, open->source, open->tag);
     return received(work, record, &volume);
 }
 
@@ -148,14 +147,13 @@ static int freed(struct work *work, const struct rfn_record *record,
                  const struct rfn_request_effects *effects)
 {
     const struct rfn_request_origin *origin = effects->freed;
-    const struct rpl_operation *made = &work->operations->of[origin->function];
-    bool waits = made->receives && !effects->given_up && origin->id < work->open_capacity &&
+    bool waits = origin->receives && !effects->given_up && origin->id < work->open_capacity &&
                  work->open[origin->id].active;
     return waits ? received(work, record, origin->volume) : 0;
 }
 
-static int requests(struct work *work, const struct rpl_call *call, const struct rfn_volume *volume,
-                    bool issued)
+static int requests(struct work *work, const struct rfn_call_event *call,
+                    const struct rfn_volume *volume, bool issued)
 {
     struct rfn_request_effects effects;
     if (!rfn_tracker_concerns(work->tracker, call->record->function))
@@ -175,7 +173,7 @@ static int requests(struct work *work, const struct rpl_call *call, const struct
     }
     if (effects.freed)
         RFN_TRY(freed(work, call->record, &effects));
-    if (call->operation->class_ != RFN_CLASS_COMPLETION)
+    if (call->call->class_ != RFN_CLASS_COMPLETION)
         return 0;
     for (size_t i = 0; i < effects.n_completed; i++)
         RFN_TRY(completed(work, call->record, &effects.completed[i]));
@@ -185,16 +183,16 @@ static int requests(struct work *work, const struct rpl_call *call, const struct
 /* ---- collective calls ---- */
 
 /* Each of them is counted by all members, and counted back by the first. */
-static void collective(struct work *work, const struct rpl_call *call)
+static void collective(struct work *work, const struct rfn_call_event *call)
 {
-    int64_t comm = rpl_comm(call);
-    if (!call->operation->ordered || comm < 0)
+    int64_t comm = rfn_word(call, RFN_IN_COMM, -1);
+    if (!rfn_is_ordered(call) || comm < 0)
         return;
     const struct rfn_comm_info *info = rfn_archive_comm(call->archive, (uint32_t)comm);
     if (info->kind == RFN_COMM_SELF)
         return;
-    uint64_t words[] = {(uint64_t)comm, work->ordinals[comm]++, (uint64_t)call->operation->mode,
-                        rfn_hash_bytes(call->operation->name, strlen(call->operation->name))};
+    uint64_t words[] = {(uint64_t)comm, work->ordinals[comm]++, call->call->variant,
+                        call->call->operation};
     uint64_t number = rfn_hash_bytes(words, sizeof words);
     work->survey->collectives += number;
     if (rfn_comm_world_rank(call->archive, (uint32_t)comm, false, 0) == work->rank)
@@ -202,22 +200,22 @@ static void collective(struct work *work, const struct rpl_call *call)
 }
 
 /* Sizes of reductions and of what many ranks give are integers, in bytes, here. */
-static int check_sizes(const struct work *work, const struct rpl_call *call)
+static int check_sizes(const struct work *work, const struct rfn_call_event *call)
 {
-    static const enum rpl_role counts[] = {RPL_sendcounts, RPL_recvcounts};
-    static const enum rpl_role types[] = {RPL_sendtypes, RPL_recvtypes};
-    static const enum rpl_role type[] = {RPL_sendtype, RPL_recvtype};
+    static const enum rfn_input counts[] = {RFN_IN_sendcounts, RFN_IN_recvcounts};
+    static const enum rfn_input types[] = {RFN_IN_sendtypes, RFN_IN_recvtypes};
+    static const enum rfn_input type[] = {RFN_IN_sendtype, RFN_IN_recvtype};
     static const char too_large[] = "a collective call with more than 2 GiB is not replayed";
-    if (rpl_has(call, RPL_op) && rpl_reduced_bytes(call) > INT_MAX)
+    if (rfn_has(call, RFN_IN_op) && rfn_reduced_bytes(call) > INT_MAX)
         return refuse(work, call->record, too_large);
     for (int side = 0; side < 2; side++) {
         size_t n, n_types;
-        const int64_t *list = rpl_list(call, counts[side], RFN_KIND_COUNT, &n);
-        const int64_t *of = rpl_list(call, types[side], RFN_KIND_TYPE, &n_types);
-        int64_t one = rpl_word(call, type[side], rpl_word(call, RPL_datatype, -1)), sum = 0;
+        const int64_t *list = rfn_word_list(call, counts[side], RFN_KIND_COUNT, &n);
+        const int64_t *of = rfn_word_list(call, types[side], RFN_KIND_TYPE, &n_types);
+        int64_t one = rfn_word(call, type[side], rfn_word(call, RFN_IN_datatype, -1)), sum = 0;
         for (size_t i = 0; i < n && sum <= INT_MAX; i++) {
-            int64_t size = rpl_type_bytes(call, i < n_types ? of[i] : one);
-            int64_t bytes = rpl_times(list[i], size);
+            int64_t size = rfn_type_bytes(call->archive, i < n_types ? of[i] : one);
+            int64_t bytes = rfn_product(list[i], size);
             sum += bytes > INT_MAX ? INT64_C(1) << 32 : bytes;
         }
         if (sum > INT_MAX)
@@ -242,41 +240,41 @@ static int begin_or_end(struct work *work, const struct rfn_record *record, bool
     return 0;
 }
 
-static int issue(struct work *work, const struct rpl_call *call, const struct rfn_volume *volume)
+static int issue(struct work *work, const struct rfn_call_event *call,
+                 const struct rfn_volume *volume)
 {
     if (!work->begun || work->ended)
         return refuse(work, call->record, "a call before MPI_Init or after MPI_Finalize");
     work->survey->issued++;
-    if (call->operation->class_ != RFN_CLASS_RMA)
+    if (call->call->class_ != RFN_CLASS_RMA)
         RFN_TRY(check_sizes(work, call));
     collective(work, call);
-    return call->operation->mode == RPL_BLOCKING ? message(work, call, volume) : 0;
+    return call->call->variant == RFN_CALL_BLOCKING ? message(work, call, volume) : 0;
 }
 
 static int event(struct work *work, const struct rfn_record *record)
 {
-    const struct rpl_call call = {work->operations->archive,
-                                  &work->operations->of[record->function], work->cursor, record,
-                                  work->rank};
+    const struct rfn_call_event call = rfn_call_event(work->operations->archive, work->cursor,
+                                                      work->rank, record);
     struct rfn_volume volume = rfn_volume_of(work->volumes, work->cursor, work->rank, record);
-    if (call.operation->refused)
+    if (call.call->operation == RFN_MPI_Session_init || call.call->operation == RFN_MPI_Abort)
         return refuse(work, record, "a program that calls this cannot be replayed");
     if (record->failed_poll) {
         work->survey->polls += record->polls;
         work->survey->polls_ns += (uint64_t)record->inside_ns;
         return 0;
     }
-    int treatment = rpl_decide(&work->known, &call);
+    int treatment = rfn_treat(&work->known, work->operations, &call);
     RFN_TRY(treatment);
-    if (treatment == RPL_BEGIN || treatment == RPL_END)
-        return begin_or_end(work, record, treatment == RPL_BEGIN);
-    if (treatment == RPL_FAILED && call.operation->class_ == RFN_CLASS_COMPLETION)
+    if (treatment == RFN_TREAT_BEGIN || treatment == RFN_TREAT_END)
+        return begin_or_end(work, record, treatment == RFN_TREAT_BEGIN);
+    if (treatment == RFN_TREAT_FAILED && call.call->kind == RFN_CALL_COMPLETE)
         return refuse(work, record, "it failed when this was recorded");
-    work->survey->failed += treatment == RPL_FAILED;
-    work->survey->skipped[record->function] += treatment == RPL_SKIP;
-    if (treatment == RPL_ISSUE)
+    work->survey->failed += treatment == RFN_TREAT_FAILED;
+    work->survey->skipped[record->function] += treatment == RFN_TREAT_SKIP;
+    if (treatment == RFN_TREAT_ISSUE)
         RFN_TRY(issue(work, &call, &volume));
-    return requests(work, &call, &volume, treatment == RPL_ISSUE);
+    return requests(work, &call, &volume, treatment == RFN_TREAT_ISSUE);
 }
 
 static int read_all(struct work *work)
@@ -292,7 +290,7 @@ static int read_all(struct work *work)
     return got;
 }
 
-int rpl_survey_stream(const struct rfn_archive *archive, uint32_t rank, uint32_t *stream,
+int rfn_survey_stream(const struct rfn_archive *archive, uint32_t rank, uint32_t *stream,
                       struct rfn_diag *diag)
 {
     uint32_t n = rfn_archive_run(archive)->streams, callers = 0;
@@ -318,7 +316,7 @@ int rpl_survey_stream(const struct rfn_archive *archive, uint32_t rank, uint32_t
     return 0;
 }
 
-int rpl_survey_init(struct rpl_survey *survey, const struct rpl_operations *operations,
+int rfn_survey_init(struct rfn_survey *survey, const struct rfn_treatments *operations,
                     const struct rfn_volumes *volumes, uint32_t stream, struct rfn_diag *diag)
 {
     struct rfn_stream_info info = rfn_archive_stream(operations->archive, stream);
@@ -328,28 +326,28 @@ int rpl_survey_init(struct rpl_survey *survey, const struct rpl_operations *oper
                         .diag = diag,
                         .rank = info.rank,
                         .thread = info.thread};
-    *survey = (struct rpl_survey){0};
+    *survey = (struct rfn_survey){0};
     survey->skipped = calloc((size_t)operations->n + 1, sizeof *survey->skipped);
     work.ordinals = calloc((size_t)rfn_archive_comms(operations->archive) + 1,
                            sizeof *work.ordinals);
     work.tracker = rfn_tracker_new(operations->archive);
     int error = survey->skipped && work.ordinals && work.tracker ? 0 : RFN_E_NOMEM;
     if (error == 0)
-        error = rpl_known_init(&work.known, operations->archive);
+        error = rfn_treat_objects_init(&work.known, operations->archive);
     if (error == 0)
         error = rfn_cursor_open(operations->archive, stream, &work.cursor, diag);
     if (error == 0) {
         error = read_all(&work);
         rfn_cursor_close(work.cursor);
     }
-    rpl_known_release(&work.known);
+    rfn_treat_objects_release(&work.known);
     rfn_tracker_free(work.tracker);
     free(work.ordinals);
     free(work.open);
     return error;
 }
 
-void rpl_survey_release(struct rpl_survey *survey)
+void rfn_survey_release(struct rfn_survey *survey)
 {
     free(survey->skipped);
     survey->skipped = NULL;

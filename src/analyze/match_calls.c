@@ -1,11 +1,10 @@
-/* wait_calls.c - what a call sends, posts, joins or completes, when it enters.
+/* match_calls.c - what a call sends, posts, joins or completes, when it enters.
  *
  * What a call, or the one that completes it, has to wait for is put into the stream's list of
  * awaited things; it is measured when the event leaves. Ranks, communicators and counts come from a
  * file: what makes no sense is left out.
  */
-#include "analyze/places.h"
-#include "analyze/wait_pass.h"
+#include "analyze/matching.h"
 #include "base/grow.h"
 #include "refrain/event.h"
 
@@ -13,47 +12,52 @@
 
 /* The event that enters. */
 struct call {
-    struct rfn_wait_pass *pass;
-    struct rfn_wait_stream *stream;
-    struct rfn_wait_symbol *symbol;
+    struct rfn_match *match;
+    struct rfn_match_stream *stream;
+    struct rfn_match_symbol *symbol;
     const struct rfn_replay_stream *at;
     const struct rfn_record *record;
-    const struct rfn_role *role;
+    const struct rfn_call *role;
 };
 
 /* Room for so many awaited things more. */
 static inline int reserve(const struct call *call, size_t n)
 {
-    struct rfn_wait_stream *stream = call->stream;
+    struct rfn_match_stream *stream = call->stream;
     return RFN_GROW(stream->awaited, stream->awaited_capacity, stream->n_awaited + n);
 }
 
 static int await(struct call *call, struct rfn_awaited awaited)
 {
-    struct rfn_wait_stream *stream = call->stream;
+    struct rfn_match_stream *stream = call->stream;
     RFN_TRY(reserve(call, 1));
     stream->awaited[stream->n_awaited++] = awaited;
     return 0;
 }
 
-static struct rfn_wait_process *process_of(const struct call *call)
+static struct rfn_match_process *process_of(const struct call *call)
 {
-    return &call->pass->processes[call->at->rank];
+    return &call->match->processes[call->at->rank];
 }
 
 static int64_t input(const struct call *call, int8_t place, int64_t otherwise)
 {
-    return rfn_input(call->record, place, otherwise);
+    return place < 0 ? otherwise : call->record->in[place];
+}
+
+static bool is_partitioned(const struct rfn_call *role)
+{
+    return role->operation == RFN_MPI_Psend || role->operation == RFN_MPI_Precv;
 }
 
 static const struct rfn_volume *volume_of(const struct call *call)
 {
-    return rfn_tally_volume(call->symbol->tally);
+    return &call->symbol->volume;
 }
 
-static bool valid_comm(const struct rfn_wait_pass *pass, int64_t comm)
+static bool valid_comm(const struct rfn_match *match, int64_t comm)
 {
-    return comm >= 0 && comm < rfn_archive_comms(pass->archive);
+    return comm >= 0 && comm < rfn_archive_comms(match->archive);
 }
 
 /* ---- messages ---- */
@@ -62,12 +66,12 @@ static bool valid_comm(const struct rfn_wait_pass *pass, int64_t comm)
 static int64_t channel_of(struct call *call, int64_t source, int64_t dest, int64_t comm,
                           int64_t tag)
 {
-    uint32_t ranks = call->pass->waits->n_ranks;
+    uint32_t ranks = call->match->n_ranks;
     if (source < 0 || source >= ranks || dest < 0 || dest >= ranks)
         return RFN_E_NOTFOUND;
     const struct rfn_channel_key key = {
         .source = (uint32_t)source, .dest = (uint32_t)dest, .comm = (uint32_t)comm, .tag = tag};
-    return rfn_channel_of(&call->pass->channels, &key);
+    return rfn_channel_of(&call->match->channels, &key);
 }
 
 /* A channel that the symbol may remember. */
@@ -75,7 +79,7 @@ static int64_t remembered(const struct call *call, uint32_t channel, uint32_t ge
 {
     if (!call->symbol->constant || !channel)
         return RFN_NONE;
-    struct rfn_channel *of = &call->pass->channels.items[channel - 1];
+    struct rfn_channel *of = &call->match->channels.items[channel - 1];
     of->used |= of->generation == generation;
     return of->generation == generation ? (int64_t)channel - 1 : RFN_NONE;
 }
@@ -84,10 +88,10 @@ static int64_t remembered(const struct call *call, uint32_t channel, uint32_t ge
  * there. */
 static bool elsewhere(struct call *call, int64_t peer, int64_t world, int64_t comm)
 {
-    if (peer == RFN_PROC_NULL || !valid_comm(call->pass, comm))
+    if (peer == RFN_PROC_NULL || !valid_comm(call->match, comm))
         return true;
-    if (world < 0 || world >= call->pass->waits->n_ranks) {
-        call->pass->waits->matching.foreign++;
+    if (world < 0 || world >= call->match->n_ranks) {
+        call->match->foreign++;
         return true;
     }
     return false;
@@ -97,7 +101,7 @@ static bool elsewhere(struct call *call, int64_t peer, int64_t world, int64_t co
  * sends to nobody that is known. */
 static int64_t find_send_channel(struct call *call, const struct rfn_persistent *persistent)
 {
-    struct rfn_wait_symbol *symbol = call->symbol;
+    struct rfn_match_symbol *symbol = call->symbol;
     const struct rfn_volume *volume = persistent ? &persistent->volume : volume_of(call);
     int64_t tag = persistent ? persistent->send_tag : input(call, call->role->send_tag, RFN_ANY);
     if (elsewhere(call, volume->dest, volume->dest_world, volume->comm))
@@ -106,24 +110,24 @@ static int64_t find_send_channel(struct call *call, const struct rfn_persistent 
     if (channel < 0)
         return channel;
     symbol->send_channel = (uint32_t)channel + 1;
-    symbol->send_generation = call->pass->channels.items[channel].generation;
+    symbol->send_generation = call->match->channels.items[channel].generation;
     symbol->sent_bytes = volume->sent_bytes;
     return channel;
 }
 
 /* The call sends a message, or the start of a persistent request does. *message: its number + 1, 0
  * if it goes to nobody. */
-static int send(struct call *call, const struct rfn_role *role,
+static int send(struct call *call, const struct rfn_call *role,
                 const struct rfn_persistent *persistent, uint32_t *message)
 {
-    const struct rfn_wait_symbol *symbol = call->symbol;
+    const struct rfn_match_symbol *symbol = call->symbol;
     int64_t channel = remembered(call, symbol->send_channel, symbol->send_generation);
     if (channel < 0)
         channel = find_send_channel(call, persistent);
     if (channel < 0)
         return channel == RFN_E_NOTFOUND ? 0 : (int)channel;
-    int64_t number = rfn_channels_send(&call->pass->channels, (uint32_t)channel, call->stream->here,
-                                       symbol->sent_bytes, role->mode, true);
+    int64_t number = rfn_channels_send(&call->match->channels, (uint32_t)channel,
+                                       call->stream->here, symbol->sent_bytes, role->mode, true);
     RFN_TRY((int)(number < 0 ? number : 0));
     *message = (uint32_t)number + 1;
     return 0;
@@ -134,16 +138,16 @@ static int64_t world_of(const struct call *call, int64_t comm, int64_t source)
 {
     if (source == RFN_ANY)
         return RFN_ANY;
-    return rfn_comm_peer(call->pass->archive, (uint32_t)comm, call->at->rank, source);
+    return rfn_comm_peer(call->match->archive, (uint32_t)comm, call->at->rank, source);
 }
 
 static int64_t find_receive_channel(struct call *call, int64_t comm, int64_t world, int64_t tag)
 {
-    struct rfn_wait_symbol *symbol = call->symbol;
+    struct rfn_match_symbol *symbol = call->symbol;
     int64_t channel = channel_of(call, world, call->at->rank, comm, tag);
     if (channel >= 0) {
         symbol->receive_channel = (uint32_t)channel + 1;
-        symbol->receive_generation = call->pass->channels.items[channel].generation;
+        symbol->receive_generation = call->match->channels.items[channel].generation;
     }
     return channel;
 }
@@ -151,7 +155,7 @@ static int64_t find_receive_channel(struct call *call, int64_t comm, int64_t wor
 /* Posts a receive from a channel. *receive: its number + 1. */
 static int post_in(struct call *call, int64_t channel, uint32_t *receive)
 {
-    int64_t number = rfn_channels_post_in(&call->pass->channels, (uint32_t)channel, call->at->rank,
+    int64_t number = rfn_channels_post_in(&call->match->channels, (uint32_t)channel, call->at->rank,
                                           call->stream->here);
     RFN_TRY((int)(number < 0 ? number : 0));
     *receive = (uint32_t)number + 1;
@@ -161,7 +165,7 @@ static int post_in(struct call *call, int64_t channel, uint32_t *receive)
 /* Posts a receive of a message from `source` (of comm) with a tag, each perhaps RFN_ANY. */
 static int post(struct call *call, int64_t comm, int64_t source, int64_t tag, uint32_t *receive)
 {
-    if (source == RFN_PROC_NULL || !valid_comm(call->pass, comm))
+    if (source == RFN_PROC_NULL || !valid_comm(call->match, comm))
         return 0;
     int64_t world = world_of(call, comm, source);
     if (source != RFN_ANY && elsewhere(call, source, world, comm))
@@ -172,7 +176,7 @@ static int post(struct call *call, int64_t comm, int64_t source, int64_t tag, ui
             return channel == RFN_E_NOTFOUND ? 0 : (int)channel;
         return post_in(call, channel, receive);
     }
-    int64_t number = rfn_channels_post(&call->pass->channels, call->at->rank, call->stream->here,
+    int64_t number = rfn_channels_post(&call->match->channels, call->at->rank, call->stream->here,
                                        (uint32_t)comm, world, tag);
     RFN_TRY((int)(number < 0 ? number : 0));
     *receive = (uint32_t)number + 1;
@@ -183,8 +187,8 @@ static int post(struct call *call, int64_t comm, int64_t source, int64_t tag, ui
  * RFN_E_NOTFOUND: that is a process of another job. */
 static int tell(struct call *call, uint32_t receive, int64_t comm, int64_t source, int64_t tag)
 {
-    struct rfn_channels *channels = &call->pass->channels;
-    if (channels->receives[receive].known || !valid_comm(call->pass, comm))
+    struct rfn_channels *channels = &call->match->channels;
+    if (channels->receives[receive].known || !valid_comm(call->match, comm))
         return 0;
     int64_t world = world_of(call, comm, source);
     int64_t channel = channel_of(call, world, call->at->rank, comm, tag);
@@ -202,8 +206,8 @@ struct source {
 
 static struct source posted(const struct call *call)
 {
-    return (struct source){input(call, call->role->comm, -1),
-                           input(call, call->role->source, RFN_PROC_NULL),
+    return (struct source){input(call, call->role->in[RFN_IN_COMM], -1),
+                           input(call, call->role->in[RFN_IN_source], RFN_PROC_NULL),
                            input(call, call->role->recv_tag, RFN_ANY)};
 }
 
@@ -211,9 +215,11 @@ static struct source posted(const struct call *call)
 static struct source outcome(const struct call *call)
 {
     struct source source = posted(call);
-    const struct rfn_role *role = call->role;
-    int64_t came = role->out_source < 0 ? RFN_AS_POSTED : call->record->out[role->out_source];
-    int64_t tag = role->out_tag < 0 ? RFN_AS_POSTED : call->record->out[role->out_tag];
+    const struct rfn_call *role = call->role;
+    int64_t came = role->out[RFN_OUT_RANK] < 0 ? RFN_AS_POSTED
+                                               : call->record->out[role->out[RFN_OUT_RANK]];
+    int64_t tag = role->out[RFN_OUT_TAG] < 0 ? RFN_AS_POSTED
+                                             : call->record->out[role->out[RFN_OUT_TAG]];
     if (came != RFN_AS_POSTED)
         source.source = came;
     if (tag != RFN_AS_POSTED)
@@ -224,7 +230,7 @@ static struct source outcome(const struct call *call)
 /* What a call asks for, with a request. */
 static int post_asked(struct call *call, uint32_t *receive)
 {
-    const struct rfn_wait_symbol *symbol = call->symbol;
+    const struct rfn_match_symbol *symbol = call->symbol;
     int64_t channel = remembered(call, symbol->receive_channel, symbol->receive_generation);
     if (channel >= 0)
         return post_in(call, channel, receive);
@@ -240,12 +246,13 @@ static bool came_as_posted(const struct call *call, int8_t outcome)
 /* A blocking receive: its outcome is known, so that it can be posted as if it had asked for it. */
 static int receive_now(struct call *call, uint32_t *receive)
 {
-    if (came_as_posted(call, call->role->out_source) && came_as_posted(call, call->role->out_tag))
+    if (came_as_posted(call, call->role->out[RFN_OUT_RANK]) &&
+        came_as_posted(call, call->role->out[RFN_OUT_TAG]))
         return post_asked(call, receive);
     struct source source = outcome(call), asked = posted(call);
     RFN_TRY(post(call, source.comm, source.source, source.tag, receive));
     if (*receive)
-        call->pass->channels.receives[*receive - 1].any = rfn_wildcards(asked.source, asked.tag);
+        call->match->channels.receives[*receive - 1].any = rfn_wildcards(asked.source, asked.tag);
     if (source.source != asked.source || source.tag != asked.tag)
         call->symbol->receive_channel = 0; /* the next one may be of another channel */
     return 0;
@@ -256,7 +263,7 @@ static int receive_now(struct call *call, uint32_t *receive)
 static int probe_matched(struct call *call)
 {
     uint32_t receive = 0;
-    int64_t handle = call->record->out[call->role->out_message];
+    int64_t handle = call->record->out[call->role->out[RFN_OUT_MESSAGE]];
     RFN_TRY(receive_now(call, &receive));
     if (!receive)
         return 0;
@@ -267,7 +274,7 @@ static int probe_matched(struct call *call)
 
 static void receive_matched(struct call *call, uint32_t *receive)
 {
-    uint64_t handle = (uint64_t)input(call, call->role->message, -1);
+    uint64_t handle = (uint64_t)input(call, call->role->in[RFN_IN_MESSAGE], -1);
     const uint64_t *number = rfn_map_get(&process_of(call)->handles, handle);
     if (!number)
         return;
@@ -278,7 +285,7 @@ static void receive_matched(struct call *call, uint32_t *receive)
 static int probe(struct call *call)
 {
     struct source source = outcome(call);
-    if (source.source == RFN_PROC_NULL || !valid_comm(call->pass, source.comm))
+    if (source.source == RFN_PROC_NULL || !valid_comm(call->match, source.comm))
         return 0;
     int64_t world = world_of(call, source.comm, source.source);
     int64_t channel = channel_of(call, world, call->at->rank, source.comm, source.tag);
@@ -294,30 +301,31 @@ static int probe(struct call *call)
 
 static int64_t object_of(struct call *call)
 {
-    struct rfn_collectives *collectives = call->pass->collectives;
-    switch (call->role->collective) {
-    case RFN_COLLECTIVE_INIT:
+    struct rfn_collectives *collectives = call->match->collectives;
+    switch (call->role->kind) {
+    case RFN_CALL_INIT:
         return rfn_collectives_of_run(collectives, false);
-    case RFN_COLLECTIVE_FINALIZE:
+    case RFN_CALL_FINALIZE:
         return rfn_collectives_of_run(collectives, true);
     default:
         break;
     }
-    if (call->role->comm >= 0)
-        return rfn_collectives_of_comm(collectives, call->record->in[call->role->comm]);
-    return rfn_collectives_of_file(collectives, call->at->rank, input(call, call->role->file, -1));
+    if (call->role->in[RFN_IN_COMM] >= 0)
+        return rfn_collectives_of_comm(collectives, call->record->in[call->role->in[RFN_IN_COMM]]);
+    return rfn_collectives_of_file(collectives, call->at->rank,
+                                   input(call, call->role->in[RFN_IN_FILE], -1));
 }
 
 /* The object and the rank's place in it; false if there is none. */
 static int find_object(struct call *call, int64_t *object, int64_t *place)
 {
-    struct rfn_wait_symbol *symbol = call->symbol;
-    bool constant = symbol->constant && call->role->file < 0;
+    struct rfn_match_symbol *symbol = call->symbol;
+    bool constant = symbol->constant && call->role->in[RFN_IN_FILE] < 0;
     if (!constant || symbol->object == RFN_NONE) {
         symbol->object = object_of(call);
         if (symbol->object >= 0)
-            symbol->place = rfn_collectives_place(call->pass->collectives, (uint32_t)symbol->object,
-                                                  call->at->rank);
+            symbol->place = rfn_collectives_place(call->match->collectives,
+                                                  (uint32_t)symbol->object, call->at->rank);
     }
     *object = symbol->object;
     *place = symbol->place;
@@ -327,7 +335,8 @@ static int find_object(struct call *call, int64_t *object, int64_t *place)
 static bool moves_data(const struct call *call)
 {
     const struct rfn_volume *volume = volume_of(call);
-    return call->role->always_data || volume->sent_bytes > 0 || volume->received_bytes > 0;
+    bool always = call->role->kind == RFN_CALL_BARRIER || call->role->kind >= RFN_CALL_MAKE;
+    return always || volume->sent_bytes > 0 || volume->received_bytes > 0;
 }
 
 /* What a call does that is about to be waited for, by itself or by who completes its request. */
@@ -336,13 +345,14 @@ struct doing {
     struct rfn_share share;
 };
 
-static int join(struct call *call, uint32_t object, uint32_t place, const struct rfn_role *role,
+static int join(struct call *call, uint32_t object, uint32_t place, const struct rfn_call *role,
                 int64_t root, bool data, struct doing *doing)
 {
     const struct rfn_collective_call made = {
-        .object = object, .place = place, .kind = role->collective, .root = root, .data = data};
+        .object = object, .place = place, .kind = role->kind, .root = root, .data = data};
     doing->message = RFN_JOINS;
-    return rfn_collectives_enter(call->pass->collectives, &made, call->stream->here, &doing->share);
+    return rfn_collectives_enter(call->match->collectives, &made, call->stream->here,
+                                 &doing->share);
 }
 
 static int collective(struct call *call, struct doing *doing)
@@ -351,19 +361,19 @@ static int collective(struct call *call, struct doing *doing)
     RFN_TRY(find_object(call, &object, &place));
     if (object < 0 || place < 0)
         return 0;
-    int64_t root = input(call, call->role->root, RFN_UNKNOWN);
+    int64_t root = input(call, call->role->in[RFN_IN_root], RFN_UNKNOWN);
     RFN_TRY(
         join(call, (uint32_t)object, (uint32_t)place, call->role, root, moves_data(call), doing));
-    if (call->role->out_file < 0)
+    if (call->role->out[RFN_OUT_FILE] < 0)
         return 0;
-    return rfn_collectives_opened(call->pass->collectives, &doing->share, call->at->rank,
-                                  call->record->out[call->role->out_file]);
+    return rfn_collectives_opened(call->match->collectives, &doing->share, call->at->rank,
+                                  call->record->out[call->role->out[RFN_OUT_FILE]]);
 }
 
 /* The call has to wait for it. */
 static int await_all(struct call *call, const struct doing *doing, bool cancelled)
 {
-    struct rfn_operation messages = {doing->message, doing->receive};
+    struct rfn_begun messages = {doing->message, doing->receive};
     if (doing->message == RFN_JOINS) {
         messages.message = 0;
         RFN_TRY(await(call, (struct rfn_awaited){.kind = RFN_AWAITS_ALL,
@@ -371,25 +381,40 @@ static int await_all(struct call *call, const struct doing *doing, bool cancelle
                                                  .share = doing->share}));
     }
     RFN_TRY(reserve(call, 2));
-    rfn_pass_await_messages(call->stream, messages, cancelled);
+    rfn_match_await(call->stream, messages, cancelled);
     return 0;
 }
 
 /* ---- requests ---- */
 
-static inline int operation_of(struct call *call, int64_t id, struct rfn_operation **operation)
+static inline int operation_of(struct call *call, int64_t id, struct rfn_begun **operation)
 {
-    struct rfn_wait_process *process = process_of(call);
-    RFN_TRY(RFN_GROW_ZEROED(process->operations, process->operations_capacity, (size_t)id + 1));
-    *operation = &process->operations[id];
+    struct rfn_match_process *process = process_of(call);
+    RFN_TRY(RFN_GROW_ZEROED(process->begun, process->begun_capacity, (size_t)id + 1));
+    *operation = &process->begun[id];
     return 0;
+}
+
+static int tell_posted(struct call *call, const struct doing *doing)
+{
+    struct rfn_match *match = call->match;
+    const uint32_t stream = call->stream->here.stream;
+    const struct rfn_awaited joined = {.kind = RFN_AWAITS_ALL, .share = doing->share};
+    const struct rfn_awaited sent = {.kind = RFN_AWAITS_MESSAGE_TAKEN,
+                                     .number = doing->message - 1};
+    const struct rfn_awaited posted = {.kind = RFN_AWAITS_MESSAGE, .number = doing->receive - 1};
+    if (doing->message)
+        RFN_TRY(match->hooks.posted(match, stream, doing->message == RFN_JOINS ? &joined : &sent));
+    return doing->receive ? match->hooks.posted(match, stream, &posted) : 0;
 }
 
 /* What was begun becomes that of the request. */
 static int keep_doing(struct call *call, uint32_t id, const struct doing *doing)
 {
-    struct rfn_wait_process *process = process_of(call);
-    process->operations[id] = (struct rfn_operation){doing->message, doing->receive};
+    struct rfn_match_process *process = process_of(call);
+    process->begun[id] = (struct rfn_begun){doing->message, doing->receive};
+    if (call->match->hooks.posted)
+        RFN_TRY(tell_posted(call, doing));
     if (doing->message != RFN_JOINS)
         return 0;
     RFN_TRY(RFN_GROW(process->shares, process->shares_capacity, (size_t)id + 1));
@@ -400,19 +425,19 @@ static int keep_doing(struct call *call, uint32_t id, const struct doing *doing)
 /* What a request was for: it is for nothing any more. */
 static int take_doing(struct call *call, uint32_t id, struct doing *doing)
 {
-    struct rfn_operation *operation;
+    struct rfn_begun *operation;
     RFN_TRY(operation_of(call, id, &operation));
     doing->message = operation->message;
     doing->receive = operation->receive;
     if (doing->message == RFN_JOINS)
         doing->share = process_of(call)->shares[id];
-    *operation = (struct rfn_operation){0};
+    *operation = (struct rfn_begun){0};
     return 0;
 }
 
 static struct rfn_persistent *persistent_of(const struct call *call, size_t id)
 {
-    const struct rfn_wait_process *process = process_of(call);
+    const struct rfn_match_process *process = process_of(call);
     bool is = id < process->persistent_capacity && process->persistent[id].role;
     return is ? &process->persistent[id] : NULL;
 }
@@ -422,25 +447,25 @@ static int64_t part_channel(struct call *call, int64_t channel, bool sends)
 {
     if (channel < 0)
         return channel;
-    struct rfn_channel *of = &call->pass->channels.items[channel];
+    struct rfn_channel *of = &call->match->channels.items[channel];
     struct rfn_channel_key key = of->key;
     key.part = sends ? ++of->send_inits : ++of->recv_inits;
-    return rfn_channel_of(&call->pass->channels, &key);
+    return rfn_channel_of(&call->match->channels, &key);
 }
 
 static int set_up_partitioned(struct call *call, struct rfn_persistent *persistent)
 {
     const struct rfn_volume *volume = &persistent->volume;
-    bool sends = call->role->action == RFN_ACT_SEND;
+    bool sends = call->role->kind == RFN_CALL_SEND;
     int64_t peer = sends ? volume->dest : posted(call).source, comm = posted(call).comm;
-    if (!valid_comm(call->pass, comm) || peer < 0)
+    if (!valid_comm(call->match, comm) || peer < 0)
         return 0;
-    int64_t world = rfn_comm_peer(call->pass->archive, (uint32_t)comm, call->at->rank, peer);
+    int64_t world = rfn_comm_peer(call->match->archive, (uint32_t)comm, call->at->rank, peer);
     int64_t own = call->at->rank;
     int64_t base = channel_of(call, sends ? own : world, sends ? world : own, comm,
                               persistent->send_tag);
     int64_t channel = part_channel(call, base, sends);
-    persistent->partitions = (uint32_t)input(call, call->role->partitions, 0);
+    persistent->partitions = (uint32_t)input(call, call->role->in[RFN_IN_partitions], 0);
     *(sends ? &persistent->send_channel : &persistent->receive_channel) = channel;
     return channel == RFN_E_NOMEM ? RFN_E_NOMEM : 0;
 }
@@ -451,12 +476,12 @@ static int set_up_collective(struct call *call, struct rfn_persistent *persisten
     RFN_TRY(find_object(call, &object, &place));
     if (object < 0 || place < 0)
         return 0;
-    int64_t starts = rfn_collectives_of_starts(call->pass->collectives, (uint32_t)object,
+    int64_t starts = rfn_collectives_of_starts(call->match->collectives, (uint32_t)object,
                                                (uint32_t)place);
     RFN_TRY((int)(starts < 0 ? starts : 0));
     persistent->object = (uint32_t)starts + 1;
     persistent->place = (uint32_t)place;
-    persistent->root = input(call, call->role->root, RFN_UNKNOWN);
+    persistent->root = input(call, call->role->in[RFN_IN_root], RFN_UNKNOWN);
     persistent->data = moves_data(call);
     return 0;
 }
@@ -464,26 +489,26 @@ static int set_up_collective(struct call *call, struct rfn_persistent *persisten
 /* A persistent request is made. */
 static int set_up(struct call *call, int64_t id)
 {
-    struct rfn_operation *operation;
-    struct rfn_wait_process *process = process_of(call);
+    struct rfn_begun *operation;
+    struct rfn_match_process *process = process_of(call);
     RFN_TRY(operation_of(call, id, &operation));
     RFN_TRY(RFN_GROW_ZEROED(process->persistent, process->persistent_capacity, (size_t)id + 1));
     struct rfn_persistent *persistent = &process->persistent[id];
-    *operation = (struct rfn_operation){0};
+    *operation = (struct rfn_begun){0};
     *persistent = (struct rfn_persistent){.role = call->role,
                                           .send_channel = RFN_NONE,
                                           .receive_channel = RFN_NONE,
                                           .volume = *volume_of(call),
                                           .send_tag = input(call, call->role->send_tag, RFN_ANY)};
-    if (call->role->action == RFN_ACT_COLLECTIVE)
+    if (rfn_call_is_collective(call->role))
         return set_up_collective(call, persistent);
-    return call->role->partitioned ? set_up_partitioned(call, persistent) : 0;
+    return is_partitioned(call->role) ? set_up_partitioned(call, persistent) : 0;
 }
 
 static int start_partitioned(struct call *call, struct rfn_persistent *persistent,
                              struct doing *doing)
 {
-    struct rfn_channels *channels = &call->pass->channels;
+    struct rfn_channels *channels = &call->match->channels;
     persistent->ready = 0;
     if (persistent->send_channel >= 0) {
         int64_t message = rfn_channels_send(channels, (uint32_t)persistent->send_channel,
@@ -501,11 +526,11 @@ static int start_partitioned(struct call *call, struct rfn_persistent *persisten
 static int start_messages(struct call *call, const struct rfn_persistent *persistent,
                           struct doing *doing)
 {
-    const struct rfn_role *role = persistent->role;
+    const struct rfn_call *role = persistent->role;
     call->symbol->send_channel = call->symbol->receive_channel = 0;
-    if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
+    if (role->kind == RFN_CALL_SEND || role->kind == RFN_CALL_SENDRECV)
         RFN_TRY(send(call, role, persistent, &doing->message));
-    if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
+    if (role->kind == RFN_CALL_RECV || role->kind == RFN_CALL_SENDRECV)
         RFN_TRY(post(call, persistent->volume.comm, persistent->volume.source,
                      persistent->volume.tag, &doing->receive));
     call->symbol->send_channel = call->symbol->receive_channel = 0;
@@ -521,9 +546,9 @@ static int start(struct call *call, uint32_t id)
     doing = (struct doing){0};
     if (!persistent)
         return 0;
-    if (persistent->role->partitioned)
+    if (is_partitioned(persistent->role))
         RFN_TRY(start_partitioned(call, persistent, &doing));
-    else if (persistent->role->action != RFN_ACT_COLLECTIVE)
+    else if (!rfn_call_is_collective(persistent->role))
         RFN_TRY(start_messages(call, persistent, &doing));
     else if (persistent->object)
         RFN_TRY(join(call, persistent->object - 1, persistent->place, persistent->role,
@@ -533,29 +558,29 @@ static int start(struct call *call, uint32_t id)
 
 static int make_ready(struct call *call, uint32_t id, uint64_t partitions)
 {
-    struct rfn_operation *operation;
+    struct rfn_begun *operation;
     struct rfn_persistent *persistent = persistent_of(call, id);
     RFN_TRY(operation_of(call, id, &operation));
     if (!persistent || !operation->message || operation->message == RFN_JOINS)
         return 0;
     persistent->ready += (uint32_t)partitions;
-    const struct rfn_message *message = &call->pass->channels.messages[operation->message - 1];
+    const struct rfn_message *message = &call->match->channels.messages[operation->message - 1];
     if (persistent->ready < persistent->partitions || message->begun)
         return 0;
-    return rfn_channels_begin(&call->pass->channels, operation->message - 1, call->stream->here);
+    return rfn_channels_begin(&call->match->channels, operation->message - 1, call->stream->here);
 }
 
 /* What a nonblocking call begins. */
 static int begin_doing(struct call *call, struct doing *doing)
 {
-    const struct rfn_role *role = call->role;
-    if (role->action == RFN_ACT_COLLECTIVE)
+    const struct rfn_call *role = call->role;
+    if (rfn_call_is_collective(role))
         return collective(call, doing);
-    if (role->action == RFN_ACT_MRECV)
+    if (role->kind == RFN_CALL_MRECV)
         receive_matched(call, &doing->receive);
-    if (role->action == RFN_ACT_SEND || role->action == RFN_ACT_SENDRECV)
+    if (role->kind == RFN_CALL_SEND || role->kind == RFN_CALL_SENDRECV)
         RFN_TRY(send(call, role, NULL, &doing->message));
-    if (role->action == RFN_ACT_RECV || role->action == RFN_ACT_SENDRECV)
+    if (role->kind == RFN_CALL_RECV || role->kind == RFN_CALL_SENDRECV)
         RFN_TRY(post_asked(call, &doing->receive));
     return 0;
 }
@@ -564,7 +589,7 @@ static int begin_doing(struct call *call, struct doing *doing)
 static int begin(struct call *call, int64_t id)
 {
     struct doing doing = {0};
-    struct rfn_operation *operation;
+    struct rfn_begun *operation;
     struct rfn_persistent *persistent = persistent_of(call, (size_t)id);
     RFN_TRY(operation_of(call, id, &operation));
     if (persistent)
@@ -581,8 +606,8 @@ static int tell_completed(struct call *call, struct doing *doing, const struct r
     if (told != RFN_E_NOTFOUND)
         return told;
     doing->receive = 0;
-    call->pass->waits->matching.foreign++;
-    return rfn_channels_dismiss(&call->pass->channels, receive);
+    call->match->foreign++;
+    return rfn_channels_dismiss(&call->match->channels, receive);
 }
 
 /* A request that the call completes. */
@@ -591,7 +616,7 @@ static int complete(struct call *call, const struct rfn_completed *completed)
     struct doing doing;
     RFN_TRY(take_doing(call, completed->origin->id, &doing));
     if (doing.receive && !completed->cancelled &&
-        !call->pass->channels.receives[doing.receive - 1].known)
+        !call->match->channels.receives[doing.receive - 1].known)
         RFN_TRY(tell_completed(call, &doing, completed->origin->volume));
     return await_all(call, &doing, completed->cancelled);
 }
@@ -606,30 +631,30 @@ static int give_up(struct call *call, uint32_t id, bool cancelled)
     if (persistent)
         persistent->role = NULL;
     if (doing.message == RFN_JOINS)
-        rfn_collectives_leave(call->pass->collectives, &doing.share);
+        RFN_TRY(rfn_collectives_leave(call->match->collectives, &doing.share));
     else if (doing.message)
-        RFN_TRY(rfn_channels_sent(&call->pass->channels, doing.message - 1, false));
+        RFN_TRY(rfn_channels_sent(&call->match->channels, doing.message - 1, false));
     if (doing.receive && cancelled)
-        return rfn_channels_received(&call->pass->channels, doing.receive - 1, true);
-    return doing.receive ? rfn_pass_abandon(call->pass, doing.receive - 1) : 0;
+        return rfn_channels_received(&call->match->channels, doing.receive - 1, true);
+    return doing.receive ? rfn_match_abandon(call->match, doing.receive - 1) : 0;
 }
 
 static int cancel(struct call *call, uint32_t id)
 {
-    struct rfn_operation *operation;
+    struct rfn_begun *operation;
     RFN_TRY(operation_of(call, id, &operation));
     if (operation->message && operation->message != RFN_JOINS)
-        call->pass->channels.messages[operation->message - 1].cancelled = true;
+        call->match->channels.messages[operation->message - 1].cancelled = true;
     return 0;
 }
 
 /* The loop that the event's iteration teaches what it does to requests; NULL: none. */
 static struct rfn_loop_requests *learning(const struct call *call)
 {
-    struct rfn_wait_loop *loop = call->stream->loop;
-    bool learns = loop && loop->requests.knowledge == RFN_LOOP_LEARNING &&
+    struct rfn_loop_requests *loop = call->stream->loop;
+    bool learns = loop && loop->knowledge == RFN_LOOP_LEARNING &&
                   call->at->batch->taken <= call->at->batch->width;
-    return learns ? &loop->requests : NULL;
+    return learns ? loop : NULL;
 }
 
 /* Iterations are not alike in what they do for each other: collective calls are counted, and
@@ -639,10 +664,10 @@ static int learn_made(struct call *call, const struct rfn_request_origin *made)
     struct rfn_loop_requests *loop = learning(call);
     if (!loop)
         return 0;
-    const struct rfn_operation *doing = &process_of(call)->operations[made->id];
-    enum rfn_action action = call->role->action;
-    bool message = action == RFN_ACT_SEND || action == RFN_ACT_RECV || action == RFN_ACT_SENDRECV;
-    bool known = !doing->receive || call->pass->channels.receives[doing->receive - 1].known;
+    const struct rfn_begun *doing = &process_of(call)->begun[made->id];
+    enum rfn_call_kind kind = (enum rfn_call_kind)call->role->kind;
+    bool message = kind == RFN_CALL_SEND || kind == RFN_CALL_RECV || kind == RFN_CALL_SENDRECV;
+    bool known = !doing->receive || call->match->channels.receives[doing->receive - 1].known;
     if (message && known)
         return rfn_loop_makes(loop, call->at->place, made);
     rfn_loop_differs(loop);
@@ -655,7 +680,7 @@ static int learn_effects(struct call *call, const struct rfn_request_effects *ef
     if (!loop)
         return 0;
     if (effects->created < 0 && !effects->n_started && !effects->freed && !effects->cancelled &&
-        !effects->ready && !call->role->looks)
+        !effects->ready && call->role->kind != RFN_CALL_LOOK)
         return rfn_loop_completes(loop, call->at->place, effects->completed, effects->n_completed);
     rfn_loop_differs(loop);
     return 0;
@@ -665,8 +690,8 @@ static int create(struct call *call)
 {
     const struct rfn_replay_stream *at = call->at;
     const struct rfn_request_origin *made = rfn_tracker_create(
-        call->pass->trackers[at->rank], at->thread, call->record, volume_of(call),
-        call->symbol->volume_lasts);
+        call->match->trackers[at->rank], at->thread, call->record, volume_of(call),
+        call->symbol->lasts);
     if (!made)
         return RFN_E_NOMEM;
     RFN_TRY(begin(call, made->id));
@@ -679,8 +704,8 @@ static int create_in_loop(struct call *call, struct rfn_loop_requests *loop)
 {
     struct doing doing = {0};
     RFN_TRY(begin_doing(call, &doing));
-    loop->requests[loop->places[call->at->place].first].doing = (struct rfn_operation){
-        doing.message, doing.receive};
+    loop->requests[loop->places[call->at->place].first].doing = (struct rfn_begun){doing.message,
+                                                                                   doing.receive};
     return 0;
 }
 
@@ -688,21 +713,21 @@ static int create_in_loop(struct call *call, struct rfn_loop_requests *loop)
 static int requests(struct call *call)
 {
     struct rfn_request_effects effects;
-    const struct rfn_role *role = call->role;
+    const struct rfn_call *role = call->role;
     const struct rfn_replay_stream *at = call->at;
-    RFN_TRY(rfn_tracker_event(call->pass->trackers[at->rank], at->thread, at->cursor, call->record,
-                              volume_of(call), call->symbol->volume_lasts, &effects));
+    RFN_TRY(rfn_tracker_event(call->match->trackers[at->rank], at->thread, at->cursor, call->record,
+                              volume_of(call), call->symbol->lasts, &effects));
     RFN_TRY(learn_effects(call, &effects));
-    if (effects.n_started || effects.n_completed)
-        RFN_TRY(
-            rfn_profile_pass_requests(call->pass->profile, call->stream->here.stream, &effects));
+    const struct rfn_match_watcher *watcher = call->match->watcher;
+    if (watcher && (effects.n_started || effects.n_completed))
+        RFN_TRY(watcher->requests(watcher->context, call->stream->here.stream, &effects));
     if (effects.created >= 0)
-        RFN_TRY((role->persistent ? set_up : begin)(call, effects.created));
+        RFN_TRY((role->variant == RFN_CALL_PERSISTENT ? set_up : begin)(call, effects.created));
     for (size_t i = 0; i < effects.n_started; i++)
         RFN_TRY(start(call, effects.started[i]->id));
     if (effects.ready)
         RFN_TRY(make_ready(call, effects.ready->id, effects.partitions));
-    for (size_t i = 0; i < effects.n_completed && !role->looks; i++) {
+    for (size_t i = 0; i < effects.n_completed && role->kind != RFN_CALL_LOOK; i++) {
         if (effects.completed[i].known)
             RFN_TRY(complete(call, &effects.completed[i]));
     }
@@ -718,69 +743,66 @@ enum { TRUNCATED = 15 }; /* MPI_ERR_TRUNCATE: the message was received neverthel
 static int blocking(struct call *call)
 {
     struct doing doing = {0};
-    const struct rfn_role *role = call->role;
-    switch (role->action) {
-    case RFN_ACT_SEND:
+    const struct rfn_call *role = call->role;
+    switch (role->kind) {
+    case RFN_CALL_SEND:
         RFN_TRY(send(call, role, NULL, &doing.message));
         break;
-    case RFN_ACT_RECV:
+    case RFN_CALL_RECV:
         RFN_TRY(receive_now(call, &doing.receive));
         break;
-    case RFN_ACT_SENDRECV:
+    case RFN_CALL_SENDRECV:
         RFN_TRY(send(call, role, NULL, &doing.message));
         RFN_TRY(receive_now(call, &doing.receive));
         break;
-    case RFN_ACT_MRECV:
+    case RFN_CALL_MRECV:
         receive_matched(call, &doing.receive);
         break;
-    case RFN_ACT_MPROBE:
+    case RFN_CALL_MPROBE:
         return probe_matched(call);
-    case RFN_ACT_PROBE:
+    case RFN_CALL_PROBE:
         return probe(call);
-    case RFN_ACT_COLLECTIVE:
-    case RFN_ACT_INIT:
-    case RFN_ACT_FINALIZE:
-        RFN_TRY(collective(call, &doing));
-        break;
     default:
-        return 0;
+        if (!rfn_call_is_collective(role))
+            return 0;
+        RFN_TRY(collective(call, &doing));
     }
     return await_all(call, &doing, false);
 }
 
 /* Events of windows wake who waits at windows: something may be there now. */
-static int enter_window(struct call *call)
+static int enter_window(struct call *call, const struct rfn_call_event *event)
 {
-    struct rfn_wait_pass *pass = call->pass;
+    struct rfn_match *match = call->match;
     call->stream->one_sided = true;
     const struct rfn_point since = {call->stream->here.stream, call->stream->here.at,
-                                    call->stream->enter_ns}; /* of the polls that it ends */
-    RFN_TRY(rfn_one_sided_enter(pass->one_sided, call->at->cursor, call->at->rank, call->record,
-                                since));
-    while (pass->n_at_windows)
-        rfn_replay_wake(pass->replay, pass->at_windows[--pass->n_at_windows]);
+                                    call->stream->since_ns}; /* of the polls that it ends */
+    RFN_TRY(rfn_one_sided_enter(match->one_sided, event, since));
+    while (match->n_at_windows)
+        rfn_replay_wake(match->replay, match->at_windows[--match->n_at_windows]);
     return 0;
 }
 
 /* Shows the event to those that keep a book of objects. */
 static int show(struct call *call)
 {
-    struct rfn_wait_pass *pass = call->pass;
-    const struct rfn_replay_stream *at = call->at;
+    struct rfn_match *match = call->match;
+    const struct rfn_call_event event = rfn_call_event(match->archive, call->at->cursor,
+                                                       call->at->rank, call->record);
     if (call->symbol->topology)
-        RFN_TRY(rfn_topologies_event(pass->topologies, at->cursor, at->rank, call->record));
+        RFN_TRY(rfn_topologies_event(match->topologies, &event));
     if (call->symbol->groups)
-        RFN_TRY(rfn_groups_event(pass->groups, at->cursor, at->rank, call->record));
-    return call->symbol->one_sided ? enter_window(call) : 0;
+        RFN_TRY(rfn_groups_event(match->groups, &event));
+    return call->symbol->one_sided ? enter_window(call, &event) : 0;
 }
 
-__attribute__((flatten)) int rfn_pass_call(struct rfn_wait_pass *pass,
-                                           struct rfn_wait_stream *stream,
-                                           const struct rfn_replay_stream *at)
+__attribute__((flatten)) int rfn_match_call(struct rfn_match *match,
+                                            struct rfn_match_stream *stream,
+                                            const struct rfn_replay_stream *at)
 {
     const struct rfn_record *record = at->record;
-    struct rfn_wait_symbol *symbol = stream->symbol;
-    struct call call = {.pass = pass,
+    struct rfn_match_symbol *symbol = stream->symbol;
+    struct call call = {.match = match,
                         .stream = stream,
                         .symbol = symbol,
                         .at = at,
@@ -788,16 +810,16 @@ __attribute__((flatten)) int rfn_pass_call(struct rfn_wait_pass *pass,
                         .role = symbol->role};
     if (record->failed_poll)
         return 0;
-    if (symbol->seen_by_some)
+    if (symbol->topology || symbol->groups || symbol->one_sided)
         RFN_TRY(show(&call));
-    struct rfn_loop_requests *loop = stream->loop ? &stream->loop->requests : NULL;
+    struct rfn_loop_requests *loop = stream->loop;
     bool closed = loop && loop->knowledge == RFN_LOOP_CLOSED;
     if (symbol->creates && record->error)
         return 0;
     if (symbol->creates)
         return closed ? create_in_loop(&call, loop) : create(&call);
     if (symbol->concerns)
-        return closed ? rfn_pass_complete_in_loop(stream, at->place) : requests(&call);
+        return closed ? rfn_match_complete_in_loop(stream, at->place) : requests(&call);
     if (record->error && record->error != TRUNCATED)
         return 0;
     return blocking(&call);
