@@ -74,7 +74,7 @@ static void path_stage(void)
 
 /* ---- the reducer ---- */
 
-static const struct rfn_param params[] = {
+static const struct rfn_param_info params[] = {
     {"buf", RFN_KIND_BUFFER, 0},  {"count", RFN_KIND_COUNT, 0}, {"datatype", RFN_KIND_TYPE, 0},
     {"source", RFN_KIND_RANK, 0}, {"tag", RFN_KIND_TAG, 0},     {"comm", RFN_KIND_COMM, 0},
 };

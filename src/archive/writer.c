@@ -122,7 +122,7 @@ static const char *text_of(const char *text)
 int64_t rfn_writer_function(struct rfn_writer *writer, const struct rfn_function_info *function)
 {
     const size_t n = (size_t)function->n_in + function->n_out;
-    struct rfn_param params[2 * RFN_PARAMS_MAX];
+    struct rfn_param_info params[2 * RFN_PARAMS_MAX];
     struct rfn_buf content = RFN_BUF_INIT;
     if (function->n_in > RFN_PARAMS_MAX || function->n_out > RFN_PARAMS_MAX ||
         writer->merge.definitions[RFN_DEFINITION_FUNCTION].n == RFN_WRITER_FUNCTIONS_MAX)
@@ -131,7 +131,7 @@ int64_t rfn_writer_function(struct rfn_writer *writer, const struct rfn_function
                         "are too many functions",
                         text_of(function->name));
     for (size_t i = 0; i < n; i++)
-        params[i] = (struct rfn_param){text_of(function->params[i].name), function->params[i].kind,
+        params[i] = (struct rfn_param_info){text_of(function->params[i].name), function->params[i].kind,
                                        function->params[i].flags};
     struct rfn_function as = {text_of(function->name), function->class_, function->flags,
                               function->n_in,          function->n_out,  params};
