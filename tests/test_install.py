@@ -124,6 +124,18 @@ def test_reading_library(bench):
     harness.compare("what it reads", bench.run([program, archive], check=True).out, "2 whole\n")
 
 
+def test_messages_example(bench):
+    """A token that goes round 3 ranks 4 times is 4 messages from each rank to the next one."""
+    tree(bench)
+    program, rounds, ranks = bench.path("installed-messages"), 4, 3
+    bench.run(["gcc", "-std=c11", "-Wall", "-Werror", "-o", program, os.path.join(ROOT, "examples", "messages.c"),
+               *flags(bench, "refrain", "--cflags", "--libs", "--static"), "-lm"], check=True)
+    _, archive = bench.record("openmpi", ranks, [bench.program("ring", "openmpi"), str(rounds), "0"])
+    lines = bench.run([program, archive], check=True).out.splitlines()
+    found = [re.match(r"4 bytes, tag 5, from rank (\d) .*, to rank (\d) ", line).groups() for line in lines]
+    harness.compare("messages", sorted(found), sorted([(str(r), str((r + 1) % ranks)) for r in range(ranks)] * rounds))
+
+
 def test_plugin(bench):
     """The example of a plug-in is made with what is installed."""
     tree(bench)
