@@ -357,14 +357,20 @@ static int index_stack(struct rfn_fold *fold)
     return 0;
 }
 
-/* Drops all nodes from position n on. The table of contexts is not restored: what it says is only
- * a proposal. */
-static void truncate_stack(struct rfn_fold *fold, uint32_t n)
+/* The table of contexts is not restored: what it says is only a proposal. */
+__attribute__((noinline)) static void truncate_index(struct rfn_fold *fold, uint32_t n)
 {
     while (fold->index.n > n) {
         uint32_t i = --fold->index.n;
         find_info(fold, fold->nodes[i])->position = fold->index.previous[i];
     }
+}
+
+/* Drops all nodes from position n on. */
+static void truncate_stack(struct rfn_fold *fold, uint32_t n)
+{
+    if (__builtin_expect(fold->index.n > n, 0))
+        truncate_index(fold, n);
     if (fold->n > n)
         fold->alive.n = fold->alive_from[n];
     fold->n = n;
@@ -407,7 +413,7 @@ static int push(struct rfn_fold *fold, rfn_node node)
 }
 
 /* One trip more for the visit at position p; the nodes above it were its body. */
-static void add_trip(struct rfn_fold *fold, uint32_t p)
+static inline __attribute__((always_inline)) void add_trip(struct rfn_fold *fold, uint32_t p)
 {
     truncate_stack(fold, p + 1);
     loop_of_node(fold, fold->nodes[p])->trips++;
