@@ -28,8 +28,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
-
 #ifdef RFN_FLAVOUR_SMPI /* which has the prototype of MPI-2 */
 #define CONST
 #else
@@ -48,17 +46,13 @@ static bool info_value(MPI_Info info, const char *key, char *text)
            rec_mpi.MPI_Info_get(info, key, PATH_MAX, text, &found) == MPI_SUCCESS && found;
 }
 
-static bool is_executable(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
 /* directory/name in path, of PATH_MAX bytes; whether such a program is there. */
 static bool is_in(const char *directory, size_t length, const char *name, char *path)
 {
+    struct stat status;
     int n = snprintf(path, PATH_MAX, "%.*s/%s", (int)length, directory, name);
-    return n > 0 && n < PATH_MAX && is_executable(path);
+    return n > 0 && n < PATH_MAX && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           access(path, X_OK) == 0;
 }
 
 static bool find_in_path(const char *name, const char *directory, char *path)
@@ -66,8 +60,7 @@ static bool find_in_path(const char *name, const char *directory, char *path)
     const char *list = getenv("PATH");
     for (const char *at = list ? list : ""; *at;) {
         size_t length = strcspn(at, ":");
-        bool found = at[0] == '/' && is_in(at, length, name, path);
-        if (found)
+        if (at[0] == '/' && is_in(at, length, name, path))
             return true;
         at += length;
         at += *at == ':';
@@ -159,76 +152,66 @@ struct words {
     bool failed;
 };
 
-static void add(struct words *list, const char *word)
+static void add(struct words *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct words *list, const char *format, ...)
 {
-    if (list->n == list->capacity || list->failed) {
+    va_list args;
+    va_start(args, format);
+    if (list->n == list->capacity || vasprintf(&list->words[list->n], format, args) < 0)
         list->failed = true;
-        return;
-    }
-    list->words[list->n] = strdup(word);
-    list->failed = !list->words[list->n++];
+    else
+        list->n++;
+    va_end(args);
 }
 
-static void add_option(struct words *list, const char *name, const char *value)
-{
-    size_t size = strlen(name) + strlen(value) + 1;
-    char *word = malloc(size);
-    if (!word) {
-        list->failed = true;
-        return;
-    }
-    snprintf(word, size, "%s%s", name, value);
-    add(list, word);
-    free(word);
-}
-
-static void add_number(struct words *list, const char *name, uint64_t number, const char *unit)
-{
-    char value[32];
-    snprintf(value, sizeof value, "%" PRIu64 "%s", number, unit);
-    add_option(list, name, value);
-}
-
-static void add_seconds(struct words *list, const char *name, uint64_t ns)
-{
-    char unit[16];
-    snprintf(unit, sizeof unit, ".%09" PRIu64 "s", ns % 1000000000);
-    add_number(list, name, ns / 1000000000, unit);
-}
-
-static void add_times(struct words *list)
+/* The options of this recording. */
+static void add_options(struct words *list)
 {
     const char *time = rec_options.segments ? "segments" : rec_options.times ? "full" : "none";
-    add_option(list, "--time=", time);
-    add_number(list, "--resolution=", rec_options.resolution_ns, "ns");
-    if (!rec_options.segments)
-        return;
-    if (rec_options.similar)
-        add_option(list, "--similar=", rec_options.similar);
-    add_number(list, "--segment-min-calls=", rec_options.segment_min_calls, "");
-    add_option(list, "--starts=", rec_options.exact_starts ? "exact" : "predicted");
-    if (rec_options.across)
-        add_option(list, "--across=", rec_options.across);
-}
-
-static void add_forced(struct words *list)
-{
+    const uint64_t segments = rec_options.cluster_every.segments, ns = rec_options.cluster_every.ns;
     char names[RFN_FORCED_TEXT];
-    rfn_forced_roles_text(rec_options.forced_roles, names);
-    add_option(list, "--merge-parameter=", names);
-}
-
-static void add_functions(struct words *list)
-{
+    if (rec_options.force)
+        add(list, "--force");
+    if (!rec_options.cluster)
+        add(list, "--no-cluster");
+    if (segments)
+        add(list, "--cluster-every=%" PRIu64, segments);
+    else if (ns)
+        add(list, "--cluster-every=%" PRIu64 ".%09" PRIu64 "s", ns / 1000000000, ns % 1000000000);
+    if (rec_options.forced_roles) {
+        rfn_forced_roles_text(rec_options.forced_roles, names);
+        add(list, "--merge-parameter=%s", names);
+    }
+    if (rec_options.quiet)
+        add(list, "--quiet");
+    add(list, "--time=%s", time);
+    add(list, "--resolution=%" PRIu64 "ns", rec_options.resolution_ns);
+    if (rec_options.segments && rec_options.similar)
+        add(list, "--similar=%s", rec_options.similar);
+    if (rec_options.segments) {
+        add(list, "--segment-min-calls=%" PRIu32, rec_options.segment_min_calls);
+        add(list, "--starts=%s", rec_options.exact_starts ? "exact" : "predicted");
+    }
+    if (rec_options.segments && rec_options.across)
+        add(list, "--across=%s", rec_options.across);
+    if (rec_options.all_polls)
+        add(list, "--polls=all");
+    if (rec_options.path_ends.inner)
+        add(list, "--call-path-match=ends:%" PRIu32 ",%" PRIu32, rec_options.path_ends.outer,
+            rec_options.path_ends.inner);
+    if (rec_options.volume)
+        add(list, "--volume=%s", rec_options.volume);
+    add(list, "--memory=%" PRIu64, (uint64_t)rec_options.memory_bytes);
     if (!rec_options.functions)
         return;
-    add_option(list, "--functions=", rec_options.functions);
+    add(list, "--functions=%s", rec_options.functions);
     if (rec_options.functions_min_ns)
-        add_number(list, "--functions-min=", rec_options.functions_min_ns, "ns");
+        add(list, "--functions-min=%" PRIu64 "ns", rec_options.functions_min_ns);
     if (rec_options.functions_rate == UINT64_MAX)
-        add_option(list, "--functions-rate=", "none");
+        add(list, "--functions-rate=none");
     else
-        add_number(list, "--functions-rate=", rec_options.functions_rate, "");
+        add(list, "--functions-rate=%" PRIu64, rec_options.functions_rate);
 }
 
 /* The arguments of the tool that stands in for one command; NULL without memory. */
@@ -244,38 +227,14 @@ static char **make_argv(const char *archive, const char *command, char *const *a
         return NULL;
     add(&list, "record");
     add(&list, "--in-place");
-    add_option(&list, "--output=", archive);
-    if (rec_options.force)
-        add(&list, "--force");
-    if (!rec_options.cluster)
-        add(&list, "--no-cluster");
-    if (rec_options.cluster_every.segments)
-        add_number(&list, "--cluster-every=", rec_options.cluster_every.segments, "");
-    else if (rec_options.cluster_every.ns)
-        add_seconds(&list, "--cluster-every=", rec_options.cluster_every.ns);
-    if (rec_options.forced_roles)
-        add_forced(&list);
-    if (rec_options.quiet)
-        add(&list, "--quiet");
-    add_times(&list);
-    if (rec_options.all_polls)
-        add(&list, "--polls=all");
-    if (rec_options.path_ends.inner) {
-        char ends[64];
-        snprintf(ends, sizeof ends, "ends:%" PRIu32 ",%" PRIu32, rec_options.path_ends.outer,
-                 rec_options.path_ends.inner);
-        add_option(&list, "--call-path-match=", ends);
-    }
-    if (rec_options.volume)
-        add_option(&list, "--volume=", rec_options.volume);
-    add_number(&list, "--memory=", rec_options.memory_bytes, "");
-    add_functions(&list);
+    add(&list, "--output=%s", archive);
+    add_options(&list);
     for (int i = 0; n_files > 1 && i < n_files; i++)
-        add_option(&list, "--beside=", files[i]);
+        add(&list, "--beside=%s", files[i]);
     add(&list, "--");
-    add(&list, command);
+    add(&list, "%s", command);
     for (size_t i = 0; i < n_arguments; i++)
-        add(&list, argv[i]);
+        add(&list, "%s", argv[i]);
     if (!list.failed)
         return list.words;
     for (size_t i = 0; i < list.n; i++)
@@ -402,8 +361,8 @@ static void leave(struct rec_call *call, const MPI_Comm *intercomm, struct rec_s
     rec_spawn_release(spawn);
 }
 
-EXPORT int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root,
-                          MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
+REC_EXPORT int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info,
+                              int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Comm_spawn, __builtin_frame_address(0));
     struct rec_spawn spawn = {0};
@@ -431,10 +390,10 @@ EXPORT int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_I
     return rc;
 }
 
-EXPORT int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
-                                   CONST int array_of_maxprocs[], CONST MPI_Info array_of_info[],
-                                   int root, MPI_Comm comm, MPI_Comm *intercomm,
-                                   int array_of_errcodes[])
+REC_EXPORT int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
+                                       CONST int array_of_maxprocs[],
+                                       CONST MPI_Info array_of_info[], int root, MPI_Comm comm,
+                                       MPI_Comm *intercomm, int array_of_errcodes[])
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Comm_spawn_multiple, __builtin_frame_address(0));
     struct rec_spawn spawn = {0};
