@@ -15,15 +15,6 @@
 
 static const char papi_prefix[] = "papi:";
 
-/* ---- CPU time ---- */
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* ---- the processor's counters ---- */
 
 #if defined __x86_64__
@@ -96,18 +87,6 @@ static int perf_failed(int error, struct rfn_diag *diag)
     }
 }
 
-/* Pinned: it counts all the time or not at all, so that no count is an estimate. */
-static int perf_descriptor(void)
-{
-    struct perf_event_attr what = {.type = PERF_TYPE_HARDWARE,
-                                   .size = sizeof what,
-                                   .config = PERF_COUNT_HW_INSTRUCTIONS,
-                                   .pinned = 1,
-                                   .exclude_kernel = 1,
-                                   .exclude_hv = 1};
-    return (int)syscall(SYS_perf_event_open, &what, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
 /* The page stays, and the counter with it, when the descriptor is closed. */
 static bool use_page(struct rfn_counter *counter, int fd)
 {
@@ -131,7 +110,15 @@ static bool use_page(struct rfn_counter *counter, int fd)
 
 static int open_perf(struct rfn_counter *counter, struct rfn_diag *diag)
 {
-    int fd = rfn_above_standard(perf_descriptor());
+    /* Pinned: it counts all the time or not at all, so that no count is an estimate. */
+    struct perf_event_attr what = {.type = PERF_TYPE_HARDWARE,
+                                   .size = sizeof what,
+                                   .config = PERF_COUNT_HW_INSTRUCTIONS,
+                                   .pinned = 1,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1};
+    int fd = rfn_above_standard(
+        (int)syscall(SYS_perf_event_open, &what, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
     uint64_t value;
     if (fd < 0)
         return perf_failed(errno, diag);
@@ -210,10 +197,12 @@ void rfn_counter_close(struct rfn_counter *counter)
 
 uint64_t rfn_counter_read(struct rfn_counter *counter)
 {
+    struct timespec now;
     uint64_t value;
     switch (counter->kind) {
     case RFN_COUNTER_CPU:
-        return cpu_ns();
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     case RFN_COUNTER_PAGE:
         return rfn_counter_page_value(counter->page, rdpmc);
     case RFN_COUNTER_FILE:

@@ -10,29 +10,20 @@
 /* As the C++ ABI says: the result is to be freed, and NULL if the name is not mangled. */
 typedef char *demangler(const char *name, char *buffer, size_t *size, int *status);
 
-static void *load_demangler(void)
-{
-    static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
-    void *function = NULL;
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !function; i++) {
-        void *library = dlopen(libraries[i], RTLD_LAZY);
-        function = library ? dlsym(library, "__cxa_demangle") : NULL;
-    }
-    return function;
-}
-
 /* The one that is there may come with a library that is loaded later, so it is looked for until it
  * is found; where one may be loaded, once. */
 static demangler *find_demangler(bool may_load)
 {
+    static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
     static demangler *found;
     static bool loaded;
     if (found || loaded)
         return found;
     void *function = dlsym(RTLD_DEFAULT, "__cxa_demangle");
-    if (!function && may_load) {
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !function && may_load; i++) {
+        void *library = dlopen(libraries[i], RTLD_LAZY);
+        function = library ? dlsym(library, "__cxa_demangle") : NULL;
         loaded = true;
-        function = load_demangler();
     }
     memcpy(&found, &function, sizeof found); /* ISO C has no cast from object to function */
     return found;
@@ -52,16 +43,6 @@ static size_t start_of_arguments(const char *name)
     return strlen(name);
 }
 
-static char *demangle_cpp(const char *name, bool may_load)
-{
-    demangler *demangle = find_demangler(may_load);
-    int status = 0;
-    char *plain = demangle ? demangle(name, NULL, NULL, &status) : NULL;
-    if (plain)
-        plain[start_of_arguments(plain)] = 0;
-    return plain;
-}
-
 static char *demangle_fortran(const char *name)
 {
     static const char middle[] = "_MOD_";
@@ -77,7 +58,12 @@ static char *demangle_fortran(const char *name)
 
 char *rfn_demangle(const char *name, bool may_load)
 {
-    if (strncmp(name, "_Z", 2) == 0)
-        return demangle_cpp(name, may_load);
-    return strncmp(name, "__", 2) == 0 ? demangle_fortran(name) : NULL;
+    if (strncmp(name, "_Z", 2) != 0)
+        return strncmp(name, "__", 2) == 0 ? demangle_fortran(name) : NULL;
+    demangler *demangle = find_demangler(may_load);
+    int status = 0;
+    char *plain = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+    if (plain)
+        plain[start_of_arguments(plain)] = 0;
+    return plain;
 }

@@ -40,27 +40,21 @@ static bool find(void *library, const char *name, void *function)
     return found != NULL;
 }
 
-static void *open_library(void)
+/* A program that counts with PAPI itself has initialized it before, or will find it so. */
+static int load(struct rfn_diag *diag)
 {
     char name[64];
     snprintf(name, sizeof name, "libpapi.so.%d.%d", PAPI_VERSION_MAJOR(PAPI_VERSION),
              PAPI_VERSION_MINOR(PAPI_VERSION));
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    return library ? library : dlopen("libpapi.so", RTLD_NOW | RTLD_LOCAL);
-}
-
-/* A program that counts with PAPI itself has initialized it before, or will find it so. */
-static int load(struct rfn_diag *diag)
-{
-    void *library = open_library();
+    if (!library)
+        library = dlopen("libpapi.so", RTLD_NOW | RTLD_LOCAL);
     bool complete = library;
 #define FIND(name) complete = complete && find(library, "PAPI_" #name, &papi.name);
     FUNCTIONS(FIND)
 #undef FIND
     if (!complete)
-        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
-                        "PAPI's library, libpapi.so.%d.%d, is not there",
-                        PAPI_VERSION_MAJOR(PAPI_VERSION), PAPI_VERSION_MINOR(PAPI_VERSION));
+        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1, "PAPI's library, %s, is not there", name);
     if (papi.library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
         return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
                         "PAPI's library is of another version, or cannot start");
@@ -70,12 +64,6 @@ static int load(struct rfn_diag *diag)
                         papi.strerror(error));
     loaded = true;
     return 0;
-}
-
-static int start(const char *event, int set)
-{
-    int error = papi.add_named_event(set, event);
-    return error == PAPI_OK ? papi.start(set) : error;
 }
 
 int rfn_papi_open(const char *event, int *set, struct rfn_diag *diag)
@@ -90,7 +78,9 @@ int rfn_papi_open(const char *event, int *set, struct rfn_diag *diag)
     if (error == PAPI_OK)
         error = papi.create_eventset(set);
     if (error == PAPI_OK)
-        error = start(event, *set);
+        error = papi.add_named_event(*set, event);
+    if (error == PAPI_OK)
+        error = papi.start(*set);
     if (error == PAPI_OK)
         return 0;
     if (*set != PAPI_NULL) {

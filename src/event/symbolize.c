@@ -74,34 +74,25 @@ void rfn_symbolizer_free(struct rfn_symbolizer *symbolizer)
     free(symbolizer);
 }
 
-/* -1: none of these. */
-static int find_module(const struct rfn_symbolizer *symbolizer, const char *path,
-                       const uint8_t *build_id, size_t build_id_size)
-{
-    for (size_t i = 0; i < symbolizer->n; i++) {
-        const struct module *module = &symbolizer->modules[i];
-        if (strcmp(module->path, path) == 0 && module->build_id_size == build_id_size &&
-            (!build_id_size || memcmp(module->build_id, build_id, build_id_size) == 0))
-            return (int)i;
-    }
-    return -1;
-}
-
 int rfn_symbolizer_module(struct rfn_symbolizer *symbolizer, const char *path,
                           const uint8_t *build_id, size_t build_id_size)
 {
-    const int known = find_module(symbolizer, path, build_id, build_id ? build_id_size : 0);
-    if (known >= 0)
-        return known;
+    const size_t id_size = build_id ? build_id_size : 0;
+    for (size_t i = 0; i < symbolizer->n; i++) {
+        const struct module *known = &symbolizer->modules[i];
+        if (strcmp(known->path, path) == 0 && known->build_id_size == id_size &&
+            (!id_size || memcmp(known->build_id, build_id, id_size) == 0))
+            return (int)i;
+    }
     RFN_TRY(RFN_GROW(symbolizer->modules, symbolizer->capacity, symbolizer->n + 1));
     struct module *module = &symbolizer->modules[symbolizer->n];
     *module = (struct module){.path = strdup(path)};
     if (!module->path)
         return RFN_E_NOMEM;
-    module->tried = build_id && build_id_size > sizeof module->build_id; /* no file has that */
-    if (build_id && !module->tried) {
-        memcpy(module->build_id, build_id, build_id_size);
-        module->build_id_size = build_id_size;
+    module->tried = id_size > sizeof module->build_id; /* no file has that */
+    if (id_size && !module->tried) {
+        memcpy(module->build_id, build_id, id_size);
+        module->build_id_size = id_size;
     }
     return (int)symbolizer->n++;
 }
@@ -117,30 +108,15 @@ static int open_file(const char *path)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static bool has_build_id(Elf *elf, const uint8_t *expected, size_t expected_size)
-{
-    const void *id = NULL;
-    ssize_t size = elf ? dwelf_elf_gnu_build_id(elf, &id) : -1;
-    if (size <= 0)
-        return expected_size == 0;
-    return (size_t)size == expected_size && memcmp(id, expected, expected_size) == 0;
-}
-
-static bool file_has_build_id(int fd, const uint8_t *id, size_t size)
+static bool file_has_build_id(int fd, const uint8_t *expected, size_t expected_size)
 {
     Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    bool same = has_build_id(elf, id, size);
+    const void *id = NULL;
+    ssize_t size = elf ? dwelf_elf_gnu_build_id(elf, &id) : -1;
+    bool same = size > 0 ? (size_t)size == expected_size && memcmp(id, expected, expected_size) == 0
+                         : expected_size == 0;
     elf_end(elf);
     return same;
-}
-
-/* DEBUG_FOLDER/ab/cdef....debug for the build-id abcdef... */
-static void debug_path(char path[], size_t size, const uint8_t *id, size_t id_size)
-{
-    size_t used = (size_t)snprintf(path, size, DEBUG_FOLDER "/%02x/", id[0]);
-    for (size_t i = 1; i < id_size; i++)
-        used += (size_t)snprintf(path + used, size - used, "%02x", id[i]);
-    snprintf(path + used, size - used, ".debug");
 }
 
 /* libdwfl's callback; unlike its own it never asks a server. A link without a checksum is one to a
@@ -155,8 +131,12 @@ static int find_debug_file(Dwfl_Module *elf, void **userdata, const char *name, 
     int size = dwfl_module_build_id(elf, &id, &where);
     if (size <= 0 || size > BUILD_ID_MAX || (link && link_crc == 0))
         return -1;
+    /* DEBUG_FOLDER/ab/cdef....debug for the build-id abcdef... */
     char path[sizeof DEBUG_FOLDER + 2 * BUILD_ID_MAX + sizeof "//.debug"];
-    debug_path(path, sizeof path, id, (size_t)size);
+    int used = snprintf(path, sizeof path, DEBUG_FOLDER "/%02x/", id[0]);
+    for (int i = 1; i < size; i++)
+        used += snprintf(path + used, sizeof path - (size_t)used, "%02x", id[i]);
+    snprintf(path + used, sizeof path - (size_t)used, ".debug");
     int fd = open_file(path);
     if (fd < 0)
         return -1;
@@ -182,17 +162,6 @@ static const Dwfl_Callbacks callbacks = {
     .section_address = dwfl_offline_section_address,
 };
 
-/* Takes fd when it succeeds. */
-static Dwfl_Module *report_file(Dwfl *dwfl, const struct module *module, int fd)
-{
-    if (!file_has_build_id(fd, module->build_id, module->build_id_size))
-        return NULL;
-    dwfl_report_begin(dwfl);
-    Dwfl_Module *elf = dwfl_report_elf(dwfl, module->path, module->path, fd, 0, true);
-    dwfl_report_end(dwfl, NULL, NULL);
-    return elf;
-}
-
 static void open_module(struct module *module)
 {
     module->tried = true;
@@ -200,9 +169,12 @@ static void open_module(struct module *module)
     if (fd < 0)
         return;
     module->dwfl = dwfl_begin(&callbacks);
-    if (module->dwfl)
-        module->elf = report_file(module->dwfl, module, fd);
-    if (module->elf)
+    if (module->dwfl && file_has_build_id(fd, module->build_id, module->build_id_size)) {
+        dwfl_report_begin(module->dwfl);
+        module->elf = dwfl_report_elf(module->dwfl, module->path, module->path, fd, 0, true);
+        dwfl_report_end(module->dwfl, NULL, NULL);
+    }
+    if (module->elf) /* which has taken fd */
         return;
     close(fd);
     if (module->dwfl)
@@ -243,9 +215,18 @@ static void collect_units(struct module *module, Dwarf *dwarf)
         qsort(module->ranges, module->n_ranges, sizeof *module->ranges, compare_ranges);
 }
 
-static bool search_units(const struct module *module, Dwarf *dwarf, Dwarf_Addr address,
-                         Dwarf_Die *unit)
+/* Debug information in a file of its own may have been shifted against the module: bias is to be
+ * subtracted from addresses. */
+static bool find_unit(struct module *module, Dwarf_Addr address, Dwarf_Die *unit, Dwarf_Addr *bias)
 {
+    Dwarf *dwarf = dwfl_module_getdwarf(module->elf, bias);
+    if (!dwarf)
+        return false;
+    address -= *bias;
+    if (dwarf_addrdie(dwarf, address, unit))
+        return true;
+    if (!module->ranges_known)
+        collect_units(module, dwarf);
     size_t low = 0, high = module->n_ranges;
     while (low < high) { /* ranges before low start at or before address */
         size_t middle = (low + high) / 2;
@@ -256,20 +237,6 @@ static bool search_units(const struct module *module, Dwarf *dwarf, Dwarf_Addr a
     }
     const struct unit_range *range = low ? &module->ranges[low - 1] : NULL;
     return range && address < range->end && dwarf_offdie(dwarf, range->unit, unit);
-}
-
-/* Debug information in a file of its own may have been shifted against the module: bias is to be
- * subtracted from addresses. */
-static bool find_unit(struct module *module, Dwarf_Addr address, Dwarf_Die *unit, Dwarf_Addr *bias)
-{
-    Dwarf *dwarf = dwfl_module_getdwarf(module->elf, bias);
-    if (!dwarf)
-        return false;
-    if (dwarf_addrdie(dwarf, address - *bias, unit))
-        return true;
-    if (!module->ranges_known)
-        collect_units(module, dwarf);
-    return search_units(module, dwarf, address - *bias, unit);
 }
 
 /* ---- names and lines ---- */
@@ -344,14 +311,6 @@ static void find_innermost(Dwarf_Die *scope, Dwarf_Addr address, unsigned depth,
     } while (*budget > 0 && --*budget > 0 && dwarf_siblingof(&child, &child) == 0);
 }
 
-static void find_scopes(Dwarf_Die *unit, Dwarf_Addr address, struct scopes *scopes)
-{
-    enum { DEPTH_MAX = 100, ENTRIES_MAX = 1 << 20 };
-    unsigned budget = ENTRIES_MAX;
-    scopes->n = 0;
-    find_innermost(unit, address, DEPTH_MAX, &budget, scopes);
-}
-
 /* At most the last folder and the file. */
 static const char *shorten(const char *path)
 {
@@ -402,8 +361,11 @@ static void find_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct rfn_source *so
 
 static size_t find_sources(Dwarf_Die *unit, Dwarf_Addr address, struct rfn_source *sources)
 {
+    enum { DEPTH_MAX = 100, ENTRIES_MAX = 1 << 20 };
+    unsigned budget = ENTRIES_MAX;
     struct scopes scopes;
-    find_scopes(unit, address, &scopes);
+    scopes.n = 0;
+    find_innermost(unit, address, DEPTH_MAX, &budget, &scopes);
     find_line(unit, address, &sources[0]);
     for (size_t i = 0; i < scopes.n; i++) {
         Dwarf_Die *function = &scopes.functions[scopes.n - 1 - i];
@@ -412,15 +374,6 @@ static size_t find_sources(Dwarf_Die *unit, Dwarf_Addr address, struct rfn_sourc
             find_call(unit, function, &sources[i + 1]);
     }
     return scopes.n ? scopes.n : 1;
-}
-
-/* The symbol whose code holds the address; one without a size holds what follows it. */
-static const char *find_symbol(Dwfl_Module *elf, Dwarf_Addr address)
-{
-    GElf_Off offset = 0;
-    GElf_Sym symbol;
-    const char *name = dwfl_module_addrinfo(elf, address, &offset, &symbol, NULL, NULL, NULL);
-    return name && name[0] && (symbol.st_size == 0 || offset < symbol.st_size) ? name : NULL;
 }
 
 size_t rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
@@ -439,8 +392,14 @@ size_t rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module, uint64
     Dwarf_Addr bias = 0;
     if (find_unit(m, address, &unit, &bias))
         n = find_sources(&unit, address - bias, sources);
-    if (!sources[0].function)
-        sources[0].function = find_symbol(m->elf, address);
+    if (sources[0].function)
+        return n;
+    /* The symbol whose code holds the address; one without a size holds what follows it. */
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    const char *name = dwfl_module_addrinfo(m->elf, address, &offset, &symbol, NULL, NULL, NULL);
+    if (name && name[0] && (symbol.st_size == 0 || offset < symbol.st_size))
+        sources[0].function = name;
     return n;
 }
 

@@ -272,8 +272,7 @@ static void set_rule(struct machine *m, uint64_t reg, enum rec_cfi_place place, 
 
 static void restore_rule(struct machine *m, uint64_t reg)
 {
-    unsigned slot = slot_of(reg);
-    m->rules.slots[slot] = m->initial.slots[slot];
+    m->rules.slots[slot_of(reg)] = m->initial.slots[slot_of(reg)];
 }
 
 /* Saved at the address that an expression gives. Compilers write one: rbp plus a constant. */
@@ -295,29 +294,6 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
     m->rules.reg = (uint32_t)reg;
     m->rules.offset = offset;
     m->rules.expression = NULL;
-}
-
-static void set_expression(struct machine *m, struct cursor *c)
-{
-    m->rules.expression_size = read_leb(c, false);
-    m->rules.expression = c->at;
-    skip(c, m->rules.expression_size);
-}
-
-static void remember_rules(struct machine *m, struct cursor *c)
-{
-    if (m->n_remembered == REMEMBERED_MAX)
-        c->broken = true;
-    else
-        m->remembered[m->n_remembered++] = m->rules;
-}
-
-static void restore_rules(struct machine *m, struct cursor *c)
-{
-    if (m->n_remembered == 0)
-        c->broken = true;
-    else
-        m->rules = m->remembered[--m->n_remembered];
 }
 
 /* Instructions that say where a register is. */
@@ -352,45 +328,22 @@ static void run_register_instruction(struct machine *m, struct cursor *c, uint8_
         skip(c, read_leb(c, false));
         set_rule(m, reg, REC_CFI_LOST, 0);
         break;
-    default: /* DW_CFA_register, val_offset, val_offset_sf */
+    case 0x09: /* DW_CFA_register, val_offset, val_offset_sf */
+    case 0x14:
+    case 0x15:
         read_leb(c, false);
         set_rule(m, reg, REC_CFI_LOST, 0);
+        break;
+    default:
+        c->broken = true;
     }
 }
 
-/* Instructions that say where the CFA is; others return false. */
-static bool run_cfa_instruction(struct machine *m, struct cursor *c, uint8_t op)
+/* Instructions that move the location or say where the CFA is, and others. */
+static void run_instruction(struct machine *m, struct cursor *c, uint8_t op)
 {
     int64_t scale = m->common->data_align;
     uint64_t reg;
-    switch (op) {
-    case 0x0c: /* DW_CFA_def_cfa */
-        reg = read_leb(c, false);
-        set_cfa(m, reg, (int64_t)read_leb(c, false));
-        return true;
-    case 0x0d: /* DW_CFA_def_cfa_register */
-        set_cfa(m, read_leb(c, false), m->rules.offset);
-        return true;
-    case 0x0e: /* DW_CFA_def_cfa_offset */
-        m->rules.offset = (int64_t)read_leb(c, false);
-        return true;
-    case 0x0f: /* DW_CFA_def_cfa_expression */
-        set_expression(m, c);
-        return true;
-    case 0x12: /* DW_CFA_def_cfa_sf */
-        reg = read_leb(c, false);
-        set_cfa(m, reg, (int64_t)read_leb(c, true) * scale);
-        return true;
-    case 0x13: /* DW_CFA_def_cfa_offset_sf */
-        m->rules.offset = (int64_t)read_leb(c, true) * scale;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static void run_other_instruction(struct machine *m, struct cursor *c, uint8_t op)
-{
     switch (op) {
     case 0x00: /* DW_CFA_nop */
         break;
@@ -402,30 +355,45 @@ static void run_other_instruction(struct machine *m, struct cursor *c, uint8_t o
     case 0x04:
         m->location += read_fixed(c, (size_t)1 << (op - 2), false) * m->common->code_align;
         break;
-    case 0x05:
-    case 0x06:
-    case 0x07:
-    case 0x08:
-    case 0x09:
-    case 0x10:
-    case 0x11:
-    case 0x14:
-    case 0x15:
-    case 0x16:
-    case 0x2f: /* DW_CFA_GNU_negative_offset_extended */
-        run_register_instruction(m, c, op);
-        break;
     case 0x0a: /* DW_CFA_remember_state */
-        remember_rules(m, c);
+        if (m->n_remembered == REMEMBERED_MAX)
+            c->broken = true;
+        else
+            m->remembered[m->n_remembered++] = m->rules;
         break;
     case 0x0b: /* DW_CFA_restore_state */
-        restore_rules(m, c);
+        if (m->n_remembered == 0)
+            c->broken = true;
+        else
+            m->rules = m->remembered[--m->n_remembered];
+        break;
+    case 0x0c: /* DW_CFA_def_cfa */
+        reg = read_leb(c, false);
+        set_cfa(m, reg, (int64_t)read_leb(c, false));
+        break;
+    case 0x0d: /* DW_CFA_def_cfa_register */
+        set_cfa(m, read_leb(c, false), m->rules.offset);
+        break;
+    case 0x0e: /* DW_CFA_def_cfa_offset */
+        m->rules.offset = (int64_t)read_leb(c, false);
+        break;
+    case 0x0f: /* DW_CFA_def_cfa_expression */
+        m->rules.expression_size = read_leb(c, false);
+        m->rules.expression = c->at;
+        skip(c, m->rules.expression_size);
+        break;
+    case 0x12: /* DW_CFA_def_cfa_sf */
+        reg = read_leb(c, false);
+        set_cfa(m, reg, (int64_t)read_leb(c, true) * scale);
+        break;
+    case 0x13: /* DW_CFA_def_cfa_offset_sf */
+        m->rules.offset = (int64_t)read_leb(c, true) * scale;
         break;
     case 0x2e: /* DW_CFA_GNU_args_size */
         read_leb(c, false);
         break;
     default:
-        c->broken = true;
+        run_register_instruction(m, c, op);
     }
 }
 
@@ -446,8 +414,7 @@ static int run(struct machine *m, struct cursor c)
             restore_rule(m, op & 0x3f);
             break;
         default:
-            if (!run_cfa_instruction(m, &c, op))
-                run_other_instruction(m, &c, op);
+            run_instruction(m, &c, op);
         }
     }
     return c.broken ? RFN_E_UNSUPPORTED : 0;

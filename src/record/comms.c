@@ -24,6 +24,7 @@
  * freed at once. Groups are interned, and duplicates take over their parent's, without asking MPI.
  */
 #include "record/comms.h"
+#include "base/grow.h"
 #include "base/map.h"
 #include "record/params.h"
 #include "record/place.h"
@@ -41,12 +42,11 @@ struct cached {
 
 static struct cached cache[1 << CACHE_BITS];
 static struct rec_comm **comms;
-static uint32_t n_comms, comms_capacity;
+static uint32_t n_comms;
+static size_t comms_capacity;
 static struct rfn_map by_handle; /* handle to number */
 static struct rfn_map ordinals;  /* key of a creation to how many there were */
 static struct rfn_map groups;    /* hash to struct rec_ranks */
-static struct rec_ranks **all_groups;
-static size_t n_groups, groups_capacity;
 static MPI_Group world_group;    /* borrowed from place.h */
 static uint64_t removals;        /* of handles, see tables.h */
 static bool awake;               /* the first two communicators are there */
@@ -86,36 +86,21 @@ static struct rec_ranks *make_ranks(const int *world_ranks, uint32_t n)
     return ranks;
 }
 
-static int keep_ranks(struct rec_ranks *ranks)
-{
-    if (n_groups == groups_capacity) {
-        size_t n = groups_capacity ? 2 * groups_capacity : 8;
-        struct rec_ranks **more = realloc(all_groups, n * sizeof *more);
-        if (!more)
-            return RFN_E_NOMEM;
-        all_groups = more;
-        groups_capacity = n;
-    }
-    RFN_TRY(rfn_map_put(&groups, ranks->hash, (uint64_t)(uintptr_t)ranks));
-    all_groups[n_groups++] = ranks;
-    return 0;
-}
-
 /* Takes ownership of ranks and gives the one that stands for all equal ones; NULL without memory.
  * The hash decides: it also decides in identities, which other processes compare. */
 static const struct rec_ranks *intern_ranks(struct rec_ranks *ranks)
 {
     if (!ranks)
         return NULL;
-    const uint64_t *known = rfn_map_get(&groups, ranks->hash);
+    const struct rec_ranks *known = rfn_map_object(&groups, ranks->hash);
     if (known) {
         free(ranks);
-        return (const struct rec_ranks *)(uintptr_t)*known;
+        return known;
     }
     struct rec_ranks *small = realloc(ranks, sizeof *ranks + ranks->n_runs * sizeof *ranks->runs);
     if (small)
         ranks = small;
-    if (keep_ranks(ranks) < 0) {
+    if (rfn_map_put_object(&groups, ranks->hash, ranks) < 0) {
         free(ranks);
         return NULL;
     }
@@ -167,17 +152,11 @@ static const struct rec_ranks *ranks_of_comm(MPI_Comm comm, bool remote)
 
 static struct rec_comm *new_comm(enum rec_comm_kind kind)
 {
-    if (n_comms == comms_capacity) {
-        uint32_t n = comms_capacity ? 2 * comms_capacity : 16;
-        struct rec_comm **more = realloc(comms, n * sizeof *more);
-        if (!more)
-            return NULL;
-        comms = more;
-        comms_capacity = n;
-    }
     struct rec_comm *comm = malloc(sizeof *comm);
-    if (!comm)
+    if (!comm || RFN_GROW(comms, comms_capacity, n_comms + 1) < 0) {
+        free(comm);
         return NULL;
+    }
     *comm = (struct rec_comm){.number = n_comms, .kind = kind, .n_in = -1, .n_out = -1};
     comms[n_comms++] = comm;
     return comm;
@@ -305,11 +284,6 @@ static uint64_t creation_key(struct rec_call *call, enum rule rule, uint64_t mem
     return hash_words(words, sizeof words / sizeof *words);
 }
 
-static void identify(struct rec_comm *comm, uint64_t key, uint64_t members)
-{
-    comm->identity = hash_words((uint64_t[]){key, next_ordinal(key), members}, 3);
-}
-
 /* ---- the table ---- */
 
 static int wake(void)
@@ -348,31 +322,45 @@ static int ensure_awake(void)
     return error;
 }
 
-/* Takes back the newest entry. */
-static struct rec_comm *give_up(int error)
+/* A duplicate has its parent's members. */
+static bool is_duplicate(const struct rec_call *call)
 {
-    free(comms[--n_comms]);
-    /* A handle that MPI itself does not know is the program's affair. */
-    if (error != RFN_E_NOTFOUND)
-        rec_stop("out of memory for communicators");
-    return NULL;
+    return call->comm && (call->function == REC_FN_MPI_Comm_dup ||
+                          call->function == REC_FN_MPI_Comm_dup_with_info ||
+                          call->function == REC_FN_MPI_Comm_idup
+#if MPI_VERSION >= 4
+                          || call->function == REC_FN_MPI_Comm_idup_with_info
+#endif
+                         );
 }
 
-/* A communicator that no recorded call made. */
-static struct rec_comm *register_stranger(MPI_Comm handle)
+/* The entry of a communicator that the call made or, with MPI_COMM_NULL, will make. call NULL: no
+ * recorded call made it. */
+static struct rec_comm *register_comm(struct rec_call *call, MPI_Comm handle, enum rule rule)
 {
-    struct rec_comm *comm = new_comm(REC_COMM_INTRA);
-    if (!comm) {
-        rec_stop("out of memory for communicators");
+    const struct rec_comm *parent = call && is_duplicate(call) ? call->comm : NULL;
+    struct rec_comm *comm = new_comm(parent && parent->kind == REC_COMM_INTER ? REC_COMM_INTER
+                                                                              : REC_COMM_INTRA);
+    int error = comm ? 0 : RFN_E_NOMEM;
+    if (comm && parent) {
+        set_members(comm, parent->local, parent->remote);
+        comm->my_rank = parent->my_rank;
+    } else if (comm) {
+        error = ask_members(comm, handle);
+    }
+    if (error == 0 && handle != MPI_COMM_NULL)
+        error = bind_handle(comm, handle);
+    if (error < 0) {
+        if (comm)
+            free(comms[--n_comms]);
+        /* A handle that MPI itself does not know is the program's affair. */
+        if (error != RFN_E_NOTFOUND)
+            rec_stop("out of memory for communicators");
         return NULL;
     }
-    int error = ask_members(comm, handle);
-    if (error == 0)
-        error = bind_handle(comm, handle);
-    if (error < 0)
-        return give_up(error);
     uint64_t members = hash_members(comm);
-    identify(comm, hash_words((uint64_t[]){members}, 1), members);
+    uint64_t key = call ? creation_key(call, rule, members) : hash_words((uint64_t[]){members}, 1);
+    comm->identity = hash_words((uint64_t[]){key, next_ordinal(key), members}, 3);
     return comm;
 }
 
@@ -399,7 +387,7 @@ static struct rec_comm *find_slowly(MPI_Comm handle)
         return comm;
     }
     struct rec_comm *comm = late_world(handle);
-    return comm ? comm : register_stranger(handle);
+    return comm ? comm : register_comm(NULL, handle, EXISTING);
 }
 
 static inline struct rec_comm *find(MPI_Comm handle)
@@ -460,17 +448,13 @@ void rec_comms_release(void)
         free(comms[i]->name);
         free(comms[i]);
     }
-    for (size_t i = 0; i < n_groups; i++)
-        free(all_groups[i]);
     free(comms);
-    free(all_groups);
     comms = NULL;
-    all_groups = NULL;
-    n_comms = comms_capacity = 0;
-    n_groups = groups_capacity = 0;
+    n_comms = 0;
+    comms_capacity = 0;
     rfn_map_release(&by_handle);
     rfn_map_release(&ordinals);
-    rfn_map_release(&groups);
+    rfn_map_release_objects(&groups, free);
     memset(cache, 0, sizeof cache);
     rec_count_removal(&removals);
     int finalized = 1;
@@ -493,48 +477,6 @@ void rec_in_comm(struct rec_call *call, MPI_Comm comm)
     }
 }
 
-/* A duplicate has its parent's members. */
-static bool is_duplicate(const struct rec_call *call)
-{
-    return call->comm && (call->function == REC_FN_MPI_Comm_dup ||
-                          call->function == REC_FN_MPI_Comm_dup_with_info ||
-                          call->function == REC_FN_MPI_Comm_idup
-#if MPI_VERSION >= 4
-                          || call->function == REC_FN_MPI_Comm_idup_with_info
-#endif
-                         );
-}
-
-static struct rec_comm *new_duplicate(const struct rec_comm *parent)
-{
-    struct rec_comm *comm = new_comm(parent->kind == REC_COMM_INTER ? REC_COMM_INTER
-                                                                    : REC_COMM_INTRA);
-    if (comm) {
-        set_members(comm, parent->local, parent->remote);
-        comm->my_rank = parent->my_rank;
-    }
-    return comm;
-}
-
-/* The entry of a communicator that the call made or, with MPI_COMM_NULL, will make. */
-static struct rec_comm *register_made(struct rec_call *call, MPI_Comm handle, enum rule rule)
-{
-    bool duplicate = is_duplicate(call);
-    struct rec_comm *comm = duplicate ? new_duplicate(call->comm) : new_comm(REC_COMM_INTRA);
-    if (!comm) {
-        rec_stop("out of memory for communicators");
-        return NULL;
-    }
-    int error = duplicate ? 0 : ask_members(comm, handle);
-    if (error == 0 && handle != MPI_COMM_NULL)
-        error = bind_handle(comm, handle);
-    if (error < 0)
-        return give_up(error);
-    uint64_t members = hash_members(comm);
-    identify(comm, creation_key(call, rule, members), members);
-    return comm;
-}
-
 static int64_t made_word(struct rec_call *call, MPI_Comm comm)
 {
     enum rule rule = rule_of(rec_functions[call->function].name);
@@ -545,7 +487,7 @@ static int64_t made_word(struct rec_call *call, MPI_Comm comm)
     }
     if (ensure_awake() < 0)
         return RFN_UNKNOWN;
-    struct rec_comm *made = rule == EXISTING ? find(comm) : register_made(call, comm, rule);
+    struct rec_comm *made = rule == EXISTING ? find(comm) : register_comm(call, comm, rule);
     return made ? (int64_t)made->number : RFN_UNKNOWN;
 }
 
@@ -565,7 +507,7 @@ void rec_out_comm_later(struct rec_call *call, MPI_Comm *comm)
     int64_t word = RFN_UNKNOWN;
     if (rec_has_outcome(call) && is_duplicate(call)) {
         rec_lock();
-        struct rec_comm *made = register_made(call, MPI_COMM_NULL, ON_PARENT);
+        struct rec_comm *made = register_comm(call, MPI_COMM_NULL, ON_PARENT);
         if (made) {
             made->where = comm;
             made->later_of = call;

@@ -85,21 +85,17 @@ static uint64_t quanta_of(uint64_t ns)
     return (uint64_t)((double)ns / quantum + 0.999999);
 }
 
-/* Wakes the recorder if there is an MPI. Without one it is looked for ever more seldom. */
-static void wake(void)
-{
-    static unsigned tries;
-    const unsigned seen = tries++;
-    if ((seen & (seen + 1)) == 0 && rec_is_mpi_there())
-        rec_wake();
-}
-
 static enum wanted find_out(void)
 {
-    if (rec_state == REC_ASLEEP && getenv("REFRAIN_FUNCTIONS"))
-        wake();
-    if (rec_state == REC_ASLEEP && getenv("REFRAIN_FUNCTIONS"))
-        return UNASKED;
+    static unsigned tries;
+    if (rec_state == REC_ASLEEP && getenv("REFRAIN_FUNCTIONS")) {
+        /* Wakes the recorder if there is an MPI. Without one it is looked for ever more seldom. */
+        const unsigned seen = tries++;
+        if ((seen & (seen + 1)) == 0 && rec_is_mpi_there())
+            rec_wake();
+        if (rec_state == REC_ASLEEP)
+            return UNASKED;
+    }
     if (rec_state != REC_RECORDING || !rec_options.functions)
         return NOT_WANTED;
     min_quanta = quanta_of(rec_options.functions_min_ns);
@@ -261,16 +257,6 @@ static bool is_off(void)
     return __atomic_load_n(&rec_off, __ATOMIC_RELAXED);
 }
 
-static void pop(struct calls *calls)
-{
-    tally_of(calls, calls->stack[--calls->depth].function)->open--;
-    if (calls->first_held >= calls->depth) {
-        calls->first_held = calls->depth;
-        if (rec_this_stream)
-            rec_this_stream->held = false;
-    }
-}
-
 /* Ends the innermost call now. */
 static void leave(struct calls *calls)
 {
@@ -286,7 +272,12 @@ static void leave(struct calls *calls)
         write_end(calls, stream, call, now);
         end_writing(stream);
     }
-    pop(calls);
+    tally_of(calls, calls->stack[--calls->depth].function)->open--;
+    if (calls->first_held >= calls->depth) {
+        calls->first_held = calls->depth;
+        if (rec_this_stream)
+            rec_this_stream->held = false;
+    }
 }
 
 /* The innermost call was left by a jump, nobody knows when. */
@@ -302,16 +293,6 @@ static void abandon(struct calls *calls)
 
 /* ---- entering ---- */
 
-/* Counts a call; whether the function was called too often. */
-static bool is_too_often(struct tally *tally, uint64_t now)
-{
-    if (now - tally->second >= second_quanta) {
-        tally->second = now;
-        tally->in_second = 0;
-    }
-    return ++tally->in_second > rec_options.functions_rate;
-}
-
 static __attribute__((cold)) void too_deep(struct calls *calls)
 {
     static bool told;
@@ -326,12 +307,17 @@ static bool is_inside(void)
     return rec_this_stream && rec_this_stream->inside;
 }
 
-/* Whether the call may be recorded, as far as is known now. */
+/* Whether the call may be recorded, as far as is known now. Counts it: a function that is called
+ * too often is switched off. */
 static enum state state_of(struct tally *tally, uint64_t now)
 {
     if (tally->off || is_inside() || is_off())
         return SKIPPED;
-    tally->off = is_too_often(tally, now);
+    if (now - tally->second >= second_quanta) {
+        tally->second = now;
+        tally->in_second = 0;
+    }
+    tally->off = ++tally->in_second > rec_options.functions_rate;
     return tally->off ? SKIPPED : HELD;
 }
 
@@ -505,29 +491,6 @@ void rec_calls_close(struct rec_stream *stream, uint64_t order)
     }
 }
 
-static uint64_t count_unrecorded(const struct rec_function *function)
-{
-    uint64_t n = 0;
-    struct calls *calls = __atomic_load_n(&all_calls, __ATOMIC_ACQUIRE);
-    for (; calls; calls = calls->next) {
-        const struct tally *tally = tally_of(calls, function);
-        n += tally ? __atomic_load_n(&tally->unrecorded, __ATOMIC_RELAXED) : 0;
-    }
-    return n;
-}
-
-static void write_unrecorded(struct rec_stream *stream, const struct rec_function *function,
-                             uint64_t calls)
-{
-    const int64_t word = rec_regions_name(stream, function->name);
-    const uint32_t number = REC_FN_refrain_calls_unrecorded;
-    const uint32_t site = rec_site_of_frame(&stream->sites, number, &function->frame);
-    if (word < 0)
-        rec_stop("out of memory for regions");
-    else
-        write_event(stream, number, site, word, (int64_t)calls, rec_now());
-}
-
 static void tell_user(uint32_t n, const struct rec_function *most, uint64_t calls)
 {
     if (rec_options.quiet || !rec_options.functions || !rec_is_first_rank())
@@ -545,20 +508,31 @@ static void tell_user(uint32_t n, const struct rec_function *most, uint64_t call
 
 void rec_calls_tell_unrecorded(struct rec_stream *stream)
 {
+    const uint32_t unrecorded = REC_FN_refrain_calls_unrecorded;
     const struct rec_function *most = NULL;
     uint64_t most_calls = 0;
     uint32_t told = 0;
     const uint32_t n = rec_function_count();
     for (uint32_t i = 0; i < n; i++) {
         const struct rec_function *function = rec_function_numbered(i);
-        const uint64_t calls = count_unrecorded(function);
-        if (!calls)
+        uint64_t n_calls = 0;
+        struct calls *calls = __atomic_load_n(&all_calls, __ATOMIC_ACQUIRE);
+        for (; calls; calls = calls->next) {
+            const struct tally *tally = tally_of(calls, function);
+            n_calls += tally ? __atomic_load_n(&tally->unrecorded, __ATOMIC_RELAXED) : 0;
+        }
+        if (!n_calls)
             continue;
-        write_unrecorded(stream, function, calls);
+        const int64_t word = rec_regions_name(stream, function->name);
+        const uint32_t site = rec_site_of_frame(&stream->sites, unrecorded, &function->frame);
+        if (word < 0)
+            rec_stop("out of memory for regions");
+        else
+            write_event(stream, unrecorded, site, word, (int64_t)n_calls, rec_now());
         told++;
-        if (calls > most_calls) {
+        if (n_calls > most_calls) {
             most = function;
-            most_calls = calls;
+            most_calls = n_calls;
         }
     }
     rec_calls_keep_out(false);

@@ -66,28 +66,22 @@ static void add_name(void *context, uint64_t address, const char *text, bool vis
     }
 }
 
-static void read_module(uint32_t number)
-{
-    const struct rec_module *module = rec_module(number);
-    if (!process.symbolizer)
-        process.symbolizer = rfn_symbolizer_new();
-    const int own = process.symbolizer && module
-                        ? rfn_symbolizer_module(process.symbolizer, rec_module_path(module),
-                                                module->build_id, module->build_id_size)
-                        : -1;
-    if (own >= 0)
-        rfn_symbolizer_functions(process.symbolizer, own, add_name, &process.names[number]);
-    process.read[number] = true;
-}
-
 /* What the linker sees at an address of a module, or NULL. */
 static const char *symbol_at(uint32_t number, uint64_t offset)
 {
     if (RFN_GROW_ZEROED(process.names, process.names_capacity, (size_t)number + 1) < 0 ||
         RFN_GROW_ZEROED(process.read, process.read_capacity, (size_t)number + 1) < 0)
         return NULL;
-    if (!process.read[number])
-        read_module(number);
+    const struct rec_module *module = process.read[number] ? NULL : rec_module(number);
+    process.read[number] = true;
+    if (module && !process.symbolizer)
+        process.symbolizer = rfn_symbolizer_new();
+    if (module && process.symbolizer) {
+        const int own = rfn_symbolizer_module(process.symbolizer, rec_module_path(module),
+                                              module->build_id, module->build_id_size);
+        if (own >= 0)
+            rfn_symbolizer_functions(process.symbolizer, own, add_name, &process.names[number]);
+    }
     const uint64_t *name = rfn_map_get(&process.names[number], offset);
     return name ? process.all[*name].text : NULL;
 }

@@ -10,6 +10,7 @@
  * Windows and files remember the communicator they were made on, because the ranks in calls on
  * them are ranks of that communicator.
  */
+#include "base/grow.h"
 #include "base/map.h"
 #include "record/params.h"
 #include "record/tables.h"
@@ -42,27 +43,13 @@ void rec_lock_release(void)
 
 /* ---- slots ---- */
 
-static int grow_slots(struct rec_slots *slots)
-{
-    size_t n = slots->n_words ? 2 * slots->n_words : 1;
-    uint64_t *used = realloc(slots->used, n * sizeof *used);
-    if (!used)
-        return RFN_E_NOMEM;
-    for (size_t i = slots->n_words; i < n; i++)
-        used[i] = 0;
-    slots->used = used;
-    slots->n_words = n;
-    return 0;
-}
-
 int64_t rec_slots_take(struct rec_slots *slots)
 {
     size_t word = slots->first;
     while (word < slots->n_words && slots->used[word] == UINT64_MAX)
         word++;
     slots->first = word;
-    if (word == slots->n_words)
-        RFN_TRY(grow_slots(slots));
+    RFN_TRY(RFN_GROW_ZEROED(slots->used, slots->n_words, word + 1));
     unsigned bit = (unsigned)__builtin_ctzll(~slots->used[word]);
     slots->used[word] |= (uint64_t)1 << bit;
     return (int64_t)(word * 64 + bit);
@@ -147,18 +134,6 @@ static void wake(struct handles *table)
     table->has_comm = table == &win_handles || table == &file_handles;
 }
 
-static int64_t register_handle(struct handles *table, uint64_t key)
-{
-    int64_t slot = rec_slots_take(&table->slots);
-    if (slot < 0 || rfn_map_put(&table->words, key, (uint64_t)slot) < 0) {
-        if (slot >= 0)
-            rec_slots_give(&table->slots, slot);
-        rec_stop("out of memory for handles");
-        return RFN_UNKNOWN;
-    }
-    return slot;
-}
-
 /* The word of a handle; registers it when it is new. */
 static int64_t word_of(struct handles *table, uint64_t key)
 {
@@ -168,30 +143,23 @@ static int64_t word_of(struct handles *table, uint64_t key)
     if (table->predefine)
         wake(table);
     const uint64_t *known = rfn_map_get(&table->words, key);
-    int64_t word = known ? (int64_t)*known : register_handle(table, key);
-    /* RFN_UNKNOWN is a predefined handle's word too, so a failure must not be cached. */
-    if (known || word >= 0)
-        *cached = (struct cached){key, word, true};
+    int64_t word = known ? (int64_t)*known : rec_slots_take(&table->slots);
+    if (!known && (word < 0 || rfn_map_put(&table->words, key, (uint64_t)word) < 0)) {
+        if (word >= 0)
+            rec_slots_give(&table->slots, word);
+        rec_stop("out of memory for handles");
+        return RFN_UNKNOWN;
+    }
+    *cached = (struct cached){key, word, true};
     return word;
 }
 
 static void set_comm(struct handles *table, int64_t slot, const struct rec_comm *comm)
 {
-    size_t place = (size_t)slot;
-    if (place >= table->n_comms) {
-        size_t n = place + 16;
-        const struct rec_comm **comms = realloc((void *)table->comms,
-                                                n * sizeof(const struct rec_comm *));
-        if (!comms) {
-            rec_stop("out of memory for handles");
-            return;
-        }
-        for (size_t i = table->n_comms; i < n; i++)
-            comms[i] = NULL;
-        table->comms = comms;
-        table->n_comms = n;
-    }
-    table->comms[place] = comm;
+    if (RFN_GROW_ZEROED(table->comms, table->n_comms, (size_t)slot + 1) < 0)
+        rec_stop("out of memory for handles");
+    else
+        table->comms[slot] = comm;
 }
 
 /* The word of a handle, and the communicator of a window or file, if there is one. */

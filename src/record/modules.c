@@ -68,19 +68,13 @@ static void find_build_id(struct found *found, const uint8_t *note, size_t size,
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Whether this is a library whose frames, when they are the outermost ones, are what calls main or
  * a thread's function. */
 static bool is_runtime(const char *path)
 {
     static const char *const names[] = {"libc.so", "libc-2.", "libpthread", "ld-linux",     "ld-2.",
                                         "ld64.so", "ld.so",   "ld-musl",    "libsimgrid.so"};
-    const char *name = base_name(path);
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
@@ -88,23 +82,18 @@ static bool is_runtime(const char *path)
     return false;
 }
 
-/* The loader gives no name for the executable. */
-static void copy_path(char path[PATH_MAX], const char *name)
-{
-    if (!name[0]) {
-        ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
-        path[n > 0 ? n : 0] = 0;
-    } else if (!realpath(name, path)) {
-        strncpy(path, name, PATH_MAX - 1);
-        path[PATH_MAX - 1] = 0;
-    }
-}
-
 static void describe(struct found *found, const struct dl_phdr_info *info)
 {
-    copy_path(found->path, info->dlpi_name);
+    const char *name = info->dlpi_name;
+    if (!name[0]) { /* of the executable */
+        ssize_t n = readlink("/proc/self/exe", found->path, PATH_MAX - 1);
+        found->path[n > 0 ? n : 0] = 0;
+    } else if (!realpath(name, found->path)) {
+        strncpy(found->path, name, PATH_MAX - 1);
+        found->path[PATH_MAX - 1] = 0;
+    }
     /* The name in use, not what links lead to, tells what a library is. */
-    found->code.runtime = is_runtime(info->dlpi_name);
+    found->code.runtime = is_runtime(name);
     found->code.bias = info->dlpi_addr;
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -144,24 +133,6 @@ static bool is_module(const struct rec_module *module, const struct found *found
             memcmp(module->build_id, found->build_id, found->build_id_size) == 0);
 }
 
-/* One piece of memory: the module, its build-id, its path. Never freed. */
-static struct rec_module *new_module(const struct found *found)
-{
-    size_t path_size = strlen(found->path) + 1;
-    struct rec_module *module = malloc(sizeof *module + found->build_id_size + path_size);
-    if (!module)
-        return NULL;
-    uint8_t *bytes = (uint8_t *)(module + 1);
-    if (found->build_id_size)
-        memcpy(bytes, found->build_id, found->build_id_size);
-    char *path = (char *)bytes + found->build_id_size;
-    memcpy(path, found->path, path_size);
-    *module = (struct rec_module){.path = path,
-                                  .build_id = found->build_id_size ? bytes : NULL,
-                                  .build_id_size = found->build_id_size};
-    return module;
-}
-
 /* With the lock held. */
 static int number_of(const struct found *found, uint32_t *number)
 {
@@ -172,9 +143,17 @@ static int number_of(const struct found *found, uint32_t *number)
         }
     }
     RFN_TRY(RFN_GROW(process.modules, process.modules_capacity, process.n_modules + 1));
-    struct rec_module *module = new_module(found);
+    /* One piece of memory: the module, its build-id, its path. Never freed. */
+    size_t path_size = strlen(found->path) + 1, id_size = found->build_id_size;
+    struct rec_module *module = malloc(sizeof *module + id_size + path_size);
     if (!module)
         return RFN_E_NOMEM;
+    uint8_t *id = (uint8_t *)(module + 1);
+    if (id_size)
+        memcpy(id, found->build_id, id_size);
+    char *path = memcpy(id + id_size, found->path, path_size);
+    *module = (struct rec_module){
+        .path = path, .build_id = id_size ? id : NULL, .build_id_size = id_size};
     *number = (uint32_t)process.n_modules;
     process.modules[process.n_modules++] = module;
     return 0;

@@ -7,19 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool rec_make_room(void **array, uint32_t *capacity, int64_t n, size_t size, const char *what)
+{
+    uint64_t larger = (uint64_t)n + (uint64_t)n / 2 + 16;
+    void *more = larger <= UINT32_MAX ? realloc(*array, larger * size) : NULL;
+    if (!more) {
+        rec_stop("out of memory for %lld %s", (long long)n, what);
+        return false;
+    }
+    *array = more;
+    *capacity = (uint32_t)larger;
+    return true;
+}
+
 int64_t *rec_words(struct rec_call *call, int64_t n)
 {
-    if (__builtin_expect(n <= (int64_t)call->words_capacity, 1))
-        return call->words;
-    uint64_t capacity = (uint64_t)n + (uint64_t)n / 2 + 16;
-    int64_t *words = capacity <= UINT32_MAX ? realloc(call->words, capacity * sizeof *words) : NULL;
-    if (!words) {
-        rec_stop("out of memory for a list of %lld parameters", (long long)n);
-        return NULL;
-    }
-    call->words = words;
-    call->words_capacity = (uint32_t)capacity;
-    return words;
+    bool room = REC_ROOM(call->scratch.words, call->scratch.words_capacity, n, "parameters");
+    return room ? call->scratch.words : NULL;
 }
 
 static int64_t list(struct rec_call *call, const int64_t *words, int64_t n)

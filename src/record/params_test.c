@@ -1178,7 +1178,7 @@ static void test_threads(void)
         EQUAL(streams[i].requests_created, 40000);
         rfn_stream_free(streams[i].events);
         free((void *)streams[i].call.requests);
-        free(streams[i].call.words);
+        free(streams[i].call.scratch.words);
     }
     rec_threads_multiple = false;
     start(REC_FN_MPI_Wait);
@@ -1363,8 +1363,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2; i++) {
         rfn_stream_free(streams[i]->events);
         free((void *)streams[i]->call.requests);
-        free(streams[i]->call.statuses);
-        free(streams[i]->call.words);
+        free(streams[i]->call.scratch.statuses);
+        free(streams[i]->call.scratch.words);
     }
     PMPI_Finalize();
     return failed != 0;

@@ -65,10 +65,11 @@ struct rec_call {
     int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
     uint64_t volume_enter, volume_exit; /* of the stream's counter, if it has one */
     void *frame;                        /* of the wrapper, if off: see rec_insist */
-    MPI_Status *statuses;               /* scratch, see rec_statuses */
-    uint32_t statuses_capacity;
-    uint32_t words_capacity;
-    int64_t *words;  /* scratch for lists, see rec_words */
+    struct {
+        MPI_Status *statuses; /* see rec_statuses */
+        int64_t *words;       /* of lists, see rec_words */
+        uint32_t statuses_capacity, words_capacity;
+    } scratch;
     int64_t removed; /* 1 + what rec_free_* took out of its table; 0: nothing */
 };
 

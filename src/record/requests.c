@@ -381,34 +381,10 @@ static int64_t word_of(const struct rec_stream *stream, const struct rec_request
     return rfn_foreign_request(entry->stream->number, entry->number);
 }
 
-/* Room for n entries in call->requests. */
-static bool reserve_requests(struct rec_call *call, int64_t n)
+/* Room for n more entries in call->requests. */
+static inline bool reserve_requests(struct rec_call *call, int64_t n)
 {
-    if (__builtin_expect(n <= (int64_t)call->requests_capacity, 1))
-        return true;
-    uint64_t capacity = (uint64_t)n + (uint64_t)n / 2 + 16;
-    struct rec_request **more = capacity <= UINT32_MAX
-                                    ? realloc((void *)call->requests,
-                                              capacity * sizeof(struct rec_request *))
-                                    : NULL;
-    if (!more) {
-        rec_stop("out of memory for %lld requests", (long long)n);
-        return false;
-    }
-    call->requests = more;
-    call->requests_capacity = (uint32_t)capacity;
-    return true;
-}
-
-/* A start, or a part of one (Pready). */
-static void activate(const struct rec_call *call, struct rec_request *entry)
-{
-    bool starts = call->function == REC_FN_MPI_Start || call->function == REC_FN_MPI_Startall;
-    entry->active = true;
-    if (starts && call->off)
-        entry->flags |= REC_REQUEST_LOST;
-    else if (starts)
-        entry->flags &= (uint8_t)~REC_REQUEST_LOST;
+    return REC_ROOM(call->requests, call->requests_capacity, call->n_requests + n, "requests");
 }
 
 /* Begins and ends the lookups of a call: own table, with its lock held, or NULL without one. */
@@ -450,8 +426,16 @@ static inline int64_t refer(struct rec_call *call, struct rec_requests *own, MPI
     call->requests[call->n_requests++] = entry;
     if (__builtin_expect(entry != NULL, 1)) {
         if (entry->flags & REC_REQUEST_PERSISTENT &&
-            rec_functions[call->function].class_ == RFN_CLASS_START)
-            activate(call, entry);
+            rec_functions[call->function].class_ == RFN_CLASS_START) {
+            /* A start, or a part of one (Pready). */
+            bool starts = call->function == REC_FN_MPI_Start ||
+                          call->function == REC_FN_MPI_Startall;
+            entry->active = true;
+            if (starts && call->off)
+                entry->flags |= REC_REQUEST_LOST;
+            else if (starts)
+                entry->flags &= (uint8_t)~REC_REQUEST_LOST;
+        }
         return word_of(rec_stream_of(call), entry);
     }
     return request == MPI_REQUEST_NULL ? RFN_REQUEST_NULL : RFN_UNKNOWN;
@@ -460,7 +444,7 @@ static inline int64_t refer(struct rec_call *call, struct rec_requests *own, MPI
 void rec_in_request(struct rec_call *call, MPI_Request request)
 {
     int64_t word = RFN_UNKNOWN;
-    if (reserve_requests(call, (int64_t)call->n_requests + 1)) {
+    if (reserve_requests(call, 1)) {
         struct rec_requests *own = begin_lookups(call);
         word = refer(call, own, request);
         end_lookups(own);
@@ -471,7 +455,7 @@ void rec_in_request(struct rec_call *call, MPI_Request request)
 void rec_in_requests(struct rec_call *call, const MPI_Request *requests, int64_t n)
 {
     int64_t *words = requests && n > 0 ? rec_words(call, n) : NULL;
-    if (!words || !reserve_requests(call, (int64_t)call->n_requests + n)) {
+    if (!words || !reserve_requests(call, n)) {
         rec_push_in(call, n > 0 ? RFN_LIST_ABSENT : 0);
         return;
     }
@@ -515,34 +499,21 @@ void rec_out_cancelled(struct rec_call *call)
 
 /* ---- statuses ---- */
 
-static bool reserve_statuses(struct rec_call *call, int64_t n)
+static MPI_Status *own_statuses(struct rec_call *call, int64_t n, MPI_Status *otherwise)
 {
-    if (__builtin_expect(n <= (int64_t)call->statuses_capacity, 1))
-        return true;
-    uint64_t capacity = (uint64_t)n + (uint64_t)n / 2 + 16;
-    MPI_Status *more = capacity <= UINT32_MAX ? realloc(call->statuses, capacity * sizeof *more)
-                                              : NULL;
-    if (!more) {
-        rec_stop("out of memory for %lld statuses", (long long)n);
-        return false;
-    }
-    call->statuses = more;
-    call->statuses_capacity = (uint32_t)capacity;
-    return true;
+    bool room = REC_ROOM(call->scratch.statuses, call->scratch.statuses_capacity, n, "statuses");
+    return room ? call->scratch.statuses : otherwise;
 }
 
 MPI_Status *rec_status(struct rec_call *call, MPI_Status *status)
 {
-    if (status != MPI_STATUS_IGNORE)
-        return status;
-    return reserve_statuses(call, 1) ? call->statuses : status;
+    return status != MPI_STATUS_IGNORE ? status : own_statuses(call, 1, status);
 }
 
 MPI_Status *rec_statuses(struct rec_call *call, MPI_Status *statuses, int64_t n)
 {
-    if (statuses != MPI_STATUSES_IGNORE)
-        return statuses;
-    return n > 0 && reserve_statuses(call, n) ? call->statuses : statuses;
+    bool given = statuses != MPI_STATUSES_IGNORE || n <= 0;
+    return given ? statuses : own_statuses(call, n, statuses);
 }
 
 /* Bytes received. Where the layout of MPI_Status is known its field is read, because asking costs
@@ -668,15 +639,6 @@ static inline void retire(const struct rec_call *call, struct rec_request *entry
     }
 }
 
-/* Readers follow the requests of one thread: of another one's all is told. */
-static inline struct outcome
-outcome_of_request(struct rec_call *call, const struct rec_request *entry, const MPI_Status *status)
-{
-    if (__builtin_expect(entry->stream == rec_stream_of(call), 1) || entry->source == MPI_PROC_NULL)
-        return outcome_of(status, entry->source, entry->tag, entry->bytes);
-    return outcome_of(status, MPI_ANY_SOURCE, MPI_ANY_TAG, -1);
-}
-
 /* Writes what deviates, then retires the request. status is its own, or NULL; that of an inactive
  * request is not looked at, as not every MPI fills it. */
 static inline void complete(struct completion *completion, int64_t position,
@@ -699,8 +661,13 @@ static inline void complete(struct completion *completion, int64_t position,
     }
     if (__builtin_expect(entry->flags & REC_REQUEST_CANCELLED, 0) && status)
         rec_mpi.MPI_Test_cancelled(status, &cancelled);
-    if (entry->flags & REC_REQUEST_RECV && status && !error && !cancelled)
-        outcome = outcome_of_request(completion->call, entry, status);
+    if (entry->flags & REC_REQUEST_RECV && status && !error && !cancelled) {
+        /* Readers follow the requests of one thread: of another one's all is told. */
+        bool own = entry->stream == rec_stream_of(completion->call);
+        outcome = __builtin_expect(own, 1) || entry->source == MPI_PROC_NULL
+                      ? outcome_of(status, entry->source, entry->tag, entry->bytes)
+                      : outcome_of(status, MPI_ANY_SOURCE, MPI_ANY_TAG, -1);
+    }
     bool deviates = outcome.source != RFN_AS_POSTED || outcome.tag != RFN_AS_POSTED ||
                     outcome.bytes != RFN_AS_POSTED || error || cancelled;
     if (deviates && completion->words)
@@ -819,24 +786,18 @@ void rec_out_poll(struct rec_call *call, int flag)
         call->out[i] = RFN_UNKNOWN;
 }
 
-static void free_table(struct rec_requests *table)
-{
-    while (table->chunks) {
-        struct chunk *next = table->chunks->next;
-        free(table->chunks);
-        table->chunks = next;
-    }
-    free(table->slots);
-    free(table);
-}
-
 void rec_requests_release(void)
 {
     while (tables) {
-        struct rec_requests *next = tables->next;
-        tables->stream->requests = NULL;
-        free_table(tables);
-        tables = next;
+        struct rec_requests *table = tables;
+        tables = table->next;
+        table->stream->requests = NULL;
+        for (struct chunk *chunk = table->chunks, *next; chunk; chunk = next) {
+            next = chunk->next;
+            free(chunk);
+        }
+        free(table->slots);
+        free(table);
     }
     several = false;
     rec_slots_release(&persistent_slots);

@@ -169,14 +169,6 @@ const struct rec_frame *rec_sites_frames(const struct rec_sites *sites, uint32_t
 
 /* ---- interning ---- */
 
-static uint64_t hash_path(uint32_t function, const struct rec_frame *frames, size_t n)
-{
-    uint64_t hash = rfn_hash_mix(0, function);
-    for (size_t i = 0; i < n; i++)
-        hash = rfn_hash_mix(rfn_hash_mix(hash, frames[i].module), frames[i].offset);
-    return hash;
-}
-
 static bool is_site(const struct site *site, uint32_t function, const struct rec_frame *frames,
                     size_t n)
 {
@@ -190,9 +182,20 @@ static bool is_site(const struct site *site, uint32_t function, const struct rec
     return true;
 }
 
-static int add_site(struct rec_sites_table *table, uint64_t hash, uint32_t function,
-                    const struct rec_frame *frames, size_t n, uint32_t *number)
+/* Paths whose hashes are equal lie under the next free keys. */
+static int intern(struct rec_sites_table *table, uint32_t function, const struct rec_frame *frames,
+                  size_t n, uint32_t *number)
 {
+    uint64_t hash = rfn_hash_mix(0, function);
+    const uint64_t *found;
+    for (size_t i = 0; i < n; i++)
+        hash = rfn_hash_mix(rfn_hash_mix(hash, frames[i].module), frames[i].offset);
+    for (; (found = rfn_map_get(&table->by_hash, hash)); hash++) {
+        if (is_site(&table->sites[*found], function, frames, n)) {
+            *number = (uint32_t)*found;
+            return 0;
+        }
+    }
     RFN_TRY(RFN_GROW(table->sites, table->capacity, table->n + 2));
     const struct rec_frame *copy = rfn_arena_copy(&table->arena, frames, n * sizeof *frames);
     if (!copy)
@@ -201,22 +204,6 @@ static int add_site(struct rec_sites_table *table, uint64_t hash, uint32_t funct
     *number = (uint32_t)table->n;
     table->sites[table->n++] = (struct site){function, n, copy};
     return 0;
-}
-
-/* Paths whose hashes are equal lie under the next free keys. */
-static int intern(struct rec_sites_table *table, uint32_t function, const struct rec_frame *frames,
-                  size_t n, uint32_t *number)
-{
-    uint64_t hash = hash_path(function, frames, n);
-    for (;; hash++) {
-        const uint64_t *found = rfn_map_get(&table->by_hash, hash);
-        if (!found)
-            return add_site(table, hash, function, frames, n, number);
-        if (is_site(&table->sites[*found], function, frames, n)) {
-            *number = (uint32_t)*found;
-            return 0;
-        }
-    }
 }
 
 /* Needs no memory. */
@@ -439,20 +426,15 @@ static int walk_by_rules(struct rec_sites *sites, const uintptr_t *frame)
 
 /* ---- walking: frames ---- */
 
-/* Static programs are often linked without the table that cfi.c needs. */
-static void find_function(struct stop *stop, unw_cursor_t *cursor)
-{
-    unw_proc_info_t info;
-    if (!stop->function && unw_get_proc_info(cursor, &info) == 0)
-        stop->function = info.start_ip;
-}
-
 static int take_step(struct walk *walk, unw_cursor_t *cursor)
 {
+    struct stop *stop = &walk->stops[walk->n - 1];
     struct step step = {0};
+    unw_proc_info_t info;
     RFN_TRY(prepare_step(walk, cursor, &step));
-    if (walk->functions)
-        find_function(&walk->stops[walk->n - 1], cursor);
+    /* Static programs are often linked without the table that cfi.c needs. */
+    if (walk->functions && !stop->function && unw_get_proc_info(cursor, &info) == 0)
+        stop->function = info.start_ip;
     int moved = unw_step(cursor);
     unw_word_t ip = 0, cfa = 0;
     unw_get_reg(cursor, UNW_REG_IP, &ip);
@@ -501,33 +483,20 @@ static int walk_by_libunwind(struct walk *walk, unw_context_t *context, const ui
 
 /* ---- the end of the path ---- */
 
-/* Frames up to the outermost one of a static program's main; 0 when it is not among them. */
-static size_t frames_up_to_main(const struct walk *walk, uintptr_t program_main)
-{
-    size_t n = walk->n;
-    while (program_main && n > 0 && walk->stops[n - 1].function != program_main)
-        n--;
-    return program_main ? n : 0;
-}
-
-/* _start is a few instructions long and calls once. */
-static bool is_entry(const struct stop *stop, uintptr_t entry)
-{
-    enum { ENTRY_BYTES = 64 };
-    return stop->ip - entry < ENTRY_BYTES;
-}
-
-/* How many frames belong to the path. */
+/* How many frames belong to the path: of a static program those up to the outermost one of main, if
+ * it is among them. */
 static size_t kept_frames(const struct rec_sites_table *table)
 {
+    enum { ENTRY_BYTES = 64 }; /* _start is a few instructions long and calls once */
     const struct walk *walk = &table->walk;
-    size_t n = walk->n;
+    size_t n = walk->n, to_main = table->static_main ? n : 0;
     if (!walk->complete)
         return n;
-    size_t to_main = frames_up_to_main(walk, table->static_main);
+    while (to_main > 0 && walk->stops[to_main - 1].function != table->static_main)
+        to_main--;
     if (to_main > 0)
         return to_main;
-    if (n > 1 && is_entry(&walk->stops[n - 1], table->program_entry))
+    if (n > 1 && walk->stops[n - 1].ip - table->program_entry < ENTRY_BYTES)
         n--;
     while (n > 1 && walk->stops[n - 1].code.runtime)
         n--;
@@ -614,16 +583,6 @@ static const struct rec_site_way *find_spilled(struct rec_sites *sites, uint32_t
     return NULL;
 }
 
-static bool reserve_facts(struct rec_site_way *way, size_t n)
-{
-    if (n <= way->facts_capacity)
-        return true;
-    free(way->facts);
-    *way = (struct rec_site_way){.facts = malloc(n * sizeof *way->facts)};
-    way->facts_capacity = way->facts ? (uint32_t)n : 0;
-    return way->facts;
-}
-
 /* Facts up to the return address of the first frame that was cut off, or all of them. */
 static void fill_way(struct rec_sites *sites, uint32_t function, const uintptr_t *frame,
                      size_t kept, uint32_t site)
@@ -636,8 +595,13 @@ static void fill_way(struct rec_sites *sites, uint32_t function, const uintptr_t
     }
     size_t n = kept < walk->n ? walk->stops[kept].n_facts : walk->n_facts;
     struct rec_site_way *way = replace_way(sites, set_of(frame));
-    if (!reserve_facts(way, n + n % 2))
-        return;
+    if (n + n % 2 > way->facts_capacity) {
+        free(way->facts);
+        *way = (struct rec_site_way){.facts = malloc((n + n % 2) * sizeof *way->facts)};
+        if (!way->facts)
+            return;
+        way->facts_capacity = (uint32_t)(n + n % 2);
+    }
     if (n)
         memcpy(way->facts, walk->facts, n * sizeof *way->facts);
     if (n % 2)

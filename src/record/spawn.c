@@ -26,8 +26,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
-
 #ifdef RFN_FLAVOUR_SMPI /* which has the prototype of MPI-2 */
 #define CONST
 #else
@@ -46,17 +44,13 @@ static bool info_value(MPI_Info info, const char *key, char *text)
            rec_mpi.MPI_Info_get(info, key, PATH_MAX, text, &found) == MPI_SUCCESS && found;
 }
 
-static bool is_executable(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
 /* directory/name in path, of PATH_MAX bytes; whether such a program is there. */
 static bool is_in(const char *directory, size_t length, const char *name, char *path)
 {
+    struct stat status;
     int n = snprintf(path, PATH_MAX, "%.*s/%s", (int)length, directory, name);
-    return n > 0 && n < PATH_MAX && is_executable(path);
+    return n > 0 && n < PATH_MAX && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           access(path, X_OK) == 0;
 }
 
 static bool find_in_path(const char *name, const char *directory, char *path)
@@ -64,8 +58,7 @@ static bool find_in_path(const char *name, const char *directory, char *path)
     const char *list = getenv("PATH");
     for (const char *at = list ? list : ""; *at;) {
         size_t length = strcspn(at, ":");
-        bool found = at[0] == '/' && is_in(at, length, name, path);
-        if (found)
+        if (at[0] == '/' && is_in(at, length, name, path))
             return true;
         at += length;
         at += *at == ':';
@@ -157,27 +150,17 @@ struct words {
     bool failed;
 };
 
-static void add(struct words *list, const char *word)
-{
-    if (list->n == list->capacity || list->failed) {
-        list->failed = true;
-        return;
-    }
-    list->words[list->n] = strdup(word);
-    list->failed = !list->words[list->n++];
-}
+static void add(struct words *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void add_option(struct words *list, const char *name, const char *value)
+static void add(struct words *list, const char *format, ...)
 {
-    size_t size = strlen(name) + strlen(value) + 1;
-    char *word = malloc(size);
-    if (!word) {
+    va_list args;
+    va_start(args, format);
+    if (list->n == list->capacity || vasprintf(&list->words[list->n], format, args) < 0)
         list->failed = true;
-        return;
-    }
-    snprintf(word, size, "%s%s", name, value);
-    add(list, word);
-    free(word);
+    else
+        list->n++;
+    va_end(args);
 }
 
 /* What the recorder was told of this program holds for those that it starts. */
@@ -186,12 +169,12 @@ static void add_own_options(struct words *list)
     for (enum rfn_record_option i = 0; i < RFN_RECORD_WITH_OPTION; i++) {
         const struct rfn_record_row *row = rfn_record_row(i);
         const char *text = rec_options.texts[i];
-        char name[64];
-        const bool is_switch = row->kind == RFN_KIND_SWITCH;
         if (i == RFN_RECORD_OUTPUT || !text)
             continue;
-        snprintf(name, sizeof name, "--%s%s", row->option, is_switch ? "" : "=");
-        add_option(list, name, is_switch ? "" : text);
+        if (row->kind == RFN_KIND_SWITCH)
+            add(list, "--%s", row->option);
+        else
+            add(list, "--%s=%s", row->option, text);
     }
 }
 
@@ -208,14 +191,14 @@ static char **make_argv(const char *archive, const char *command, char *const *a
         return NULL;
     add(&list, "record");
     add(&list, "--in-place");
-    add_option(&list, "--output=", archive);
+    add(&list, "--output=%s", archive);
     add_own_options(&list);
     for (int i = 0; n_files > 1 && i < n_files; i++)
-        add_option(&list, "--beside=", files[i]);
+        add(&list, "--beside=%s", files[i]);
     add(&list, "--");
-    add(&list, command);
+    add(&list, "%s", command);
     for (size_t i = 0; i < n_arguments; i++)
-        add(&list, argv[i]);
+        add(&list, "%s", argv[i]);
     if (!list.failed)
         return list.words;
     for (size_t i = 0; i < list.n; i++)
@@ -342,8 +325,8 @@ static void leave(struct rec_call *call, const MPI_Comm *intercomm, struct rec_s
     rec_spawn_release(spawn);
 }
 
-EXPORT int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root,
-                          MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
+REC_EXPORT int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info,
+                              int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Comm_spawn, __builtin_frame_address(0));
     struct rec_spawn spawn = {0};
@@ -371,10 +354,10 @@ EXPORT int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_I
     return rc;
 }
 
-EXPORT int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
-                                   CONST int array_of_maxprocs[], CONST MPI_Info array_of_info[],
-                                   int root, MPI_Comm comm, MPI_Comm *intercomm,
-                                   int array_of_errcodes[])
+REC_EXPORT int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
+                                       CONST int array_of_maxprocs[],
+                                       CONST MPI_Info array_of_info[], int root, MPI_Comm comm,
+                                       MPI_Comm *intercomm, int array_of_errcodes[])
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Comm_spawn_multiple, __builtin_frame_address(0));
     struct rec_spawn spawn = {0};

@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
-
 /* ---- start ---- */
 
 /* MPI is started again after the archive was written: says so, once. */
@@ -40,7 +38,7 @@ static int initialized(const struct rec_call *call, int rc)
     return rc;
 }
 
-EXPORT int MPI_Init(int *argc, char ***argv)
+REC_EXPORT int MPI_Init(int *argc, char ***argv)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Init, __builtin_frame_address(0));
     if (!call) {
@@ -55,7 +53,7 @@ EXPORT int MPI_Init(int *argc, char ***argv)
     return rc;
 }
 
-EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+REC_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Init_thread, __builtin_frame_address(0));
     if (!call) {
@@ -74,7 +72,7 @@ EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 /* ---- end ---- */
 
-EXPORT int MPI_Finalize(void)
+REC_EXPORT int MPI_Finalize(void)
 {
     rec_regions_close(__builtin_frame_address(0));
     struct rec_call *call = rec_enter(REC_FN_MPI_Finalize, __builtin_frame_address(0));
@@ -96,7 +94,7 @@ EXPORT int MPI_Finalize(void)
     return rec_mpi.MPI_Finalize();
 }
 
-EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
+REC_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Abort, __builtin_frame_address(0));
     if (call) {
@@ -115,7 +113,7 @@ EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
 #ifdef REC_HAVE_SESSION
 static unsigned open_sessions;
 
-EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
+REC_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Session_init, __builtin_frame_address(0));
     if (call) {
@@ -179,7 +177,7 @@ static bool is_last_session(const MPI_Session *session)
            !rec_place_in_world() && !puts_off_end();
 }
 
-EXPORT int MPI_Session_finalize(MPI_Session *session)
+REC_EXPORT int MPI_Session_finalize(MPI_Session *session)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Session_finalize, __builtin_frame_address(0));
     const bool last = is_last_session(session);
@@ -210,7 +208,7 @@ EXPORT int MPI_Session_finalize(MPI_Session *session)
 
 /* ---- control ---- */
 
-EXPORT int MPI_Pcontrol(const int level, ...)
+REC_EXPORT int MPI_Pcontrol(const int level, ...)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Pcontrol, __builtin_frame_address(0));
     if (!call)

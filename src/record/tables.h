@@ -89,6 +89,14 @@ static inline void rec_push_out(struct rec_call *call, int64_t word)
     call->out[call->n_out++] = word;
 }
 
+/* Makes room for n elements of an array of the call's, which may move. false: out of memory, and
+ * recording stops. */
+bool rec_make_room(void **array, uint32_t *capacity, int64_t n, size_t size, const char *what)
+    __attribute__((cold));
+#define REC_ROOM(array, capacity, n, what)                       \
+    (__builtin_expect((int64_t)(n) <= (int64_t)(capacity), 1) || \
+     rec_make_room((void **)&(array), &(capacity), (n), sizeof *(array), what))
+
 /* Whether outcomes mean something: the call succeeded and was not an unsuccessful poll. */
 static inline bool rec_has_outcome(const struct rec_call *call)
 {

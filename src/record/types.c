@@ -12,6 +12,7 @@
  */
 #include "record/types.h"
 #include "base/buf.h"
+#include "base/grow.h"
 #include "base/map.h"
 #include "event/datatype.h"
 #include "record/params.h"
@@ -29,7 +30,8 @@ struct cached {
 
 static struct cached cache[1 << CACHE_BITS];
 static struct rec_type **types;
-static uint32_t n_types, types_capacity;
+static uint32_t n_types;
+static size_t types_capacity;
 static struct rfn_map by_handle; /* handle to number */
 static struct rfn_map by_hash;   /* hash of the content to number */
 static uint64_t removals;        /* of handles, see tables.h */
@@ -164,44 +166,16 @@ static enum rfn_combiner combiner_of(int combiner)
     }
 }
 
-/* Types that exist without being made: they are never freed. A type that does not tell how it was
- * made is taken for one. */
-static bool is_predefined(int combiner)
-{
-    return combiner < 0 || combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
-}
-
 /* ---- content ---- */
 
 struct sizes {
     MPI_Count size, lb, extent, true_lb, true_extent;
 };
 
-static struct sizes get_sizes(MPI_Datatype type)
-{
-    struct sizes s = {0};
-    rec_mpi.MPI_Type_size_x(type, &s.size);
-    rec_mpi.MPI_Type_get_extent_x(type, &s.lb, &s.extent);
-    rec_mpi.MPI_Type_get_true_extent_x(type, &s.true_lb, &s.true_extent);
-    return s;
-}
-
 /* A lower bound of 4 GiB or more is an address, not a distance within somebody's data. */
 static bool is_address(MPI_Count value)
 {
     return value >= (MPI_Count)1 << 32 || value <= -((MPI_Count)1 << 32);
-}
-
-/* The lowest of those that are addresses. */
-static MPI_Aint lowest_address(const MPI_Aint *addresses, MPI_Count n)
-{
-    MPI_Aint low = PTRDIFF_MAX;
-    for (MPI_Count i = 0; i < n; i++) {
-        if (is_address(addresses[i]) && addresses[i] < low)
-            low = addresses[i];
-    }
-    return low;
 }
 
 /* Takes away what depends on where things lie in memory. */
@@ -212,32 +186,32 @@ static bool make_relative(struct sizes *sizes, struct contents *contents)
     sizes->true_lb = is_address(sizes->lb) ? sizes->true_lb - sizes->lb : 0;
     if (is_address(sizes->lb))
         sizes->lb = 0;
-    MPI_Aint low = lowest_address(contents->addresses, contents->n_addresses);
+    MPI_Aint low = PTRDIFF_MAX, *addresses = contents->addresses;
     for (MPI_Count i = 0; i < contents->n_addresses; i++) {
-        if (is_address(contents->addresses[i]))
-            contents->addresses[i] -= low;
+        if (is_address(addresses[i]) && addresses[i] < low)
+            low = addresses[i];
     }
+    for (MPI_Count i = 0; i < contents->n_addresses; i++)
+        addresses[i] -= is_address(addresses[i]) ? low : 0;
     return true;
-}
-
-static void write_name(struct rfn_buf *buf, MPI_Datatype type)
-{
-    char name[MPI_MAX_OBJECT_NAME + 1] = "";
-    int length = 0;
-    if (rec_mpi.MPI_Type_get_name(type, name, &length) != MPI_SUCCESS)
-        name[0] = '\0';
-    rfn_buf_string(buf, name);
 }
 
 static void write_content(struct rfn_buf *buf, MPI_Datatype type, struct contents *contents,
                           const uint64_t *children)
 {
-    struct sizes sizes = get_sizes(type);
+    char name[MPI_MAX_OBJECT_NAME + 1] = "";
+    int length = 0;
+    struct sizes sizes = {0};
+    rec_mpi.MPI_Type_size_x(type, &sizes.size);
+    rec_mpi.MPI_Type_get_extent_x(type, &sizes.lb, &sizes.extent);
+    rec_mpi.MPI_Type_get_true_extent_x(type, &sizes.true_lb, &sizes.true_extent);
     bool absolute = make_relative(&sizes, contents);
     enum rfn_combiner combiner = combiner_of(contents->combiner);
     rfn_buf_varint(buf, (uint64_t)combiner | (absolute ? RFN_COMBINER_ABSOLUTE : 0));
-    if (combiner == RFN_COMBINER_NAMED)
-        write_name(buf, type);
+    if (combiner == RFN_COMBINER_NAMED) {
+        bool named = rec_mpi.MPI_Type_get_name(type, name, &length) == MPI_SUCCESS;
+        rfn_buf_string(buf, named ? name : "");
+    }
     rfn_buf_svarint(buf, sizes.size);
     rfn_buf_svarint(buf, sizes.lb);
     rfn_buf_svarint(buf, sizes.extent);
@@ -258,22 +232,6 @@ static void write_content(struct rfn_buf *buf, MPI_Datatype type, struct content
 
 /* ---- the table ---- */
 
-static int append(struct rec_type *type)
-{
-    if (n_types == types_capacity) {
-        uint32_t n = types_capacity ? 2 * types_capacity : 32;
-        struct rec_type **more = realloc(types, n * sizeof *more);
-        if (!more)
-            return RFN_E_NOMEM;
-        types = more;
-        types_capacity = n;
-    }
-    RFN_TRY(rfn_map_put(&by_hash, type->hash, n_types));
-    type->number = n_types;
-    types[n_types++] = type;
-    return 0;
-}
-
 /* The type with this content; NULL without memory. */
 static struct rec_type *intern(const struct rfn_buf *buf, int64_t size, bool predefined)
 {
@@ -288,16 +246,18 @@ static struct rec_type *intern(const struct rfn_buf *buf, int64_t size, bool pre
         return NULL;
     uint8_t *content = (uint8_t *)(type + 1);
     memcpy(content, buf->data, buf->size);
-    *type = (struct rec_type){.predefined = predefined,
+    *type = (struct rec_type){.number = n_types,
+                              .predefined = predefined,
                               .size = size,
                               .hash = hash,
                               .content = content,
                               .content_size = buf->size};
-    if (append(type) < 0) {
+    if (RFN_GROW(types, types_capacity, n_types + 1) < 0 ||
+        rfn_map_put(&by_hash, hash, n_types) < 0) {
         free(type);
         return NULL;
     }
-    return type;
+    return types[n_types++] = type;
 }
 
 static struct rec_type *describe(MPI_Datatype type);
@@ -343,7 +303,14 @@ static struct rec_type *describe(MPI_Datatype type)
         MPI_Count size = 0;
         rec_mpi.MPI_Type_size_x(type, &size);
         write_content(&buf, type, &contents, hashes);
-        result = intern(&buf, size, is_predefined(contents.combiner));
+        /* Types that exist without being made are never freed. One that does not tell how it was
+         * made is taken for such a type. */
+        const int combiner = contents.combiner;
+        bool predefined = combiner < 0 || combiner == MPI_COMBINER_NAMED ||
+                          combiner == MPI_COMBINER_F90_REAL ||
+                          combiner == MPI_COMBINER_F90_COMPLEX ||
+                          combiner == MPI_COMBINER_F90_INTEGER;
+        result = intern(&buf, size, predefined);
     }
     rfn_buf_release(&buf);
     free(hashes);
@@ -351,14 +318,9 @@ static struct rec_type *describe(MPI_Datatype type)
     return result;
 }
 
-/* Whether a type is one that MPI's Fortran library may have made for an array section: it will free
- * the handle where nobody sees it, and another type may get it. */
-static bool may_vanish(const struct rec_type *type)
-{
-    return !type->predefined && rec_this_stream && rec_this_stream->in_fortran;
-}
-
-/* made: by a call of the program, and not just seen. */
+/* made: by a call of the program, and not just seen. A type that is only seen in a call from
+ * Fortran may be one that MPI's Fortran library has made for an array section: it will free the
+ * handle where nobody sees it, and another type may get it. Such a handle is not kept. */
 static const struct rec_type *find_slowly(MPI_Datatype handle, bool made)
 {
     uint64_t key = REC_KEY(handle);
@@ -370,7 +332,7 @@ static const struct rec_type *find_slowly(MPI_Datatype handle, bool made)
         if (handle == MPI_DATATYPE_NULL)
             return NULL;
         type = describe(handle);
-        if (type && !made && may_vanish(type))
+        if (type && !made && !type->predefined && rec_this_stream && rec_this_stream->in_fortran)
             return type;
         if (!type || rfn_map_put(&by_handle, key, type->number) < 0) {
             rec_stop("out of memory for datatypes");
@@ -405,7 +367,7 @@ __attribute__((noinline)) static const struct rec_type *find_threaded(MPI_Dataty
     const struct rec_type *found = find(handle);
     const struct cached *cached = &cache[rec_key_place(key, CACHE_BITS)];
     uint64_t now = removals;
-    bool stays = cached->key == key && cached->type == found; /* or see may_vanish */
+    bool stays = cached->key == key && cached->type == found; /* or see find_slowly */
     rec_unlock();
     if (recent && stays)
         *recent = (struct rec_find){key, now, found, 0, NULL};
@@ -445,7 +407,8 @@ void rec_types_release(void)
         free(types[i]);
     free(types);
     types = NULL;
-    n_types = types_capacity = 0;
+    n_types = 0;
+    types_capacity = 0;
     rfn_map_release(&by_handle);
     rfn_map_release(&by_hash);
     memset(cache, 0, sizeof cache);

@@ -32,21 +32,6 @@ static void note(struct rec_unwind_step *step, const uintptr_t *where, uintptr_t
     step->n_facts++;
 }
 
-/* Registers in the mask are facts, except for the stack pointer: it is the CFA of the step
- * before. */
-static int use_registers(const struct rec_unwind_frame *frame, uint32_t mask,
-                         struct rec_unwind_step *step)
-{
-    if (mask & ~frame->known)
-        return RFN_E_UNSUPPORTED;
-    mask &= ~(1u << REC_CFI_RSP);
-    for (unsigned reg = 0; mask; reg++, mask >>= 1) {
-        if (mask & 1)
-            note(step, frame->places[reg], frame->registers[reg]);
-    }
-    return 0;
-}
-
 /* The registers of the caller. `used`: those that the CFA depends on; only these are vouched for
  * by facts and may say where others are. */
 static void restore(struct rec_unwind_frame *frame, const struct rec_cfa *cfa, uintptr_t address,
@@ -90,7 +75,13 @@ int rec_unwind_step(struct rec_unwind_frame *frame, const uint8_t *eh_frame_hdr,
     if (cfa->signal || ra.place != REC_CFI_AT_OFFSET || ra.offset != -(int)sizeof address)
         return RFN_E_UNSUPPORTED;
     RFN_TRY(rec_cfa_registers(cfa, &used));
-    RFN_TRY(use_registers(frame, used, step));
+    if (used & ~frame->known)
+        return RFN_E_UNSUPPORTED;
+    /* Registers are facts, except for the stack pointer: it is the CFA of the step before. */
+    for (uint32_t left = used & ~(1u << REC_CFI_RSP); left; left &= left - 1) {
+        const int reg = __builtin_ctz(left);
+        note(step, frame->places[reg], frame->registers[reg]);
+    }
     RFN_TRY(rec_cfa_evaluate(cfa, frame->registers, &address, &reads));
     if (address <= here || address % sizeof address)
         return RFN_E_UNSUPPORTED;

@@ -86,33 +86,45 @@ struct rfn_fold {
      * not on the stack. next points at END when no visit is followed. */
     const rfn_node *next, *base;
     uint64_t appended;
-    const rfn_node *told; /* of what is matched, watch knows what is before */
-    rfn_fold_watch *watch;
-    void *watch_context;
+    struct {
+        const rfn_node *told; /* of what is matched, it knows what is before */
+        rfn_fold_watch *tell; /* NULL: nobody watches */
+        void *context;
+    } watch;
 
-    /* The stack. Arrays by position, all of the same capacity. */
+    /* The stack. Arrays by position, these and those of the index, all of the same capacity. */
     rfn_node *nodes;
-    uint32_t *alive_from; /* where the position's alive visits begin in `alive` */
-    uint64_t *hashes;     /* of the nodes 0 to i - 1, at i; one element more */
-    uint64_t *powers;     /* of BASE */
-    uint32_t *previous;   /* position before with the same node, or NONE */
-    uint32_t *context;    /* position before with the same last CONTEXT nodes, or NONE */
+    uint32_t *alive_from; /* where the position's alive visits begin */
     uint32_t n, capacity;
-    uint32_t n_indexed; /* positions with hash, previous and context */
-    uint32_t reduced;   /* step 4 was in vain with a stack of this height; 0: not tried */
-    uint32_t *alive;
-    size_t n_alive, alive_capacity;
-    uint32_t *contexts;            /* by hash, newest position; capacity elements */
-    rfn_node waiting[MAX_WAITING]; /* visits made of the top that are not back on the stack */
-    uint32_t n_waiting;
+    uint32_t reduced; /* step 4 was in vain with a stack of this height; 0: not tried */
+    struct {
+        uint64_t *hashes;   /* of the nodes 0 to i - 1, at i; one element more */
+        uint64_t *powers;   /* of BASE */
+        uint32_t *previous; /* position before with the same node, or NONE */
+        uint32_t *context;  /* position before with the same last CONTEXT nodes, or NONE */
+        uint32_t n;         /* positions that have these */
+        uint32_t *contexts; /* by hash, newest position; capacity elements */
+    } index;
+    struct {
+        uint32_t *at;
+        size_t n, capacity;
+    } alive;
+    struct {
+        rfn_node at[MAX_WAITING]; /* visits made of the top that are not back on the stack */
+        uint32_t n;
+    } waiting;
 
     struct loop *loops;
     size_t n_loops, loops_capacity;
     struct rfn_map loop_of; /* hash of body -> loop */
-    struct rfn_arena bodies;
-    size_t body_nodes;
-    struct node_info **pages; /* by node */
-    size_t n_pages, pages_capacity, pages_used;
+    struct {
+        struct rfn_arena arena;
+        size_t n; /* nodes */
+    } bodies;
+    struct {
+        struct node_info **at; /* by node */
+        size_t n, capacity, used;
+    } pages;
     uint64_t comparisons;
     uint32_t max_nodes;       /* limit on n, or 0 */
     struct rfn_column frozen; /* nodes that were below position 0 */
@@ -140,8 +152,8 @@ static uint64_t extend_hash(uint64_t hash, rfn_node node)
 /* The hash of the nodes from position `from` to `to` - 1. */
 static uint64_t stretch_hash(const struct rfn_fold *fold, uint32_t from, uint32_t to)
 {
-    uint64_t before = multiply_mod(fold->hashes[from], fold->powers[to - from]);
-    return reduce_mod(fold->hashes[to] + MODULUS - before);
+    uint64_t before = multiply_mod(fold->index.hashes[from], fold->index.powers[to - from]);
+    return reduce_mod(fold->index.hashes[to] + MODULUS - before);
 }
 
 static bool same_nodes(const rfn_node *a, const rfn_node *b, uint32_t n)
@@ -155,28 +167,28 @@ static bool same_nodes(const rfn_node *a, const rfn_node *b, uint32_t n)
 static struct node_info *find_info(const struct rfn_fold *fold, rfn_node node)
 {
     size_t page = node / PAGE;
-    if (page >= fold->n_pages || !fold->pages[page])
+    if (page >= fold->pages.n || !fold->pages.at[page])
         return NULL;
-    return &fold->pages[page][node % PAGE];
+    return &fold->pages.at[page][node % PAGE];
 }
 
 /* Makes find_info(node) succeed. */
 static int make_info(struct rfn_fold *fold, rfn_node node)
 {
     size_t page = node / PAGE;
-    if (page >= fold->n_pages) {
-        RFN_TRY(RFN_GROW(fold->pages, fold->pages_capacity, page + 1));
-        while (fold->n_pages <= page)
-            fold->pages[fold->n_pages++] = NULL;
+    if (page >= fold->pages.n) {
+        RFN_TRY(RFN_GROW(fold->pages.at, fold->pages.capacity, page + 1));
+        while (fold->pages.n <= page)
+            fold->pages.at[fold->pages.n++] = NULL;
     }
-    if (!fold->pages[page]) {
+    if (!fold->pages.at[page]) {
         struct node_info *infos = malloc(PAGE * sizeof *infos);
         if (!infos)
             return RFN_E_NOMEM;
         for (size_t i = 0; i < PAGE; i++)
             infos[i] = (struct node_info){NONE, NONE};
-        fold->pages[page] = infos;
-        fold->pages_used++;
+        fold->pages.at[page] = infos;
+        fold->pages.used++;
     }
     return 0;
 }
@@ -190,11 +202,11 @@ static int resize_positions(struct rfn_fold *fold, uint32_t capacity)
     } arrays[] = {
         {(void **)&fold->nodes, sizeof *fold->nodes, 0},
         {(void **)&fold->alive_from, sizeof *fold->alive_from, 0},
-        {(void **)&fold->hashes, sizeof *fold->hashes, 1},
-        {(void **)&fold->powers, sizeof *fold->powers, 1},
-        {(void **)&fold->previous, sizeof *fold->previous, 0},
-        {(void **)&fold->context, sizeof *fold->context, 0},
-        {(void **)&fold->contexts, sizeof *fold->contexts, 0},
+        {(void **)&fold->index.hashes, sizeof *fold->index.hashes, 1},
+        {(void **)&fold->index.powers, sizeof *fold->index.powers, 1},
+        {(void **)&fold->index.previous, sizeof *fold->index.previous, 0},
+        {(void **)&fold->index.context, sizeof *fold->index.context, 0},
+        {(void **)&fold->index.contexts, sizeof *fold->index.contexts, 0},
     };
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         void *moved = realloc(*arrays[i].array,
@@ -218,15 +230,15 @@ static int grow_stack(struct rfn_fold *fold, uint64_t height)
         return RFN_E_NOMEM;
     RFN_TRY(resize_positions(fold, (uint32_t)capacity));
     if (!fold->capacity)
-        fold->hashes[0] = 0, fold->powers[0] = 1;
+        fold->index.hashes[0] = 0, fold->index.powers[0] = 1;
     for (uint32_t i = fold->capacity; i < capacity; i++)
-        fold->powers[i + 1] = multiply_mod(fold->powers[i], BASE);
+        fold->index.powers[i + 1] = multiply_mod(fold->index.powers[i], BASE);
     fold->capacity = (uint32_t)capacity;
     /* The table of contexts has more slots now: who was found before is found again. */
     for (uint32_t i = 0; i < capacity; i++)
-        fold->contexts[i] = NONE;
-    for (uint32_t i = CONTEXT; i <= fold->n_indexed; i++)
-        fold->contexts[stretch_hash(fold, i - CONTEXT, i) & (capacity - 1)] = i - 1;
+        fold->index.contexts[i] = NONE;
+    for (uint32_t i = CONTEXT; i <= fold->index.n; i++)
+        fold->index.contexts[stretch_hash(fold, i - CONTEXT, i) & (capacity - 1)] = i - 1;
     return 0;
 }
 
@@ -241,8 +253,8 @@ static struct loop *loop_of_node(const struct rfn_fold *fold, rfn_node node)
  * inside one that is. Errs on the side of true. */
 static bool is_waiting(const struct rfn_fold *fold, rfn_node loop)
 {
-    for (uint32_t i = 0; i < fold->n_waiting; i++) {
-        rfn_node node = fold->waiting[i];
+    for (uint32_t i = 0; i < fold->waiting.n; i++) {
+        rfn_node node = fold->waiting.at[i];
         if (node == loop)
             return true;
         if (node > loop && (loop_of_node(fold, node)->inside >> rfn_node_index(loop) % 64 & 1))
@@ -281,7 +293,7 @@ static int make_loop(struct rfn_fold *fold, const rfn_node *body, uint32_t lengt
     rfn_node last = body[length - 1];
     RFN_TRY(RFN_GROW(fold->loops, fold->loops_capacity, fold->n_loops + 1));
     RFN_TRY(make_info(fold, last));
-    rfn_node *copy = rfn_arena_alloc(&fold->bodies, ((size_t)length + 1) * sizeof *copy);
+    rfn_node *copy = rfn_arena_alloc(&fold->bodies.arena, ((size_t)length + 1) * sizeof *copy);
     if (!copy)
         return RFN_E_NOMEM;
     struct loop *loop = &fold->loops[fold->n_loops++];
@@ -296,7 +308,7 @@ static int make_loop(struct rfn_fold *fold, const rfn_node *body, uint32_t lengt
                             (uint64_t)1 << rfn_node_index(body[i]) % 64;
     }
     copy[length] = END;
-    fold->body_nodes += length;
+    fold->bodies.n += length;
     struct node_info *info = find_info(fold, last);
     loop->next_same_end = info->loops;
     info->loops = number;
@@ -326,43 +338,49 @@ static int intern_top(struct rfn_fold *fold, uint32_t length, rfn_node *node)
 /* Computes hashes and lists of positions up to the top. */
 static int index_stack(struct rfn_fold *fold)
 {
-    for (uint32_t i = fold->n_indexed; i < fold->n; i++) {
+    for (uint32_t i = fold->index.n; i < fold->n; i++) {
         rfn_node node = fold->nodes[i];
         RFN_TRY(make_info(fold, node));
         struct node_info *info = find_info(fold, node);
-        fold->previous[i] = info->position;
+        fold->index.previous[i] = info->position;
         info->position = i;
-        fold->hashes[i + 1] = extend_hash(fold->hashes[i], node);
-        fold->context[i] = NONE;
+        fold->index.hashes[i + 1] = extend_hash(fold->index.hashes[i], node);
+        fold->index.context[i] = NONE;
         if (i + 1 >= CONTEXT) {
             uint64_t hash = stretch_hash(fold, i + 1 - CONTEXT, i + 1);
-            uint32_t *newest = &fold->contexts[hash & (fold->capacity - 1)];
-            fold->context[i] = *newest;
+            uint32_t *newest = &fold->index.contexts[hash & (fold->capacity - 1)];
+            fold->index.context[i] = *newest;
             *newest = i;
         }
-        fold->n_indexed = i + 1;
+        fold->index.n = i + 1;
     }
     return 0;
 }
 
-/* Drops all nodes from position n on. The table of contexts is not restored: what it says is only
- * a proposal. */
+/* The table of contexts is not restored: what it says is only a proposal. */
+__attribute__((noinline)) static void truncate_index(struct rfn_fold *fold, uint32_t n)
+{
+    while (fold->index.n > n) {
+        uint32_t i = --fold->index.n;
+        find_info(fold, fold->nodes[i])->position = fold->index.previous[i];
+    }
+}
+
+/* Drops all nodes from position n on. */
 static void truncate_stack(struct rfn_fold *fold, uint32_t n)
 {
-    while (fold->n_indexed > n) {
-        uint32_t i = --fold->n_indexed;
-        find_info(fold, fold->nodes[i])->position = fold->previous[i];
-    }
+    if (__builtin_expect(fold->index.n > n, 0))
+        truncate_index(fold, n);
     if (fold->n > n)
-        fold->n_alive = fold->alive_from[n];
+        fold->alive.n = fold->alive_from[n];
     fold->n = n;
     fold->reduced = 0;
 }
 
-/* The alive visits at the top: fold->alive[first_alive] to fold->alive[n_alive - 1]. */
+/* The alive visits at the top: fold->alive.at[first_alive] to fold->alive.at[n_alive - 1]. */
 static size_t first_alive(const struct rfn_fold *fold)
 {
-    return fold->n ? fold->alive_from[fold->n - 1] : fold->n_alive;
+    return fold->n ? fold->alive_from[fold->n - 1] : fold->alive.n;
 }
 
 /* What the visit at position p, alive at the top, expects next. */
@@ -375,18 +393,18 @@ static const rfn_node *expected(const struct rfn_fold *fold, uint32_t p)
 static int push(struct rfn_fold *fold, rfn_node node)
 {
     RFN_TRY(grow_stack(fold, (uint64_t)fold->n + 1));
-    size_t first = first_alive(fold), end = fold->n_alive;
+    size_t first = first_alive(fold), end = fold->alive.n;
     if (end > UINT32_MAX - MAX_ALIVE)
         return RFN_E_NOMEM;
-    RFN_TRY(RFN_GROW(fold->alive, fold->alive_capacity, end + MAX_ALIVE));
+    RFN_TRY(RFN_GROW(fold->alive.at, fold->alive.capacity, end + MAX_ALIVE));
     if (end - first == MAX_ALIVE && rfn_node_is_loop(node))
         first++;
     for (size_t i = first; i < end; i++) {
-        if (*expected(fold, fold->alive[i]) == node)
-            fold->alive[fold->n_alive++] = fold->alive[i];
+        if (*expected(fold, fold->alive.at[i]) == node)
+            fold->alive.at[fold->alive.n++] = fold->alive.at[i];
     }
     if (rfn_node_is_loop(node))
-        fold->alive[fold->n_alive++] = fold->n;
+        fold->alive.at[fold->alive.n++] = fold->n;
     fold->nodes[fold->n] = node;
     fold->alive_from[fold->n] = (uint32_t)end;
     fold->n++;
@@ -395,7 +413,7 @@ static int push(struct rfn_fold *fold, rfn_node node)
 }
 
 /* One trip more for the visit at position p; the nodes above it were its body. */
-static void add_trip(struct rfn_fold *fold, uint32_t p)
+static inline __attribute__((always_inline)) void add_trip(struct rfn_fold *fold, uint32_t p)
 {
     truncate_stack(fold, p + 1);
     loop_of_node(fold, fold->nodes[p])->trips++;
@@ -403,16 +421,17 @@ static void add_trip(struct rfn_fold *fold, uint32_t p)
 
 void rfn_fold_tell(struct rfn_fold *fold)
 {
-    if (fold->watch && fold->told < fold->next)
-        fold->watch(fold->watch_context, fold->told, (size_t)(fold->next - fold->told));
-    fold->told = fold->next;
+    if (fold->watch.tell && fold->watch.told < fold->next)
+        fold->watch.tell(fold->watch.context, fold->watch.told,
+                         (size_t)(fold->next - fold->watch.told));
+    fold->watch.told = fold->next;
 }
 
 void rfn_fold_watch_by(struct rfn_fold *fold, rfn_fold_watch *watch, void *context)
 {
-    fold->watch = watch;
-    fold->watch_context = context;
-    fold->told = fold->next;
+    fold->watch.tell = watch;
+    fold->watch.context = context;
+    fold->watch.told = fold->next;
 }
 
 /* Stops following: what has been matched goes on the stack. */
@@ -423,7 +442,7 @@ static int stop_following(struct rfn_fold *fold)
     fold->next = &END;
     for (const rfn_node *node = fold->base; node < end; node++)
         RFN_TRY(push(fold, *node));
-    fold->base = fold->told = &END;
+    fold->base = fold->watch.told = &END;
     return 0;
 }
 
@@ -431,12 +450,12 @@ static int stop_following(struct rfn_fold *fold)
  * matched can be shown at any time. */
 static int follow(struct rfn_fold *fold)
 {
-    fold->next = fold->base = fold->told = &END;
-    if (first_alive(fold) == fold->n_alive)
+    fold->next = fold->base = fold->watch.told = &END;
+    if (first_alive(fold) == fold->alive.n)
         return 0;
-    uint32_t p = fold->alive[fold->n_alive - 1];
+    uint32_t p = fold->alive.at[fold->alive.n - 1];
     RFN_TRY(grow_stack(fold, (uint64_t)p + 1 + loop_of_node(fold, fold->nodes[p])->length));
-    fold->next = fold->base = fold->told = expected(fold, p);
+    fold->next = fold->base = fold->watch.told = expected(fold, p);
     return 0;
 }
 
@@ -444,8 +463,8 @@ static int follow(struct rfn_fold *fold)
 
 static bool is_expected(const struct rfn_fold *fold, rfn_node node)
 {
-    for (size_t i = fold->n_alive; i-- > first_alive(fold);) {
-        if (*expected(fold, fold->alive[i]) == node)
+    for (size_t i = fold->alive.n; i-- > first_alive(fold);) {
+        if (*expected(fold, fold->alive.at[i]) == node)
             return true;
     }
     return false;
@@ -478,9 +497,9 @@ static bool find_absent(const struct rfn_fold *fold, const rfn_node *body, rfn_n
 /* Step 2; 1 when node can be pushed now. */
 static int insert_absent(struct rfn_fold *fold, rfn_node node)
 {
-    for (size_t i = fold->n_alive; i-- > first_alive(fold);) {
+    for (size_t i = fold->alive.n; i-- > first_alive(fold);) {
         struct absent absent = {.n = 0};
-        if (!find_absent(fold, expected(fold, fold->alive[i]), node, &absent))
+        if (!find_absent(fold, expected(fold, fold->alive.at[i]), node, &absent))
             continue;
         for (uint32_t k = 0; k < absent.n; k++) {
             RFN_TRY(visit_loop(fold, absent.nodes[k], 0));
@@ -505,8 +524,8 @@ static bool can_end(const struct rfn_fold *fold, const rfn_node *rest)
 /* Step 3; 1 when a visit has got its trip and the stack is lower. */
 static int close_body(struct rfn_fold *fold)
 {
-    for (size_t i = fold->n_alive; i-- > first_alive(fold);) {
-        uint32_t p = fold->alive[i];
+    for (size_t i = fold->alive.n; i-- > first_alive(fold);) {
+        uint32_t p = fold->alive.at[i];
         const rfn_node *rest = expected(fold, p);
         if (p == fold->n - 1 || is_waiting(fold, fold->nodes[p]) || !can_end(fold, rest))
             continue;
@@ -547,10 +566,10 @@ static int replace_top(struct rfn_fold *fold, uint32_t length, rfn_node node, in
         return 0;
     }
     RFN_TRY(visit_loop(fold, node, trips));
-    if (fold->n_waiting < MAX_WAITING) {
-        fold->waiting[fold->n_waiting++] = node;
+    if (fold->waiting.n < MAX_WAITING) {
+        fold->waiting.at[fold->waiting.n++] = node;
         RFN_TRY(make_way(fold, node));
-        fold->n_waiting--;
+        fold->waiting.n--;
     }
     return push(fold, node);
 }
@@ -570,8 +589,8 @@ static bool is_repeat(struct rfn_fold *fold, uint32_t p)
 /* The length of the stretch that stands twice on top, or 0. */
 static uint32_t find_repeat(struct rfn_fold *fold)
 {
-    uint32_t top = fold->n - 1, p = fold->previous[top];
-    for (int tries = 0; tries < MAX_CANDIDATES && p != NONE; tries++, p = fold->previous[p]) {
+    uint32_t top = fold->n - 1, p = fold->index.previous[top];
+    for (int tries = 0; tries < MAX_CANDIDATES && p != NONE; tries++, p = fold->index.previous[p]) {
         if (2 * (uint64_t)(top - p) > fold->n)
             return 0;
         if (is_repeat(fold, p))
@@ -579,12 +598,12 @@ static uint32_t find_repeat(struct rfn_fold *fold)
     }
     if (p == NONE)
         return 0;
-    p = fold->context[top];
+    p = fold->index.context[top];
     for (int tries = 0; tries < MAX_CONTEXTS && p < top; tries++) {
         if (2 * (uint64_t)(top - p) <= fold->n && fold->nodes[p] == fold->nodes[top] &&
             is_repeat(fold, p))
             return top - p;
-        uint32_t older = fold->context[p];
+        uint32_t older = fold->index.context[p];
         if (older >= p)
             break;
         p = older;
@@ -695,23 +714,24 @@ static void lower_positions(struct rfn_fold *fold, uint32_t cut)
 {
     uint32_t n = fold->n - cut;
     memmove(fold->nodes, fold->nodes + cut, n * sizeof *fold->nodes);
-    memmove(fold->hashes, fold->hashes + cut, ((size_t)n + 1) * sizeof *fold->hashes);
+    memmove(fold->index.hashes, fold->index.hashes + cut,
+            ((size_t)n + 1) * sizeof *fold->index.hashes);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t previous = fold->previous[i + cut], context = fold->context[i + cut];
-        fold->previous[i] = previous != NONE && previous >= cut ? previous - cut : NONE;
-        fold->context[i] = context != NONE && context >= cut ? context - cut : NONE;
+        uint32_t previous = fold->index.previous[i + cut], context = fold->index.context[i + cut];
+        fold->index.previous[i] = previous != NONE && previous >= cut ? previous - cut : NONE;
+        fold->index.context[i] = context != NONE && context >= cut ? context - cut : NONE;
     }
     for (uint32_t i = 0; i < fold->capacity; i++) {
-        uint32_t position = fold->contexts[i];
-        fold->contexts[i] = position != NONE && position >= cut ? position - cut : NONE;
+        uint32_t position = fold->index.contexts[i];
+        fold->index.contexts[i] = position != NONE && position >= cut ? position - cut : NONE;
     }
-    for (size_t page = 0; page < fold->n_pages; page++) {
-        for (size_t i = 0; fold->pages[page] && i < PAGE; i++) {
-            uint32_t *position = &fold->pages[page][i].position;
+    for (size_t page = 0; page < fold->pages.n; page++) {
+        for (size_t i = 0; fold->pages.at[page] && i < PAGE; i++) {
+            uint32_t *position = &fold->pages.at[page][i].position;
             *position = *position != NONE && *position >= cut ? *position - cut : NONE;
         }
     }
-    fold->n = fold->n_indexed = n;
+    fold->n = fold->index.n = n;
     fold->reduced = fold->reduced > cut ? fold->reduced - cut : 0;
 }
 
@@ -720,26 +740,14 @@ static void lower_alive(struct rfn_fold *fold, uint32_t cut)
 {
     size_t n_alive = 0, from = fold->alive_from[cut];
     for (uint32_t i = cut; i < fold->n; i++) {
-        size_t end = i + 1 < fold->n ? fold->alive_from[i + 1] : fold->n_alive;
+        size_t end = i + 1 < fold->n ? fold->alive_from[i + 1] : fold->alive.n;
         fold->alive_from[i - cut] = (uint32_t)n_alive;
         for (; from < end; from++) {
-            if (fold->alive[from] >= cut)
-                fold->alive[n_alive++] = fold->alive[from] - cut;
+            if (fold->alive.at[from] >= cut)
+                fold->alive.at[n_alive++] = fold->alive.at[from] - cut;
         }
     }
-    fold->n_alive = n_alive;
-}
-
-/* Freezes the older half of the stack. Only between appends, when nothing is waiting. */
-static int freeze(struct rfn_fold *fold)
-{
-    uint32_t cut = fold->n / 2;
-    RFN_TRY(index_stack(fold));
-    for (uint32_t i = 0; i < cut; i++)
-        RFN_TRY(rfn_column_append(&fold->frozen, fold->nodes[i]));
-    lower_alive(fold, cut);
-    lower_positions(fold, cut);
-    return 0;
+    fold->alive.n = n_alive;
 }
 
 int rfn_fold_freeze(struct rfn_fold *fold)
@@ -757,19 +765,25 @@ int rfn_fold_freeze(struct rfn_fold *fold)
 static int append_slow(struct rfn_fold *fold, rfn_node node)
 {
     RFN_TRY(stop_following(fold));
-    if (fold->watch)
-        fold->watch(fold->watch_context, &node, 1);
+    if (fold->watch.tell)
+        fold->watch.tell(fold->watch.context, &node, 1);
     RFN_TRY(make_way(fold, node));
     RFN_TRY(push(fold, node));
-    if (first_alive(fold) == fold->n_alive) {
+    if (first_alive(fold) == fold->alive.n) {
         RFN_TRY(reduce_top(fold)); /* nothing to wait for */
     } else {
-        uint32_t p = fold->alive[fold->n_alive - 1];
+        uint32_t p = fold->alive.at[fold->alive.n - 1];
         if (*expected(fold, p) == END)
             add_trip(fold, p);
     }
-    if (fold->max_nodes && fold->n >= fold->max_nodes)
-        RFN_TRY(freeze(fold));
+    if (fold->max_nodes && fold->n >= fold->max_nodes) {
+        uint32_t cut = fold->n / 2; /* the older half is frozen */
+        RFN_TRY(index_stack(fold));
+        for (uint32_t i = 0; i < cut; i++)
+            RFN_TRY(rfn_column_append(&fold->frozen, fold->nodes[i]));
+        lower_alive(fold, cut);
+        lower_positions(fold, cut);
+    }
     return follow(fold);
 }
 
@@ -781,12 +795,12 @@ int rfn_fold_append(struct rfn_fold *fold, uint32_t symbol)
         return append_slow(fold, node);
     if (*++fold->next != END)
         return 0;
-    uint32_t p = fold->alive[fold->n_alive - 1];
+    uint32_t p = fold->alive.at[fold->alive.n - 1];
     const struct loop *loop = loop_of_node(fold, fold->nodes[p]);
-    if (__builtin_expect(fold->told != loop->body || loop->trips == 0, 0))
+    if (__builtin_expect(fold->watch.told != loop->body || loop->trips == 0, 0))
         rfn_fold_tell(fold);
     add_trip(fold, p);
-    fold->next = fold->base = fold->told = loop->body;
+    fold->next = fold->base = fold->watch.told = loop->body;
     return 0;
 }
 
@@ -795,7 +809,7 @@ struct rfn_fold *rfn_fold_new(uint32_t max_nodes)
     struct rfn_fold *fold = calloc(1, sizeof *fold);
     if (!fold)
         return NULL;
-    fold->next = fold->base = fold->told = &END;
+    fold->next = fold->base = fold->watch.told = &END;
     fold->max_nodes = max_nodes;
     rfn_column_init(&fold->frozen);
     return fold;
@@ -807,21 +821,21 @@ void rfn_fold_free(struct rfn_fold *fold)
         return;
     for (size_t i = 0; i < fold->n_loops; i++)
         rfn_column_release(&fold->loops[i].column);
-    for (size_t i = 0; i < fold->n_pages; i++)
-        free(fold->pages[i]);
+    for (size_t i = 0; i < fold->pages.n; i++)
+        free(fold->pages.at[i]);
     rfn_column_release(&fold->frozen);
     rfn_map_release(&fold->loop_of);
-    rfn_arena_release(&fold->bodies);
-    free(fold->pages);
+    rfn_arena_release(&fold->bodies.arena);
+    free(fold->pages.at);
     free(fold->loops);
     free(fold->nodes);
     free(fold->alive_from);
-    free(fold->hashes);
-    free(fold->powers);
-    free(fold->previous);
-    free(fold->context);
-    free(fold->contexts);
-    free(fold->alive);
+    free(fold->index.hashes);
+    free(fold->index.powers);
+    free(fold->index.previous);
+    free(fold->index.context);
+    free(fold->index.contexts);
+    free(fold->alive.at);
     free(fold);
 }
 
@@ -861,15 +875,17 @@ void rfn_fold_stats(const struct rfn_fold *fold, struct rfn_fold_stats *stats)
     const size_t per_position = 2 * sizeof(uint64_t) + 5 * sizeof(uint32_t);
     *stats = (struct rfn_fold_stats){
         .appended = fold->appended,
-        .nodes = fold->frozen.n + fold->n + (uint64_t)(fold->next - fold->base) + fold->body_nodes,
+        .nodes = fold->frozen.n + fold->n + (uint64_t)(fold->next - fold->base) + fold->bodies.n,
         .comparisons = fold->comparisons,
     };
-    stats->bytes =
-        sizeof *fold + fold->capacity * per_position + fold->alive_capacity * sizeof *fold->alive +
-        fold->loops_capacity * sizeof *fold->loops +
-        (fold->loop_of.slots ? fold->loop_of.mask + 1 : 0) * sizeof *fold->loop_of.slots +
-        (fold->body_nodes + fold->n_loops) * sizeof(rfn_node) +
-        fold->pages_capacity * sizeof *fold->pages + fold->pages_used * PAGE * sizeof **fold->pages;
+    stats->bytes = sizeof *fold + fold->capacity * per_position +
+                   fold->alive.capacity * sizeof *fold->alive.at +
+                   fold->loops_capacity * sizeof *fold->loops +
+                   (fold->loop_of.slots ? fold->loop_of.mask + 1 : 0) *
+                       sizeof *fold->loop_of.slots +
+                   (fold->bodies.n + fold->n_loops) * sizeof(rfn_node) +
+                   fold->pages.capacity * sizeof *fold->pages.at +
+                   fold->pages.used * PAGE * sizeof **fold->pages.at;
     for (size_t i = 0; i < fold->n_loops; i++)
         stats->bytes += rfn_column_bytes(&fold->loops[i].column);
     stats->bytes += rfn_column_bytes(&fold->frozen);

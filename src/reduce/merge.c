@@ -199,18 +199,8 @@ static int merge_heed(void *state, const uint8_t *bytes, size_t size)
     return reader.failed ? RFN_E_EXCHANGE : 0;
 }
 
-/* varint size * 2 + (0: the hash is that of the content; 1: u64 hash follows), content. */
-static void write_definition(const struct rfn_definition *definition, struct rfn_buf *out)
-{
-    const bool named = definition->size == 0 ||
-                       definition->hash != rfn_hash_bytes(definition->bytes, definition->size);
-    rfn_buf_varint(out, (uint64_t)definition->size << 1 | named);
-    if (named)
-        rfn_buf_u64(out, definition->hash);
-    rfn_buf_bytes(out, definition->bytes, definition->size);
-}
-
-/* u8 what follows, u8 what is the same; these definitions, of each kind varint n; streams. */
+/* u8 what follows, u8 what is the same; definitions, of each kind varint n, and of each varint
+ * size * 2 + (0: the hash is that of the content; 1: u64 hash follows), content; streams. */
 static int merge_write(void *state, struct rfn_buf *out)
 {
     const struct merge_way *way = state;
@@ -225,8 +215,16 @@ static int merge_write(void *state, struct rfn_buf *out)
         if (!(sent >> k & 1))
             continue;
         rfn_buf_varint(out, definitions->n - definitions->merged);
-        for (size_t i = definitions->merged; i < definitions->n; i++)
-            write_definition(&definitions->items[i], out);
+        for (size_t i = definitions->merged; i < definitions->n; i++) {
+            const struct rfn_definition *definition = &definitions->items[i];
+            const bool named = definition->size == 0 ||
+                               definition->hash !=
+                                   rfn_hash_bytes(definition->bytes, definition->size);
+            rfn_buf_varint(out, (uint64_t)definition->size << 1 | named);
+            if (named)
+                rfn_buf_u64(out, definition->hash);
+            rfn_buf_bytes(out, definition->bytes, definition->size);
+        }
     }
     if (sent & STREAMS)
         rfn_stream_kinds_write(&way->merge->streams, out);
@@ -252,9 +250,12 @@ static int read_definitions(struct rfn_merge *merge, enum rfn_definition_kind ki
     return 0;
 }
 
-static int join_definitions(struct merge_way *way, int child, unsigned sent, unsigned same,
-                            struct rfn_reader *reader)
+/* What is the same is as it was when this rank has shown it. */
+static int merge_join(void *state, int child, const uint8_t *bytes, size_t size)
 {
+    struct merge_way *way = state;
+    struct rfn_reader reader = rfn_reader_over(bytes, size);
+    const unsigned sent = rfn_reader_u8(&reader), same = rfn_reader_u8(&reader);
     for (enum rfn_definition_kind k = 0; k < RFN_DEFINITION_KINDS; k++) {
         const struct rfn_definitions *definitions = &way->merge->definitions[k];
         struct rfn_mapping *mapping = &way->merge->children[child][k];
@@ -262,18 +263,8 @@ static int join_definitions(struct merge_way *way, int child, unsigned sent, uns
             RFN_TRY(rfn_mapping_add_run(mapping, definitions->merged,
                                         definitions->n - definitions->merged));
         else if (sent >> k & 1)
-            RFN_TRY(read_definitions(way->merge, k, mapping, reader));
+            RFN_TRY(read_definitions(way->merge, k, mapping, &reader));
     }
-    return 0;
-}
-
-/* What is the same is as it was when this rank has shown it. */
-static int merge_join(void *state, int child, const uint8_t *bytes, size_t size)
-{
-    struct merge_way *way = state;
-    struct rfn_reader reader = rfn_reader_over(bytes, size);
-    const unsigned sent = rfn_reader_u8(&reader), same = rfn_reader_u8(&reader);
-    RFN_TRY(join_definitions(way, child, sent, same, &reader));
     int error = reader.failed ? RFN_E_EXCHANGE : 0;
     if (!error && same & STREAMS)
         error = rfn_stream_kinds_recognize(&way->merge->streams, way->streams[child]);
@@ -300,28 +291,21 @@ static int merge_turn(void *state)
     return way->last ? rfn_stream_kinds_number(&merge->streams, merge->together) : 0;
 }
 
-/* Of a child, from its thing `told` on. */
-static int tell_definitions(const struct rfn_definitions *definitions,
-                            const struct rfn_mapping *mapping, size_t told, struct rfn_buf *out)
-{
-    size_t n = mapping->n - told;
-    struct rfn_fate *fates = calloc(n + 1, sizeof *fates);
-    if (!fates)
-        return RFN_E_NOMEM;
-    for (size_t i = 0; i < n; i++)
-        fates[i].number = definitions->items[mapping->things[told + i].to].number;
-    rfn_fates_write(fates, n, out);
-    free(fates);
-    return rfn_buf_status(out);
-}
-
 static int merge_tell(void *state, int child, struct rfn_buf *out)
 {
     const struct merge_way *way = state;
     const struct rfn_merge *merge = way->merge;
-    for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
-        RFN_TRY(tell_definitions(&merge->definitions[k], &merge->children[child][k],
-                                 way->told[child][k], out));
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
+        const struct rfn_mapping *mapping = &merge->children[child][k];
+        const size_t told = way->told[child][k], n = mapping->n - told;
+        struct rfn_fate *fates = calloc(n + 1, sizeof *fates);
+        if (!fates)
+            return RFN_E_NOMEM;
+        for (size_t i = 0; i < n; i++)
+            fates[i].number = merge->definitions[k].items[mapping->things[told + i].to].number;
+        rfn_fates_write(fates, n, out);
+        free(fates);
+    }
     return way->last ? rfn_stream_kinds_tell(&merge->streams, way->streams[child], out)
                      : rfn_buf_status(out);
 }
@@ -348,27 +332,6 @@ static int merge_learn(void *state, const uint8_t *bytes, size_t size)
     return way->last ? rfn_stream_kinds_learn(&way->merge->streams, &reader) : 0;
 }
 
-/* Only rank 0 writes them. */
-static void drop_contents(struct rfn_merge *merge)
-{
-    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
-        for (size_t i = 0; i < merge->definitions[k].n; i++)
-            merge->definitions[k].items[i].bytes = NULL;
-    }
-    rfn_arena_release(&merge->arena);
-    merge->arena = (struct rfn_arena)RFN_ARENA_INIT;
-    merge->content_bytes = 0;
-}
-
-static void begin_run(struct merge_way *way)
-{
-    for (int child = 0; child < RFN_EXCHANGE_CHILDREN; child++) {
-        for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
-            way->told[child][k] = way->merge->children[child][k].n;
-    }
-    count_again(&way->counted, merge_bytes(way->merge)); /* stays: numbers are looked up in it */
-}
-
 static void end_run(struct merge_way *way, int error)
 {
     struct rfn_merge *merge = way->merge;
@@ -378,8 +341,15 @@ static void end_run(struct merge_way *way, int error)
     }
     for (int k = 0; k < RFN_DEFINITION_KINDS && !error; k++)
         merge->definitions[k].merged = merge->definitions[k].n;
-    if (way->counted.exchange->rank != 0)
-        drop_contents(merge);
+    if (way->counted.exchange->rank != 0) { /* which alone writes contents */
+        for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
+            for (size_t i = 0; i < merge->definitions[k].n; i++)
+                merge->definitions[k].items[i].bytes = NULL;
+        }
+        rfn_arena_release(&merge->arena);
+        merge->arena = (struct rfn_arena)RFN_ARENA_INIT;
+        merge->content_bytes = 0;
+    }
     count_again(&way->counted, merge_bytes(merge));
     merge->held = way->counted.bytes;
     merge->error = error;
@@ -395,7 +365,11 @@ static int run(struct rfn_merge *merge, struct rfn_exchange *exchange, bool last
                                            .show = merge_show,
                                            .heed = merge_heed};
     struct merge_way way = {.merge = merge, .last = last, .counted = {exchange, merge->held}};
-    begin_run(&way);
+    for (int child = 0; child < RFN_EXCHANGE_CHILDREN; child++) {
+        for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
+            way.told[child][k] = merge->children[child][k].n;
+    }
+    count_again(&way.counted, merge_bytes(merge)); /* stays: numbers are looked up in it */
     error = rfn_exchange_round(exchange, &round, &way, error ? error : merge->error);
     end_run(&way, error);
     return error;

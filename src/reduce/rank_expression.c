@@ -88,18 +88,6 @@ int64_t rfn_rank_expression_value(const struct rfn_rank_expression *expression, 
 
 enum { GRID_MAX = INT32_MAX }; /* ranks on a grid; a shift is no longer */
 
-static void write_grid(const struct rfn_rank_expression *expression, struct rfn_buf *out)
-{
-    rfn_buf_varint(out, expression->n_dimensions);
-    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
-        rfn_buf_varint(out, expression->dimensions[i]);
-        if (expression->form == RFN_EXPRESSION_PERMUTED)
-            rfn_buf_varint(out, expression->order[i]);
-        else
-            rfn_buf_svarint(out, expression->factors[i]);
-    }
-}
-
 /* The dimensions in which it is shifted. */
 static uint32_t shifted_in(const struct rfn_rank_expression *expression)
 {
@@ -127,40 +115,36 @@ static bool set_open(struct rfn_rank_expression *expression, uint32_t word)
     return word <= OPEN_ALL || (expression->open != all && !(expression->open & ~all));
 }
 
-static void write_formula(const struct rfn_rank_expression *expression, struct rfn_buf *out)
-{
-    rfn_buf_varint(out, expression->coded);
-    rfn_buf_varint(out, expression->dimensions[0]);
-    rfn_buf_blob(out, expression->formula, expression->formula_size);
-}
-
 void rfn_rank_expression_write(const struct rfn_rank_expression *expression, struct rfn_buf *out)
 {
     enum rfn_expression_form form = expression->form;
     rfn_buf_varint(out, form);
     if (form == RFN_EXPRESSION_FORMULA) {
-        write_formula(expression, out);
+        rfn_buf_varint(out, expression->coded);
+        rfn_buf_varint(out, expression->dimensions[0]);
+        rfn_buf_blob(out, expression->formula, expression->formula_size);
         return;
     }
     if (form == RFN_EXPRESSION_SHIFTED)
         rfn_buf_varint(out, open_word(expression));
     else if (form != RFN_EXPRESSION_PERMUTED)
         rfn_buf_svarint(out, expression->offset);
-    if (form != RFN_EXPRESSION_OFFSET && form != RFN_EXPRESSION_XOR)
-        write_grid(expression, out);
-}
-
-static bool is_permutation(const struct rfn_rank_expression *expression)
-{
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < expression->n_dimensions; i++)
-        seen |= 1u << expression->order[i];
-    return seen == (1u << expression->n_dimensions) - 1;
+    if (form == RFN_EXPRESSION_OFFSET || form == RFN_EXPRESSION_XOR)
+        return;
+    rfn_buf_varint(out, expression->n_dimensions);
+    for (uint32_t i = 0; i < expression->n_dimensions; i++) {
+        rfn_buf_varint(out, expression->dimensions[i]);
+        if (form == RFN_EXPRESSION_PERMUTED)
+            rfn_buf_varint(out, expression->order[i]);
+        else
+            rfn_buf_svarint(out, expression->factors[i]);
+    }
 }
 
 static bool read_grid(struct rfn_rank_expression *expression, struct rfn_reader *reader)
 {
     uint64_t n = 1;
+    uint32_t seen = 0; /* digits */
     expression->n_dimensions = (uint32_t)rfn_reader_limited(reader, D);
     if (expression->n_dimensions == 0)
         return false;
@@ -173,11 +157,13 @@ static bool read_grid(struct rfn_rank_expression *expression, struct rfn_reader 
                                                                 expression->n_dimensions - 1);
         else
             expression->factors[i] = rfn_reader_svarint(reader);
+        seen |= 1u << expression->order[i];
         if (expression->form == RFN_EXPRESSION_SHIFTED &&
             (expression->factors[i] > GRID_MAX || expression->factors[i] < -GRID_MAX))
             return false;
     }
-    return expression->form != RFN_EXPRESSION_PERMUTED || is_permutation(expression);
+    return expression->form != RFN_EXPRESSION_PERMUTED ||
+           seen == (1u << expression->n_dimensions) - 1;
 }
 
 static bool read_formula(struct rfn_rank_expression *expression, struct rfn_reader *reader)
@@ -242,22 +228,6 @@ static bool fits(const struct rfn_rank_expression *expression, const struct valu
         }
     }
     return true;
-}
-
-static struct values look(const struct rfn_rank_value *at, size_t n, bool ranks)
-{
-    struct values values = {.at = at, .n = n, .ranks = ranks, .size = at[0].size};
-    for (size_t i = 0; i < n; i++) {
-        bool end = ranks && at[i].value == RFN_PROC_NULL;
-        values.ends |= end;
-        if (end)
-            continue;
-        values.first = values.first ? values.first : &at[i];
-        values.ranks &= at[i].value >= 0 && at[i].value < at[i].size;
-        if (at[i].size != values.size)
-            values.size = 0;
-    }
-    return values;
 }
 
 static bool fit_constant(struct rfn_rank_expression *expression, const struct values *values)
@@ -494,10 +464,19 @@ static bool fit_some(struct rfn_rank_expression *expression, const struct values
 struct rfn_rank_expression rfn_rank_expression_fit(const struct rfn_rank_value *at, size_t n,
                                                    bool ranks)
 {
-    struct values values = look(at, n, ranks);
     struct rfn_rank_expression expression;
     size_t odd = 0;
-    values.odd = &odd;
+    struct values values = {.at = at, .n = n, .ranks = ranks, .size = at[0].size, .odd = &odd};
+    for (size_t i = 0; i < n; i++) {
+        bool end = ranks && at[i].value == RFN_PROC_NULL;
+        values.ends |= end;
+        if (end)
+            continue;
+        values.first = values.first ? values.first : &at[i];
+        values.ranks &= at[i].value >= 0 && at[i].value < at[i].size;
+        if (at[i].size != values.size)
+            values.size = 0;
+    }
     if (fit_some(&expression, &values))
         return expression;
     return (struct rfn_rank_expression){.form = RFN_EXPRESSION_NONE};

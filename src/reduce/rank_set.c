@@ -45,15 +45,6 @@ static size_t row_length(const struct rfn_rank_block *blocks, size_t n)
     return length;
 }
 
-static void add_dimension(struct rfn_rank_block *block, size_t count, uint32_t stride)
-{
-    memmove(block->dimensions + 1, block->dimensions,
-            block->n_dimensions * sizeof *block->dimensions);
-    block->dimensions[0].count = (uint32_t)count;
-    block->dimensions[0].stride = stride;
-    block->n_dimensions++;
-}
-
 /* One dimension more, in place; returns how many blocks are left. */
 static size_t join_rows(struct rfn_rank_block *blocks, size_t n, uint32_t dimension)
 {
@@ -61,8 +52,13 @@ static size_t join_rows(struct rfn_rank_block *blocks, size_t n, uint32_t dimens
     for (size_t i = 0, length; i < n; i += length) {
         struct rfn_rank_block block = blocks[i];
         length = block.n_dimensions == dimension ? row_length(blocks + i, n - i) : 1;
-        if (length > 1)
-            add_dimension(&block, length, blocks[i + 1].start - block.start);
+        if (length > 1) {
+            memmove(block.dimensions + 1, block.dimensions,
+                    block.n_dimensions * sizeof *block.dimensions);
+            block.dimensions[0].count = (uint32_t)length;
+            block.dimensions[0].stride = blocks[i + 1].start - block.start;
+            block.n_dimensions++;
+        }
         blocks[out++] = block;
     }
     return out;

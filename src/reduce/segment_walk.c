@@ -36,9 +36,11 @@ struct rfn_segment_walk {
 
     struct rfn_contexts contexts;
     bool marked; /* marks say which loops cut */
-    struct frame *frames;
-    size_t depth, frames_capacity; /* the first frame is the top's */
-    struct visits *visits;         /* per loop */
+    struct {
+        struct frame *at; /* the first is the top's */
+        size_t n, capacity;
+    } frames;
+    struct visits *visits; /* per loop */
     size_t visits_capacity;
     uint64_t frozen; /* nodes that were walked over */
     struct source *sources;
@@ -46,10 +48,12 @@ struct rfn_segment_walk {
 
     /* The segment. */
     struct rfn_segment segment;
-    uint32_t *events;
-    int64_t *vector, *extra;
-    size_t capacity, vector_capacity, extra_capacity; /* capacity: events that both have room for */
-    size_t events_capacity;
+    struct {
+        uint32_t *events;
+        int64_t *vector, *extra;
+        size_t n; /* events that vector and events have room for */
+        size_t events_capacity, vector_capacity, extra_capacity;
+    } room;
     int64_t start, now; /* quanta; since then */
     uint64_t owed;      /* by how much the clock went backwards, and has not caught up since */
     bool pending;       /* the next event begins a segment */
@@ -66,12 +70,12 @@ struct rfn_segment_walk *rfn_segment_walk_new(const struct rfn_stream *stream, u
     walk->put_context = context;
     walk->min_calls = min_calls;
     walk->pending = true;
-    if (RFN_GROW(walk->frames, walk->frames_capacity, 1) < 0) {
+    if (RFN_GROW(walk->frames.at, walk->frames.capacity, 1) < 0) {
         free(walk);
         return NULL;
     }
-    walk->depth = 1;
-    walk->frames[0] = (struct frame){
+    walk->frames.n = 1;
+    walk->frames.at[0] = (struct frame){
         .stretch = {.context = RFN_CONTEXT_TOP, .first = RFN_CONTEXT_TOP}};
     return walk;
 }
@@ -81,11 +85,11 @@ void rfn_segment_walk_free(struct rfn_segment_walk *walk)
     if (!walk)
         return;
     rfn_contexts_release(&walk->contexts);
-    free(walk->frames);
+    free(walk->frames.at);
     free(walk->visits);
-    free(walk->events);
-    free(walk->vector);
-    free(walk->extra);
+    free(walk->room.events);
+    free(walk->room.vector);
+    free(walk->room.extra);
     free(walk);
 }
 
@@ -96,11 +100,11 @@ static int deliver(struct rfn_segment_walk *walk)
     struct rfn_segment *segment = &walk->segment;
     if (!segment->n)
         return 0;
-    walk->vector[0] = 0;
-    walk->vector[2 * segment->n + 1] = walk->now;
-    segment->events = walk->events;
-    segment->vector = walk->vector;
-    segment->extra = walk->extra;
+    walk->room.vector[0] = 0;
+    walk->room.vector[2 * segment->n + 1] = walk->now;
+    segment->events = walk->room.events;
+    segment->vector = walk->room.vector;
+    segment->extra = walk->room.extra;
     RFN_TRY(walk->put(walk->put_context, segment, walk->start));
     walk->start += walk->now;
     return 0;
@@ -114,15 +118,17 @@ __attribute__((noinline)) static int cut(struct rfn_segment_walk *walk, int64_t 
     if (first)
         walk->start = (int64_t)(rfn_stream_start(walk->stream) + (uint64_t)gap);
     walk->now = first ? -gap : 0;
-    walk->segment = (struct rfn_segment){.context = walk->frames[walk->depth - 1].stretch.context};
+    walk->segment = (struct rfn_segment){
+        .context = walk->frames.at[walk->frames.n - 1].stretch.context};
     return 0;
 }
 
-static int grow(struct rfn_segment_walk *walk)
+__attribute__((noinline)) static int grow(struct rfn_segment_walk *walk)
 {
-    RFN_TRY(RFN_GROW(walk->events, walk->events_capacity, walk->segment.n + 1));
-    RFN_TRY(RFN_GROW(walk->vector, walk->vector_capacity, 2 * walk->events_capacity + 2));
-    walk->capacity = walk->events_capacity;
+    RFN_TRY(RFN_GROW(walk->room.events, walk->room.events_capacity, walk->segment.n + 1));
+    RFN_TRY(RFN_GROW(walk->room.vector, walk->room.vector_capacity,
+                     2 * walk->room.events_capacity + 2));
+    walk->room.n = walk->room.events_capacity;
     return 0;
 }
 
@@ -144,9 +150,10 @@ __attribute__((noinline)) static int64_t forward(struct rfn_segment_walk *walk, 
 static int take_more(struct rfn_segment_walk *walk, struct source *source)
 {
     struct rfn_segment *segment = &walk->segment;
-    RFN_TRY(RFN_GROW(walk->extra, walk->extra_capacity, segment->n_extra + source->n_more));
+    RFN_TRY(
+        RFN_GROW(walk->room.extra, walk->room.extra_capacity, segment->n_extra + source->n_more));
     for (unsigned i = 0; i < source->n_more; i++)
-        RFN_TRY(rfn_column_next(&source->more[i], &walk->extra[segment->n_extra++]));
+        RFN_TRY(rfn_column_next(&source->more[i], &walk->room.extra[segment->n_extra++]));
     return 0;
 }
 
@@ -184,17 +191,6 @@ static int open_source(struct rfn_segment_walk *walk, uint32_t number, struct so
     return 0;
 }
 
-static void close_source(struct source *source)
-{
-    if (!source->open)
-        return;
-    rfn_column_close(&source->gap);
-    rfn_column_close(&source->duration);
-    for (unsigned i = 0; i < source->n_more; i++)
-        rfn_column_close(&source->more[i]);
-    free(source->more);
-}
-
 static inline __attribute__((always_inline)) int take_event(struct rfn_segment_walk *walk,
                                                             uint32_t symbol)
 {
@@ -212,14 +208,14 @@ static inline __attribute__((always_inline)) int take_event(struct rfn_segment_w
     if (walk->pending || source->mark == RFN_MARK_BEGIN || segment->n == RFN_SEGMENT_EVENTS_MAX)
         RFN_TRY(cut(walk, gap));
     walk->pending = __builtin_expect(source->mark == RFN_MARK_END, 0);
-    if (__builtin_expect(segment->n == walk->capacity, 0))
+    if (__builtin_expect(segment->n == walk->room.n, 0))
         RFN_TRY(grow(walk));
     size_t n = segment->n++;
-    int64_t *times = walk->vector + 2 * n, enter = walk->now + gap, exit = enter + duration;
+    int64_t *times = walk->room.vector + 2 * n, enter = walk->now + gap, exit = enter + duration;
     walk->now = exit;
     segment->messages += source->messages;
     segment->roles |= source->role;
-    walk->events[n] = symbol;
+    walk->room.events[n] = symbol;
     times[1] = enter;
     times[2] = exit;
     return __builtin_expect(source->n_more, 0) ? take_more(walk, source) : 0;
@@ -227,32 +223,29 @@ static inline __attribute__((always_inline)) int take_event(struct rfn_segment_w
 
 /* ---- structure ---- */
 
-static int open_trips(struct rfn_segment_walk *walk, uint32_t loop, struct visits *visits)
-{
-    const struct rfn_column *trips = rfn_fold_trips(rfn_stream_fold(walk->stream), loop);
-    if (!trips)
-        return RFN_E_NOMEM;
-    rfn_column_open_growing(&visits->trips, trips);
-    visits->open = true;
-    return rfn_column_skip(&visits->trips, visits->taken);
-}
-
 static int enter_loop(struct rfn_segment_walk *walk, uint32_t loop)
 {
+    const struct rfn_fold *fold = rfn_stream_fold(walk->stream);
     struct visits *visits = &walk->visits[loop];
     int64_t trips;
     size_t length;
-    if (!visits->open)
-        RFN_TRY(open_trips(walk, loop, visits));
+    if (!visits->open) {
+        const struct rfn_column *column = rfn_fold_trips(fold, loop);
+        if (!column)
+            return RFN_E_NOMEM;
+        rfn_column_open_growing(&visits->trips, column);
+        visits->open = true;
+        RFN_TRY(rfn_column_skip(&visits->trips, visits->taken));
+    }
     RFN_TRY(rfn_column_next(&visits->trips, &trips));
     visits->taken++;
-    walk->pending |= rfn_stretch_meets(&walk->frames[walk->depth - 1].stretch, &walk->contexts,
-                                       loop);
+    walk->pending |= rfn_stretch_meets(&walk->frames.at[walk->frames.n - 1].stretch,
+                                       &walk->contexts, loop);
     if (trips == 0)
         return 0;
-    RFN_TRY(RFN_GROW(walk->frames, walk->frames_capacity, walk->depth + 1));
-    struct frame *frame = &walk->frames[walk->depth++];
-    const rfn_node *body = rfn_fold_body(rfn_stream_fold(walk->stream), loop, &length);
+    RFN_TRY(RFN_GROW(walk->frames.at, walk->frames.capacity, walk->frames.n + 1));
+    struct frame *frame = &walk->frames.at[walk->frames.n++];
+    const rfn_node *body = rfn_fold_body(fold, loop, &length);
     *frame = (struct frame){body, body, body + length, trips,
                             rfn_stretch_inside(&frame[-1].stretch, &walk->contexts, loop)};
     return 0;
@@ -268,8 +261,8 @@ static int take_node(struct rfn_segment_walk *walk, rfn_node node)
 static int take_top(struct rfn_segment_walk *walk, rfn_node node)
 {
     RFN_TRY(take_node(walk, node));
-    while (walk->depth > 1) {
-        struct frame *frame = &walk->frames[walk->depth - 1];
+    while (walk->frames.n > 1) {
+        struct frame *frame = &walk->frames.at[walk->frames.n - 1];
         if (frame->next < frame->end) {
             RFN_TRY(take_node(walk, *frame->next++));
             continue;
@@ -277,7 +270,7 @@ static int take_top(struct rfn_segment_walk *walk, rfn_node node)
         walk->pending |= rfn_stretch_ends(&frame->stretch);
         frame->next = frame->begin;
         if (--frame->left == 0)
-            walk->depth--;
+            walk->frames.n--;
     }
     return 0;
 }
@@ -300,25 +293,20 @@ static int take_frozen(struct rfn_segment_walk *walk, const struct rfn_column *f
 
 /* ---- runs ---- */
 
-/* Whether marks have been made, which are then what cuts loops: decided once, with the first run.
- * In counts, by symbol, those that are marks. */
-static bool find_marks(const struct rfn_segment_walk *walk, bool *counts)
-{
-    bool found = false;
-    for (uint32_t i = 0; i < rfn_stream_symbols(walk->stream); i++) {
-        counts[i] = rfn_mark_of(class_of(walk, i)) != RFN_MARK_NONE;
-        found |= counts[i];
-    }
-    return found;
-}
-
+/* Whether marks have been made, which are then what cuts loops, is decided once, with the first
+ * run.
+ */
 static int number_contexts(struct rfn_segment_walk *walk, size_t n_loops)
 {
     const struct rfn_fold *fold = rfn_stream_fold(walk->stream);
     bool *counts = calloc(rfn_stream_symbols(walk->stream) + (size_t)1, sizeof *counts);
+    bool found = false;
     if (!counts)
         return RFN_E_NOMEM;
-    bool found = find_marks(walk, counts);
+    for (uint32_t i = 0; i < rfn_stream_symbols(walk->stream); i++) {
+        counts[i] = rfn_mark_of(class_of(walk, i)) != RFN_MARK_NONE;
+        found |= counts[i];
+    }
     if (!walk->contexts.least) {
         walk->marked = found;
         rfn_contexts_init(&walk->contexts, found ? 1 : walk->min_calls);
@@ -333,15 +321,6 @@ static int number_contexts(struct rfn_segment_walk *walk, size_t n_loops)
     return error;
 }
 
-static int begin_run(struct rfn_segment_walk *walk, size_t n_loops)
-{
-    RFN_TRY(number_contexts(walk, n_loops));
-    RFN_TRY(RFN_GROW_ZEROED(walk->visits, walk->visits_capacity, n_loops));
-    walk->n_sources = rfn_stream_symbols(walk->stream);
-    walk->sources = calloc(walk->n_sources + 1, sizeof *walk->sources);
-    return walk->sources ? 0 : RFN_E_NOMEM;
-}
-
 static void end_run(struct rfn_segment_walk *walk)
 {
     for (size_t i = 0; i < walk->visits_capacity; i++) {
@@ -349,8 +328,16 @@ static void end_run(struct rfn_segment_walk *walk)
             rfn_column_close(&walk->visits[i].trips);
         walk->visits[i].open = false;
     }
-    for (size_t i = 0; walk->sources && i < walk->n_sources; i++)
-        close_source(&walk->sources[i]);
+    for (size_t i = 0; walk->sources && i < walk->n_sources; i++) {
+        struct source *source = &walk->sources[i];
+        if (!source->open)
+            continue;
+        rfn_column_close(&source->gap);
+        rfn_column_close(&source->duration);
+        for (unsigned k = 0; k < source->n_more; k++)
+            rfn_column_close(&source->more[k]);
+        free(source->more);
+    }
     free(walk->sources);
     walk->sources = NULL;
 }
@@ -359,7 +346,11 @@ int rfn_segment_walk_run(struct rfn_segment_walk *walk)
 {
     struct rfn_fold_view view;
     rfn_fold_view(rfn_stream_fold(walk->stream), &view);
-    int error = begin_run(walk, view.n_loops);
+    RFN_TRY(number_contexts(walk, view.n_loops));
+    RFN_TRY(RFN_GROW_ZEROED(walk->visits, walk->visits_capacity, view.n_loops));
+    walk->n_sources = rfn_stream_symbols(walk->stream);
+    walk->sources = calloc(walk->n_sources + 1, sizeof *walk->sources);
+    int error = walk->sources ? 0 : RFN_E_NOMEM;
     if (!error)
         error = take_frozen(walk, view.frozen);
     for (size_t i = 0; i < view.n_top && !error; i++)
@@ -374,9 +365,9 @@ void rfn_segment_walk_end_later(struct rfn_segment_walk *walk, int64_t quanta, i
     if (!segment->n)
         return;
     walk->now += forward(walk, quanta);
-    walk->vector[2 * segment->n] = walk->now;
+    walk->room.vector[2 * segment->n] = walk->now;
     if (rfn_stream_has_volume(walk->stream))
-        walk->extra[segment->n_extra - 1] += volume;
+        walk->room.extra[segment->n_extra - 1] += volume;
 }
 
 int rfn_segment_walk_end(struct rfn_segment_walk *walk)
@@ -394,9 +385,9 @@ const struct rfn_contexts *rfn_segment_walk_contexts(const struct rfn_segment_wa
 size_t rfn_segment_walk_bytes(const struct rfn_segment_walk *walk)
 {
     return sizeof *walk + walk->contexts.capacity * sizeof *walk->contexts.loops +
-           walk->frames_capacity * sizeof *walk->frames +
+           walk->frames.capacity * sizeof *walk->frames.at +
            walk->visits_capacity * sizeof *walk->visits +
-           walk->events_capacity * sizeof *walk->events +
-           walk->vector_capacity * sizeof *walk->vector +
-           walk->extra_capacity * sizeof *walk->extra;
+           walk->room.events_capacity * sizeof *walk->room.events +
+           walk->room.vector_capacity * sizeof *walk->room.vector +
+           walk->room.extra_capacity * sizeof *walk->room.extra;
 }

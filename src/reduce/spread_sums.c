@@ -150,21 +150,6 @@ static void write_sums(const struct rfn_spread_sums *sums, struct rfn_buf *out)
         rfn_buf_varint(out, sums->bins[i]);
 }
 
-/* n equal times. */
-static int merge_equal(struct rfn_spread_sums *to, uint64_t n, uint64_t time)
-{
-    unsigned bin = rfn_spread_bin(time);
-    struct rfn_spread_sums equal = {.sum = (rfn_u128)time * n,
-                                    .squares = (rfn_u128)time * time * n,
-                                    .n = n,
-                                    .min = time,
-                                    .max = time,
-                                    .bins = &n,
-                                    .first_bin = (uint8_t)bin,
-                                    .n_bins = 1};
-    return rfn_spread_sums_merge(to, &equal);
-}
-
 static int read_sums(struct rfn_spread_sums *to, uint64_t n, struct rfn_reader *reader)
 {
     if (!n)
@@ -174,9 +159,11 @@ static int read_sums(struct rfn_spread_sums *to, uint64_t n, struct rfn_reader *
         .n = n, .min = min, .max = min + rfn_reader_varint(reader), .bins = bins};
     if (reader->failed || read.max < min)
         return RFN_E_EXCHANGE;
-    if (read.max == min)
-        return merge_equal(to, n, min);
-    rfn_u128 above = read_u128(reader), squares = read_u128(reader);
+    rfn_u128 above = 0, squares = 0; /* the minimum */
+    if (read.max > min) {
+        above = read_u128(reader);
+        squares = read_u128(reader);
+    }
     if (above > (rfn_u128)(read.max - min) * n)
         return RFN_E_EXCHANGE;
     read.sum = above + (rfn_u128)min * n;
@@ -310,11 +297,6 @@ __attribute__((noinline)) static int add_event(struct rfn_spread_table *table, s
     return 0;
 }
 
-static bool has_bin(const struct rfn_spread_sums *sums, uint64_t time)
-{
-    return rfn_spread_bin(time) - sums->first_bin < sums->n_bins;
-}
-
 int rfn_spread_table_event(struct rfn_spread_table *table, size_t place, int64_t last,
                            int64_t enter, int64_t exit)
 {
@@ -325,7 +307,9 @@ int rfn_spread_table_event(struct rfn_spread_table *table, size_t place, int64_t
     if (place < table->n)
         sums = position_of(&table->places[place], after);
     table->before = (uint32_t)(place / 2) + 1;
-    if (__builtin_expect(first || !sums || !has_bin(&sums->before, before), 0) ||
+    if (__builtin_expect(first || !sums ||
+                             rfn_spread_bin(before) - sums->before.first_bin >= sums->before.n_bins,
+                         0) ||
         !add_known(&sums->duration, duration))
         return add_event(table, place, after, first, before, duration);
     add_known(&sums->before, before);
@@ -355,29 +339,17 @@ int rfn_spread_table_merge(struct rfn_spread_table *to, const struct rfn_spread_
     return 0;
 }
 
-static void release_place(struct rfn_place_sums *place)
-{
-    for (struct rfn_position_sums *sums = place->first, *next; sums; sums = next) {
-        next = sums->next;
-        rfn_position_sums_release(sums);
-        free(sums);
-    }
-}
-
 void rfn_spread_table_release(struct rfn_spread_table *table)
 {
-    for (size_t i = 0; i < table->n; i++)
-        release_place(&table->places[i]);
+    for (size_t i = 0; i < table->n; i++) {
+        for (struct rfn_position_sums *sums = table->places[i].first, *next; sums; sums = next) {
+            next = sums->next;
+            rfn_position_sums_release(sums);
+            free(sums);
+        }
+    }
     free(table->places);
     *table = (struct rfn_spread_table){0};
-}
-
-static uint64_t count_positions(const struct rfn_place_sums *place)
-{
-    uint64_t n = 0;
-    for (const struct rfn_position_sums *sums = place->first; sums; sums = sums->next)
-        n++;
-    return n;
 }
 
 /* Per place twice the number of positions, + 1 if it is full; of each how far its site before is
@@ -385,8 +357,10 @@ static uint64_t count_positions(const struct rfn_place_sums *place)
  * before, and the sums. The largest gap stands for no site before. */
 static void write_place(const struct rfn_place_sums *place, uint64_t n_sites, struct rfn_buf *out)
 {
-    uint64_t least = 0;
-    rfn_buf_varint(out, 2 * count_positions(place) + place->full);
+    uint64_t least = 0, n = 0;
+    for (const struct rfn_position_sums *sums = place->first; sums; sums = sums->next)
+        n++;
+    rfn_buf_varint(out, 2 * n + place->full);
     for (const struct rfn_position_sums *sums = place->first; sums; sums = sums->next) {
         uint64_t site = sums->after == RFN_NO_SITE_BEFORE ? n_sites : sums->after;
         rfn_buf_varint(out, site - least);

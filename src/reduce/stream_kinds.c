@@ -86,16 +86,6 @@ static bool same(const struct rfn_stream_thing *a, const struct rfn_stream_thing
     return rfn_hash128_equal(a->digest, b->digest) && a->of[0] == b->of[0] && a->of[1] == b->of[1];
 }
 
-/* That a stream had no signature does not hide that of another, and a stream of the process's may
- * be added after others have come up the tree. */
-static void learn(struct rfn_stream_thing *known, const struct rfn_stream_thing *thing)
-{
-    if (known->signature == RFN_UNSIGNED)
-        known->signature = thing->signature;
-    if (known->stream == UINT32_MAX)
-        known->stream = thing->stream;
-}
-
 /* Its place; *created says whether it is new. Different things with one key go under the next. */
 static int add_thing(struct rfn_stream_things *things, const struct rfn_stream_thing *thing,
                      uint32_t *place, bool *created)
@@ -109,7 +99,13 @@ static int add_thing(struct rfn_stream_things *things, const struct rfn_stream_t
     *created = !known;
     *place = known ? (uint32_t)*known : (uint32_t)things->n;
     if (known) {
-        learn(&things->items[*known], thing);
+        /* That a stream had no signature does not hide that of another, and a stream of the
+         * process's may be added after others have come up the tree. */
+        struct rfn_stream_thing *item = &things->items[*known];
+        if (item->signature == RFN_UNSIGNED)
+            item->signature = thing->signature;
+        if (item->stream == UINT32_MAX)
+            item->stream = thing->stream;
         return 0;
     }
     RFN_TRY(RFN_GROW(things->items, things->capacity, things->n + 1));
@@ -165,23 +161,6 @@ int64_t rfn_stream_kinds_bytes(const struct rfn_stream_kinds *kinds)
 
 /* ---- up ---- */
 
-/* The signature that value sets of a group mostly have. */
-static uint64_t usual_signature(const struct rfn_stream_kinds *kinds, uint32_t group)
-{
-    const struct rfn_stream_thing *of = &kinds->of[RFN_KIND_OF_GROUP].items[group];
-    return kinds->of[RFN_KIND_OF_SHAPE].items[of->of[0]].signature;
-}
-
-static void write_values(const struct rfn_stream_kinds *kinds, const struct rfn_stream_thing *set,
-                         struct rfn_buf *out)
-{
-    bool usual = set->signature == usual_signature(kinds, set->of[0]);
-    rfn_buf_varint(out, set->of[0]);
-    rfn_buf_varint(out, (uint64_t)set->of[1] << 1 | !usual);
-    if (!usual)
-        rfn_buf_u64(out, set->signature);
-}
-
 /* varint n, per thing:
  *   SHAPE    u64 digest, u64 signature, varint bytes
  *   CONTENT  u64 digest, twice, varint bytes
@@ -191,7 +170,12 @@ static void write_thing(const struct rfn_stream_kinds *kinds, enum rfn_stream_ki
                         const struct rfn_stream_thing *thing, struct rfn_buf *out)
 {
     if (kind == RFN_KIND_OF_VALUES) {
-        write_values(kinds, thing, out);
+        const struct rfn_stream_thing *group = &kinds->of[RFN_KIND_OF_GROUP].items[thing->of[0]];
+        bool usual = thing->signature == kinds->of[RFN_KIND_OF_SHAPE].items[group->of[0]].signature;
+        rfn_buf_varint(out, thing->of[0]);
+        rfn_buf_varint(out, (uint64_t)thing->of[1] << 1 | !usual);
+        if (!usual)
+            rfn_buf_u64(out, thing->signature);
         return;
     }
     rfn_buf_u64(out, thing->digest.low);
@@ -242,65 +226,36 @@ static int read_reference(const struct rfn_mapping *mapping, uint64_t place, uin
     return 0;
 }
 
-static int read_shape(struct rfn_stream_thing *thing, struct told *told, struct rfn_reader *reader)
-{
-    thing->digest.low = rfn_reader_u64(reader);
-    thing->signature = rfn_reader_u64(reader);
-    thing->bytes = rfn_reader_varint(reader);
-    RFN_TRY(RFN_GROW(told->signatures, told->shapes_capacity, told->n_shapes + 1));
-    told->signatures[told->n_shapes++] = thing->signature;
-    return 0;
-}
-
-static void read_digest(struct rfn_stream_thing *thing, struct rfn_reader *reader)
-{
-    thing->digest.low = rfn_reader_u64(reader);
-    thing->digest.high = rfn_reader_u64(reader);
-}
-
-static int read_group(struct rfn_stream_thing *thing, struct told *told,
-                      const struct rfn_mapping *mappings, struct rfn_reader *reader)
-{
-    read_digest(thing, reader);
-    uint64_t shape = rfn_reader_varint(reader);
-    RFN_TRY(read_reference(&mappings[RFN_KIND_OF_SHAPE], shape, &thing->of[0]));
-    RFN_TRY(RFN_GROW(told->shapes, told->groups_capacity, told->n_groups + 1));
-    told->shapes[told->n_groups++] = (uint32_t)shape;
-    return 0;
-}
-
-static int read_values(struct rfn_stream_thing *thing, const struct told *told,
-                       const struct rfn_mapping *mappings, struct rfn_reader *reader)
-{
-    uint64_t group = rfn_reader_varint(reader), content = rfn_reader_varint(reader);
-    RFN_TRY(read_reference(&mappings[RFN_KIND_OF_GROUP], group, &thing->of[0]));
-    RFN_TRY(read_reference(&mappings[RFN_KIND_OF_CONTENT], content >> 1, &thing->of[1]));
-    thing->signature = content & 1 ? rfn_reader_u64(reader) : told->signatures[told->shapes[group]];
-    return 0;
-}
-
 /* References become the node's own places. */
 static int read_thing(enum rfn_stream_kind kind, const struct rfn_mapping *mappings,
                       struct told *told, struct rfn_stream_thing *thing, struct rfn_reader *reader)
 {
-    int error = 0;
     *thing = (struct rfn_stream_thing){.stream = UINT32_MAX};
-    switch (kind) {
-    case RFN_KIND_OF_SHAPE:
-        error = read_shape(thing, told, reader);
-        break;
-    case RFN_KIND_OF_CONTENT:
-        read_digest(thing, reader);
-        thing->bytes = rfn_reader_varint(reader);
-        break;
-    case RFN_KIND_OF_GROUP:
-        error = read_group(thing, told, mappings, reader);
-        break;
-    default:
-        error = read_values(thing, told, mappings, reader);
-        break;
+    if (kind == RFN_KIND_OF_VALUES) {
+        uint64_t group = rfn_reader_varint(reader), content = rfn_reader_varint(reader);
+        RFN_TRY(read_reference(&mappings[RFN_KIND_OF_GROUP], group, &thing->of[0]));
+        RFN_TRY(read_reference(&mappings[RFN_KIND_OF_CONTENT], content >> 1, &thing->of[1]));
+        thing->signature = content & 1 ? rfn_reader_u64(reader)
+                                       : told->signatures[told->shapes[group]];
+        return reader->failed ? RFN_E_EXCHANGE : 0;
     }
-    return !error && reader->failed ? RFN_E_EXCHANGE : error;
+    thing->digest.low = rfn_reader_u64(reader);
+    uint64_t word = rfn_reader_u64(reader), last = rfn_reader_varint(reader);
+    if (kind == RFN_KIND_OF_SHAPE) {
+        thing->signature = word;
+        RFN_TRY(RFN_GROW(told->signatures, told->shapes_capacity, told->n_shapes + 1));
+        told->signatures[told->n_shapes++] = word;
+    } else {
+        thing->digest.high = word;
+    }
+    if (kind == RFN_KIND_OF_GROUP) {
+        RFN_TRY(read_reference(&mappings[RFN_KIND_OF_SHAPE], last, &thing->of[0]));
+        RFN_TRY(RFN_GROW(told->shapes, told->groups_capacity, told->n_groups + 1));
+        told->shapes[told->n_groups++] = (uint32_t)last;
+    } else {
+        thing->bytes = last;
+    }
+    return reader->failed ? RFN_E_EXCHANGE : 0;
 }
 
 static int join_kind(struct rfn_stream_kinds *kinds, enum rfn_stream_kind kind,
@@ -355,28 +310,17 @@ static void number_in_order(struct rfn_stream_things *things)
         things->items[i].fate = (struct rfn_fate){i, RFN_KIND_FIRST};
 }
 
-/* Of each shape the first one with its signature, by place; to be freed. RFN_E_NOMEM. */
-static int find_mains(const struct rfn_stream_things *shapes, uint32_t **mains)
-{
-    uint64_t *signatures = malloc((shapes->n + 1) * sizeof *signatures);
-    *mains = malloc((shapes->n + 1) * sizeof **mains);
-    int error = signatures && *mains ? 0 : RFN_E_NOMEM;
-    for (size_t i = 0; i < shapes->n && !error; i++)
-        signatures[i] = shapes->items[i].signature;
-    if (!error)
-        error = rfn_first_equal(signatures, (uint32_t)shapes->n, *mains);
-    free(signatures);
-    return error;
-}
-
 /* Those of a main cluster follow each other. */
 static int number_shapes(struct rfn_stream_things *shapes)
 {
-    uint32_t *mains;
     size_t *next = calloc(shapes->n + 1, sizeof *next);
-    int error = find_mains(shapes, &mains);
-    if (!next)
-        error = RFN_E_NOMEM;
+    uint64_t *signatures = malloc((shapes->n + 1) * sizeof *signatures);
+    uint32_t *mains = malloc((shapes->n + 1) * sizeof *mains); /* the first with its signature */
+    int error = next && signatures && mains ? 0 : RFN_E_NOMEM;
+    for (size_t i = 0; i < shapes->n && !error; i++)
+        signatures[i] = shapes->items[i].signature;
+    if (!error)
+        error = rfn_first_equal(signatures, (uint32_t)shapes->n, mains);
     for (size_t i = 0; i < shapes->n && !error; i++)
         next[mains[i] + 1]++;
     for (size_t i = 0; i < shapes->n && !error; i++)
@@ -384,6 +328,7 @@ static int number_shapes(struct rfn_stream_things *shapes)
     for (size_t i = 0; i < shapes->n && !error; i++)
         shapes->items[i].fate.number = next[mains[i]]++;
     free(mains);
+    free(signatures);
     free(next);
     return error;
 }

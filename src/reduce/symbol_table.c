@@ -14,39 +14,20 @@ static const struct rfn_function *schema_of(const struct rfn_symbol_table *table
     return &table->functions[symbol->function];
 }
 
-static void symbol_release(const struct rfn_symbol_table *table, struct rfn_symbol *symbol)
-{
-    unsigned n = symbol->columns ? rfn_symbol_columns(table, symbol) : RFN_SYMBOL_FIXED;
-    for (unsigned k = 0; k < n; k++)
-        rfn_column_release(rfn_symbol_column(symbol, k));
-    free(symbol->columns);
-    free((void *)(uintptr_t)symbol->in);
-}
-
 void rfn_symbol_table_release(struct rfn_symbol_table *table)
 {
-    for (size_t i = 0; i < table->n; i++)
-        symbol_release(table, &table->symbols[i]);
+    for (size_t i = 0; i < table->n; i++) {
+        struct rfn_symbol *symbol = &table->symbols[i];
+        unsigned n = symbol->columns ? rfn_symbol_columns(table, symbol) : RFN_SYMBOL_FIXED;
+        for (unsigned k = 0; k < n; k++)
+            rfn_column_release(rfn_symbol_column(symbol, k));
+        free(symbol->columns);
+        free((void *)(uintptr_t)symbol->in);
+    }
     free(table->symbols);
     free(table->entries);
     free(table->slots);
     *table = (struct rfn_symbol_table){.functions = table->functions, .volume = table->volume};
-}
-
-static int symbol_init(const struct rfn_symbol_table *table, struct rfn_symbol *symbol,
-                       const int64_t *in)
-{
-    unsigned n_in = schema_of(table, symbol)->n_in;
-    unsigned n = rfn_symbol_columns(table, symbol);
-    int64_t *words = malloc((n_in + 1) * sizeof *words);
-    symbol->columns = calloc(n - RFN_SYMBOL_FIXED + 1, sizeof *symbol->columns);
-    symbol->in = words;
-    if (!words || !symbol->columns)
-        return RFN_E_NOMEM;
-    memcpy(words, in, n_in * sizeof *words);
-    for (unsigned k = 0; k < n; k++)
-        rfn_column_init(rfn_symbol_column(symbol, k));
-    return 0;
 }
 
 /* ---- finding them ---- */
@@ -122,7 +103,15 @@ int64_t rfn_symbol_table_add(struct rfn_symbol_table *table, const struct rfn_sy
                                   .error = like->error,
                                   .failed_poll = like->failed_poll,
                                   .moved = like->moved};
-    RFN_TRY(symbol_init(table, symbol, in));
+    unsigned n_in = schema_of(table, symbol)->n_in, n = rfn_symbol_columns(table, symbol);
+    int64_t *words = malloc((n_in + 1) * sizeof *words);
+    symbol->columns = calloc(n - RFN_SYMBOL_FIXED + 1, sizeof *symbol->columns);
+    symbol->in = words;
+    if (!words || !symbol->columns)
+        return RFN_E_NOMEM;
+    memcpy(words, in, n_in * sizeof *words);
+    for (unsigned k = 0; k < n; k++)
+        rfn_column_init(rfn_symbol_column(symbol, k));
     return enter_last(table);
 }
 

@@ -153,16 +153,6 @@ static struct half describe(const struct builder *builder, const uint32_t *order
     return half;
 }
 
-static void sort_by(struct builder *builder, uint32_t *order, uint32_t n, size_t coordinate)
-{
-    for (uint32_t i = 0; i < n; i++)
-        builder->sorted[i] = (struct sorted){elements_of(builder->index, order[i])[coordinate],
-                                             order[i]};
-    qsort(builder->sorted, n, sizeof *builder->sorted, by_element);
-    for (uint32_t i = 0; i < n; i++)
-        order[i] = builder->sorted[i].number;
-}
-
 /* Where to cut n sorted numbers. */
 static uint32_t cut(const struct sorted *sorted, uint32_t n)
 {
@@ -183,10 +173,15 @@ static void build(struct builder *builder, uint32_t *order, uint32_t n)
         return;
     }
     struct node *node = &builder->nodes[builder->n_nodes++];
-    node->coordinate = widest(builder, order, n);
-    sort_by(builder, order, n, node->coordinate);
-    uint32_t left = node->left = cut(builder->sorted, n);
-    double below = builder->sorted[left - 1].element, above = builder->sorted[left].element;
+    struct sorted *sorted = builder->sorted;
+    size_t coordinate = node->coordinate = widest(builder, order, n);
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = (struct sorted){elements_of(builder->index, order[i])[coordinate], order[i]};
+    qsort(sorted, n, sizeof *sorted, by_element);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = sorted[i].number;
+    uint32_t left = node->left = cut(sorted, n);
+    double below = sorted[left - 1].element, above = sorted[left].element;
     node->halves[0] = describe(builder, order, left, below);
     node->halves[1] = describe(builder, order + left, n - left, above);
     build(builder, order, left);
