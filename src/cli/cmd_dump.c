@@ -205,12 +205,28 @@ static int print_event(struct dump *dump, const struct rfn_record *record)
     return out->n >= FLUSH_AT ? flush(dump) : 0;
 }
 
+static int print_events(struct dump *dump, struct rfn_cursor *cursor, struct rfn_diag *diag)
+{
+    const struct rfn_record *record;
+    int got = 0;
+    dump->cursor = cursor;
+    if (dump->options->from_event)
+        RFN_TRY(rfn_cursor_seek(cursor, dump->options->from_event, diag));
+    if (dump->options->from_given)
+        RFN_TRY(rfn_cursor_seek_time(cursor, dump->options->from_ns, diag));
+    while (dump->left && !dump->closed && (got = rfn_cursor_next(cursor, &record, diag)) > 0) {
+        if (dump->options->to_given && record->enter_ns > dump->options->to_ns)
+            break;
+        RFN_TRY(print_event(dump, record));
+        dump->left--;
+    }
+    return got < 0 ? got : 0;
+}
+
 static int print_stream(struct dump *dump, uint32_t stream, struct rfn_diag *diag)
 {
     struct rfn_stream_info info = rfn_archive_stream(dump->archive, stream);
-    const struct rfn_record *record;
     struct rfn_cursor *cursor;
-    int got = 0, error = 0;
     dump->rank = info.rank;
     dump->thread = info.thread;
     dump->counted = info.volume;
@@ -222,20 +238,9 @@ static int print_stream(struct dump *dump, uint32_t stream, struct rfn_diag *dia
         dump->rests[i].valid = false;
     rfn_tracker_reset(dump->tracker);
     RFN_TRY(rfn_cursor_open(dump->archive, stream, &cursor, diag));
-    dump->cursor = cursor;
-    if (dump->options->from_event)
-        error = rfn_cursor_seek(cursor, dump->options->from_event, diag);
-    if (dump->options->from_given)
-        error = rfn_cursor_seek_time(cursor, dump->options->from_ns, diag);
-    while (!error && dump->left && !dump->closed &&
-           (got = rfn_cursor_next(cursor, &record, diag)) > 0) {
-        if (dump->options->to_given && record->enter_ns > dump->options->to_ns)
-            break;
-        error = print_event(dump, record);
-        dump->left--;
-    }
+    int error = print_events(dump, cursor, diag);
     rfn_cursor_close(cursor);
-    return error ? error : got < 0 ? got : 0;
+    return error;
 }
 
 /* All streams asked for; one that is damaged is told, and the others follow. Returns the exit

@@ -96,9 +96,8 @@ struct rfn_shown_wait *rfn_report_shown_waits(const struct rfn_report *report, s
 /* Activities of the causes and of the critical path; NULL for a number that does not exist. */
 const struct rfn_activity *rfn_report_activity(const struct rfn_report *report, uint32_t activity);
 bool rfn_report_shows_activity(const struct rfn_report *report, uint32_t activity);
-/* Causes in which a rank asked for is late, or waits in those calls and that pattern. */
-bool rfn_report_shows_cause(const struct rfn_report *report, const struct rfn_cause *cause);
-/* The same for struct rfn_cause_choice, its context being the report. */
-bool rfn_report_chooses_cause(const void *report, const struct rfn_cause *cause);
+/* Causes in which a rank asked for is late, or waits in those calls and that pattern. Fit for
+ * struct rfn_cause_choice: its context is the report. */
+bool rfn_report_shows_cause(const void *report, const struct rfn_cause *cause);
 
 #endif

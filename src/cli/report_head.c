@@ -184,7 +184,7 @@ static void append_no_waits(struct rfn_text *text, const struct rfn_report *repo
 static void append_findings(struct rfn_text *out, const struct rfn_report *report,
                             const struct rfn_measured *run, const struct rfn_verdict *verdict)
 {
-    const struct rfn_cause_choice choice = {rfn_report_chooses_cause, report};
+    const struct rfn_cause_choice choice = {rfn_report_shows_cause, report};
     double unexplained = rfn_report_share(report, report->waits->unexplained_ns);
     bool all = !report->ranks && !report->call_path;
     struct rfn_findings findings;

@@ -85,15 +85,11 @@ static bool concerns_ranks(const struct rfn_report *report, const struct rfn_cau
     return false;
 }
 
-bool rfn_report_shows_cause(const struct rfn_report *report, const struct rfn_cause *cause)
+bool rfn_report_shows_cause(const void *context, const struct rfn_cause *cause)
 {
+    const struct rfn_report *report = context;
     return rfn_report_activity(report, cause->activity) &&
            (rfn_report_shows_activity(report, cause->activity) ||
             rfn_report_shows_call(report, cause->waited.function, cause->waited.path)) &&
            (!report->ranks || concerns_ranks(report, cause));
-}
-
-bool rfn_report_chooses_cause(const void *report, const struct rfn_cause *cause)
-{
-    return rfn_report_shows_cause(report, cause);
 }

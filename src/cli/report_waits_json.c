@@ -153,7 +153,7 @@ static json_t *finding_json(const struct rfn_report *report, const struct rfn_me
 
 static json_t *findings_json(const struct rfn_report *report, const struct rfn_measured *run)
 {
-    const struct rfn_cause_choice choice = {rfn_report_chooses_cause, report};
+    const struct rfn_cause_choice choice = {rfn_report_shows_cause, report};
     struct rfn_findings findings;
     if (rfn_findings_init(&findings, run, &choice, report->top) < 0)
         return rfn_json_fail();
