@@ -1,6 +1,7 @@
 #include "archive/cluster_parts.h"
 
 #include "archive/rank_sequence.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -8,19 +9,10 @@ static const char bad_numbers[] = "the numbers of a shape are malformed";
 static const char too_large[] = "it is too large";
 const char rfn_common_needed[] = "a shape refers to COMMON";
 
-/* ---- which group ---- */
-
 uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set)
 {
-    uint32_t low = 0, high = archive->n_groups;
-    while (high - low > 1) { /* the sets of `low` begin at or before this one */
-        uint32_t middle = low + (high - low) / 2;
-        if (archive->first_set[middle] <= set)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)rfn_last_at_most(archive->first_set, sizeof *archive->first_set,
+                                      archive->n_groups, set);
 }
 
 /* ---- finding the shape ---- */

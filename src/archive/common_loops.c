@@ -23,17 +23,12 @@ struct context {
     struct rfn_reader reader;
 };
 
-static void *allocate(struct context *context, size_t n, size_t size)
-{
-    return rfn_arena_alloc(&context->to->arena, (n + 1) * size);
-}
-
 static const char *read_sites(struct context *context)
 {
     struct rfn_common *to = context->to;
     to->n_sites = rfn_reader_count(&context->reader, 2);
-    to->functions = allocate(context, to->n_sites, sizeof *to->functions);
-    to->paths = allocate(context, to->n_sites, sizeof *to->paths);
+    to->functions = rfn_arena_zeroed(&context->to->arena, to->n_sites, sizeof *to->functions);
+    to->paths = rfn_arena_zeroed(&context->to->arena, to->n_sites, sizeof *to->paths);
     if (!to->functions || !to->paths)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_sites; i++) {
@@ -55,7 +50,7 @@ static const char *read_symbols(struct context *context)
     struct rfn_reader *reader = &context->reader;
     uint64_t site = 0, n_inputs = 0;
     to->n_symbols = rfn_reader_count(reader, 3);
-    to->symbols = allocate(context, to->n_symbols, sizeof *to->symbols);
+    to->symbols = rfn_arena_zeroed(&context->to->arena, to->n_symbols, sizeof *to->symbols);
     if (!to->symbols)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_symbols; i++) {
@@ -80,7 +75,7 @@ static const char *read_symbols(struct context *context)
     }
     if (n_inputs > rfn_reader_left(reader))
         return malformed;
-    uint64_t *inputs = allocate(context, n_inputs, sizeof *inputs);
+    uint64_t *inputs = rfn_arena_zeroed(&context->to->arena, n_inputs, sizeof *inputs);
     if (!inputs)
         return rfn_out_of_memory;
     for (uint64_t i = 0; i < n_inputs; i++)
@@ -96,7 +91,7 @@ static const char *read_symbols(struct context *context)
 static const char *read_body(struct context *context, uint32_t loop)
 {
     uint32_t n = rfn_reader_count(&context->reader, 1);
-    uint32_t *nodes = n ? allocate(context, n, sizeof *nodes) : NULL;
+    uint32_t *nodes = n ? rfn_arena_zeroed(&context->to->arena, n, sizeof *nodes) : NULL;
     if (!nodes)
         return n ? rfn_out_of_memory : "a loop has an empty body";
     for (uint32_t i = 0; i < n; i++) {
@@ -113,7 +108,7 @@ static const char *read_loops(struct context *context)
 {
     struct rfn_common *to = context->to;
     to->n_loops = rfn_reader_count(&context->reader, 2);
-    to->loops = allocate(context, to->n_loops, sizeof *to->loops);
+    to->loops = rfn_arena_zeroed(&context->to->arena, to->n_loops, sizeof *to->loops);
     const char *fault = to->loops ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_loops && !fault; i++)
         fault = read_body(context, i);

@@ -1,6 +1,7 @@
 #include "archive/shapes.h"
 
 #include "base/grow.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -83,13 +84,6 @@ void rfn_shapes_release(struct rfn_shapes *shapes)
 
 const struct rfn_shape_place *rfn_shapes_find(const struct rfn_shapes *shapes, uint32_t group)
 {
-    uint32_t low = 0, high = shapes->n;
-    while (high - low > 1) { /* the groups of `low` begin at or before this one */
-        uint32_t middle = low + (high - low) / 2;
-        if (shapes->places[middle].first <= group)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &shapes->places[low];
+    const struct rfn_shape_place *places = shapes->places;
+    return &places[rfn_last_at_most(places, sizeof *places, shapes->n, group)];
 }
