@@ -3,7 +3,6 @@
 #include "analyze/rank_parameters.h"
 
 #include "analyze/paper_signatures.h"
-#include "archive/call_letters.h"
 #include "archive/forced_parameters.h"
 #include "archive/stream_signatures.h"
 #include "archive/walk.h"

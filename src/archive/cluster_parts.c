@@ -1,6 +1,7 @@
 #include "archive/cluster_parts.h"
 
 #include "archive/rank_sequence.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -8,19 +9,10 @@ static const char bad_numbers[] = "the numbers of a shape are malformed";
 static const char too_large[] = "it is too large";
 const char rfn_common_needed[] = "a shape refers to COMMON";
 
-/* ---- which group ---- */
-
 uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set)
 {
-    uint32_t low = 0, high = archive->n_groups;
-    while (high - low > 1) { /* the sets of `low` begin at or before this one */
-        uint32_t middle = low + (high - low) / 2;
-        if (archive->first_set[middle] <= set)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)rfn_last_at_most(archive->first_set, sizeof *archive->first_set,
+                                      archive->n_groups, set);
 }
 
 /* ---- finding the shape ---- */
@@ -255,18 +247,6 @@ static const char *make_places(struct taking *taking)
 
 /* ---- any of them ---- */
 
-static const char *make(struct taking *taking, uint32_t type)
-{
-    switch (type) {
-    case RFN_CHUNK_STRUCTURE:
-        return make_structure(taking);
-    case RFN_CHUNK_PLACES:
-        return make_places(taking);
-    default:
-        return make_values(taking);
-    }
-}
-
 const char *rfn_cluster_take(const struct rfn_archive *archive, const struct rfn_shapes *shapes,
                              uint32_t type, uint32_t id, const struct rfn_structure *structure,
                              const struct rfn_common *common, struct rfn_payload *payload)
@@ -278,7 +258,9 @@ const char *rfn_cluster_take(const struct rfn_archive *archive, const struct rfn
                             .id = id,
                             .group = type == RFN_CHUNK_VALUES ? rfn_group_of_set(archive, id) : id};
     take_shape(&taking, rfn_shapes_find(shapes, taking.group));
-    const char *fault = make(&taking, type);
+    const char *fault = type == RFN_CHUNK_STRUCTURE ? make_structure(&taking)
+                        : type == RFN_CHUNK_PLACES  ? make_places(&taking)
+                                                    : make_values(&taking);
     if (!fault && taking.out.failed)
         fault = rfn_out_of_memory;
     if (fault)
@@ -305,28 +287,27 @@ static const char *take_formula(void *context, const struct rfn_stretch *stretch
     return formulas->visit(formulas->context, expression->formula, expression->formula_size);
 }
 
-/* Those of the numbers of a structure in which its groups differ. */
-static const char *number_formulas(struct rfn_reader *reader, uint32_t n, struct formulas *formulas)
+/* Those of the numbers in which structures of the shape's groups differ, and those of PLACES. */
+static const char *shape_formulas(struct taking *taking, struct formulas *formulas)
 {
+    struct rfn_reader *numbers = &taking->numbers, *places = &taking->places;
+    const uint32_t *member = taking->archive->first_member, n = taking->end - taking->first;
+    const uint32_t n_members = member[taking->end] - member[taking->first];
     const char *fault = NULL;
-    uint64_t size = rfn_reader_limited(reader, rfn_reader_left(reader));
+    uint64_t size = rfn_reader_limited(numbers, rfn_reader_left(numbers));
     for (uint64_t i = 0; i < size; i++)
-        rfn_reader_varint(reader);
+        rfn_reader_varint(numbers);
     if (size == 0)
-        rfn_common_skip(reader);
-    uint64_t changes = rfn_reader_limited(reader, rfn_reader_left(reader));
+        rfn_common_skip(numbers);
+    uint64_t changes = rfn_reader_limited(numbers, rfn_reader_left(numbers));
     for (uint64_t i = 0; i < changes && !fault; i++) {
-        rfn_reader_varint(reader);
-        fault = rfn_sequence_take(reader, n, 0, n, take_formula, formulas);
+        rfn_reader_varint(numbers);
+        fault = rfn_sequence_take(numbers, n, 0, n, take_formula, formulas);
     }
-    return fault ? fault : reader->failed ? bad_numbers : NULL;
-}
-
-static const char *place_formulas(struct rfn_reader *reader, uint32_t n, struct formulas *formulas)
-{
-    const char *fault = NULL;
-    while (rfn_reader_left(reader) && !fault)
-        fault = rfn_sequence_take(reader, n, 0, n, take_formula, formulas);
+    if (!fault && numbers->failed)
+        fault = bad_numbers;
+    while (rfn_reader_left(places) && !fault)
+        fault = rfn_sequence_take(places, n_members, 0, n_members, take_formula, formulas);
     return fault;
 }
 
@@ -335,15 +316,11 @@ const char *rfn_cluster_formulas(const struct rfn_archive *archive, const struct
                                  void *context)
 {
     struct formulas formulas = {visit, context};
-    const uint32_t *member = archive->first_member;
     const char *fault = NULL;
     for (uint32_t i = 0; i < shapes->n && !fault; i++) {
         struct taking taking = {.archive = archive, .shapes = shapes};
         take_shape(&taking, &shapes->places[i]);
-        fault = number_formulas(&taking.numbers, taking.end - taking.first, &formulas);
-        if (!fault)
-            fault = place_formulas(&taking.places, member[taking.end] - member[taking.first],
-                                   &formulas);
+        fault = shape_formulas(&taking, &formulas);
     }
     return fault;
 }
@@ -361,32 +338,25 @@ int rfn_clusters_before(const struct rfn_archive *archive, const struct rfn_toc_
     return 0;
 }
 
-static int add_size(const struct rfn_archive *archive, const struct rfn_toc_entry *entry,
-                    struct rfn_parameter_sizes *sizes, struct rfn_diag *diag)
-{
-    uint64_t bytes = rfn_chunk_bytes(entry);
-    uint64_t before = entry->type == RFN_CHUNK_COMMON ? 0 : bytes; /* it stands for no other */
-    if (entry->type == RFN_CHUNK_CLUSTERS) {
-        RFN_TRY(rfn_clusters_before(archive, entry, &before, diag));
-        sizes->clustered_groups += (uint32_t)entry->id - (uint32_t)(entry->id >> 32);
-    }
-    sizes->bytes += bytes;
-    sizes->unclustered_bytes += before;
-    return 0;
-}
-
 int rfn_archive_parameter_sizes(const struct rfn_archive *archive,
                                 struct rfn_parameter_sizes *sizes, struct rfn_diag *diag)
 {
     *sizes = (struct rfn_parameter_sizes){0};
     for (size_t i = 0; i < archive->chunks.n; i++) {
         const struct rfn_toc_entry *entry = &archive->chunks.entries[i];
-        bool ours = entry->type == RFN_CHUNK_STRUCTURE || entry->type == RFN_CHUNK_PLACES ||
-                    entry->type == RFN_CHUNK_VALUES ||
-                    (entry->type == RFN_CHUNK_CLUSTERS && archive->first_set) ||
-                    rfn_common_find(archive) == (int64_t)i;
-        if (ours)
-            RFN_TRY(add_size(archive, entry, sizes, diag));
+        uint64_t bytes = rfn_chunk_bytes(entry), before = bytes;
+        bool clusters = entry->type == RFN_CHUNK_CLUSTERS && archive->first_set;
+        if (rfn_common_find(archive) == (int64_t)i)
+            before = 0; /* it stands for no other */
+        else if (clusters)
+            RFN_TRY(rfn_clusters_before(archive, entry, &before, diag));
+        else if (entry->type != RFN_CHUNK_STRUCTURE && entry->type != RFN_CHUNK_PLACES &&
+                 entry->type != RFN_CHUNK_VALUES)
+            continue;
+        if (clusters)
+            sizes->clustered_groups += (uint32_t)entry->id - (uint32_t)(entry->id >> 32);
+        sizes->bytes += bytes;
+        sizes->unclustered_bytes += before;
     }
     return 0;
 }

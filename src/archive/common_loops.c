@@ -1,6 +1,7 @@
 #include "archive/common_loops.h"
 
 #include "base/grow.h"
+#include "base/map.h"
 #include "event/kind.h"
 #include "reduce/fold.h"
 
@@ -22,17 +23,12 @@ struct context {
     struct rfn_reader reader;
 };
 
-static void *allocate(struct context *context, size_t n, size_t size)
-{
-    return rfn_arena_alloc(&context->to->arena, (n + 1) * size);
-}
-
 static const char *read_sites(struct context *context)
 {
     struct rfn_common *to = context->to;
     to->n_sites = rfn_reader_count(&context->reader, 2);
-    to->functions = allocate(context, to->n_sites, sizeof *to->functions);
-    to->paths = allocate(context, to->n_sites, sizeof *to->paths);
+    to->functions = rfn_arena_zeroed(&context->to->arena, to->n_sites, sizeof *to->functions);
+    to->paths = rfn_arena_zeroed(&context->to->arena, to->n_sites, sizeof *to->paths);
     if (!to->functions || !to->paths)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_sites; i++) {
@@ -47,68 +43,55 @@ static const char *read_sites(struct context *context)
     return context->reader.failed ? "its sites are malformed" : NULL;
 }
 
-static const char *read_heads(struct context *context)
+static const char *read_symbols(struct context *context)
 {
-    uint64_t site = 0;
-    for (uint32_t i = 0; i < context->to->n_symbols; i++) {
-        struct rfn_common_symbol *symbol = &context->to->symbols[i];
-        uint64_t head = rfn_reader_varint(&context->reader);
-        site += (uint64_t)rfn_unzigzag(head >> 1);
-        if (context->reader.failed || site >= context->to->n_sites)
-            return "a symbol has a site that does not exist";
-        *symbol = (struct rfn_common_symbol){.site = (uint32_t)site, .failed_poll = head & 1};
-    }
-    return NULL;
-}
-
-/* Errors, and which inputs are moved. *n_inputs: of all symbols. */
-static const char *read_forms(struct context *context, uint64_t *n_inputs)
-{
+    static const char malformed[] = "its symbols are malformed";
     struct rfn_common *to = context->to;
+    struct rfn_reader *reader = &context->reader;
+    uint64_t site = 0, n_inputs = 0;
+    to->n_symbols = rfn_reader_count(reader, 3);
+    to->symbols = rfn_arena_zeroed(&context->to->arena, to->n_symbols, sizeof *to->symbols);
+    if (!to->symbols)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < to->n_symbols; i++) {
+        uint64_t head = rfn_reader_varint(reader);
+        site += (uint64_t)rfn_unzigzag(head >> 1);
+        if (reader->failed || site >= to->n_sites)
+            return "a symbol has a site that does not exist";
+        to->symbols[i] = (struct rfn_common_symbol){.site = (uint32_t)site,
+                                                    .failed_poll = head & 1};
+    }
     for (uint32_t i = 0; i < to->n_symbols; i++)
-        to->symbols[i].error = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
-    *n_inputs = 0;
+        to->symbols[i].error = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
     for (uint32_t i = 0; i < to->n_symbols; i++) {
         struct rfn_common_symbol *symbol = &to->symbols[i];
         const struct rfn_function_info *function =
             &context->dictionary->functions[to->functions[symbol->site]];
-        symbol->moved = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+        symbol->moved = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
         if (symbol->moved >> function->n_in)
             return "a symbol has moved inputs that do not exist";
         symbol->n_inputs = rfn_common_inputs(function, symbol->moved);
-        *n_inputs += symbol->n_inputs;
+        n_inputs += symbol->n_inputs;
     }
-    return *n_inputs > rfn_reader_left(&context->reader) ? "its symbols are malformed" : NULL;
-}
-
-static const char *read_symbols(struct context *context)
-{
-    struct rfn_common *to = context->to;
-    uint64_t n_inputs;
-    to->n_symbols = rfn_reader_count(&context->reader, 3);
-    to->symbols = allocate(context, to->n_symbols, sizeof *to->symbols);
-    const char *fault = to->symbols ? read_heads(context) : rfn_out_of_memory;
-    if (!fault)
-        fault = read_forms(context, &n_inputs);
-    if (fault)
-        return fault;
-    uint64_t *inputs = allocate(context, n_inputs, sizeof *inputs);
+    if (n_inputs > rfn_reader_left(reader))
+        return malformed;
+    uint64_t *inputs = rfn_arena_zeroed(&context->to->arena, n_inputs, sizeof *inputs);
     if (!inputs)
         return rfn_out_of_memory;
     for (uint64_t i = 0; i < n_inputs; i++)
-        inputs[i] = rfn_reader_varint(&context->reader);
+        inputs[i] = rfn_reader_varint(reader);
     for (uint32_t i = 0; i < to->n_symbols; i++) {
         to->symbols[i].inputs = inputs;
         inputs += to->symbols[i].n_inputs;
     }
-    return context->reader.failed ? "its symbols are malformed" : NULL;
+    return reader->failed ? malformed : NULL;
 }
 
 /* Of the loop with this number, which has loops of lower ones. */
 static const char *read_body(struct context *context, uint32_t loop)
 {
     uint32_t n = rfn_reader_count(&context->reader, 1);
-    uint32_t *nodes = n ? allocate(context, n, sizeof *nodes) : NULL;
+    uint32_t *nodes = n ? rfn_arena_zeroed(&context->to->arena, n, sizeof *nodes) : NULL;
     if (!nodes)
         return n ? rfn_out_of_memory : "a loop has an empty body";
     for (uint32_t i = 0; i < n; i++) {
@@ -125,7 +108,7 @@ static const char *read_loops(struct context *context)
 {
     struct rfn_common *to = context->to;
     to->n_loops = rfn_reader_count(&context->reader, 2);
-    to->loops = allocate(context, to->n_loops, sizeof *to->loops);
+    to->loops = rfn_arena_zeroed(&context->to->arena, to->n_loops, sizeof *to->loops);
     const char *fault = to->loops ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_loops && !fault; i++)
         fault = read_body(context, i);
@@ -157,15 +140,10 @@ void rfn_common_release(struct rfn_common *common)
 
 enum kind { SITE, SYMBOL, LOOP, KINDS };
 
-/* What a structure refers to: common number and own one. */
-struct reference {
-    uint32_t number, own;
-};
-
 struct references {
     uint32_t n;
-    uint32_t *numbers;        /* by own number */
-    struct reference *sorted; /* by common number */
+    uint32_t *numbers;  /* by own number */
+    struct rfn_map own; /* by common number */
 };
 
 struct expansion {
@@ -202,24 +180,6 @@ static uint32_t put_count(struct expansion *expansion)
     return n;
 }
 
-static int compare_references(const void *left, const void *right)
-{
-    const struct reference *a = left, *b = right;
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
-static void sort_references(struct expansion *expansion, struct references *of, bool ascending)
-{
-    for (uint32_t i = 0; i < of->n; i++)
-        of->sorted[i] = (struct reference){of->numbers[i], i};
-    if (!ascending)
-        qsort(of->sorted, of->n, sizeof *of->sorted, compare_references);
-    for (uint32_t i = 1; i < of->n; i++) {
-        if (of->sorted[i].number == of->sorted[i - 1].number)
-            fail(expansion, "a structure has a site, symbol or loop twice");
-    }
-}
-
 /* All that the structure has of a kind. */
 static void take_references(struct expansion *expansion, enum kind kind)
 {
@@ -227,34 +187,30 @@ static void take_references(struct expansion *expansion, enum kind kind)
     const uint32_t there[] = {common->n_sites, common->n_symbols, common->n_loops};
     struct references *of = &expansion->of[kind];
     uint64_t expected = 0;
-    bool ascending = true;
     of->n = put_count(expansion);
     of->numbers = malloc(((size_t)of->n + 1) * sizeof *of->numbers);
-    of->sorted = malloc(((size_t)of->n + 1) * sizeof *of->sorted);
-    if (!of->numbers || !of->sorted)
+    if (!of->numbers)
         fail(expansion, rfn_out_of_memory);
     for (uint32_t i = 0; i < of->n && !expansion->fault; i++) {
         uint64_t number = expected + (uint64_t)rfn_reader_svarint(expansion->reader);
         if (expansion->reader->failed || number >= there[kind])
             fail(expansion, "COMMON does not have what a structure refers to");
-        ascending &= number >= expected;
+        else if (rfn_map_get(&of->own, number))
+            fail(expansion, "a structure has a site, symbol or loop twice");
+        else if (rfn_map_put(&of->own, number, i) < 0)
+            fail(expansion, rfn_out_of_memory);
         expected = number + 1;
         of->numbers[i] = (uint32_t)number;
     }
-    if (!expansion->fault)
-        sort_references(expansion, of, ascending);
 }
 
 /* The structure's number of one that it refers to, which is below `end`. */
 static uint32_t own_number(struct expansion *expansion, enum kind kind, uint32_t number,
                            uint32_t end)
 {
-    const struct references *of = &expansion->of[kind];
-    const struct reference key = {.number = number};
-    const struct reference *found = bsearch(&key, of->sorted, of->n, sizeof key,
-                                            compare_references);
-    if (found && found->own < end)
-        return found->own;
+    const uint64_t *own = rfn_map_get(&expansion->of[kind].own, number);
+    if (own && *own < end)
+        return (uint32_t)*own;
     fail(expansion, "a structure has not all that its symbols and loops consist of");
     return 0;
 }
@@ -346,7 +302,7 @@ const char *rfn_common_expand(const struct rfn_common *common, struct rfn_reader
         fail(&expansion, "the numbers of a shape are malformed");
     for (int kind = 0; kind < KINDS; kind++) {
         free(expansion.of[kind].numbers);
-        free(expansion.of[kind].sorted);
+        rfn_map_release(&expansion.of[kind].own);
     }
     free(expansion.behind);
     return expansion.fault;

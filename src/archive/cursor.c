@@ -350,20 +350,6 @@ __attribute__((noinline)) static int make_ready(struct rfn_cursor *cursor,
     return 0;
 }
 
-static inline int take_times(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
-                             struct rfn_quanta *quanta)
-{
-    struct rfn_ready *ready = &state->ready;
-    if (__builtin_expect(!ready->n, 0))
-        RFN_TRY(make_ready(cursor, state));
-    uint32_t at = --ready->n;
-    if (__builtin_expect(ready->wide, 0))
-        *quanta = ready->wides[at];
-    else
-        *quanta = (struct rfn_quanta){ready->narrow[at].gap, ready->narrow[at].duration};
-    return 0;
-}
-
 static int read_sources(struct rfn_cursor *cursor, struct rfn_symbol_state *state)
 {
     for (unsigned i = 0; i < state->n_sources; i++) {
@@ -434,8 +420,9 @@ static int deliver(struct rfn_cursor *cursor, uint32_t symbol, const struct rfn_
     if (!cursor->symbols[symbol])
         RFN_TRY(open_symbol(cursor, symbol));
     struct rfn_symbol_state *state = cursor->symbols[symbol];
-    struct rfn_quanta quanta;
-    RFN_TRY(take_times(cursor, state, &quanta));
+    if (__builtin_expect(!state->ready.n, 0))
+        RFN_TRY(make_ready(cursor, state));
+    struct rfn_quanta quanta = rfn_ready_at(&state->ready, --state->ready.n);
     if (__builtin_expect(cursor->seldom, 0))
         RFN_TRY(deliver_seldom(cursor, state, &quanta));
     prefetch(cursor);
@@ -667,17 +654,6 @@ static void list_failed(struct rfn_cursor *cursor, int error)
         fail(cursor, RFN_E_CORRUPT, payload, "the words of lists are malformed");
 }
 
-/* Archive numbers for the stream's; for one that does not exist RFN_UNKNOWN. */
-static void translate_list(const struct rfn_cursor *cursor, enum list_form form,
-                           struct rfn_list_copy *copy)
-{
-    uint8_t kind = form == FORM_TYPES ? RFN_KIND_TYPE : RFN_KIND_COMM;
-    for (uint32_t i = 0; i < copy->n; i++) {
-        if (!translate(cursor, kind, &copy->words[i]))
-            copy->words[i] = RFN_UNKNOWN;
-    }
-}
-
 static const struct rfn_list_copy *read_list(struct rfn_cursor *cursor, uint64_t key)
 {
     const struct rfn_archive *archive = cursor->archive;
@@ -694,8 +670,12 @@ static const struct rfn_list_copy *read_list(struct rfn_cursor *cursor, uint64_t
         list_failed(cursor, error);
         return NULL;
     }
-    if (made && key % RFN_LIST_FORMS != FORM_PLAIN)
-        translate_list(cursor, (enum list_form)(key % RFN_LIST_FORMS), copy);
+    const enum list_form form = (enum list_form)(key % RFN_LIST_FORMS);
+    uint8_t kind = form == FORM_TYPES ? RFN_KIND_TYPE : RFN_KIND_COMM;
+    for (uint32_t i = 0; made && form != FORM_PLAIN && i < copy->n; i++) {
+        if (!translate(cursor, kind, &copy->words[i]))
+            copy->words[i] = RFN_UNKNOWN; /* there is no such number */
+    }
     return copy;
 }
 

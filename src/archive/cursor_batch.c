@@ -15,35 +15,12 @@
 /* At most so many events in a batch, so many in an iteration; at least so many between loops. */
 enum { BATCH_EVENTS = 128, BATCH_WIDTH = 64, BATCH_BETWEEN = 4 };
 
-/* Whether there can be any. */
-static bool has_batches(const struct rfn_cursor *cursor)
-{
-    const struct rfn_cuts *cuts = cursor->walk.cuts;
-    return cursor->times && cursor->has_timing && !cursor->timing.volume && !(cuts && cuts->marked);
-}
-
 /* Whether the symbol is a call, of which only the times change. */
 static bool only_times_change(const struct rfn_cursor *cursor, const struct rfn_symbol_state *state)
 {
     uint8_t class_ = cursor->archive->dictionary.functions[state->record.function].class_;
     return !state->ready.others && !state->record.failed_poll && rfn_class_is_mpi(class_) &&
            class_ != RFN_CLASS_SETUP;
-}
-
-/* The longest run of nodes of a loop's body that are no loops: all of them, where there are no
- * loops inside. */
-static struct rfn_node_list longest_run(const struct rfn_node_list *body)
-{
-    struct rfn_node_list longest = {.nodes = body->nodes}, run = longest;
-    for (uint32_t i = 0; i < body->n; i++) {
-        if (rfn_node_is_loop(body->nodes[i]))
-            run = (struct rfn_node_list){.nodes = body->nodes + i + 1};
-        else
-            run.n++;
-        if (run.n > longest.n)
-            longest = run;
-    }
-    return longest;
 }
 
 /* Whether a run of a loop's events has just different symbols of calls, of which only times change.
@@ -65,14 +42,21 @@ static bool fits(const struct rfn_cursor *cursor, const struct rfn_node_list *ru
     return true;
 }
 
-/* Where its run is, before the plan is made. */
+/* Before the plan is made: its run is the longest one of nodes of the body that are no loops; all
+ * of them, where there are no loops inside. */
 static void find_run(struct rfn_batch_plan *plan, const struct rfn_node_list *body)
 {
-    const struct rfn_node_list run = longest_run(body);
-    plan->first = (uint32_t)(run.nodes - body->nodes);
-    plan->run = run.n;
-    plan->whole = run.n == body->n;
-    if (run.n > BATCH_WIDTH || run.n < (plan->whole ? 1 : BATCH_BETWEEN))
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < body->n; i++) {
+        if (rfn_node_is_loop(body->nodes[i]))
+            first = i + 1;
+        else if (i + 1 - first > plan->run) {
+            plan->first = first;
+            plan->run = i + 1 - first;
+        }
+    }
+    plan->whole = plan->run == body->n;
+    if (plan->run > BATCH_WIDTH || plan->run < (plan->whole ? 1 : BATCH_BETWEEN))
         plan->width = UINT32_MAX;
 }
 
@@ -116,26 +100,6 @@ static uint64_t at_hand(const struct rfn_symbol_state *state)
                                   durations->open ? durations->column.left : durations->left);
 }
 
-/* Brings near what of the symbols is needed, for it has mostly been far from the processor. */
-static void prefetch(const struct rfn_batch_plan *plan)
-{
-    for (uint32_t i = 0; i < plan->width; i++) {
-        const struct rfn_symbol_state *state = plan->states[i];
-        __builtin_prefetch(&state->ready, 1);
-        __builtin_prefetch(&state->gaps, 1);
-        __builtin_prefetch(&state->durations, 1);
-    }
-}
-
-/* ... and of their columns, whose places are near by then. */
-static void prefetch_values(const struct rfn_batch_plan *plan)
-{
-    for (uint32_t i = 0; i < plan->width; i++) {
-        __builtin_prefetch(plan->states[i]->gaps.column.next);
-        __builtin_prefetch(plan->states[i]->durations.column.next);
-    }
-}
-
 /* How many iterations may come at once. No time mark lies in front of any of their events. */
 static uint64_t trips_at_once(const struct rfn_cursor *cursor, const struct rfn_batch_plan *plan)
 {
@@ -155,13 +119,6 @@ static uint64_t trips_at_once(const struct rfn_cursor *cursor, const struct rfn_
     return trips;
 }
 
-static struct rfn_quanta ready_at(const struct rfn_ready *ready, uint32_t at)
-{
-    if (ready->wide)
-        return ready->wides[at];
-    return (struct rfn_quanta){ready->narrow[at].gap, ready->narrow[at].duration};
-}
-
 /* The next n times of a symbol, which remain to be taken. */
 static void look_ahead(const struct rfn_symbol_state *state, size_t n, struct rfn_quanta *to,
                        size_t step)
@@ -169,7 +126,7 @@ static void look_ahead(const struct rfn_symbol_state *state, size_t n, struct rf
     const struct rfn_ready *ready = &state->ready;
     size_t at = 0;
     for (; at < n && at < ready->n; at++)
-        to[at * step] = ready_at(ready, (uint32_t)(ready->n - 1 - at));
+        to[at * step] = rfn_ready_at(ready, (uint32_t)(ready->n - 1 - at));
     for (size_t i = 0; at + i < n; i++)
         to[(at + i) * step].gap = rfn_supply_at(&state->gaps, i);
     for (size_t i = 0; at + i < n; i++)
@@ -211,7 +168,10 @@ static uint64_t fill_batch(struct rfn_cursor *cursor, const struct rfn_batch_pla
     struct rfn_quanta quanta[BATCH_EVENTS];
     uint64_t done = 0, ns = rfn_cursor_ns(cursor, cursor->clock.last_exit);
     cursor->batches.batch.before_ns = (int64_t)(ns + cursor->clock.add_ns);
-    prefetch_values(plan);
+    for (uint32_t i = 0; i < plan->width; i++) { /* their columns, whose places are near by now */
+        __builtin_prefetch(plan->states[i]->gaps.column.next);
+        __builtin_prefetch(plan->states[i]->durations.column.next);
+    }
     for (uint32_t i = 0; i < plan->width; i++)
         look_ahead(plan->states[i], trips, quanta + i, plan->width);
     while (done < trips && to_ns(cursor, quanta + done * plan->width, plan->width, &ns,
@@ -277,7 +237,8 @@ int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
     cursor->batches.batch.n = 0;
     if (cursor->stop.stopped)
         return rfn_cursor_report(cursor, diag);
-    if (!has_batches(cursor))
+    const struct rfn_cuts *cuts = cursor->walk.cuts;
+    if (!cursor->times || !cursor->has_timing || cursor->timing.volume || (cuts && cuts->marked))
         return 0;
     int more = rfn_walk_find(&cursor->walk);
     if (more < 0)
@@ -285,8 +246,11 @@ int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
     struct rfn_batch_plan *plan = more > 0 ? plan_here(cursor) : NULL;
     if (cursor->stop.error)
         return rfn_cursor_report(cursor, diag);
-    if (plan)
-        prefetch(plan);
+    for (uint32_t i = 0; plan && i < plan->width; i++) { /* mostly far from the processor */
+        __builtin_prefetch(&plan->states[i]->ready, 1);
+        __builtin_prefetch(&plan->states[i]->gaps, 1);
+        __builtin_prefetch(&plan->states[i]->durations, 1);
+    }
     uint64_t trips = plan ? trips_at_once(cursor, plan) : 0;
     if (!trips || (plan->whole && trips < 2))
         return 0;

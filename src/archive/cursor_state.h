@@ -48,6 +48,13 @@ struct rfn_ready {
 
 _Static_assert(sizeof(struct rfn_ready) == RFN_LINE, "what is ready has grown");
 
+static inline struct rfn_quanta rfn_ready_at(const struct rfn_ready *ready, uint32_t at)
+{
+    if (__builtin_expect(ready->wide, 0))
+        return ready->wides[at];
+    return (struct rfn_quanta){ready->narrow[at].gap, ready->narrow[at].duration};
+}
+
 /* What gaps or durations are taken from: a column that varies, or so many times the same value. */
 struct rfn_supply {
     bool open;

@@ -23,25 +23,9 @@ struct context {
     uint32_t n_strings;
 };
 
-static void *allocate(struct context *context, size_t n, size_t size)
-{
-    void *memory = rfn_arena_alloc(&context->to->arena, (n + 1) * size);
-    if (memory)
-        memset(memory, 0, (n + 1) * size);
-    return memory;
-}
-
-/* A number below n; failed if it is not. */
-static uint32_t read_index(struct context *context, uint32_t n)
-{
-    if (n == 0)
-        context->reader.failed = true;
-    return (uint32_t)rfn_reader_limited(&context->reader, n ? n - 1 : 0);
-}
-
 static const char *read_name(struct context *context)
 {
-    uint32_t number = read_index(context, context->n_strings);
+    uint32_t number = rfn_reader_index(&context->reader, context->n_strings);
     return context->reader.failed ? "" : context->strings[number];
 }
 
@@ -67,7 +51,8 @@ static const char *read_strings(struct context *context)
 {
     static const char malformed[] = "the table of strings is malformed";
     context->n_strings = rfn_reader_count(&context->reader, 1);
-    context->strings = allocate(context, context->n_strings, sizeof *context->strings);
+    context->strings = rfn_arena_zeroed(&context->to->arena, context->n_strings,
+                                        sizeof *context->strings);
     if (!context->strings)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < context->n_strings; i++) {
@@ -94,7 +79,7 @@ static const char *read_location(struct context *context, uint32_t number)
 {
     struct rfn_dictionary *to = context->to;
     struct rfn_location *location = &to->locations[number];
-    to->location_modules[number] = read_index(context, to->n_modules);
+    to->location_modules[number] = rfn_reader_index(&context->reader, to->n_modules);
     location->module = to->modules[to->location_modules[number]].path;
     location->offset = rfn_reader_varint(&context->reader);
     location->function = known_or_null(read_name(context));
@@ -106,11 +91,11 @@ static const char *read_location(struct context *context, uint32_t number)
 static const char *read_path(struct context *context, uint32_t number)
 {
     uint32_t n = rfn_reader_count(&context->reader, 1);
-    uint32_t *frames = allocate(context, n, sizeof *frames);
+    uint32_t *frames = rfn_arena_zeroed(&context->to->arena, n, sizeof *frames);
     if (!frames)
         return rfn_out_of_memory;
     for (uint32_t k = 0; k < n; k++)
-        frames[k] = read_index(context, context->to->n_locations);
+        frames[k] = rfn_reader_index(&context->reader, context->to->n_locations);
     context->to->paths[number] = (struct rfn_path){frames, n};
     return NULL;
 }
@@ -126,7 +111,7 @@ static const char *read_function(struct context *context, uint32_t number)
     if (function->n_in > RFN_PARAMS_MAX || function->n_out > RFN_PARAMS_MAX)
         return "a function has too many parameters";
     unsigned n = (unsigned)function->n_in + function->n_out;
-    struct rfn_param_info *params = allocate(context, n, sizeof *params);
+    struct rfn_param_info *params = rfn_arena_zeroed(&context->to->arena, n, sizeof *params);
     if (!params)
         return rfn_out_of_memory;
     for (unsigned i = 0; i < n; i++) {
@@ -241,7 +226,7 @@ static void read_constructor(struct context *context, uint32_t number, struct te
     read_numbers(context, text);
     uint32_t n = rfn_reader_count(&context->reader, 1);
     for (uint32_t i = 0; i < n && !context->reader.failed; i++) {
-        uint32_t child = read_index(context, number);
+        uint32_t child = rfn_reader_index(&context->reader, number);
         if (!context->reader.failed)
             add_item(text, context->to->datatypes[child].name);
     }
@@ -316,11 +301,12 @@ static const char *read_table(struct context *context, const struct table *table
     if (table->read == read_region && !rfn_reader_left(&context->reader))
         return NULL; /* minor version 0 had none */
     uint32_t n = rfn_reader_count(&context->reader, 1);
-    void *elements = allocate(context, n, table->size);
+    void *elements = rfn_arena_zeroed(&context->to->arena, n, table->size);
     memcpy((uint8_t *)to + table->n, &n, sizeof n);
     memcpy((uint8_t *)to + table->at, &elements, sizeof elements);
     if (table->read == read_location)
-        to->location_modules = allocate(context, n, sizeof *to->location_modules);
+        to->location_modules = rfn_arena_zeroed(&context->to->arena, n,
+                                                sizeof *to->location_modules);
     if (!elements || (table->read == read_location && !to->location_modules))
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < n && !fault && !context->reader.failed; i++)

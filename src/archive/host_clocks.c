@@ -32,11 +32,6 @@ static const char *read_offsets(struct rfn_host_clock *host, struct rfn_reader *
     return NULL;
 }
 
-static void add_level(struct rfn_clock *clock, const uint64_t *pair)
-{
-    clock->segments[clock->n++] = (struct rfn_clock_segment){pair[0], pair[1], 1, 0, 0};
-}
-
 /* At most a segment between each two measurements and two at the ends. A segment is used from its
  * first time on, the first one before, too; of two that begin at the same time, the later. */
 static const char *make_clock(struct rfn_host_clock *host)
@@ -49,7 +44,7 @@ static const char *make_clock(struct rfn_host_clock *host)
         return rfn_out_of_memory;
     uint64_t pair[2] = {first->monotonic_ns, reference_time(first)};
     if (!drift)
-        add_level(clock, pair);
+        clock->segments[clock->n++] = (struct rfn_clock_segment){pair[0], pair[1], 1, 0, 0};
     for (uint32_t i = 1; i < host->n; i++) {
         const uint64_t next[2] = {host->offsets[i].monotonic_ns, reference_time(&host->offsets[i])};
         if (next[0] == pair[0])
@@ -58,37 +53,33 @@ static const char *make_clock(struct rfn_host_clock *host)
         memcpy(pair, next, sizeof pair);
     }
     if (!drift && clock->n > 1)
-        add_level(clock, pair);
+        clock->segments[clock->n++] = (struct rfn_clock_segment){pair[0], pair[1], 1, 0, 0};
     return NULL;
-}
-
-static const char *read_host(struct rfn_host_clocks *clocks, uint64_t *lowest,
-                             struct rfn_reader *reader)
-{
-    uint64_t number = rfn_reader_varint(reader);
-    if (reader->failed || number < *lowest || number >= clocks->n_hosts)
-        return "its hosts are not in order, or do not exist";
-    *lowest = number + 1;
-    struct rfn_host_clock *host = &clocks->hosts[number];
-    const char *fault = read_offsets(host, reader);
-    return fault ? fault : make_clock(host);
 }
 
 const char *rfn_host_clocks_read(struct rfn_host_clocks *clocks, const struct rfn_payload *payload,
                                  uint32_t n_hosts, bool exact)
 {
     struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
+    static const char not_in_order[] = "its hosts are not in order, or do not exist";
     uint64_t reference = rfn_reader_varint(&reader), n = rfn_reader_varint(&reader), lowest = 0;
     if (reader.failed || reference >= n_hosts || n > n_hosts)
-        return "its hosts are not in order, or do not exist";
+        return not_in_order;
     clocks->hosts = calloc(n_hosts, sizeof *clocks->hosts);
     if (!clocks->hosts)
         return rfn_out_of_memory;
     clocks->reference = (uint32_t)reference;
     clocks->n_hosts = n_hosts;
     const char *fault = NULL;
-    for (uint64_t i = 0; i < n && !fault; i++)
-        fault = read_host(clocks, &lowest, &reader);
+    for (uint64_t i = 0; i < n && !fault; i++) {
+        uint64_t number = rfn_reader_varint(&reader);
+        if (reader.failed || number < lowest || number >= n_hosts)
+            return not_in_order;
+        lowest = number + 1;
+        fault = read_offsets(&clocks->hosts[number], &reader);
+        if (!fault)
+            fault = make_clock(&clocks->hosts[number]);
+    }
     return !fault && exact && rfn_reader_left(&reader) ? "there are bytes behind its end" : fault;
 }
 

@@ -4,22 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *text_of(const char *text)
-{
-    return text ? text : "";
-}
-
 static const char *path_of(const struct rfn_join_input *input)
 {
     return input->archive->chunks.path;
-}
-
-static int differ(const struct rfn_joining *joining, const struct rfn_join_input *other,
-                  const char *what, const char *before, const char *here)
-{
-    return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
-                    "%s and %s are not of one run: %s '%.80s' and '%.80s'",
-                    path_of(joining->inputs), path_of(other), what, before, here);
 }
 
 /* What META says in words. */
@@ -38,9 +25,12 @@ static int check_texts(const struct rfn_joining *joining, const struct rfn_join_
                  {"times were reduced across ranks by", a->across, b->across},
                  {"the merged parameters are", a->forced, b->forced}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const char *before = text_of(texts[i].before), *here = text_of(texts[i].here);
+        const char *before = texts[i].before ? texts[i].before : "";
+        const char *here = texts[i].here ? texts[i].here : "";
         if (strcmp(before, here) != 0)
-            return differ(joining, other, texts[i].what, before, here);
+            return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
+                            "%s and %s are not of one run: %s '%.80s' and '%.80s'",
+                            path_of(joining->inputs), path_of(other), texts[i].what, before, here);
     }
     return 0;
 }
@@ -120,13 +110,6 @@ static int find_period(const struct rfn_joining *joining, const struct rfn_join_
     return 0;
 }
 
-/* Whether one began when the other had ended. */
-static bool is_later(const struct period *one, const struct period *other)
-{
-    uint64_t end = other->end + (strcmp(one->host, other->host) == 0 ? 0 : APART_NS);
-    return (int64_t)(one->begin - end) > 0;
-}
-
 /* Ranks of one run meet in MPI_Init: the last one to begin did before the first one ended. Parts of
  * one archive have the same start in META. */
 static int check_periods(const struct rfn_joining *joining)
@@ -147,9 +130,11 @@ static int check_periods(const struct rfn_joining *joining)
             ends = input;
         }
     }
-    if (!begins || !is_later(&last, &first) ||
-        rfn_archive_run(begins->archive)->start_realtime_ns ==
-            rfn_archive_run(ends->archive)->start_realtime_ns)
+    if (!begins || rfn_archive_run(begins->archive)->start_realtime_ns ==
+                       rfn_archive_run(ends->archive)->start_realtime_ns)
+        return 0;
+    uint64_t end = first.end + (strcmp(last.host, first.host) == 0 ? 0 : APART_NS);
+    if ((int64_t)(last.begin - end) <= 0)
         return 0;
     return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
                     "%s and %s are not of one run: one was recorded when the other had ended",

@@ -31,15 +31,7 @@ static int make_image(struct rfn_joining *joining)
         error = rfn_rewrite_image(rewrite, is_needed, &joining->together.image, joining->diag);
     while (rewrite->n > before)
         rfn_rewrite_drop(rewrite);
-    return rfn_join_failed(joining, error);
-}
-
-static int open_image(struct rfn_joining *joining)
-{
-    struct rfn_join_together *together = &joining->together;
-    RFN_TRY(rfn_archive_open_memory(together->image.bytes, together->image.size, &together->archive,
-                                    joining->diag));
-    return rfn_join_failed(joining, rfn_rewrite_init(&together->rewrite, together->archive));
+    return error;
 }
 
 static int add_streams_as(void *context, bool clustered)
@@ -49,25 +41,19 @@ static int add_streams_as(void *context, bool clustered)
     return rfn_join_add_streams(joining, &joining->together.rewrite);
 }
 
-/* Those of the new archive that are replaced go; times stay. */
-static void drop_replaced(struct rfn_rewrite *rewrite)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < rewrite->n; i++) {
-        if (is_replaced(rewrite->chunks[i].entry.type))
-            rfn_rope_release(&rewrite->chunks[i].bytes);
-        else
-            rewrite->chunks[n++] = rewrite->chunks[i];
-    }
-    rewrite->n = n;
-}
-
-/* Clusters come before times, where rfn_reduce has them. */
+/* Clusters come before times, where rfn_reduce has them; what they stand for goes. */
 static int take_clusters(struct rfn_joining *joining)
 {
     struct rfn_rewrite *to = &joining->rewrite, *from = &joining->together.rewrite;
-    drop_replaced(to);
-    RFN_TRY(rfn_join_failed(joining, RFN_GROW(to->chunks, to->capacity, to->n + from->n)));
+    size_t n = 0;
+    for (size_t i = 0; i < to->n; i++) {
+        if (is_replaced(to->chunks[i].entry.type))
+            rfn_rope_release(&to->chunks[i].bytes);
+        else
+            to->chunks[n++] = to->chunks[i];
+    }
+    to->n = n;
+    RFN_TRY(RFN_GROW(to->chunks, to->capacity, to->n + from->n));
     memmove(to->chunks + from->n, to->chunks, to->n * sizeof *to->chunks);
     memcpy(to->chunks, from->chunks, from->n * sizeof *to->chunks);
     to->n += from->n;
@@ -81,10 +67,12 @@ int rfn_join_cluster(struct rfn_joining *joining)
     const struct rfn_cluster_options options = {.finder = joining->finder};
     const struct rfn_cluster_streams streams = {add_streams_as, joining};
     RFN_TRY(make_image(joining));
-    RFN_TRY(open_image(joining));
+    RFN_TRY(rfn_archive_open_memory(together->image.bytes, together->image.size, &together->archive,
+                                    joining->diag));
+    RFN_TRY(rfn_rewrite_init(&together->rewrite, together->archive));
     int smaller = rfn_cluster_if_smaller(together->archive, &options, &together->rewrite,
                                          &together->plan, &streams, joining->diag);
-    RFN_TRY(rfn_join_failed(joining, smaller));
+    RFN_TRY(smaller);
     together->smaller = smaller;
     return smaller ? take_clusters(joining) : 0;
 }

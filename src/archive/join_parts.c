@@ -38,25 +38,6 @@ static uint64_t pass_count(struct rewriting *rewriting)
     return n;
 }
 
-static const char *rewrite(struct rewriting *rewriting)
-{
-    struct rfn_reader *reader = &rewriting->reader;
-    uint64_t n_sites = pass_count(rewriting);
-    for (uint64_t i = 0; i < n_sites && !reader->failed; i++) {
-        pass_definition(rewriting, RFN_DEFINITION_FUNCTION);
-        pass_definition(rewriting, RFN_DEFINITION_PATH);
-    }
-    uint64_t n_types = pass_count(rewriting);
-    for (uint64_t i = 0; i < n_types && !reader->failed; i++)
-        pass_definition(rewriting, RFN_DEFINITION_DATATYPE);
-    size_t left = rfn_reader_left(reader);
-    const uint8_t *rest = rfn_reader_bytes(reader, left);
-    if (reader->failed)
-        return "its tables of sites and datatypes are malformed";
-    rfn_buf_bytes(rewriting->out, rest, left);
-    return rewriting->out->failed ? rfn_out_of_memory : NULL;
-}
-
 static int make_structure(const struct rfn_joining *joining, const struct rfn_join_input *input,
                           uint32_t group, bool numbers, struct rfn_buf *out)
 {
@@ -68,7 +49,21 @@ static int make_structure(const struct rfn_joining *joining, const struct rfn_jo
                                   .numbers = numbers,
                                   .reader = rfn_reader_over(payload.data, payload.size),
                                   .out = out};
-    int error = rfn_payload_fault(&payload, rewrite(&rewriting), joining->diag);
+    struct rfn_reader *reader = &rewriting.reader;
+    for (uint64_t n = pass_count(&rewriting); n > 0 && !reader->failed; n--) {
+        pass_definition(&rewriting, RFN_DEFINITION_FUNCTION);
+        pass_definition(&rewriting, RFN_DEFINITION_PATH);
+    }
+    for (uint64_t n = pass_count(&rewriting); n > 0 && !reader->failed; n--)
+        pass_definition(&rewriting, RFN_DEFINITION_DATATYPE);
+    size_t left = rfn_reader_left(reader);
+    const uint8_t *rest = rfn_reader_bytes(reader, left);
+    if (!reader->failed)
+        rfn_buf_bytes(out, rest, left);
+    const char *fault = reader->failed ? "its tables of sites and datatypes are malformed"
+                        : out->failed  ? rfn_out_of_memory
+                                       : NULL;
+    int error = rfn_payload_fault(&payload, fault, joining->diag);
     rfn_payload_release(&payload);
     return error;
 }
@@ -114,7 +109,7 @@ static int digest_values(struct rfn_joining *joining, struct rfn_join_input *inp
     digest->known = !error;
     rfn_rope_release(&rope);
     rfn_payload_release(&payload);
-    return rfn_join_failed(joining, error);
+    return error;
 }
 
 /* Every group is a shape of its own: nothing is stored together here. */
@@ -131,17 +126,7 @@ static int add_stream(struct rfn_joining *joining, const struct rfn_join_stream 
         .shape = structure.low,
         .structure = structure,
         .content = input->values[set].digest};
-    return rfn_join_failed(joining, rfn_merge_stream(&joining->merge, &digests));
-}
-
-static void number_parts(struct rfn_joining *joining)
-{
-    const struct rfn_stream_kinds *kinds = &joining->merge.streams;
-    for (uint32_t i = 0; i < joining->n_streams; i++) {
-        struct rfn_join_stream *stream = &joining->streams[i];
-        stream->group = (uint32_t)rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP).number;
-        stream->set = (uint32_t)rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES).number;
-    }
+    return rfn_merge_stream(&joining->merge, &digests);
 }
 
 int rfn_join_groups(struct rfn_joining *joining)
@@ -152,13 +137,18 @@ int rfn_join_groups(struct rfn_joining *joining)
         input->structures = calloc(archive->n_groups + (size_t)1, sizeof *input->structures);
         input->values = calloc(archive->n_value_sets + (size_t)1, sizeof *input->values);
         if (!input->structures || !input->values)
-            return rfn_join_failed(joining, RFN_E_NOMEM);
+            return RFN_E_NOMEM;
     }
     for (uint32_t i = 0; i < joining->n_streams; i++)
         RFN_TRY(add_stream(joining, &joining->streams[i]));
     struct rfn_exchange alone = {.size = 1};
-    RFN_TRY(rfn_join_failed(joining, rfn_merge_run(&joining->merge, &alone, 0)));
-    number_parts(joining);
+    RFN_TRY(rfn_merge_run(&joining->merge, &alone, 0));
+    const struct rfn_stream_kinds *kinds = &joining->merge.streams;
+    for (uint32_t i = 0; i < joining->n_streams; i++) {
+        struct rfn_join_stream *stream = &joining->streams[i];
+        stream->group = (uint32_t)rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP).number;
+        stream->set = (uint32_t)rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES).number;
+    }
     return 0;
 }
 
@@ -171,8 +161,7 @@ static int add_structure(struct rfn_joining *joining, const struct rfn_join_stre
     uint32_t old = (uint32_t)rfn_stream_word(input->archive, RFN_WORD_GROUP, stream->stream);
     int error = make_structure(joining, input, old, true, &payload.bytes);
     if (!error)
-        error = rfn_join_failed(joining, rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_STRUCTURE,
-                                                         stream->group, &payload));
+        error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_STRUCTURE, stream->group, &payload);
     rfn_rope_release(&payload);
     return error;
 }
@@ -186,14 +175,13 @@ static int add_values(struct rfn_joining *joining, const struct rfn_join_stream 
     struct rfn_payload payload;
     struct rfn_rope rope = RFN_ROPE_INIT;
     if (entry >= 0)
-        return rfn_join_failed(
-            joining, rfn_rewrite_copy_of(&joining->rewrite, archive, (size_t)entry, stream->set));
+        return rfn_rewrite_copy_of(&joining->rewrite, archive, (size_t)entry, stream->set);
     RFN_TRY(rfn_part_load(archive, RFN_CHUNK_VALUES, old, NULL, &payload, joining->diag));
     rfn_join_name_bytes(&payload, 0, payload.size, &rope);
     int error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_VALUES, stream->set, &rope);
     rfn_rope_release(&rope);
     rfn_payload_release(&payload);
-    return rfn_join_failed(joining, error);
+    return error;
 }
 
 int rfn_join_add_parts(struct rfn_joining *joining, uint32_t number)
@@ -227,19 +215,6 @@ static int append_symbol(const struct rfn_member *member, const struct rfn_symbo
     return 0;
 }
 
-/* Communicators get their new numbers. */
-static int append_comms(const struct rfn_joining *joining, const struct rfn_join_input *input,
-                        const struct rfn_member *member, struct rfn_table *table)
-{
-    for (size_t slot = member->structure->n_places; slot < table->n_slots; slot++) {
-        int64_t word = rfn_member_word(member->table, slot, member->place, 0);
-        if (word >= 0)
-            word = rfn_join_number(joining, input, RFN_DEFINITION_COMM, (uint64_t)word);
-        RFN_TRY(rfn_runs_append(&table->slots[slot], word, false, 0));
-    }
-    return 0;
-}
-
 static int append_member(const struct rfn_joining *joining, const struct rfn_join_input *input,
                          const struct rfn_member *member, struct rfn_tables *tables)
 {
@@ -250,7 +225,13 @@ static int append_member(const struct rfn_joining *joining, const struct rfn_joi
         return RFN_E_NOMEM;
     for (uint32_t i = 0; i < structure->n_symbols; i++)
         RFN_TRY(append_symbol(member, &structure->symbols[i], table));
-    return append_comms(joining, input, member, table);
+    for (size_t slot = structure->n_places; slot < table->n_slots; slot++) {
+        int64_t word = rfn_member_word(member->table, slot, member->place, 0);
+        if (word >= 0)
+            word = rfn_join_number(joining, input, RFN_DEFINITION_COMM, (uint64_t)word);
+        RFN_TRY(rfn_runs_append(&table->slots[slot], word, false, 0));
+    }
+    return 0;
 }
 
 /* The words of a stream, behind those of the members of its group before it. */
@@ -271,7 +252,7 @@ static int take_member(const struct rfn_joining *joining, uint32_t number,
                                           .table = &places->u.places,
                                           .place = rfn_stream_place(input->archive, stream->stream),
                                           .rank = stream->rank};
-        error = rfn_join_failed(joining, append_member(joining, input, &member, tables));
+        error = append_member(joining, input, &member, tables);
         rfn_part_done(input->archive, places);
     }
     rfn_part_done(input->archive, structure);
@@ -283,40 +264,32 @@ static int add_places(struct rfn_joining *joining, uint32_t group, const uint32_
 {
     struct rfn_tables tables = {0};
     struct rfn_rope payload = RFN_ROPE_INIT;
-    int error = rfn_join_failed(joining, rfn_tables_init(&tables, 1));
+    int error = rfn_tables_init(&tables, 1);
     for (uint32_t i = 0; i < n && !error; i++)
         error = take_member(joining, members[i], &tables);
     if (!error)
-        error = rfn_join_failed(joining, rfn_pack_table(&tables.tables[0], &payload.bytes));
+        error = rfn_pack_table(&tables.tables[0], &payload.bytes);
     if (!error)
-        error = rfn_join_failed(
-            joining, rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_PLACES, group, &payload));
+        error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_PLACES, group, &payload);
     rfn_rope_release(&payload);
     rfn_tables_release(&tables);
     return error;
 }
 
-/* Sorts the streams by group, by counting. first: as many as groups, and two. */
-static void sort_members(const struct rfn_joining *joining, uint32_t *first, uint32_t *members)
-{
-    size_t n = joining->merge.streams.of[RFN_KIND_OF_GROUP].n;
-    for (uint32_t i = 0; i < joining->n_streams; i++)
-        first[joining->streams[i].group + 2]++;
-    for (size_t g = 0; g < n; g++)
-        first[g + 2] += first[g + 1];
-    for (uint32_t i = 0; i < joining->n_streams; i++)
-        members[first[joining->streams[i].group + 1]++] = i;
-}
-
+/* Streams are sorted by group, by counting: first[g + 1] is the place to fill next. */
 int rfn_join_add_places(struct rfn_joining *joining)
 {
     size_t n = joining->merge.streams.of[RFN_KIND_OF_GROUP].n;
     uint32_t *first = calloc(n + 2, sizeof *first);
     uint32_t *members = calloc(joining->n_streams + (size_t)1, sizeof *members);
     bool made = first && members;
-    int error = made ? 0 : rfn_join_failed(joining, RFN_E_NOMEM);
-    if (made)
-        sort_members(joining, first, members);
+    int error = made ? 0 : RFN_E_NOMEM;
+    for (uint32_t i = 0; i < joining->n_streams && made; i++)
+        first[joining->streams[i].group + 2]++;
+    for (size_t g = 0; g < n && made; g++)
+        first[g + 2] += first[g + 1];
+    for (uint32_t i = 0; i < joining->n_streams && made; i++)
+        members[first[joining->streams[i].group + 1]++] = i;
     for (size_t g = 0; g < n && made && !error; g++)
         error = add_places(joining, (uint32_t)g, members + first[g], first[g + 1] - first[g]);
     free(first);

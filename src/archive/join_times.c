@@ -105,7 +105,7 @@ static int find_starts(struct rfn_joining *joining)
                                 sizeof *hosts);
     uint64_t earliest = 0;
     if (!hosts)
-        return rfn_join_failed(joining, RFN_E_NOMEM);
+        return RFN_E_NOMEM;
     find_hosts(joining, hosts);
     for (uint32_t i = 0; i < joining->n_streams; i++) {
         uint64_t start = new_start(joining, hosts, i);
@@ -140,7 +140,7 @@ int rfn_join_time_sets(struct rfn_joining *joining)
         input->time_sets = malloc(n * sizeof *input->time_sets);
         input->written = calloc(n, sizeof *input->written);
         if (!input->time_sets || !input->written)
-            return rfn_join_failed(joining, RFN_E_NOMEM);
+            return RFN_E_NOMEM;
         memset(input->time_sets, 0xff, n * sizeof *input->time_sets); /* RFN_JOIN_NONE */
     }
     for (uint32_t i = 0; i < joining->n_streams; i++) {
@@ -218,20 +218,13 @@ static int add_moved(const struct moving *moving, const struct rfn_payload *payl
     int error = rfn_rewrite_add(&moving->joining->rewrite, RFN_CHUNK_PROFILE, moving->number,
                                 &rope);
     rfn_rope_release(&rope);
-    return rfn_join_failed(moving->joining, error);
+    return error;
 }
 
 static int copy(const struct moving *moving, int64_t entry, uint64_t id)
 {
-    return rfn_join_failed(
-        moving->joining,
-        rfn_rewrite_copy_of(&moving->joining->rewrite, moving->input->archive, (size_t)entry, id));
-}
-
-int rfn_join_add_gathered(struct rfn_joining *joining)
-{
-    return rfn_join_failed(joining,
-                           rfn_rewrite_add_gathered(&joining->rewrite, &joining->gathered));
+    return rfn_rewrite_copy_of(&moving->joining->rewrite, moving->input->archive, (size_t)entry,
+                               id);
 }
 
 /* A PROFILE that has a chunk of its own, and will have one. */
@@ -240,7 +233,7 @@ static int add_alone(const struct moving *moving)
     const struct rfn_chunks *chunks = &moving->input->archive->chunks;
     int64_t entry = rfn_reduced_timing_find(moving->input->archive, moving->old);
     struct rfn_payload payload;
-    RFN_TRY(rfn_join_add_gathered(moving->joining));
+    RFN_TRY(rfn_rewrite_add_gathered(&moving->joining->rewrite, &moving->joining->gathered));
     if (moving->input->later_ns == 0 && !loses_owner(moving))
         return copy(moving, entry, moving->number);
     RFN_TRY(
@@ -356,8 +349,7 @@ static int gather(const struct moving *moving, const struct rfn_timing *timing,
     for (size_t i = 0; i < n && lists; i++)
         rfn_column_release(&lists[i]);
     free(lists);
-    return fault ? rfn_payload_fault(payload, fault, moving->joining->diag)
-                 : rfn_join_failed(moving->joining, error);
+    return fault ? rfn_payload_fault(payload, fault, moving->joining->diag) : error;
 }
 
 /* What cannot be taken out keeps a chunk of its own, if it has one. */
@@ -388,7 +380,9 @@ static int add_taken(const struct moving *moving)
                         archive->chunks.path);
     if (large)
         return add_alone(moving);
-    return rfn_gathered_enough(&joining->gathered) ? rfn_join_add_gathered(joining) : 0;
+    return rfn_gathered_enough(&joining->gathered)
+               ? rfn_rewrite_add_gathered(&joining->rewrite, &joining->gathered)
+               : 0;
 }
 
 static int add_of_profiles(const struct moving *moving, int64_t entry)
@@ -400,7 +394,7 @@ static int add_of_profiles(const struct moving *moving, int64_t entry)
         moving->input->apart = entry;
         return add_taken(moving);
     }
-    RFN_TRY(rfn_join_add_gathered(moving->joining));
+    RFN_TRY(rfn_rewrite_add_gathered(&moving->joining->rewrite, &moving->joining->gathered));
     for (uint32_t i = rfn_profiles_first(old); i < rfn_profiles_end(old) && i < archive->n_streams;
          i++)
         moving->input->written[i] = true;
@@ -423,7 +417,7 @@ int rfn_join_add_times(struct rfn_joining *joining, uint32_t number)
         return add_of_profiles(&moving, entry);
     if (entry >= 0)
         return shares_times(&moving) ? add_taken(&moving) : add_alone(&moving);
-    RFN_TRY(rfn_join_add_gathered(joining));
+    RFN_TRY(rfn_rewrite_add_gathered(&joining->rewrite, &joining->gathered));
     entry = rfn_timing_find(input->archive, old);
     return entry >= 0 ? copy(&moving, entry, number) : 0;
 }
@@ -465,13 +459,13 @@ int rfn_join_add_clocks(struct rfn_joining *joining)
     if (!first)
         return 0;
     const struct rfn_buf *clocks = &payload.bytes;
-    int error = rfn_join_failed(joining, pack_clocks(joining, first, &payload.bytes));
+    int error = pack_clocks(joining, first, &payload.bytes);
     for (size_t i = 0; i < joining->n_inputs && !error; i++) {
         const struct rfn_join_input *input = &joining->inputs[i];
         struct rfn_buf its = RFN_BUF_INIT;
         if (!input->archive->clocks.hosts)
             continue;
-        error = rfn_join_failed(joining, pack_clocks(joining, input, &its));
+        error = pack_clocks(joining, input, &its);
         if (!error && (!clocks->data || its.size != clocks->size ||
                        memcmp(its.data, clocks->data, its.size) != 0))
             error = rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
@@ -480,8 +474,7 @@ int rfn_join_add_clocks(struct rfn_joining *joining)
         rfn_buf_release(&its);
     }
     if (!error)
-        error = rfn_join_failed(joining,
-                                rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_CLOCKS, 0, &payload));
+        error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_CLOCKS, 0, &payload);
     rfn_rope_release(&payload);
     return error;
 }

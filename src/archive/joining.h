@@ -68,10 +68,9 @@ struct rfn_joining {
     struct rfn_diag *diag;
 };
 
-/* As rfn_rewrite_failed. */
-int rfn_join_failed(const struct rfn_joining *joining, int error);
-
-/* Fails with RFN_E_UNSUPPORTED unless the archives are of one run. */
+/* All of these return an error, for which rfn_join_archives finds words where none has been said.
+ *
+ * Fails with RFN_E_UNSUPPORTED unless the archives are of one run. */
 int rfn_join_check(const struct rfn_joining *joining);
 
 static inline const struct rfn_archive *rfn_join_archive(const struct rfn_joining *joining,
@@ -107,8 +106,6 @@ static inline uint32_t rfn_join_time_set(const struct rfn_joining *joining, uint
     const struct rfn_join_input *input = &joining->inputs[stream->input];
     return input->time_sets[rfn_stream_times(input->archive, stream->stream)];
 }
-/* Adds those that wait for others to be in a chunk with. */
-int rfn_join_add_gathered(struct rfn_joining *joining);
 /* Adds CLOCKS, if an archive has one. */
 int rfn_join_add_clocks(struct rfn_joining *joining);
 

@@ -6,11 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int rfn_join_failed(const struct rfn_joining *joining, int error)
-{
-    return rfn_rewrite_failed(error, joining->diag);
-}
-
 /* ---- which streams ---- */
 
 static bool keeps(const struct rfn_rank_choice *choice, uint32_t rank)
@@ -21,21 +16,6 @@ static bool keeps(const struct rfn_rank_choice *choice, uint32_t rank)
 static uint32_t rank_of(const struct rfn_archive *archive, uint32_t stream)
 {
     return (uint32_t)rfn_stream_word(archive, RFN_WORD_RANK, stream);
-}
-
-/* Counts those that are kept; *lowest is the lowest rank of them. */
-static uint32_t count_kept(const struct rfn_archive *archive, const struct rfn_rank_choice *choice,
-                           uint32_t *lowest)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < archive->n_streams; i++) {
-        uint32_t rank = rank_of(archive, i);
-        if (!keeps(choice, rank))
-            continue;
-        if (n++ == 0)
-            *lowest = rank; /* ranks ascend */
-    }
-    return n;
 }
 
 static int compare_inputs(const void *left, const void *right)
@@ -51,10 +31,17 @@ static int list_inputs(struct rfn_joining *joining, const struct rfn_archive *co
     uint64_t n_streams = 0;
     joining->inputs = calloc(n + 1, sizeof *joining->inputs);
     if (!joining->inputs)
-        return rfn_join_failed(joining, RFN_E_NOMEM);
+        return RFN_E_NOMEM;
     for (size_t i = 0; i < n; i++) {
         struct rfn_join_input *input = &joining->inputs[joining->n_inputs];
-        uint32_t kept = count_kept(archives[i], choice, &input->lowest_rank);
+        uint32_t kept = 0;
+        for (uint32_t k = archives[i]->n_streams; k-- > 0;) {
+            uint32_t rank = rank_of(archives[i], k);
+            if (!keeps(choice, rank))
+                continue;
+            kept++;
+            input->lowest_rank = rank; /* ranks ascend */
+        }
         n_streams += kept;
         input->archive = archives[i];
         joining->n_inputs += kept > 0;
@@ -79,54 +66,36 @@ static int compare_streams(const void *left, const void *right)
     return a->stream < b->stream ? -1 : a->stream > b->stream; /* threads ascend */
 }
 
-/* Neighbours of one rank are of one archive. */
-static int check_ranks(const struct rfn_joining *joining)
-{
-    for (uint32_t i = 1; i < joining->n_streams; i++) {
-        const struct rfn_join_stream *stream = &joining->streams[i], *before = stream - 1;
-        if (stream->rank == before->rank && stream->input != before->input)
-            return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, (int)stream->rank,
-                            "rank %u is in two archives: %s and %s", stream->rank,
-                            rfn_join_archive(joining, i - 1)->chunks.path,
-                            rfn_join_archive(joining, i)->chunks.path);
-    }
-    return 0;
-}
-
+/* Lists those that are kept, and gives each input their new numbers by old ones. */
 static int list_streams(struct rfn_joining *joining, const struct rfn_rank_choice *choice)
 {
     uint32_t n = 0;
     joining->streams = calloc(joining->n_streams + (size_t)1, sizeof *joining->streams);
     if (!joining->streams)
-        return rfn_join_failed(joining, RFN_E_NOMEM);
+        return RFN_E_NOMEM;
     for (uint32_t i = 0; i < joining->n_inputs; i++) {
-        const struct rfn_archive *archive = joining->inputs[i].archive;
-        for (uint32_t k = 0; k < archive->n_streams; k++) {
-            uint32_t rank = rank_of(archive, k);
+        struct rfn_join_input *input = &joining->inputs[i];
+        const uint32_t n_all = input->archive->n_streams;
+        input->streams = malloc((n_all + (size_t)1) * sizeof *input->streams);
+        if (!input->streams)
+            return RFN_E_NOMEM;
+        for (uint32_t k = 0; k < n_all; k++) {
+            uint32_t rank = rank_of(input->archive, k);
+            input->streams[k] = RFN_JOIN_NONE;
             if (keeps(choice, rank))
                 joining->streams[n++] = (struct rfn_join_stream){
                     .input = i, .stream = k, .rank = rank};
         }
     }
     qsort(joining->streams, n, sizeof *joining->streams, compare_streams);
-    return check_ranks(joining);
-}
-
-/* New numbers by old ones. */
-static int number_streams(struct rfn_joining *joining)
-{
-    for (size_t i = 0; i < joining->n_inputs; i++) {
-        struct rfn_join_input *input = &joining->inputs[i];
-        uint32_t n = input->archive->n_streams;
-        input->streams = malloc((n + (size_t)1) * sizeof *input->streams);
-        if (!input->streams)
-            return rfn_join_failed(joining, RFN_E_NOMEM);
-        for (uint32_t k = 0; k < n; k++)
-            input->streams[k] = RFN_JOIN_NONE;
-    }
-    for (uint32_t i = 0; i < joining->n_streams; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         const struct rfn_join_stream *stream = &joining->streams[i];
         joining->inputs[stream->input].streams[stream->stream] = i;
+        if (i > 0 && stream->rank == stream[-1].rank && stream->input != stream[-1].input)
+            return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, (int)stream->rank,
+                            "rank %u is in two archives: %s and %s", stream->rank,
+                            rfn_join_archive(joining, i - 1)->chunks.path,
+                            rfn_join_archive(joining, i)->chunks.path);
     }
     return 0;
 }
@@ -168,7 +137,7 @@ static int unpack_definitions(struct rfn_joining *joining, struct rfn_join_input
                          "%s and %s are not of one run: a communicator or region is not the same",
                          joining->inputs->archive->chunks.path, chunks->path);
     rfn_payload_release(&payload);
-    return rfn_join_failed(joining, error);
+    return error;
 }
 
 static int add_definitions(struct rfn_joining *joining)
@@ -179,16 +148,10 @@ static int add_definitions(struct rfn_joining *joining)
     if (!error)
         error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_DEFINITIONS, 0, &payload);
     rfn_rope_release(&payload);
-    return rfn_join_failed(joining, error);
+    return error;
 }
 
 /* ---- STREAMS ---- */
-
-static uint64_t old_signature(const struct rfn_joining *joining, uint32_t number)
-{
-    return (uint64_t)rfn_stream_word(rfn_join_archive(joining, number), RFN_WORD_SIGNATURE,
-                                     joining->streams[number].stream);
-}
 
 /* Streams of a value set have one signature, which one of them having it is enough for. Where
  * archives have several for one set they were not made alike: none of them can be compared with
@@ -198,11 +161,13 @@ static int join_signatures(struct rfn_joining *joining)
     size_t n = joining->merge.streams.of[RFN_KIND_OF_VALUES].n;
     joining->signatures = rfn_stream_kinds_signatures(&joining->merge.streams);
     if (!joining->signatures)
-        return rfn_join_failed(joining, RFN_E_NOMEM);
+        return RFN_E_NOMEM;
     bool alike = true;
     for (uint32_t i = 0; i < joining->n_streams && alike; i++) {
-        uint64_t old = old_signature(joining, i);
-        alike = old == RFN_UNSIGNED || old == joining->signatures[joining->streams[i].set];
+        const struct rfn_join_stream *stream = &joining->streams[i];
+        uint64_t old = (uint64_t)rfn_stream_word(rfn_join_archive(joining, i), RFN_WORD_SIGNATURE,
+                                                 stream->stream);
+        alike = old == RFN_UNSIGNED || old == joining->signatures[stream->set];
     }
     for (size_t set = 0; set < n && !alike; set++)
         joining->signatures[set] = RFN_UNSIGNED;
@@ -234,8 +199,7 @@ static int64_t word_of(const void *context, enum rfn_stream_word word, uint32_t 
 
 int rfn_join_add_streams(struct rfn_joining *joining, struct rfn_rewrite *rewrite)
 {
-    return rfn_join_failed(joining,
-                           rfn_rewrite_add_streams(rewrite, joining->n_streams, word_of, joining));
+    return rfn_rewrite_add_streams(rewrite, joining->n_streams, word_of, joining);
 }
 
 /* ---- META ---- */
@@ -245,27 +209,18 @@ static const struct rfn_run_reduction *reduction_of(const struct rfn_join_input 
     return &rfn_archive_run(input->archive)->reduction;
 }
 
-/* Whether what META says is about more streams than are here: those of the archive that this one
- * was taken from. */
-static bool speaks_of_more(const struct rfn_join_input *input)
-{
-    return reduction_of(input)->streams > input->archive->n_streams;
-}
-
-static bool same_reduction(const struct rfn_run_reduction *a, const struct rfn_run_reduction *b)
-{
-    return a->executions == b->executions && a->kinds == b->kinds &&
-           a->representatives == b->representatives && a->corrections == b->corrections &&
-           a->streams == b->streams && a->classes == b->classes;
-}
-
-/* Whether another part of the same archive was counted before. */
+/* Whether another part of the same archive was counted before: both speak of more streams than are
+ * here, and say the same of them. */
 static bool is_counted(const struct rfn_joining *joining, size_t i)
 {
     const struct rfn_join_input *input = &joining->inputs[i];
-    for (size_t k = 0; k < i && speaks_of_more(input); k++) {
-        if (speaks_of_more(&joining->inputs[k]) &&
-            same_reduction(reduction_of(&joining->inputs[k]), reduction_of(input)))
+    const struct rfn_run_reduction *a = reduction_of(input);
+    for (size_t k = 0; k < i && a->streams > input->archive->n_streams; k++) {
+        const struct rfn_run_reduction *b = reduction_of(&joining->inputs[k]);
+        if (b->streams > joining->inputs[k].archive->n_streams && a->executions == b->executions &&
+            a->kinds == b->kinds && a->representatives == b->representatives &&
+            a->corrections == b->corrections && a->streams == b->streams &&
+            a->classes == b->classes)
             return true;
     }
     return false;
@@ -300,31 +255,31 @@ static struct rfn_run_reduction sum_reductions(const struct rfn_joining *joining
     return sum;
 }
 
-static double longest_merge(const struct rfn_joining *joining)
+/* What merging the ranks moved is known of each file alone; of times to merge, the longest counts.
+ */
+int rfn_join_add_meta(struct rfn_joining *joining, struct rfn_rewrite *rewrite)
 {
+    struct rfn_pack_meta meta = rfn_rewrite_meta_of(rfn_archive_run(joining->inputs->archive));
     double seconds = 0;
     for (size_t i = 0; i < joining->n_inputs; i++) {
         double its = rfn_archive_run(joining->inputs[i].archive)->merge_seconds;
         seconds = its > seconds ? its : seconds;
     }
-    return seconds;
-}
-
-/* What merging the ranks moved is known of each file alone. */
-int rfn_join_add_meta(struct rfn_joining *joining, struct rfn_rewrite *rewrite)
-{
-    struct rfn_pack_meta meta = rfn_rewrite_meta_of(rfn_archive_run(joining->inputs->archive));
-    meta.merge_ns = (uint64_t)(longest_merge(joining) * 1e9 + 0.5);
+    meta.merge_ns = (uint64_t)(seconds * 1e9 + 0.5);
     meta.reduction = sum_reductions(joining);
     meta.merging = (struct rfn_run_merging){0};
     meta.cluster_again = joining->cluster && !joining->together.smaller;
-    return rfn_join_failed(joining, rfn_rewrite_add_meta(rewrite, &meta));
+    return rfn_rewrite_add_meta(rewrite, &meta);
 }
 
 /* ---- the file ---- */
 
-static int add_chunks(struct rfn_joining *joining)
+static int write_file(struct rfn_joining *joining, const char *path, bool force, uint64_t *bytes)
 {
+    RFN_TRY(rfn_rewrite_init(&joining->rewrite, joining->inputs->archive));
+    for (size_t i = 0; i < joining->n_inputs; i++)
+        RFN_TRY(rfn_rewrite_check_other(joining->inputs[i].archive, path, joining->diag));
+    RFN_TRY(rfn_rewrite_check(&joining->rewrite, path, force, joining->diag));
     for (size_t i = 0; i < joining->n_inputs; i++)
         RFN_TRY(unpack_definitions(joining, &joining->inputs[i]));
     RFN_TRY(rfn_join_groups(joining));
@@ -337,29 +292,13 @@ static int add_chunks(struct rfn_joining *joining)
         RFN_TRY(rfn_join_add_parts(joining, i));
         RFN_TRY(rfn_join_add_times(joining, i));
     }
-    RFN_TRY(rfn_join_add_gathered(joining));
+    RFN_TRY(rfn_rewrite_add_gathered(&joining->rewrite, &joining->gathered));
     if (joining->cluster)
         RFN_TRY(rfn_join_cluster(joining));
     /* They stand before the others nevertheless (rewrite.h). */
     RFN_TRY(rfn_join_add_streams(joining, &joining->rewrite));
-    return rfn_join_add_meta(joining, &joining->rewrite);
-}
-
-static int check_path(const struct rfn_joining *joining, const char *path, bool force)
-{
-    for (size_t i = 0; i < joining->n_inputs; i++)
-        RFN_TRY(rfn_rewrite_check_other(joining->inputs[i].archive, path, joining->diag));
-    return rfn_rewrite_check(&joining->rewrite, path, force, joining->diag);
-}
-
-static int write_file(struct rfn_joining *joining, const char *path, bool force, uint64_t *bytes)
-{
-    RFN_TRY(
-        rfn_join_failed(joining, rfn_rewrite_init(&joining->rewrite, joining->inputs->archive)));
-    RFN_TRY(check_path(joining, path, force));
-    RFN_TRY(add_chunks(joining));
-    return rfn_join_failed(joining,
-                           rfn_rewrite_write(&joining->rewrite, path, force, bytes, joining->diag));
+    RFN_TRY(rfn_join_add_meta(joining, &joining->rewrite));
+    return rfn_rewrite_write(&joining->rewrite, path, force, bytes, joining->diag);
 }
 
 /* ---- what became of it ---- */
@@ -436,11 +375,9 @@ int rfn_join_archives(const struct rfn_archive *const *archives, size_t n,
     if (!error)
         error = list_streams(&joining, options->choice);
     if (!error)
-        error = number_streams(&joining);
-    if (!error)
         error = write_file(&joining, path, force, &result->bytes);
     if (!error)
         tell(&joining, result);
     release(&joining);
-    return error;
+    return rfn_rewrite_failed(error, diag);
 }

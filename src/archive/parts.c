@@ -4,6 +4,7 @@
 #include "archive/parts.h"
 
 #include "base/grow.h"
+#include "base/search.h"
 #include "event/kind.h"
 #include "reduce/column.h"
 #include "reduce/fold.h"
@@ -77,15 +78,9 @@ void rfn_member_table_release(struct rfn_member_table *table)
 int64_t rfn_member_word(const struct rfn_member_table *table, size_t sequence, uint32_t member,
                         int64_t reference)
 {
-    size_t low = table->first[sequence], high = table->first[sequence + 1];
-    while (high - low > 1) { /* the run in low begins at or before member */
-        size_t middle = low + (high - low) / 2;
-        if (table->runs[middle].at <= member)
-            low = middle;
-        else
-            high = middle;
-    }
-    const struct rfn_member_run *run = &table->runs[low];
+    const size_t first = table->first[sequence], n = table->first[sequence + 1] - first;
+    const struct rfn_member_run *runs = table->runs + first;
+    const struct rfn_member_run *run = &runs[rfn_last_at_most(runs, sizeof *runs, n, member)];
     if (run->form == RFN_RUN_EXPRESSION)
         return rfn_rank_expression_at(&table->expressions[run->value], (uint32_t)reference);
     return run->form ? (int64_t)((uint64_t)run->value + (uint64_t)reference) : run->value;
@@ -99,31 +94,16 @@ struct context {
     struct rfn_reader reader;
 };
 
-static void *allocate(struct context *context, size_t n, size_t size)
-{
-    void *memory = rfn_arena_alloc(&context->to->arena, (n + 1) * size);
-    if (memory)
-        memset(memory, 0, (n + 1) * size);
-    return memory;
-}
-
-static uint32_t read_index(struct rfn_reader *reader, uint32_t n)
-{
-    if (n == 0)
-        reader->failed = true;
-    return (uint32_t)rfn_reader_limited(reader, n ? n - 1 : 0);
-}
-
 static const char *read_sites(struct context *context)
 {
     uint32_t n = context->to->n_sites = rfn_reader_count(&context->reader, 1);
-    uint32_t *functions = allocate(context, n, sizeof *functions);
-    uint32_t *paths = allocate(context, n, sizeof *paths);
+    uint32_t *functions = rfn_arena_zeroed(&context->to->arena, n, sizeof *functions);
+    uint32_t *paths = rfn_arena_zeroed(&context->to->arena, n, sizeof *paths);
     if (!functions || !paths)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < n; i++) {
-        functions[i] = read_index(&context->reader, context->dictionary->n_functions);
-        paths[i] = read_index(&context->reader, context->dictionary->n_paths);
+        functions[i] = rfn_reader_index(&context->reader, context->dictionary->n_functions);
+        paths[i] = rfn_reader_index(&context->reader, context->dictionary->n_paths);
     }
     context->to->site_functions = functions;
     context->to->site_paths = paths;
@@ -133,11 +113,11 @@ static const char *read_sites(struct context *context)
 static const char *read_types(struct context *context)
 {
     uint32_t n = context->to->n_types = rfn_reader_count(&context->reader, 1);
-    uint32_t *types = allocate(context, n, sizeof *types);
+    uint32_t *types = rfn_arena_zeroed(&context->to->arena, n, sizeof *types);
     if (!types)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < n; i++)
-        types[i] = read_index(&context->reader, context->dictionary->n_datatypes);
+        types[i] = rfn_reader_index(&context->reader, context->dictionary->n_datatypes);
     context->to->types = types;
     context->to->n_comms = (uint32_t)rfn_reader_limited(&context->reader, INT32_MAX);
     return context->reader.failed ? "the table of datatypes is malformed" : NULL;
@@ -163,7 +143,7 @@ bool rfn_symbol_in_places(const struct rfn_symbol_info *symbol,
 static const char *read_inputs(struct context *context, struct rfn_symbol_info *symbol,
                                const struct rfn_function_info *function)
 {
-    int64_t *in = allocate(context, function->n_in, sizeof *in);
+    int64_t *in = rfn_arena_zeroed(&context->to->arena, function->n_in, sizeof *in);
     if (!in)
         return rfn_out_of_memory;
     symbol->in = in;
@@ -217,7 +197,7 @@ static const char *read_symbols(struct context *context)
 {
     struct rfn_structure *to = context->to;
     to->n_symbols = rfn_reader_count(&context->reader, 1);
-    to->symbols = allocate(context, to->n_symbols, sizeof *to->symbols);
+    to->symbols = rfn_arena_zeroed(&context->to->arena, to->n_symbols, sizeof *to->symbols);
     const char *fault = to->symbols ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_symbols && !fault; i++)
         fault = read_symbol(context, &to->symbols[i]);
@@ -230,7 +210,7 @@ static const char *read_symbols(struct context *context)
 static const char *read_nodes(struct context *context, struct rfn_node_list *list, uint32_t n_loops)
 {
     uint32_t n = rfn_reader_count(&context->reader, 1);
-    uint32_t *nodes = allocate(context, n, sizeof *nodes);
+    uint32_t *nodes = rfn_arena_zeroed(&context->to->arena, n, sizeof *nodes);
     if (!nodes)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < n; i++) {
@@ -249,7 +229,7 @@ static const char *read_loops(struct context *context)
     struct rfn_structure *to = context->to;
     to->n_loops = rfn_reader_count(&context->reader, 1);
     to->n_values += to->n_loops;
-    to->loops = allocate(context, to->n_loops, sizeof *to->loops);
+    to->loops = rfn_arena_zeroed(&context->to->arena, to->n_loops, sizeof *to->loops);
     const char *fault = to->loops ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_loops && !fault && !context->reader.failed; i++) {
         fault = read_nodes(context, &to->loops[i], i);
@@ -290,24 +270,18 @@ void rfn_structure_release(struct rfn_structure *structure)
 
 /* ---- values ---- */
 
-static const char *read_lists(struct rfn_values *values, struct rfn_scan *scan)
-{
-    static const char malformed[] = "the lists are malformed";
-    size_t columns[RFN_LIST_COLUMNS + 1] = {0};
-    uint64_t n = rfn_scan_limited(scan, RFN_LIST_WORDS_MAX);
-    if (rfn_scan_columns(scan, columns, RFN_LIST_COLUMNS))
-        return rfn_scan_fault(scan, malformed);
-    return rfn_value_lists_read(&values->lists, &values->payload, columns, n);
-}
-
 const char *rfn_values_read(struct rfn_values *values, const struct rfn_structure *structure,
                             struct rfn_payload *payload, bool exact)
 {
+    size_t lists[RFN_LIST_COLUMNS + 1] = {0};
+    struct rfn_scan scan;
     *values = (struct rfn_values){.payload = *payload, .n_columns = structure->n_values};
     *payload = (struct rfn_payload){0};
-    struct rfn_scan scan;
     rfn_scan_begin(&scan, &values->payload);
-    const char *fault = read_lists(values, &scan);
+    uint64_t n = rfn_scan_limited(&scan, RFN_LIST_WORDS_MAX);
+    if (rfn_scan_columns(&scan, lists, RFN_LIST_COLUMNS))
+        return rfn_scan_fault(&scan, "the lists are malformed");
+    const char *fault = rfn_value_lists_read(&values->lists, &values->payload, lists, n);
     if (fault)
         return fault;
     if (structure->n_values > rfn_scan_left(&scan))
@@ -329,18 +303,6 @@ void rfn_values_release(struct rfn_values *values)
 
 /* ---- places ---- */
 
-/* Communicators' numbers are relative to nothing and exist. */
-static const char *check_comms(const struct rfn_member_table *places,
-                               const struct rfn_structure *structure, uint32_t n_comms)
-{
-    for (size_t i = places->first[structure->n_places]; i < places->first[places->n]; i++) {
-        const struct rfn_member_run *run = &places->runs[i];
-        if (run->form || run->value < -1 || run->value >= (int64_t)n_comms)
-            return "a local communicator is one that does not exist";
-    }
-    return NULL;
-}
-
 const char *rfn_places_read(struct rfn_member_table *places, const struct rfn_structure *structure,
                             const struct rfn_dictionary *dictionary, uint32_t n_members,
                             const struct rfn_payload *payload, bool exact)
@@ -351,9 +313,14 @@ const char *rfn_places_read(struct rfn_member_table *places, const struct rfn_st
     if (rfn_reader_varint(&reader) != n || reader.failed || n > rfn_reader_left(&reader))
         return "it has not as many sequences as the structure asks for";
     const char *fault = rfn_member_table_read(places, &reader, n, n_members, RFN_RUN_FORMS);
-    if (!fault)
-        fault = check_comms(places, structure, dictionary->n_comms);
-    return !fault && exact && rfn_reader_left(&reader) ? "there are bytes behind its end" : fault;
+    if (fault)
+        return fault;
+    for (size_t i = places->first[structure->n_places]; i < places->first[n]; i++) {
+        const struct rfn_member_run *run = &places->runs[i]; /* communicators are not relative */
+        if (run->form || run->value < -1 || run->value >= (int64_t)dictionary->n_comms)
+            return "a local communicator is one that does not exist";
+    }
+    return exact && rfn_reader_left(&reader) ? "there are bytes behind its end" : NULL;
 }
 
 /* ---- timing ---- */
@@ -388,20 +355,15 @@ uint64_t rfn_clock_move(const struct rfn_clock *clock, struct rfn_clock_place *p
     return in->base_ns - rfn_clock_scale(in, in->from - quanta);
 }
 
-static void read_pair(struct rfn_scan *scan, uint64_t pair[3])
-{
-    struct rfn_reader *reader = rfn_scan_next(scan, 24);
-    for (int k = 0; k < 3; k++)
-        pair[k] = rfn_reader_u64(reader);
-}
-
 /* Pairs of equal quanta tell nothing about the slope; if all are equal, a quantum is taken for a
  * nanosecond. */
 static const char *read_pairs(struct rfn_clock *clock, uint64_t n, struct rfn_scan *scan)
 {
     uint64_t first[3] = {0}, last[3] = {0}, next[3];
     for (uint64_t i = 0; i < n; i++) {
-        read_pair(scan, next);
+        struct rfn_reader *reader = rfn_scan_next(scan, sizeof next);
+        for (int k = 0; k < 3; k++)
+            next[k] = rfn_reader_u64(reader);
         if (rfn_scan_failed(scan) || (i > 0 && (next[0] < last[0] || next[1] < last[1])))
             return rfn_scan_fault(scan, "the clock's pairs are malformed");
         if (i > 0 && next[0] > last[0])
@@ -447,30 +409,25 @@ void rfn_clock_release(struct rfn_clock *clock)
     *clock = (struct rfn_clock){0};
 }
 
-static const char *read_marks(struct rfn_timing *timing, struct rfn_scan *scan)
-{
-    timing->n_marks = rfn_scan_limited(scan, rfn_scan_left(scan));
-    timing->marks = rfn_scan_at(scan);
-    for (uint64_t i = 0; i < timing->n_marks && !rfn_scan_failed(scan); i++)
-        rfn_scan_varint(scan);
-    return rfn_scan_failed(scan) ? rfn_scan_fault(scan, "the time marks are malformed") : NULL;
-}
-
 const char *rfn_timing_scan(struct rfn_timing *timing, const struct rfn_structure *structure,
                             struct rfn_payload *payload, struct rfn_scan *scan)
 {
+    uint64_t flags;
     *timing = (struct rfn_timing){.payload = *payload};
     *payload = (struct rfn_payload){0};
     rfn_scan_begin(scan, &timing->payload);
-    uint64_t flags;
     const char *fault = rfn_clock_read(&timing->clock, &flags, scan);
-    timing->times = !fault && flags & RFN_TIMING_TIMES;
-    timing->volume = !fault && flags & RFN_TIMING_VOLUME;
-    timing->stretched = !fault && flags & RFN_TIMING_STRETCHED;
-    if (!fault && timing->times)
-        fault = read_marks(timing, scan);
     if (fault)
         return fault;
+    timing->times = flags & RFN_TIMING_TIMES;
+    timing->volume = flags & RFN_TIMING_VOLUME;
+    timing->stretched = flags & RFN_TIMING_STRETCHED;
+    timing->n_marks = timing->times ? rfn_scan_limited(scan, rfn_scan_left(scan)) : 0;
+    timing->marks = rfn_scan_at(scan);
+    for (uint64_t i = 0; i < timing->n_marks && !rfn_scan_failed(scan); i++)
+        rfn_scan_varint(scan);
+    if (rfn_scan_failed(scan))
+        return rfn_scan_fault(scan, "the time marks are malformed");
     timing->n_times = timing->times ? structure->n_timing : structure->n_timing_bare;
     size_t n = timing->n_times + (timing->volume ? 2 * (size_t)structure->n_symbols : 0);
     if (n > rfn_scan_left(scan))

@@ -2,6 +2,7 @@
 
 #include "archive/scan.h"
 #include "base/grow.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,6 @@ int64_t rfn_profiles_find(const struct rfn_chunks *chunks, uint32_t time_set)
 {
     return rfn_chunks_find_range(chunks, RFN_CHUNK_PROFILES, time_set);
 }
-
-/* ---- the directory ---- */
 
 /* What it says of a time set, and where that lies. */
 struct rfn_profile_place {
@@ -22,41 +21,34 @@ struct rfn_profile_place {
 
 static const char malformed[] = "its list of time sets is malformed";
 
-static const char *read_directory(struct rfn_profiles *profiles)
-{
-    const struct rfn_payload *payload = &profiles->payload;
-    struct rfn_profile_place *places = profiles->places;
-    struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
-    if (rfn_reader_varint(&reader) != profiles->n || reader.failed)
-        return "it has not as many time sets as its id says";
-    for (uint32_t i = 0; i < profiles->n; i++) {
-        places[i].rest_size = (uint32_t)rfn_reader_limited(&reader, payload->size);
-        places[i].lists_size = (uint32_t)rfn_reader_limited(&reader, payload->size);
-        places[i].guide = (uint32_t)rfn_reader_limited(&reader, i);
-    }
-    uint64_t at = reader.at;
-    for (uint32_t i = 0; i < profiles->n; at += places[i++].rest_size)
-        places[i].rest = (uint32_t)at;
-    for (uint32_t i = 0; i < profiles->n; at += places[i++].lists_size)
-        places[i].lists = (uint32_t)at;
-    return reader.failed || at != payload->size ? malformed : NULL;
-}
-
 const char *rfn_profiles_read(struct rfn_profiles *profiles, const uint32_t *time_sets, uint32_t n,
                               struct rfn_payload *payload)
 {
     *profiles = (struct rfn_profiles){.payload = *payload, .n = n};
     payload->data = NULL;
-    if (profiles->payload.size > RFN_PROFILES_BYTES_MAX)
+    const size_t size = profiles->payload.size;
+    struct rfn_reader reader = rfn_reader_over(profiles->payload.data, size);
+    if (size > RFN_PROFILES_BYTES_MAX)
         return "it is too large";
-    if (n > profiles->payload.size)
+    if (n > size)
         return malformed;
-    profiles->places = calloc((size_t)n + 1, sizeof *profiles->places);
-    if (!profiles->places)
+    struct rfn_profile_place *places = profiles->places = calloc((size_t)n + 1, sizeof *places);
+    if (!places)
         return rfn_out_of_memory;
-    for (uint32_t i = 0; i < n; i++)
-        profiles->places[i].time_set = time_sets[i];
-    return read_directory(profiles);
+    if (rfn_reader_varint(&reader) != n || reader.failed)
+        return "it has not as many time sets as its id says";
+    for (uint32_t i = 0; i < n; i++) {
+        places[i].time_set = time_sets[i];
+        places[i].rest_size = (uint32_t)rfn_reader_limited(&reader, size);
+        places[i].lists_size = (uint32_t)rfn_reader_limited(&reader, size);
+        places[i].guide = (uint32_t)rfn_reader_limited(&reader, i);
+    }
+    uint64_t at = reader.at;
+    for (uint32_t i = 0; i < n; at += places[i++].rest_size)
+        places[i].rest = (uint32_t)at;
+    for (uint32_t i = 0; i < n; at += places[i++].lists_size)
+        places[i].lists = (uint32_t)at;
+    return reader.failed || at != size ? malformed : NULL;
 }
 
 void rfn_profiles_release(struct rfn_profiles *profiles)
@@ -64,12 +56,6 @@ void rfn_profiles_release(struct rfn_profiles *profiles)
     rfn_payload_release(&profiles->payload);
     free(profiles->places);
     *profiles = (struct rfn_profiles){0};
-}
-
-static int compare_place(const void *key, const void *place)
-{
-    uint32_t a = *(const uint32_t *)key, b = ((const struct rfn_profile_place *)place)->time_set;
-    return (a > b) - (a < b);
 }
 
 /* ---- taking one out ---- */
@@ -107,10 +93,17 @@ static const char *find_columns(struct rfn_guide *guide)
     return rfn_scan_fault(&scan, "its lists are malformed");
 }
 
-static const char *take_guides(const struct rfn_profiles *profiles,
-                               const struct rfn_profile_place *place, struct rfn_guides *guides)
+const char *rfn_profiles_take(const struct rfn_profiles *profiles, uint32_t time_set,
+                              struct rfn_payload *payload, struct rfn_guides *guides)
 {
-    const char *fault = NULL;
+    const struct rfn_profile_place *place = profiles->places;
+    place += rfn_last_at_most(place, sizeof *place, profiles->n, time_set);
+    *guides = (struct rfn_guides){0};
+    *payload = profiles->payload;
+    payload->data = NULL;
+    if (profiles->n == 0 || place->time_set != time_set)
+        return malformed;
+    const char *fault = copy(&profiles->payload, place, true, payload);
     while (place->guide && !fault) {
         if (guides->n == RFN_GUIDES_MAX)
             return "too many lists guide each other";
@@ -121,20 +114,6 @@ static const char *take_guides(const struct rfn_profiles *profiles,
             fault = find_columns(guide);
     }
     return fault;
-}
-
-const char *rfn_profiles_take(const struct rfn_profiles *profiles, uint32_t time_set,
-                              struct rfn_payload *payload, struct rfn_guides *guides)
-{
-    *guides = (struct rfn_guides){0};
-    *payload = profiles->payload;
-    payload->data = NULL;
-    const struct rfn_profile_place *place = bsearch(&time_set, profiles->places, profiles->n,
-                                                    sizeof *place, compare_place);
-    if (!place)
-        return malformed;
-    const char *fault = copy(&profiles->payload, place, true, payload);
-    return fault ? fault : take_guides(profiles, place, guides);
 }
 
 void rfn_guides_release(struct rfn_guides *guides)

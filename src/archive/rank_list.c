@@ -3,6 +3,7 @@
  * runs with a stride may interleave, so from there it goes back as long as an earlier run reaches
  * as high as the rank that is wanted. */
 #include "archive/dictionary.h"
+#include "base/search.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,41 +41,35 @@ static bool run_is_sound(const struct rfn_rank_run *run, uint32_t n_ranks)
     return step == 0 || run->count - 1 <= room / step;
 }
 
-/* Insertion of almost sorted runs would be quadratic at worst: bottom-up merge sort. */
-static void sort_runs(const struct rfn_rank_run *runs, uint32_t *order, uint32_t *scratch,
-                      uint32_t n)
+static int compare_keys(const void *left, const void *right)
 {
-    for (uint32_t i = 0; i < n; i++)
-        order[i] = i;
-    for (uint64_t width = 1; width < n; width *= 2) {
-        for (uint64_t from = 0; from < n; from += 2 * width) {
-            uint64_t middle = from + width < n ? from + width : n;
-            uint64_t end = from + 2 * width < n ? from + 2 * width : n;
-            for (uint64_t k = from, a = from, b = middle; k < end; k++) {
-                bool left = b == end || (a < middle &&
-                                         lowest_of(&runs[order[a]]) <= lowest_of(&runs[order[b]]));
-                scratch[k] = left ? order[a++] : order[b++];
-            }
-        }
-        memcpy(order, scratch, n * sizeof *order);
-    }
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return a < b ? -1 : a > b;
 }
 
+/* Keys: the lowest rank of a run, then its number. */
 static const char *index_runs(struct rfn_rank_list *list, struct rfn_arena *arena)
 {
     size_t n = list->n_runs;
+    uint32_t highest = 0;
     list->by_rank = rfn_arena_alloc(arena, (n + 1) * sizeof *list->by_rank);
     list->highest = rfn_arena_alloc(arena, (n + 1) * sizeof *list->highest);
-    if (!list->by_rank || !list->highest)
+    uint64_t *keys = malloc((n + 1) * sizeof *keys);
+    if (!list->by_rank || !list->highest || !keys) {
+        free(keys);
         return rfn_out_of_memory;
-    sort_runs(list->runs, list->by_rank, list->highest, list->n_runs);
-    uint32_t highest = 0;
+    }
+    for (size_t i = 0; i < n; i++)
+        keys[i] = (uint64_t)lowest_of(&list->runs[i]) << 32 | i;
+    qsort(keys, n, sizeof *keys, compare_keys);
     for (size_t i = 0; i < n; i++) {
+        list->by_rank[i] = (uint32_t)keys[i];
         const struct rfn_rank_run *run = &list->runs[list->by_rank[i]];
         if (!foreign(run) && highest_of(run) > highest)
             highest = highest_of(run);
         list->highest[i] = highest;
     }
+    free(keys);
     return NULL;
 }
 
@@ -104,18 +99,9 @@ const char *rfn_rank_list_read(struct rfn_rank_list *list, struct rfn_reader *re
 
 int64_t rfn_rank_list_world(const struct rfn_rank_list *list, uint32_t rank)
 {
-    uint32_t low = 0, high = list->n_runs;
-    while (low < high) { /* the first run that begins behind rank */
-        uint32_t middle = low + (high - low) / 2;
-        if (list->runs[middle].at <= rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return -1;
-    const struct rfn_rank_run *run = &list->runs[low - 1];
-    if (foreign(run) || rank - run->at >= run->count)
+    size_t at = rfn_last_at_most(list->runs, sizeof *list->runs, list->n_runs, rank);
+    const struct rfn_rank_run *run = &list->runs[at];
+    if (list->n_runs == 0 || foreign(run) || rank - run->at >= run->count)
         return -1;
     return run->first + (int64_t)(rank - run->at) * run->stride;
 }

@@ -2,6 +2,7 @@
 #include "archive/reader.h"
 
 #include "archive/archive_calls.h"
+#include "base/search.h"
 #include "event/kind.h"
 
 #include <inttypes.h>
@@ -462,17 +463,10 @@ struct rfn_group_info rfn_archive_group(const struct rfn_archive *archive, uint3
 
 uint32_t rfn_stream_place(const struct rfn_archive *archive, uint32_t stream)
 {
-    uint32_t group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream);
-    uint32_t first = archive->first_member[group], low = first;
-    uint32_t high = archive->first_member[group + 1];
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (archive->members[middle] <= stream)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low - first;
+    const uint32_t *first = archive->first_member +
+                            rfn_stream_word(archive, RFN_WORD_GROUP, stream);
+    const uint32_t *members = archive->members + first[0];
+    return (uint32_t)rfn_last_at_most(members, sizeof *members, first[1] - first[0], stream);
 }
 
 struct rfn_rank_value rfn_member_own_place(const struct rfn_member *member,

@@ -25,15 +25,6 @@ static const char *read_cuts(struct rfn_reduced_timing *reduced,
     return NULL;
 }
 
-static const char *read_starts(struct rfn_reduced_timing *reduced, struct rfn_scan *scan)
-{
-    reduced->first = rfn_scan_varint(scan);
-    reduced->tolerance = rfn_scan_varint(scan);
-    reduced->share = rfn_scan_limited(scan, SHARE_MAX);
-    return rfn_scan_failed(scan) ? rfn_scan_fault(scan, "the tolerance of starts is malformed")
-                                 : NULL;
-}
-
 static const char *find_columns(struct rfn_reduced_timing *reduced,
                                 const struct rfn_structure *structure, struct rfn_scan *scan)
 {
@@ -61,24 +52,15 @@ const char *rfn_reduced_timing_read(struct rfn_reduced_timing *reduced, struct r
         fault = "it has time marks";
     if (!fault)
         fault = read_cuts(reduced, structure, &scan);
-    if (!fault)
-        fault = read_starts(reduced, &scan);
-    if (!fault)
-        fault = find_columns(reduced, structure, &scan);
+    if (fault)
+        return fault;
+    reduced->first = rfn_scan_varint(&scan);
+    reduced->tolerance = rfn_scan_varint(&scan);
+    reduced->share = rfn_scan_limited(&scan, SHARE_MAX);
+    if (rfn_scan_failed(&scan))
+        return rfn_scan_fault(&scan, "the tolerance of starts is malformed");
+    fault = find_columns(reduced, structure, &scan);
     return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
-}
-
-/* Opens the list of another time set that guides `list`, if that has one of this length. */
-static int open_guide(const struct rfn_guide *guide, uint32_t context, struct rfn_list_cursor *list)
-{
-    struct rfn_list_cursor *next = list + 1;
-    if (context >= guide->n)
-        return 0;
-    const size_t *at = &guide->columns[context];
-    RFN_TRY(rfn_payload_column(&guide->payload, at[0], at[1], &next->column));
-    if (next->column.n == list->column.n)
-        list->guide = next;
-    return 0;
 }
 
 int rfn_reduced_timing_list(const struct rfn_reduced_timing *reduced,
@@ -89,9 +71,15 @@ int rfn_reduced_timing_list(const struct rfn_reduced_timing *reduced,
                        context;
     RFN_TRY(rfn_payload_column(&timing->payload, at[0], at[1], &lists[0].column));
     for (unsigned i = 0; i < reduced->guides.n; i++) {
-        RFN_TRY(open_guide(&reduced->guides.guides[i], context, &lists[i]));
-        if (!lists[i].guide)
+        const struct rfn_guide *guide = &reduced->guides.guides[i];
+        struct rfn_list_cursor *list = &lists[i], *next = &lists[i + 1];
+        if (context >= guide->n)
             break;
+        at = &guide->columns[context];
+        RFN_TRY(rfn_payload_column(&guide->payload, at[0], at[1], &next->column));
+        if (next->column.n != list->column.n)
+            break; /* of another length it is no guide */
+        list->guide = next;
     }
     return 0;
 }

@@ -1,38 +1,11 @@
 #include "archive/shapes.h"
 
 #include "base/grow.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
 static const char malformed[] = "its list of shapes is malformed";
-
-/* Reads the sizes of a shape's parts; *at: where the first begins, and then where the last ends. */
-static const char *read_place(struct rfn_shapes *shapes, struct rfn_reader *directory, uint32_t end,
-                              uint32_t *group, uint32_t *at)
-{
-    struct rfn_shape_place *place = &shapes->places[shapes->n];
-    uint64_t size[3], n = rfn_reader_limited(directory, end - *group);
-    for (int i = 0; i < 3; i++)
-        size[i] = rfn_reader_limited(directory, shapes->payload.size);
-    if (directory->failed || n == 0 || size[0] + size[1] + size[2] > shapes->payload.size - *at)
-        return malformed;
-    place->first = *group;
-    place->numbers = *at;
-    place->places = place->numbers + (uint32_t)size[0];
-    place->values = place->places + (uint32_t)size[1];
-    *at = place->values + (uint32_t)size[2];
-    *group += (uint32_t)n;
-    shapes->n++;
-    return NULL;
-}
-
-/* The directory is read twice: where it ends the first shape begins. */
-static size_t end_of_directory(struct rfn_reader reader, uint64_t n_shapes)
-{
-    for (uint64_t i = 0; i < 4 * n_shapes && !reader.failed; i++)
-        rfn_reader_varint(&reader);
-    return reader.failed ? reader.size : reader.at;
-}
 
 /* The columns lie behind all shapes, from `at` on. Malformed ones are a fault only for those who
  * ask for values. */
@@ -53,8 +26,10 @@ static const char *find_columns(struct rfn_shapes *shapes, size_t at)
     return NULL;
 }
 
-static const char *read_shapes(struct rfn_shapes *shapes, uint32_t n_groups)
+/* The directory is read twice: where it ends the first shape begins. */
+static const char *read_directory(struct rfn_shapes *shapes, uint32_t n_groups)
 {
+    const uint64_t size = shapes->payload.size;
     struct rfn_reader reader = rfn_reader_over(shapes->payload.data, shapes->payload.size);
     uint32_t group = (uint32_t)(shapes->payload.id >> 32), end = (uint32_t)shapes->payload.id;
     if (group >= end || end > n_groups)
@@ -63,15 +38,29 @@ static const char *read_shapes(struct rfn_shapes *shapes, uint32_t n_groups)
     uint64_t n_shapes = rfn_reader_limited(&reader, end - group);
     if (n_shapes > rfn_reader_left(&reader) / 4)
         return malformed;
-    uint32_t at = (uint32_t)end_of_directory(reader, n_shapes);
     shapes->places = calloc((size_t)n_shapes + 1, sizeof *shapes->places);
-    const char *fault = shapes->places ? NULL : rfn_out_of_memory;
-    for (uint64_t i = 0; i < n_shapes && !fault; i++)
-        fault = read_place(shapes, &reader, end, &group, &at);
-    if (!fault && (reader.failed || group != end))
-        fault = malformed;
-    if (fault)
-        return fault;
+    if (!shapes->places)
+        return rfn_out_of_memory;
+    struct rfn_reader ahead = reader;
+    for (uint64_t i = 0; i < 4 * n_shapes && !ahead.failed; i++)
+        rfn_reader_varint(&ahead);
+    uint32_t at = (uint32_t)(ahead.failed ? ahead.size : ahead.at);
+    for (; shapes->n < n_shapes; shapes->n++) {
+        uint64_t sizes[3], n = rfn_reader_limited(&reader, end - group);
+        for (int i = 0; i < 3; i++)
+            sizes[i] = rfn_reader_limited(&reader, size);
+        if (reader.failed || n == 0 || sizes[0] + sizes[1] + sizes[2] > size - at)
+            return malformed;
+        struct rfn_shape_place *place = &shapes->places[shapes->n];
+        place->first = group;
+        place->numbers = at;
+        place->places = place->numbers + (uint32_t)sizes[0];
+        place->values = place->places + (uint32_t)sizes[1];
+        at = place->values + (uint32_t)sizes[2];
+        group += (uint32_t)n;
+    }
+    if (reader.failed || group != end)
+        return malformed;
     shapes->places[shapes->n] = (struct rfn_shape_place){.first = end, .numbers = at};
     return find_columns(shapes, at);
 }
@@ -82,7 +71,7 @@ const char *rfn_shapes_read(struct rfn_shapes *shapes, uint32_t n_groups,
     *shapes = (struct rfn_shapes){.payload = *payload};
     payload->data = NULL;
     return shapes->payload.size > RFN_CLUSTERS_BYTES_MAX ? "it is too large"
-                                                         : read_shapes(shapes, n_groups);
+                                                         : read_directory(shapes, n_groups);
 }
 
 void rfn_shapes_release(struct rfn_shapes *shapes)
@@ -95,13 +84,6 @@ void rfn_shapes_release(struct rfn_shapes *shapes)
 
 const struct rfn_shape_place *rfn_shapes_find(const struct rfn_shapes *shapes, uint32_t group)
 {
-    uint32_t low = 0, high = shapes->n;
-    while (high - low > 1) { /* the groups of `low` begin at or before this one */
-        uint32_t middle = low + (high - low) / 2;
-        if (shapes->places[middle].first <= group)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &shapes->places[low];
+    const struct rfn_shape_place *places = shapes->places;
+    return &places[rfn_last_at_most(places, sizeof *places, shapes->n, group)];
 }

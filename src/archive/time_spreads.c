@@ -42,24 +42,12 @@ static struct rfn_hash128 digest_of(const struct rfn_structure *structure)
     return digest;
 }
 
-static int make_cluster(struct rfn_time_spreads *spreads, const struct rfn_structure *structure,
-                        struct rfn_hash128 digest)
-{
-    size_t bytes = structure->n_sites * sizeof *structure->site_paths;
-    RFN_TRY(RFN_GROW(spreads->clusters, spreads->clusters_capacity, spreads->n_clusters + 1));
-    struct cluster *cluster = &spreads->clusters[spreads->n_clusters++];
-    *cluster = (struct cluster){
-        .digest = digest,
-        .n_sites = structure->n_sites,
-        .functions = rfn_arena_copy(&spreads->arena, structure->site_functions, bytes),
-        .paths = rfn_arena_copy(&spreads->arena, structure->site_paths, bytes)};
-    return cluster->functions && cluster->paths ? 0 : RFN_E_NOMEM;
-}
-
+/* That with the structure's sites; a new one if there is none. */
 static int find_cluster(struct rfn_time_spreads *spreads, struct rfn_map *by_digest,
                         const struct rfn_structure *structure, uint32_t *found)
 {
     struct rfn_hash128 digest = digest_of(structure);
+    size_t bytes = structure->n_sites * sizeof *structure->site_paths;
     const uint64_t *number;
     uint64_t key = digest.low;
     for (; (number = rfn_map_get(by_digest, key)); key++) {
@@ -68,19 +56,16 @@ static int find_cluster(struct rfn_time_spreads *spreads, struct rfn_map *by_dig
             return 0;
     }
     *found = (uint32_t)spreads->n_clusters;
-    RFN_TRY(make_cluster(spreads, structure, digest));
+    RFN_TRY(RFN_GROW(spreads->clusters, spreads->clusters_capacity, spreads->n_clusters + 1));
+    struct cluster *cluster = &spreads->clusters[spreads->n_clusters++];
+    *cluster = (struct cluster){
+        .digest = digest,
+        .n_sites = structure->n_sites,
+        .functions = rfn_arena_copy(&spreads->arena, structure->site_functions, bytes),
+        .paths = rfn_arena_copy(&spreads->arena, structure->site_paths, bytes)};
+    if (!cluster->functions || !cluster->paths)
+        return RFN_E_NOMEM;
     return rfn_map_put(by_digest, key, *found);
-}
-
-static int look_up(struct rfn_time_spreads *spreads, const struct rfn_archive *archive,
-                   struct rfn_map *by_digest, uint32_t group, uint32_t *found,
-                   struct rfn_diag *diag)
-{
-    struct rfn_part *part;
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &part, diag));
-    int error = find_cluster(spreads, by_digest, &part->u.structure, found);
-    rfn_part_done(archive, part);
-    return error < 0 ? no_memory(diag) : 0;
 }
 
 static int place_streams(struct rfn_time_spreads *spreads, const struct rfn_archive *archive,
@@ -88,51 +73,52 @@ static int place_streams(struct rfn_time_spreads *spreads, const struct rfn_arch
 {
     for (uint32_t i = 0; i < archive->n_streams; i++) {
         struct rfn_stream_info info = rfn_archive_stream(archive, i);
+        uint32_t *number = &of_groups[info.group];
         if (!info.readable)
             continue;
-        if (of_groups[info.group] == NO_CLUSTER)
-            RFN_TRY(look_up(spreads, archive, by_digest, info.group, &of_groups[info.group], diag));
-        spreads->cluster_of[i] = of_groups[info.group];
-        spreads->clusters[of_groups[info.group]].n_streams++;
-        spreads->clusters[of_groups[info.group]].events += info.events;
+        if (*number == NO_CLUSTER) {
+            struct rfn_part *part;
+            RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, info.group, NULL, &part, diag));
+            int error = find_cluster(spreads, by_digest, &part->u.structure, number);
+            rfn_part_done(archive, part);
+            if (error < 0)
+                return no_memory(diag);
+        }
+        spreads->cluster_of[i] = *number;
+        spreads->clusters[*number].n_streams++;
+        spreads->clusters[*number].events += info.events;
     }
     return 0;
 }
 
-static int list_streams(struct rfn_time_spreads *spreads, uint32_t n_streams)
-{
-    for (size_t i = 0; i < spreads->n_clusters; i++) {
-        struct cluster *cluster = &spreads->clusters[i];
-        cluster->streams = rfn_arena_alloc(&spreads->arena,
-                                           cluster->n_streams * sizeof *cluster->streams);
-        if (!cluster->streams)
-            return RFN_E_NOMEM;
-        cluster->n_streams = 0;
-    }
-    for (uint32_t i = 0; i < n_streams; i++) {
-        if (spreads->cluster_of[i] == NO_CLUSTER)
-            continue;
-        struct cluster *cluster = &spreads->clusters[spreads->cluster_of[i]];
-        cluster->streams[cluster->n_streams++] = i;
-    }
-    return 0;
-}
-
+/* Numbers clusters, and lists the streams of each. */
 static int find_clusters(struct rfn_time_spreads *spreads, const struct rfn_archive *archive,
                          struct rfn_diag *diag)
 {
     struct rfn_map by_digest = RFN_MAP_INIT;
     uint32_t *of_groups = malloc((archive->n_groups + (size_t)1) * sizeof *of_groups);
-    spreads->cluster_of = malloc((archive->n_streams + (size_t)1) * sizeof *spreads->cluster_of);
-    int error = of_groups && spreads->cluster_of ? 0 : no_memory(diag);
+    uint32_t *listed = malloc((archive->n_streams + (size_t)1) * sizeof *listed);
+    spreads->cluster_of = listed;
+    int error = of_groups && listed ? 0 : no_memory(diag);
     for (uint32_t i = 0; i < archive->n_groups && !error; i++)
         of_groups[i] = NO_CLUSTER;
     for (uint32_t i = 0; i < archive->n_streams && !error; i++)
-        spreads->cluster_of[i] = NO_CLUSTER;
+        listed[i] = NO_CLUSTER;
     if (!error)
         error = place_streams(spreads, archive, &by_digest, of_groups, diag);
-    if (!error && list_streams(spreads, archive->n_streams) < 0)
-        error = no_memory(diag);
+    for (size_t i = 0; i < spreads->n_clusters && !error; i++) {
+        struct cluster *cluster = &spreads->clusters[i];
+        cluster->streams = rfn_arena_alloc(&spreads->arena,
+                                           cluster->n_streams * sizeof *cluster->streams);
+        error = cluster->streams ? 0 : no_memory(diag);
+        cluster->n_streams = 0;
+    }
+    for (uint32_t i = 0; i < archive->n_streams && !error; i++) {
+        if (listed[i] == NO_CLUSTER)
+            continue;
+        struct cluster *cluster = &spreads->clusters[listed[i]];
+        cluster->streams[cluster->n_streams++] = i;
+    }
     rfn_map_release(&by_digest);
     free(of_groups);
     return error;
@@ -140,27 +126,20 @@ static int find_clusters(struct rfn_time_spreads *spreads, const struct rfn_arch
 
 /* ---- from times ---- */
 
-static int fill_places(const struct rfn_structure *structure, struct rfn_structure_places *places)
-{
-    places->digest = digest_of(structure);
-    places->places = malloc((structure->n_symbols + (size_t)1) * sizeof *places->places);
-    if (!places->places)
-        return RFN_E_NOMEM;
-    for (uint32_t i = 0; i < structure->n_symbols; i++)
-        places->places[i] = rfn_spread_place(structure->symbols[i].site,
-                                             structure->symbols[i].failed_poll);
-    return 0;
-}
-
 int rfn_structure_places(const struct rfn_archive *archive, uint32_t stream,
                          struct rfn_structure_places *places, struct rfn_diag *diag)
 {
     struct rfn_part *part;
     RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, rfn_archive_stream(archive, stream).group,
                          NULL, &part, diag));
-    int error = fill_places(&part->u.structure, places);
+    const struct rfn_structure *structure = &part->u.structure;
+    places->digest = digest_of(structure);
+    places->places = malloc((structure->n_symbols + (size_t)1) * sizeof *places->places);
+    for (uint32_t i = 0; i < structure->n_symbols && places->places; i++)
+        places->places[i] = rfn_spread_place(structure->symbols[i].site,
+                                             structure->symbols[i].failed_poll);
     rfn_part_done(archive, part);
-    return error < 0 ? no_memory(diag) : 0;
+    return places->places ? 0 : no_memory(diag);
 }
 
 void rfn_structure_places_release(struct rfn_structure_places *places)
@@ -169,33 +148,24 @@ void rfn_structure_places_release(struct rfn_structure_places *places)
     places->places = NULL;
 }
 
-static int add_events(struct rfn_cursor *cursor, const size_t *places,
-                      struct rfn_spread_table *table, struct rfn_diag *diag)
-{
-    const struct rfn_record *record;
-    int64_t last_exit = 0;
-    int more;
-    while ((more = rfn_cursor_next(cursor, &record, diag)) > 0) {
-        if (rfn_spread_table_event(table, places[record->symbol], last_exit, record->enter_ns,
-                                   record->exit_ns) < 0)
-            return no_memory(diag);
-        last_exit = record->exit_ns;
-    }
-    return more;
-}
-
 static int add_stream(const struct rfn_archive *archive, uint32_t stream, struct rfn_spreads *sums,
                       struct rfn_diag *diag)
 {
     struct rfn_structure_places places;
     struct rfn_spread_table table = {0};
-    struct rfn_cursor *cursor;
+    struct rfn_cursor *cursor = NULL;
+    const struct rfn_record *record;
+    int64_t last_exit = 0;
     RFN_TRY(rfn_structure_places(archive, stream, &places, diag));
     int error = rfn_cursor_open(archive, stream, &cursor, diag);
-    if (!error) {
-        error = add_events(cursor, places.places, &table, diag);
-        rfn_cursor_close(cursor);
+    while (!error && (error = rfn_cursor_next(cursor, &record, diag)) > 0) {
+        error = 0;
+        if (rfn_spread_table_event(&table, places.places[record->symbol], last_exit,
+                                   record->enter_ns, record->exit_ns) < 0)
+            error = no_memory(diag);
+        last_exit = record->exit_ns;
     }
+    rfn_cursor_close(cursor);
     if (!error && rfn_spreads_add(sums, places.digest, stream, &table) < 0)
         error = no_memory(diag);
     rfn_spread_table_release(&table);
@@ -222,23 +192,7 @@ static int pack_from_times(const struct rfn_archive *archive, struct rfn_buf *pa
 
 static const char malformed[] = "it is malformed";
 
-/* Of n times whose least and greatest lie so far apart. */
-static const char *read_bins(struct rfn_reader *reader, struct rfn_arena *arena,
-                             struct rfn_time_spread *spread)
-{
-    unsigned first = rfn_spread_bin(spread->min_ns), last = rfn_spread_bin(spread->max_ns);
-    uint64_t *bins = rfn_arena_alloc(arena, (last - first + 1) * sizeof *bins);
-    if (!bins)
-        return rfn_out_of_memory;
-    bins[0] = rfn_spread_decode(rfn_spread_code(spread->n));
-    for (unsigned i = 0; last > first && i <= last - first; i++)
-        bins[i] = rfn_spread_decode(rfn_reader_limited(reader, RFN_SPREAD_CODE_MAX));
-    spread->bins = bins;
-    spread->first_bin = first;
-    spread->n_bins = last - first + 1;
-    return reader->failed ? malformed : NULL;
-}
-
+/* Of n times. */
 static const char *read_spread(struct rfn_reader *reader, struct rfn_arena *arena, uint64_t n,
                                struct rfn_time_spread *spread)
 {
@@ -253,18 +207,18 @@ static const char *read_spread(struct rfn_reader *reader, struct rfn_arena *aren
     spread->mean_ns = rfn_spread_decode(min + mean);
     if (range)
         spread->deviation_ns = rfn_spread_decode(rfn_reader_limited(reader, RFN_SPREAD_CODE_MAX));
-    return reader->failed ? malformed : read_bins(reader, arena, spread);
-}
-
-static const char *keep_position(struct rfn_time_spreads *spreads,
-                                 const struct rfn_position_spread *position)
-{
-    if (!position->duration.n)
-        return NULL;
-    if (RFN_GROW(spreads->positions, spreads->positions_capacity, spreads->n_positions + 1) < 0)
+    if (reader->failed)
+        return malformed;
+    spread->first_bin = rfn_spread_bin(spread->min_ns);
+    spread->n_bins = rfn_spread_bin(spread->max_ns) - spread->first_bin + 1;
+    uint64_t *bins = rfn_arena_alloc(arena, spread->n_bins * sizeof *bins);
+    if (!bins)
         return rfn_out_of_memory;
-    spreads->positions[spreads->n_positions++] = *position;
-    return NULL;
+    spread->bins = bins;
+    bins[0] = rfn_spread_decode(rfn_spread_code(n));
+    for (uint32_t i = 0; spread->n_bins > 1 && i < spread->n_bins; i++)
+        bins[i] = rfn_spread_decode(rfn_reader_limited(reader, RFN_SPREAD_CODE_MAX));
+    return reader->failed ? malformed : NULL;
 }
 
 /* Of n events, some of which are the first of their streams. */
@@ -274,7 +228,12 @@ static const char *read_position(struct rfn_time_spreads *spreads, struct rfn_re
     const char *fault = read_spread(reader, &spreads->arena, n - firsts, &position->before);
     if (!fault)
         fault = read_spread(reader, &spreads->arena, n, &position->duration);
-    return fault ? fault : keep_position(spreads, position);
+    if (fault || !n)
+        return fault;
+    if (RFN_GROW(spreads->positions, spreads->positions_capacity, spreads->n_positions + 1) < 0)
+        return rfn_out_of_memory;
+    spreads->positions[spreads->n_positions++] = *position;
+    return NULL;
 }
 
 /* The positions that are told apart. *left: events of the place that are in none of them. */
@@ -298,60 +257,29 @@ static const char *read_apart(struct rfn_time_spreads *spreads, struct rfn_reade
     return fault;
 }
 
-/* How a place begins. more: the site has failed polls, too. */
-struct place_head {
-    uint64_t n, firsts;
-    bool apart, more;
-};
-
-/* events: of the cluster that are in no place yet. */
-static const char *read_head(struct rfn_reader *reader, bool afters, uint64_t *events,
-                             struct place_head *place)
-{
-    uint64_t head = rfn_reader_varint(reader);
-    *place = (struct place_head){.n = head >> (afters ? 3 : 2), .more = head & 1};
-    place->apart = afters && head & 4;
-    place->firsts = head & 2 ? rfn_reader_limited(reader, place->n) : 0;
-    if (reader->failed || (head & 2 && !place->firsts))
-        return malformed;
-    if (place->n > *events)
-        return "it has more times than there are events";
-    *events -= place->n;
-    return NULL;
-}
-
-/* *more: whether the site has failed polls, too. */
+/* *events: of the cluster that are in no place yet. *more: whether the site has failed polls, too.
+ */
 static const char *read_place(struct rfn_time_spreads *spreads, struct rfn_reader *reader,
                               struct rfn_position_spread position, uint64_t *events, bool *more)
 {
-    struct place_head place;
-    const char *fault = read_head(reader, spreads->afters, events, &place);
-    if (fault || (place.more && position.failed_poll))
-        return fault ? fault : malformed;
-    *more = place.more;
-    if (place.apart) {
-        fault = read_apart(spreads, reader, position, &place.n);
+    uint64_t head = rfn_reader_varint(reader), n = head >> (spreads->afters ? 3 : 2);
+    uint64_t firsts = head & 2 ? rfn_reader_limited(reader, n) : 0;
+    const char *fault = NULL;
+    *more = head & 1;
+    if (reader->failed || (head & 2 && !firsts))
+        return malformed;
+    if (n > *events)
+        return "it has more times than there are events";
+    *events -= n;
+    if (*more && position.failed_poll)
+        return malformed;
+    if (spreads->afters && head & 4) {
+        fault = read_apart(spreads, reader, position, &n);
         position.after = RFN_AFTER_REST;
     }
-    if (fault || place.firsts > place.n)
+    if (fault || firsts > n)
         return fault ? fault : malformed;
-    return read_position(spreads, reader, &position, place.n, place.firsts);
-}
-
-static const char *read_site(struct rfn_time_spreads *spreads, struct rfn_reader *reader,
-                             uint32_t number, uint32_t site, uint64_t *events)
-{
-    const struct cluster *cluster = &spreads->clusters[number];
-    const char *fault = NULL;
-    bool more = true;
-    for (int polls = 0; more && !fault; polls++) {
-        struct rfn_position_spread position = {.cluster = number,
-                                               .function = cluster->functions[site],
-                                               .path = cluster->paths[site],
-                                               .failed_poll = polls};
-        fault = read_place(spreads, reader, position, events, &more);
-    }
-    return fault;
+    return read_position(spreads, reader, &position, n, firsts);
 }
 
 static const char *read_cluster(struct rfn_time_spreads *spreads, struct rfn_reader *reader,
@@ -366,8 +294,16 @@ static const char *read_cluster(struct rfn_time_spreads *spreads, struct rfn_rea
     if (reader->failed || !cluster->counted)
         return "a cluster has another number of streams or sites";
     const char *fault = NULL;
-    for (uint32_t i = 0; i < n && !fault; i++)
-        fault = read_site(spreads, reader, number, i, &events);
+    for (uint32_t i = 0; i < n && !fault; i++) {
+        bool more = true;
+        for (int polls = 0; more && !fault; polls++) {
+            const struct rfn_position_spread position = {.cluster = number,
+                                                         .function = cluster->functions[i],
+                                                         .path = cluster->paths[i],
+                                                         .failed_poll = polls};
+            fault = read_place(spreads, reader, position, &events, &more);
+        }
+    }
     return fault;
 }
 

@@ -38,6 +38,7 @@ struct unpacking {
     struct location *locations;
     size_t n_texts, n_locations;
     struct text *hosts;
+    bool cores;             /* of hosts are told */
     struct rfn_buf content; /* of the definition that is being made */
 };
 
@@ -127,34 +128,7 @@ static void pass_svarints(struct unpacking *unpacking, uint64_t n)
         rfn_buf_svarint(&unpacking->content, rfn_reader_svarint(&unpacking->reader));
 }
 
-/* ---- strings ---- */
-
-static int read_strings(struct unpacking *unpacking)
-{
-    unpacking->n_texts = read_count(unpacking);
-    unpacking->texts = calloc(unpacking->n_texts + 1, sizeof *unpacking->texts);
-    if (!unpacking->texts)
-        return RFN_E_NOMEM;
-    for (size_t i = 0; i < unpacking->n_texts; i++) {
-        struct text *text = &unpacking->texts[i];
-        text->bytes = rfn_reader_blob(&unpacking->reader, &text->size);
-    }
-    return 0;
-}
-
 /* ---- definitions ---- */
-
-/* Whether the merge has something else under this hash. Modules may lie elsewhere on another host.
- */
-static bool contradicts(const struct unpacking *unpacking, enum rfn_definition_kind kind,
-                        uint64_t hash)
-{
-    const struct rfn_definition *there = rfn_merge_definition(unpacking->merge, kind, hash);
-    if (!there || kind == RFN_DEFINITION_MODULE)
-        return false;
-    return there->size != unpacking->content.size ||
-           memcmp(there->bytes, unpacking->content.data, there->size) != 0;
-}
 
 /* Contributes the content that has been made, as the next one of the kind. hash 0: that of the
  * content. */
@@ -167,8 +141,10 @@ static int define(struct unpacking *unpacking, enum rfn_definition_kind kind, ui
         return RFN_E_CORRUPT;
     if (!hash)
         hash = rfn_hash_bytes(content->data, content->size);
-    if (contradicts(unpacking, kind, hash))
-        return RFN_E_EXCHANGE;
+    const struct rfn_definition *there = rfn_merge_definition(unpacking->merge, kind, hash);
+    if (there && kind != RFN_DEFINITION_MODULE && /* modules may lie elsewhere on another host */
+        (there->size != content->size || memcmp(there->bytes, content->data, content->size) != 0))
+        return RFN_E_EXCHANGE; /* something else is under this hash */
     RFN_TRY(rfn_merge_define(unpacking->merge, kind, hash, content->data, content->size, NULL));
     of->hashes[of->n++] = hash;
     content->size = 0;
@@ -306,23 +282,6 @@ static const char *copy_text(struct unpacking *unpacking, struct text text)
     return text.size ? rfn_arena_copy(&unpacking->known->arena, text.bytes, text.size) : "";
 }
 
-static int read_location(struct unpacking *unpacking, struct location *location)
-{
-    struct rfn_reader *reader = &unpacking->reader;
-    uint64_t module = rfn_reader_varint(reader);
-    location->module_number = (uint32_t)module;
-    if (!rfn_unpacked_hash(unpacking->to, RFN_DEFINITION_MODULE, &module))
-        reader->failed = true;
-    location->module = module;
-    location->offset = rfn_reader_varint(reader);
-    location->function = copy_text(unpacking, read_text(unpacking));
-    location->file = copy_text(unpacking, read_text(unpacking));
-    location->line = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
-    if (reader->failed)
-        return RFN_E_CORRUPT;
-    return location->function && location->file ? 0 : RFN_E_NOMEM;
-}
-
 static const char *known_or_null(const char *text)
 {
     return *text ? text : NULL;
@@ -352,12 +311,27 @@ static int note_sources(struct unpacking *unpacking, size_t first, size_t n)
 
 static int read_locations(struct unpacking *unpacking)
 {
+    struct rfn_reader *reader = &unpacking->reader;
     unpacking->n_locations = read_count(unpacking);
     unpacking->locations = calloc(unpacking->n_locations + 1, sizeof *unpacking->locations);
     if (!unpacking->locations)
         return RFN_E_NOMEM;
-    for (size_t i = 0; i < unpacking->n_locations; i++)
-        RFN_TRY(read_location(unpacking, &unpacking->locations[i]));
+    for (size_t i = 0; i < unpacking->n_locations; i++) {
+        struct location *location = &unpacking->locations[i];
+        uint64_t module = rfn_reader_varint(reader);
+        location->module_number = (uint32_t)module;
+        if (!rfn_unpacked_hash(unpacking->to, RFN_DEFINITION_MODULE, &module))
+            reader->failed = true;
+        location->module = module;
+        location->offset = rfn_reader_varint(reader);
+        location->function = copy_text(unpacking, read_text(unpacking));
+        location->file = copy_text(unpacking, read_text(unpacking));
+        location->line = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
+        if (reader->failed)
+            return RFN_E_CORRUPT;
+        if (!location->function || !location->file)
+            return RFN_E_NOMEM;
+    }
     for (size_t i = 0, n; i < unpacking->n_locations; i += n) {
         n = stretch(unpacking, i);
         RFN_TRY(note_sources(unpacking, i, n));
@@ -365,41 +339,29 @@ static int read_locations(struct unpacking *unpacking)
     return 0;
 }
 
-/* ---- hosts ---- */
+/* ---- the whole ---- */
 
-static int read_hosts(struct unpacking *unpacking, size_t *n)
+/* A table of texts. */
+static int read_texts(struct unpacking *unpacking, bool numbers, struct text **texts, size_t *n)
 {
     *n = read_count(unpacking);
-    unpacking->hosts = calloc(*n + 1, sizeof *unpacking->hosts);
-    if (!unpacking->hosts)
+    *texts = calloc(*n + 1, sizeof **texts);
+    if (!*texts)
         return RFN_E_NOMEM;
-    for (size_t i = 0; i < *n; i++)
-        unpacking->hosts[i] = read_text(unpacking);
-    return 0;
-}
-
-static int unpack_hosts(struct unpacking *unpacking, size_t n)
-{
-    struct rfn_unpacked_kind *of = &unpacking->to->kinds[RFN_DEFINITION_HOST];
-    bool cores = rfn_reader_left(&unpacking->reader) > 0; /* not in files of long ago */
-    of->hashes = calloc(n + 1, sizeof *of->hashes);
-    if (!of->hashes)
-        return RFN_E_NOMEM;
-    for (size_t i = 0; i < n; i++) {
-        put_text(unpacking, unpacking->hosts[i]);
-        rfn_buf_varint(&unpacking->content, cores ? rfn_reader_varint(&unpacking->reader) : 0);
-        RFN_TRY(define(unpacking, RFN_DEFINITION_HOST, 0));
+    for (size_t i = 0; i < *n; i++) {
+        struct text *text = &(*texts)[i];
+        if (numbers)
+            *text = read_text(unpacking);
+        else
+            text->bytes = rfn_reader_blob(&unpacking->reader, &text->size);
     }
     return 0;
 }
 
-/* ---- the whole ---- */
-
-static int unpack_kind(struct unpacking *unpacking, enum rfn_definition_kind kind,
+static int unpack_kind(struct unpacking *unpacking, enum rfn_definition_kind kind, size_t n,
                        int (*unpack)(struct unpacking *))
 {
     struct rfn_unpacked_kind *of = &unpacking->to->kinds[kind];
-    size_t n = read_count(unpacking);
     if (unpacking->reader.failed)
         return RFN_E_CORRUPT;
     of->hashes = calloc(n + 1, sizeof *of->hashes);
@@ -410,20 +372,37 @@ static int unpack_kind(struct unpacking *unpacking, enum rfn_definition_kind kin
     return 0;
 }
 
+static int unpack_table(struct unpacking *unpacking, enum rfn_definition_kind kind,
+                        int (*unpack)(struct unpacking *))
+{
+    return unpack_kind(unpacking, kind, read_count(unpacking), unpack);
+}
+
+/* Files of long ago do not say how many cores there are. */
+static int unpack_host(struct unpacking *unpacking)
+{
+    size_t number = unpacking->to->kinds[RFN_DEFINITION_HOST].n;
+    put_text(unpacking, unpacking->hosts[number]);
+    rfn_buf_varint(&unpacking->content,
+                   unpacking->cores ? rfn_reader_varint(&unpacking->reader) : 0);
+    return define(unpacking, RFN_DEFINITION_HOST, 0);
+}
+
 static int unpack_all(struct unpacking *unpacking)
 {
     size_t n_hosts = 0;
-    RFN_TRY(read_strings(unpacking));
-    RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_MODULE, unpack_module));
+    RFN_TRY(read_texts(unpacking, false, &unpacking->texts, &unpacking->n_texts));
+    RFN_TRY(unpack_table(unpacking, RFN_DEFINITION_MODULE, unpack_module));
     RFN_TRY(read_locations(unpacking));
-    RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_PATH, unpack_path));
-    RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_FUNCTION, unpack_function));
-    RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_DATATYPE, unpack_datatype));
-    RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_COMM, unpack_comm));
-    RFN_TRY(read_hosts(unpacking, &n_hosts));
+    RFN_TRY(unpack_table(unpacking, RFN_DEFINITION_PATH, unpack_path));
+    RFN_TRY(unpack_table(unpacking, RFN_DEFINITION_FUNCTION, unpack_function));
+    RFN_TRY(unpack_table(unpacking, RFN_DEFINITION_DATATYPE, unpack_datatype));
+    RFN_TRY(unpack_table(unpacking, RFN_DEFINITION_COMM, unpack_comm));
+    RFN_TRY(read_texts(unpacking, true, &unpacking->hosts, &n_hosts));
     if (rfn_reader_left(&unpacking->reader)) /* none in minor version 0 */
-        RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_REGION, unpack_region));
-    RFN_TRY(unpack_hosts(unpacking, n_hosts));
+        RFN_TRY(unpack_table(unpacking, RFN_DEFINITION_REGION, unpack_region));
+    unpacking->cores = rfn_reader_left(&unpacking->reader) > 0;
+    RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_HOST, n_hosts, unpack_host));
     return unpacking->reader.failed ? RFN_E_CORRUPT : 0;
 }
 

@@ -330,18 +330,6 @@ static void number_contexts(struct rfn_walk *walk)
         cuts->loops.loops[i].first += cuts->n_top;
 }
 
-/* In counts, by symbol, those that are marks; returns whether there are any. */
-static bool find_marks(const struct rfn_structure *structure,
-                       const struct rfn_dictionary *dictionary, bool *counts)
-{
-    bool found = false;
-    for (uint32_t i = 0; i < structure->n_symbols; i++) {
-        counts[i] = rfn_symbol_mark(dictionary, structure, i) != RFN_MARK_NONE;
-        found |= counts[i];
-    }
-    return found;
-}
-
 /* Whether a call may wait for other ranks, by what it is. */
 static bool may_wait(const struct rfn_function_info *function)
 {
@@ -361,22 +349,18 @@ static bool may_wait(const struct rfn_function_info *function)
     }
 }
 
-static void find_waiting(const struct rfn_structure *structure,
-                         const struct rfn_dictionary *dictionary, bool *counts)
-{
-    for (uint32_t i = 0; i < structure->n_symbols; i++)
-        counts[i] = may_wait(&dictionary->functions[structure->symbols[i].function]);
-}
-
 int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint32_t min_calls)
 {
     const struct rfn_structure *structure = walk->structure;
-    bool *counts = calloc(structure->n_symbols + (size_t)1, sizeof *counts);
-    bool marked = counts && find_marks(structure, dictionary, counts);
-    bool some = marked || !min_calls;
+    const uint32_t n = structure->n_symbols;
+    bool *counts = calloc(n + (size_t)1, sizeof *counts); /* by symbol */
+    bool marked = false;
+    for (uint32_t i = 0; i < n && counts; i++)
+        marked |= counts[i] = rfn_symbol_mark(dictionary, structure, i) != RFN_MARK_NONE;
+    bool some = marked || !min_calls; /* loops cut that have one that counts */
+    for (uint32_t i = 0; i < n && counts && some && !marked; i++)
+        counts[i] = may_wait(&dictionary->functions[structure->symbols[i].function]);
     int error = counts ? begin_cuts(walk, some ? 1 : min_calls) : RFN_E_NOMEM;
-    if (counts && some && !marked)
-        find_waiting(structure, dictionary, counts);
     for (uint32_t i = 0; i < structure->n_loops && !error; i++)
         error = rfn_contexts_add(&walk->cuts->loops, structure->loops[i].nodes,
                                  structure->loops[i].n, some ? counts : NULL);
@@ -403,62 +387,49 @@ int rfn_walk_cut_at(struct rfn_walk *walk, const bool *loops)
 
 /* ---- what contexts consist of ---- */
 
-struct showing {
-    const struct rfn_walk *walk;
-    int (*show)(void *context, const struct rfn_context_call *call);
-    void *context;
-};
-
-static int show_list(const struct showing *showing, const struct rfn_node_list *list,
-                     uint32_t first, uint32_t around)
+static int show_list(const struct rfn_walk *walk, const struct rfn_node_list *list,
+                     struct rfn_context_call call,
+                     int (*show)(void *context, const struct rfn_context_call *call), void *context)
 {
-    const struct rfn_contexts *loops = &showing->walk->cuts->loops;
-    struct rfn_context_call call = {.context = first, .list = first, .around = around};
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t index = rfn_node_index(list->nodes[i]);
         if (rfn_node_is_loop(list->nodes[i])) {
-            call.context += rfn_contexts_cuts(loops, index);
+            call.context += rfn_contexts_cuts(&walk->cuts->loops, index);
             continue;
         }
-        call.function = showing->walk->structure->symbols[index].function;
-        call.path = showing->walk->structure->symbols[index].path;
-        RFN_TRY(showing->show(showing->context, &call));
+        call.function = walk->structure->symbols[index].function;
+        call.path = walk->structure->symbols[index].path;
+        RFN_TRY(show(context, &call));
     }
     return 0;
 }
 
-/* Of each loop the first context of the one around it; of those in several, of the last. */
-static void find_around(const struct rfn_walk *walk, uint32_t *around)
-{
-    const struct rfn_structure *structure = walk->structure;
-    for (uint32_t i = 0; i < structure->n_loops; i++)
-        around[i] = RFN_NO_CONTEXT;
-    for (uint32_t i = 0; i < structure->n_loops; i++) {
-        const struct rfn_node_list *body = &structure->loops[i];
-        for (uint32_t j = 0; j < body->n; j++) {
-            if (rfn_node_is_loop(body->nodes[j]))
-                around[rfn_node_index(body->nodes[j])] = walk->cuts->loops.loops[i].first;
-        }
-    }
-}
-
+/* around: of each loop the first context of the one around it; of those in several, of the last. */
 int rfn_walk_show_calls(const struct rfn_walk *walk,
                         int (*show)(void *context, const struct rfn_context_call *call),
                         void *context)
 {
-    const struct showing showing = {walk, show, context};
     const struct rfn_structure *structure = walk->structure;
+    const struct rfn_contexts *loops = &walk->cuts->loops;
     uint32_t *around = malloc((structure->n_loops + (size_t)1) * sizeof *around);
     int error = around ? 0 : RFN_E_NOMEM;
-    if (!error)
-        find_around(walk, around);
     for (uint32_t i = 0; i < structure->n_loops && !error; i++) {
-        if (rfn_contexts_cuts(&walk->cuts->loops, i))
-            error = show_list(&showing, &structure->loops[i], walk->cuts->loops.loops[i].first,
-                              around[i]);
+        const struct rfn_node_list *body = &structure->loops[i];
+        around[i] = RFN_NO_CONTEXT;
+        for (uint32_t j = 0; j < body->n; j++) { /* they have lower numbers */
+            if (rfn_node_is_loop(body->nodes[j]))
+                around[rfn_node_index(body->nodes[j])] = loops->loops[i].first;
+        }
     }
+    for (uint32_t i = 0; i < structure->n_loops && !error; i++) {
+        uint32_t first = loops->loops[i].first;
+        const struct rfn_context_call call = {.context = first, .list = first, .around = around[i]};
+        if (rfn_contexts_cuts(loops, i))
+            error = show_list(walk, &structure->loops[i], call, show, context);
+    }
+    const struct rfn_context_call top = {.around = RFN_NO_CONTEXT};
     if (!error)
-        error = show_list(&showing, &structure->top, 0, RFN_NO_CONTEXT);
+        error = show_list(walk, &structure->top, top, show, context);
     free(around);
     return error;
 }

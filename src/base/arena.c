@@ -57,6 +57,14 @@ void *rfn_arena_alloc(struct rfn_arena *arena, size_t size)
     return memory;
 }
 
+void *rfn_arena_zeroed(struct rfn_arena *arena, size_t n, size_t size)
+{
+    void *memory = rfn_arena_alloc(arena, (n + 1) * size);
+    if (memory)
+        memset(memory, 0, (n + 1) * size);
+    return memory;
+}
+
 void *rfn_arena_copy(struct rfn_arena *arena, const void *bytes, size_t size)
 {
     uint8_t *copy = size < SIZE_MAX ? rfn_arena_alloc(arena, size + 1) : NULL;

@@ -166,6 +166,13 @@ uint64_t rfn_reader_limited(struct rfn_reader *reader, uint64_t limit)
     return value;
 }
 
+uint32_t rfn_reader_index(struct rfn_reader *reader, uint32_t n)
+{
+    if (n == 0)
+        reader->failed = true;
+    return (uint32_t)rfn_reader_limited(reader, n ? n - 1 : 0);
+}
+
 uint32_t rfn_reader_count(struct rfn_reader *reader, size_t each)
 {
     size_t left = rfn_reader_left(reader) / each;

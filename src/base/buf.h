@@ -74,6 +74,8 @@ uint64_t rfn_reader_varint(struct rfn_reader *reader);
 int64_t rfn_reader_svarint(struct rfn_reader *reader);
 /* A varint that must be <= limit, else failed and 0: for counts, indices and sizes. */
 uint64_t rfn_reader_limited(struct rfn_reader *reader, uint64_t limit);
+/* A number below n, else failed and 0. */
+uint32_t rfn_reader_index(struct rfn_reader *reader, uint32_t n);
 /* How many things follow that take so many bytes each, or more; at most 2^31 - 1. */
 uint32_t rfn_reader_count(struct rfn_reader *reader, size_t each);
 /* A blob: its length goes to *size, its bytes are returned borrowed. */
