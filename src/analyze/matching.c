@@ -67,9 +67,13 @@ int rfn_match_enter(void *context, uint32_t stream, struct rfn_replay_stream *at
         bool means = !at->record->failed_poll && rfn_class_is_mpi(of->symbol->role->class_);
         if (means && !(of->symbol->lasts && of->symbol->version))
             RFN_TRY(find_volume(match, of->symbol, at));
-        if (match->watcher)
-            RFN_TRY(match->watcher->event(match->watcher->context, stream, of->symbol, at));
+        for (unsigned i = 0; i < match->n_watchers; i++) {
+            const struct rfn_match_watcher *watcher = match->watchers[i];
+            if (watcher->event)
+                RFN_TRY(watcher->event(watcher->context, stream, of->symbol, at));
+        }
     }
+    RFN_TRY(rfn_match_step_at(match, of, stream, at));
     of->since_ns = at->enter_ns;
     of->here = (struct rfn_point){stream, at->record->index, at->enter_ns};
     if (match->hooks.enter)
@@ -250,23 +254,66 @@ int rfn_match_abandon(struct rfn_match *match, uint32_t number)
     return 0;
 }
 
+/* ---- watchers ---- */
+
+void rfn_match_watch(struct rfn_match *match, const struct rfn_match_watcher *watcher)
+{
+    match->watchers[match->n_watchers++] = watcher;
+    if (watcher->step)
+        match->stepper = watcher;
+}
+
+int rfn_match_end(void *context, uint32_t stream)
+{
+    struct rfn_match *match = context;
+    int64_t ns = rfn_replay_stream(match->replay, stream)->exit_ns;
+    for (unsigned i = 0; i < match->n_watchers && rfn_match_stream(match, stream)->symbol; i++) {
+        const struct rfn_match_watcher *watcher = match->watchers[i];
+        if (watcher->end)
+            RFN_TRY(watcher->end(watcher->context, stream, ns));
+    }
+    return 0;
+}
+
+int rfn_match_requests(struct rfn_match *match, uint32_t stream,
+                       const struct rfn_request_effects *effects)
+{
+    for (unsigned i = 0; i < match->n_watchers; i++) {
+        const struct rfn_match_watcher *watcher = match->watchers[i];
+        if (watcher->requests)
+            RFN_TRY(watcher->requests(watcher->context, stream, effects));
+    }
+    return 0;
+}
+
+/* What iterations did to requests. */
+static void tell_received(const struct rfn_match *match, uint32_t stream,
+                          const struct rfn_loop_request *request, uint32_t n)
+{
+    for (unsigned i = 0; i < match->n_watchers; i++) {
+        const struct rfn_match_watcher *watcher = match->watchers[i];
+        if (watcher->received)
+            watcher->received(watcher->context, stream, request->symbol, request->received_bytes,
+                              n);
+    }
+}
+
 int rfn_match_end_batch(struct rfn_match *match, uint32_t stream,
                         const struct rfn_replay_stream *at)
 {
     struct rfn_match_stream *of = rfn_match_stream(match, stream);
-    const struct rfn_match_watcher *watcher = match->watcher;
     struct rfn_loop_requests *loop = of->loop;
     uint64_t made = 0;
-    if (at->together && watcher)
-        watcher->batch(watcher->context, stream, at->batch);
+    for (unsigned i = 0; at->together && i < match->n_watchers; i++) {
+        if (match->watchers[i]->batch)
+            match->watchers[i]->batch(match->watchers[i]->context, stream, at->batch);
+    }
     if (!loop)
         return 0;
     for (size_t i = 0; loop->knowledge == RFN_LOOP_CLOSED && i < loop->n; i++) {
         const struct rfn_loop_request *request = &loop->requests[i];
         made += rfn_batch_taken_at(at->batch, request->made);
-        if (watcher)
-            watcher->received(watcher->context, stream, request->symbol, request->received_bytes,
-                              rfn_batch_taken_at(at->batch, request->completed));
+        tell_received(match, stream, request, rfn_batch_taken_at(at->batch, request->completed));
     }
     rfn_loop_learned(loop);
     of->loop = NULL;
@@ -317,10 +364,10 @@ int rfn_match_init(struct rfn_match *match, const struct rfn_replay_hooks *repla
     if (!match->collectives || !match->one_sided)
         return RFN_E_NOMEM;
     RFN_TRY(rfn_channels_init(&match->channels, match->n_ranks));
-    match->channels.bound = bound;
-    match->channels.wake = wake;
-    match->channels.ended = match->hooks.message ? message_ended : NULL;
-    match->channels.context = match;
+    match->channels.hooks.bound = bound;
+    match->channels.hooks.wake = wake;
+    match->channels.hooks.ended = match->hooks.message ? message_ended : NULL;
+    match->channels.hooks.context = match;
     return rfn_replay_new(archive, replay_hooks, &match->replay);
 }
 
@@ -360,11 +407,11 @@ int rfn_match_finish(struct rfn_match *match, struct rfn_matching *matching)
 {
     const struct rfn_channels *channels = &match->channels;
     RFN_TRY(rfn_channels_finish(&match->channels));
-    matching->messages = channels->sends;
-    matching->matched = channels->joined;
-    matching->unmatched_sends = channels->sends - channels->joined;
-    matching->unmatched_receives = channels->posts - channels->joined;
-    matching->cancelled = channels->cancelled;
+    matching->messages = channels->counts.sends;
+    matching->matched = channels->counts.joined;
+    matching->unmatched_sends = channels->counts.sends - channels->counts.joined;
+    matching->unmatched_receives = channels->counts.posts - channels->counts.joined;
+    matching->cancelled = channels->counts.cancelled;
     matching->foreign = match->foreign;
     rfn_collectives_count(match->collectives, &matching->collectives,
                           &matching->unmatched_collectives);

@@ -52,7 +52,7 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match
     RFN_TRY((int)(site < 0 ? site : 0));
     int64_t activity = rfn_activity_of(&pass->activities, &in_mpi);
     RFN_TRY((int)(activity < 0 ? activity : 0));
-    symbol->site = (uint32_t)site;
+    symbol->site = of->site = (uint32_t)site;
     symbol->mpi_activity = (uint32_t)activity;
     symbol->before = UINT32_MAX;
     return 0;
@@ -121,26 +121,6 @@ static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_re
            !record->failed_poll;
 }
 
-int rfn_pass_show_step(struct rfn_wait_pass *pass, uint32_t number,
-                       const struct rfn_replay_stream *at)
-{
-    struct rfn_wait_stream *stream = &pass->streams[number];
-    uint32_t site = rfn_symbol_of(stream)->site;
-    if (!pass->steps)
-        return 0;
-    if (at->begins) {
-        if (stream->in_step)
-            RFN_TRY(rfn_steps_end_segment(pass->steps, number, at->before_ns));
-        if (at->first)
-            rfn_steps_start(pass->steps, number, at->enter_ns);
-        stream->in_step = rfn_steps_begin(pass->steps, number, at->context, site,
-                                          at->first ? at->enter_ns : at->before_ns);
-        if (!stream->in_step)
-            return 0;
-    }
-    return rfn_steps_take(pass->steps, number, site, at->enter_ns, at->exit_ns);
-}
-
 /* An event that has waited for nothing leaves in its enter. */
 static inline int leave_at_once(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                                 uint32_t number, const struct rfn_replay_stream *at)
@@ -162,8 +142,6 @@ static int enters(struct rfn_match *match, uint32_t number, const struct rfn_rep
     struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
     struct rfn_wait_stream *stream = &pass->streams[number];
     const struct rfn_wait_symbol *symbol = rfn_symbol_of(stream);
-    if (at->begins || stream->in_step)
-        RFN_TRY(rfn_pass_show_step(pass, number, at));
     stream->polled_ns = 0;
     if (ends_polls(stream, at->record)) {
         stream->match.since_ns = stream->polls.enter_ns;
@@ -244,9 +222,7 @@ static void ahead(void *context, uint32_t number)
 static int end(void *context, uint32_t number)
 {
     struct rfn_wait_pass *pass = context;
-    if (pass->steps && pass->streams[number].site != UINT32_MAX)
-        RFN_TRY(rfn_steps_end_stream(pass->steps, number,
-                                     rfn_replay_stream(pass->match.replay, number)->exit_ns));
+    RFN_TRY(rfn_match_end(&pass->match, number));
     return pass->waits->times ? rfn_pass_flush_polls(pass, &pass->streams[number]) : 0;
 }
 
@@ -269,6 +245,7 @@ static int make_steps(struct rfn_wait_pass *pass, const struct rfn_waits_options
         if (stream->open)
             RFN_TRY(rfn_steps_open(pass->steps, pass->match.archive, i, stream->cursor));
     }
+    rfn_match_watch(&pass->match, &pass->steps->watcher);
     return rfn_steps_choose(pass->steps, pass->match.archive);
 }
 
@@ -317,7 +294,7 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
     if (!pass->waits)
         return RFN_E_NOMEM;
     RFN_TRY(rfn_profile_pass_new(archive, &pass->profile));
-    pass->match.watcher = rfn_profile_pass_watcher(pass->profile);
+    rfn_match_watch(&pass->match, rfn_profile_pass_watcher(pass->profile));
     RFN_TRY(rfn_match_init(&pass->match, &hooks));
     RFN_TRY(init_streams(pass));
     pass->waits->n_ranks = pass->match.n_ranks;
