@@ -143,15 +143,6 @@ static int windows_ready(struct rfn_match *match, uint32_t stream)
     return 0;
 }
 
-static int leave_window(struct rfn_match *match, uint32_t stream, int64_t exit_ns,
-                        struct rfn_wait *wait)
-{
-    struct rfn_match_stream *of = rfn_match_stream(match, stream);
-    const struct rfn_point left = {stream, of->here.at, exit_ns};
-    of->one_sided = false;
-    return rfn_one_sided_leave(match->one_sided, left, wait);
-}
-
 /* A receive whose message is not known yet goes when that comes. */
 static int let_go_receive(struct rfn_match *match, uint32_t stream,
                           const struct rfn_awaited *awaited)
@@ -198,7 +189,9 @@ __attribute__((flatten)) int rfn_match_leave(void *context, uint32_t stream,
         int ready = forced ? 1 : windows_ready(match, stream);
         if (ready <= 0)
             return ready < 0 ? ready : RFN_REPLAY_PARK;
-        RFN_TRY(leave_window(match, stream, at->exit_ns, &at_window));
+        const struct rfn_point left = {stream, of->here.at, at->exit_ns};
+        of->one_sided = false;
+        RFN_TRY(rfn_one_sided_leave(match->one_sided, left, &at_window));
     }
     if (match->hooks.leave)
         RFN_TRY(match->hooks.leave(match, stream, at, &at_window));

@@ -171,11 +171,6 @@ static int settle(struct rfn_profile_pass *pass, uint32_t rank, struct rfn_tally
 
 /* ---- signatures ---- */
 
-static bool moves_data(uint8_t class_)
-{
-    return class_ >= RFN_CLASS_ONE_TO_ALL && class_ <= RFN_CLASS_NEIGHBOR;
-}
-
 /* What kind of calls a tally is of. */
 static int kind_of(struct rfn_profile_pass *pass, struct rfn_tally *tally, uint32_t number,
                    uint32_t path)
@@ -193,7 +188,7 @@ static int kind_of(struct rfn_profile_pass *pass, struct rfn_tally *tally, uint3
         .of.last = setup &&
                    (operation == RFN_MPI_Finalize || operation == RFN_MPI_Session_finalize),
         .of.setup = setup,
-        .of.collective = moves_data(class_),
+        .of.collective = class_ >= RFN_CLASS_ONE_TO_ALL && class_ <= RFN_CLASS_NEIGHBOR,
         .of.message = class_ == RFN_CLASS_SEND || class_ == RFN_CLASS_SSEND ||
                       class_ == RFN_CLASS_SENDRECV,
         .of.later = function->flags & RFN_FUNCTION_PERSISTENT,

@@ -60,13 +60,6 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match
 
 /* ---- between events ---- */
 
-static int enter_region(struct rfn_wait_stream *stream, int64_t region)
-{
-    RFN_TRY(RFN_GROW(stream->regions, stream->regions_capacity, stream->n_regions + 1));
-    stream->regions[stream->n_regions++] = (uint32_t)region;
-    return 0;
-}
-
 /* Ends the innermost region of that name; an end without a beginning ends nothing. */
 static void leave_region(struct rfn_wait_stream *stream, int64_t region)
 {
@@ -153,10 +146,12 @@ static int enters(struct rfn_match *match, uint32_t number, const struct rfn_rep
         RFN_TRY(take_gap(pass, stream, at));
     }
     stream->match.here.at = stream->history.at;
-    if (symbol->match.role->kind == RFN_CALL_REGION_BEGIN)
-        return enter_region(stream, at->record->in[0]);
-    if (symbol->match.role->kind == RFN_CALL_REGION_END)
+    if (symbol->match.role->kind == RFN_CALL_REGION_BEGIN) {
+        RFN_TRY(RFN_GROW(stream->regions, stream->regions_capacity, stream->n_regions + 1));
+        stream->regions[stream->n_regions++] = (uint32_t)at->record->in[0];
+    } else if (symbol->match.role->kind == RFN_CALL_REGION_END) {
         leave_region(stream, at->record->in[0]);
+    }
     return 0;
 }
 
@@ -249,14 +244,6 @@ static int make_steps(struct rfn_wait_pass *pass, const struct rfn_waits_options
     return rfn_steps_choose(pass->steps, pass->match.archive);
 }
 
-static void free_steps(struct rfn_steps *steps)
-{
-    if (!steps)
-        return;
-    rfn_steps_release(steps);
-    free(steps);
-}
-
 static int init_streams(struct rfn_wait_pass *pass)
 {
     uint32_t n = pass->match.n_streams;
@@ -315,7 +302,9 @@ static void pass_release(struct rfn_wait_pass *pass)
         free(pass->streams[i].regions);
     }
     rfn_match_release(&pass->match);
-    free_steps(pass->steps);
+    if (pass->steps)
+        rfn_steps_release(pass->steps);
+    free(pass->steps);
     rfn_profile_pass_free(pass->profile);
     rfn_activities_release(&pass->activities);
     rfn_delays_release(&pass->delays);
@@ -331,15 +320,6 @@ static int by_time(const void *left, const void *right)
     if (a->ns != b->ns)
         return a->ns > b->ns ? -1 : 1;
     return a->activity < b->activity ? -1 : a->activity > b->activity;
-}
-
-/* Ranks of which something can be read. */
-static uint32_t present_ranks(const struct rfn_wait_pass *pass)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < pass->waits->n_ranks; i++)
-        n += !pass->match.absent[i];
-    return n;
 }
 
 /* Sums of what all streams did, per activity, from the beginning on. */
@@ -362,7 +342,9 @@ static int finish_critical(struct rfn_wait_pass *pass)
     struct rfn_waits *waits = pass->waits;
     const struct rfn_critical_stream *last = &pass->streams[pass->last.stream].critical;
     const struct rfn_chain *chain = &last->chains[last->current];
-    double ranks = present_ranks(pass);
+    double ranks = 0;
+    for (uint32_t i = 0; i < waits->n_ranks; i++)
+        ranks += !pass->match.absent[i];
     waits->critical = calloc(chain->capacity + 1, sizeof *waits->critical);
     if (!waits->critical)
         return RFN_E_NOMEM;
@@ -392,20 +374,15 @@ static int finish_profile(struct rfn_wait_pass *pass, struct rfn_profile **profi
     return 0;
 }
 
-static int finish_steps(struct rfn_wait_pass *pass, struct rfn_behaviour **behaviour)
-{
-    if (!pass->steps)
-        return 0;
-    rfn_steps_end(pass->steps);
-    return rfn_behaviour_of(pass->match.archive, pass->steps, behaviour);
-}
-
 static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *options)
 {
     struct rfn_waits *waits = pass->waits;
     RFN_TRY(rfn_match_finish(&pass->match, &waits->matching));
     waits->matching.fixed = pass->fix_clocks;
-    RFN_TRY(finish_steps(pass, options->behaviour));
+    if (pass->steps) {
+        rfn_steps_end(pass->steps);
+        RFN_TRY(rfn_behaviour_of(pass->match.archive, pass->steps, options->behaviour));
+    }
     waits->unreadable = rfn_replay_lost(pass->match.replay, &waits->error, &waits->diag);
     if (pass->last.any && waits->times)
         RFN_TRY(finish_critical(pass));
