@@ -67,8 +67,8 @@ int rfn_match_enter(void *context, uint32_t stream, struct rfn_replay_stream *at
         bool means = !at->record->failed_poll && rfn_class_is_mpi(of->symbol->role->class_);
         if (means && !(of->symbol->lasts && of->symbol->version))
             RFN_TRY(find_volume(match, of->symbol, at));
-        for (unsigned i = 0; i < match->n_watchers; i++) {
-            const struct rfn_match_watcher *watcher = match->watchers[i];
+        for (unsigned i = 0; i < match->watchers.n; i++) {
+            const struct rfn_match_watcher *watcher = match->watchers.items[i];
             if (watcher->event)
                 RFN_TRY(watcher->event(watcher->context, stream, of->symbol, at));
         }
@@ -138,8 +138,9 @@ static int windows_ready(struct rfn_match *match, uint32_t stream)
 {
     if (rfn_one_sided_ready(match->one_sided, stream))
         return 1;
-    RFN_TRY(RFN_GROW(match->at_windows, match->at_windows_capacity, match->n_at_windows + 1));
-    match->at_windows[match->n_at_windows++] = stream;
+    RFN_TRY(
+        RFN_GROW(match->at_windows.streams, match->at_windows.capacity, match->at_windows.n + 1));
+    match->at_windows.streams[match->at_windows.n++] = stream;
     return 0;
 }
 
@@ -251,17 +252,17 @@ int rfn_match_abandon(struct rfn_match *match, uint32_t number)
 
 void rfn_match_watch(struct rfn_match *match, const struct rfn_match_watcher *watcher)
 {
-    match->watchers[match->n_watchers++] = watcher;
+    match->watchers.items[match->watchers.n++] = watcher;
     if (watcher->step)
-        match->stepper = watcher;
+        match->watchers.stepper = watcher;
 }
 
 int rfn_match_end(void *context, uint32_t stream)
 {
     struct rfn_match *match = context;
     int64_t ns = rfn_replay_stream(match->replay, stream)->exit_ns;
-    for (unsigned i = 0; i < match->n_watchers && rfn_match_stream(match, stream)->symbol; i++) {
-        const struct rfn_match_watcher *watcher = match->watchers[i];
+    for (unsigned i = 0; i < match->watchers.n && rfn_match_stream(match, stream)->symbol; i++) {
+        const struct rfn_match_watcher *watcher = match->watchers.items[i];
         if (watcher->end)
             RFN_TRY(watcher->end(watcher->context, stream, ns));
     }
@@ -271,8 +272,8 @@ int rfn_match_end(void *context, uint32_t stream)
 int rfn_match_requests(struct rfn_match *match, uint32_t stream,
                        const struct rfn_request_effects *effects)
 {
-    for (unsigned i = 0; i < match->n_watchers; i++) {
-        const struct rfn_match_watcher *watcher = match->watchers[i];
+    for (unsigned i = 0; i < match->watchers.n; i++) {
+        const struct rfn_match_watcher *watcher = match->watchers.items[i];
         if (watcher->requests)
             RFN_TRY(watcher->requests(watcher->context, stream, effects));
     }
@@ -283,8 +284,8 @@ int rfn_match_requests(struct rfn_match *match, uint32_t stream,
 static void tell_received(const struct rfn_match *match, uint32_t stream,
                           const struct rfn_loop_request *request, uint32_t n)
 {
-    for (unsigned i = 0; i < match->n_watchers; i++) {
-        const struct rfn_match_watcher *watcher = match->watchers[i];
+    for (unsigned i = 0; i < match->watchers.n; i++) {
+        const struct rfn_match_watcher *watcher = match->watchers.items[i];
         if (watcher->received)
             watcher->received(watcher->context, stream, request->symbol, request->received_bytes,
                               n);
@@ -297,9 +298,9 @@ int rfn_match_end_batch(struct rfn_match *match, uint32_t stream,
     struct rfn_match_stream *of = rfn_match_stream(match, stream);
     struct rfn_loop_requests *loop = of->loop;
     uint64_t made = 0;
-    for (unsigned i = 0; at->together && i < match->n_watchers; i++) {
-        if (match->watchers[i]->batch)
-            match->watchers[i]->batch(match->watchers[i]->context, stream, at->batch);
+    for (unsigned i = 0; at->together && i < match->watchers.n; i++) {
+        if (match->watchers.items[i]->batch)
+            match->watchers.items[i]->batch(match->watchers.items[i]->context, stream, at->batch);
     }
     if (!loop)
         return 0;
@@ -392,7 +393,7 @@ void rfn_match_release(struct rfn_match *match)
     rfn_trackers_free(match->trackers, match->archive);
     free(match->streams);
     free(match->processes);
-    free(match->at_windows);
+    free(match->at_windows.streams);
     free(match->absent);
 }
 

@@ -131,9 +131,9 @@ struct rfn_match_consumer {
     int (*late)(struct rfn_match *match, struct rfn_receive *receive);
     /* A stream that is waited for is there: whether it is to be woken; NULL: it is. */
     bool (*wakes)(struct rfn_match *match, uint32_t stream);
-    /* A request is for this from now on: a nonblocking call, or a start. A
-     * message is over at both ends; an instance of a collective call, by all that are there. */
+    /* A nonblocking call, or a start, has a request do this from now on. */
     int (*posted)(struct rfn_match *match, uint32_t stream, const struct rfn_awaited *posted);
+    /* A message is over at both ends; all ranks that are there have left a collective call. */
     int (*message)(struct rfn_match *match, uint32_t message);
     int (*collective)(struct rfn_match *match, uint32_t instance);
 };
@@ -171,9 +171,11 @@ enum { RFN_WATCHERS_MAX = 2 };
 struct rfn_match {
     const struct rfn_archive *archive;
     struct rfn_match_consumer hooks;
-    const struct rfn_match_watcher *watchers[RFN_WATCHERS_MAX];
-    unsigned n_watchers;
-    const struct rfn_match_watcher *stepper; /* the one that looks at segments; NULL: none */
+    struct rfn_match_watchers {
+        const struct rfn_match_watcher *items[RFN_WATCHERS_MAX];
+        unsigned n;
+        const struct rfn_match_watcher *stepper; /* the one that looks at segments; NULL: none */
+    } watchers;
     struct rfn_volumes *volumes;
     struct rfn_replay *replay;
     uint32_t n_ranks, n_streams;
@@ -185,13 +187,15 @@ struct rfn_match {
     struct rfn_groups *groups;
     struct rfn_one_sided *one_sided;
     struct rfn_collectives *collectives;
-    uint32_t *at_windows; /* streams that are parked there */
-    size_t n_at_windows, at_windows_capacity;
+    struct rfn_match_parked {
+        uint32_t *streams;
+        size_t n, capacity;
+    } at_windows;
     uint64_t foreign; /* sends and receives with processes of another job */
     struct rfn_channels channels;
 };
 
-/* All zeros but the archive, hooks and watchers; to be released, even on failure. RFN_E_NOMEM. */
+/* All zeros but archive, hooks and watchers; to be released, even on failure. RFN_E_NOMEM. */
 int rfn_match_init(struct rfn_match *match, const struct rfn_replay_hooks *replay_hooks);
 void rfn_match_release(struct rfn_match *match);
 
@@ -228,7 +232,7 @@ int rfn_match_finish(struct rfn_match *match, struct rfn_matching *matching);
 static inline int rfn_match_step(const struct rfn_match *match, struct rfn_match_stream *of,
                                  uint32_t stream, const struct rfn_match_step *step)
 {
-    int looks = match->stepper->step(match->stepper->context, stream, step);
+    int looks = match->watchers.stepper->step(match->watchers.stepper->context, stream, step);
     of->in_step = looks > 0;
     return looks < 0 ? looks : 0;
 }
@@ -237,7 +241,7 @@ static inline int rfn_match_step(const struct rfn_match *match, struct rfn_match
 static inline int rfn_match_step_at(const struct rfn_match *match, struct rfn_match_stream *of,
                                     uint32_t stream, const struct rfn_replay_stream *at)
 {
-    if (!match->stepper || !(at->begins || of->in_step))
+    if (!match->watchers.stepper || !(at->begins || of->in_step))
         return 0;
     const struct rfn_match_step step = {of->symbol->site,
                                         at->begins,
