@@ -718,8 +718,9 @@ static int requests(struct call *call)
     RFN_TRY(rfn_tracker_event(call->match->trackers[at->rank], at->thread, at->cursor, call->record,
                               volume_of(call), call->symbol->lasts, &effects));
     RFN_TRY(learn_effects(call, &effects));
-    if (effects.n_started || effects.n_completed)
-        RFN_TRY(rfn_match_requests(call->match, call->stream->here.stream, &effects));
+    const struct rfn_match_watcher *watcher = call->match->watcher;
+    if (watcher && (effects.n_started || effects.n_completed))
+        RFN_TRY(watcher->requests(watcher->context, call->stream->here.stream, &effects));
     if (effects.created >= 0)
         RFN_TRY((role->variant == RFN_CALL_PERSISTENT ? set_up : begin)(call, effects.created));
     for (size_t i = 0; i < effects.n_started; i++)

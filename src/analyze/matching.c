@@ -67,11 +67,8 @@ int rfn_match_enter(void *context, uint32_t stream, struct rfn_replay_stream *at
         bool means = !at->record->failed_poll && rfn_class_is_mpi(of->symbol->role->class_);
         if (means && !(of->symbol->lasts && of->symbol->version))
             RFN_TRY(find_volume(match, of->symbol, at));
-        for (unsigned i = 0; i < match->watchers.n; i++) {
-            const struct rfn_match_watcher *watcher = match->watchers.items[i];
-            if (watcher->event)
-                RFN_TRY(watcher->event(watcher->context, stream, of->symbol, at));
-        }
+        if (match->watcher)
+            RFN_TRY(match->watcher->event(match->watcher->context, stream, of->symbol, at));
     }
     RFN_TRY(rfn_match_step_at(match, of, stream, at));
     of->since_ns = at->enter_ns;
@@ -248,66 +245,34 @@ int rfn_match_abandon(struct rfn_match *match, uint32_t number)
     return 0;
 }
 
-/* ---- watchers ---- */
-
-void rfn_match_watch(struct rfn_match *match, const struct rfn_match_watcher *watcher)
-{
-    match->watchers.items[match->watchers.n++] = watcher;
-    if (watcher->step)
-        match->watchers.stepper = watcher;
-}
+/* ---- ends of streams and batches ---- */
 
 int rfn_match_end(void *context, uint32_t stream)
 {
     struct rfn_match *match = context;
-    int64_t ns = rfn_replay_stream(match->replay, stream)->exit_ns;
-    for (unsigned i = 0; i < match->watchers.n && rfn_match_stream(match, stream)->symbol; i++) {
-        const struct rfn_match_watcher *watcher = match->watchers.items[i];
-        if (watcher->end)
-            RFN_TRY(watcher->end(watcher->context, stream, ns));
-    }
-    return 0;
-}
-
-int rfn_match_requests(struct rfn_match *match, uint32_t stream,
-                       const struct rfn_request_effects *effects)
-{
-    for (unsigned i = 0; i < match->watchers.n; i++) {
-        const struct rfn_match_watcher *watcher = match->watchers.items[i];
-        if (watcher->requests)
-            RFN_TRY(watcher->requests(watcher->context, stream, effects));
-    }
-    return 0;
-}
-
-/* What iterations did to requests. */
-static void tell_received(const struct rfn_match *match, uint32_t stream,
-                          const struct rfn_loop_request *request, uint32_t n)
-{
-    for (unsigned i = 0; i < match->watchers.n; i++) {
-        const struct rfn_match_watcher *watcher = match->watchers.items[i];
-        if (watcher->received)
-            watcher->received(watcher->context, stream, request->symbol, request->received_bytes,
-                              n);
-    }
+    if (!match->stepper || !rfn_match_stream(match, stream)->symbol)
+        return 0;
+    return match->stepper->end(match->stepper->context, stream,
+                               rfn_replay_stream(match->replay, stream)->exit_ns);
 }
 
 int rfn_match_end_batch(struct rfn_match *match, uint32_t stream,
                         const struct rfn_replay_stream *at)
 {
     struct rfn_match_stream *of = rfn_match_stream(match, stream);
+    const struct rfn_match_watcher *watcher = match->watcher;
     struct rfn_loop_requests *loop = of->loop;
     uint64_t made = 0;
-    for (unsigned i = 0; at->together && i < match->watchers.n; i++) {
-        if (match->watchers.items[i]->batch)
-            match->watchers.items[i]->batch(match->watchers.items[i]->context, stream, at->batch);
-    }
+    if (at->together && watcher)
+        watcher->batch(watcher->context, stream, at->batch);
     if (!loop)
         return 0;
     for (size_t i = 0; loop->knowledge == RFN_LOOP_CLOSED && i < loop->n; i++) {
         const struct rfn_loop_request *request = &loop->requests[i];
         made += rfn_batch_taken_at(at->batch, request->made);
-        tell_received(match, stream, request, rfn_batch_taken_at(at->batch, request->completed));
+        if (watcher)
+            watcher->received(watcher->context, stream, request->symbol, request->received_bytes,
+                              rfn_batch_taken_at(at->batch, request->completed));
     }
     rfn_loop_learned(loop);
     of->loop = NULL;

@@ -146,8 +146,7 @@ struct rfn_match_step {
     int64_t before_ns, enter_ns, exit_ns; /* before: exit of the event before, or its own enter */
 };
 
-/* Who only looks on, in anybody's walk: a profile, say. Each may be NULL, and returns 0 or
- * RFN_E_NOMEM if nothing else is said. */
+/* Who only looks on, in anybody's walk: a profile. Returns 0 or RFN_E_NOMEM. */
 struct rfn_match_watcher {
     void *context;
     /* An event enters; not those of batches whose times are in order (at->together), but for them
@@ -160,22 +159,22 @@ struct rfn_match_watcher {
     int (*requests)(void *context, uint32_t stream, const struct rfn_request_effects *effects);
     void (*received)(void *context, uint32_t stream, uint32_t symbol, uint64_t bytes,
                      uint64_t count);
+};
+
+/* Who looks at segments: patterns of behaviour. RFN_E_NOMEM. */
+struct rfn_match_stepper {
+    void *context;
     /* An event that begins a segment. 1: the segment is looked at, so that its other events are
      * told, too. */
     int (*step)(void *context, uint32_t stream, const struct rfn_match_step *step);
     int (*end)(void *context, uint32_t stream, int64_t ns); /* of a stream with events */
 };
 
-enum { RFN_WATCHERS_MAX = 2 };
-
 struct rfn_match {
     const struct rfn_archive *archive;
     struct rfn_match_consumer hooks;
-    struct rfn_match_watchers {
-        const struct rfn_match_watcher *items[RFN_WATCHERS_MAX];
-        unsigned n;
-        const struct rfn_match_watcher *stepper; /* the one that looks at segments; NULL: none */
-    } watchers;
+    const struct rfn_match_watcher *watcher; /* NULL: nobody looks on */
+    const struct rfn_match_stepper *stepper; /* NULL: nor at segments */
     struct rfn_volumes *volumes;
     struct rfn_replay *replay;
     uint32_t n_ranks, n_streams;
@@ -195,7 +194,8 @@ struct rfn_match {
     struct rfn_channels channels;
 };
 
-/* All zeros but archive, hooks and watchers; to be released, even on failure. RFN_E_NOMEM. */
+/* All zeros but archive, hooks, watcher and stepper; to be released, even on failure. RFN_E_NOMEM.
+ */
 int rfn_match_init(struct rfn_match *match, const struct rfn_replay_hooks *replay_hooks);
 void rfn_match_release(struct rfn_match *match);
 
@@ -205,17 +205,10 @@ static inline struct rfn_match_stream *rfn_match_stream(const struct rfn_match *
     return (struct rfn_match_stream *)(void *)(match->streams + stream * match->hooks.stream_size);
 }
 
-/* Before the first event. */
-void rfn_match_watch(struct rfn_match *match, const struct rfn_match_watcher *watcher);
-
 /* The hooks of the replay, whose context is the match. */
 int rfn_match_enter(void *match, uint32_t stream, struct rfn_replay_stream *at);
 int rfn_match_leave(void *match, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
-
 int rfn_match_end(void *match, uint32_t stream);
-/* These tell watchers. RFN_E_NOMEM. */
-int rfn_match_requests(struct rfn_match *match, uint32_t stream,
-                       const struct rfn_request_effects *effects);
 /* A batch ends: what it did to requests is told. */
 int rfn_match_end_batch(struct rfn_match *match, uint32_t stream,
                         const struct rfn_replay_stream *at);
@@ -232,7 +225,7 @@ int rfn_match_finish(struct rfn_match *match, struct rfn_matching *matching);
 static inline int rfn_match_step(const struct rfn_match *match, struct rfn_match_stream *of,
                                  uint32_t stream, const struct rfn_match_step *step)
 {
-    int looks = match->watchers.stepper->step(match->watchers.stepper->context, stream, step);
+    int looks = match->stepper->step(match->stepper->context, stream, step);
     of->in_step = looks > 0;
     return looks < 0 ? looks : 0;
 }
@@ -241,7 +234,7 @@ static inline int rfn_match_step(const struct rfn_match *match, struct rfn_match
 static inline int rfn_match_step_at(const struct rfn_match *match, struct rfn_match_stream *of,
                                     uint32_t stream, const struct rfn_replay_stream *at)
 {
-    if (!match->watchers.stepper || !(at->begins || of->in_step))
+    if (!match->stepper || !(at->begins || of->in_step))
         return 0;
     const struct rfn_match_step step = {of->symbol->site,
                                         at->begins,

@@ -22,7 +22,7 @@ int rfn_profile_new(const struct rfn_archive *archive,
                                            .progress_context = context};
     int error = rfn_profile_pass_new(archive, &pass);
     if (error >= 0) {
-        rfn_match_watch(&match, rfn_profile_pass_watcher(pass));
+        match.watcher = rfn_profile_pass_watcher(pass);
         error = rfn_match_init(&match, &hooks);
         if (error >= 0)
             error = rfn_replay_run(match.replay);

@@ -82,7 +82,7 @@ int rfn_steps_init(struct rfn_steps *steps, const struct rfn_archive *archive,
     struct rfn_store_options options = {.criterion = *criterion, .max_per_kind = MAX_PER_KIND};
     uint32_t n = rfn_archive_run(archive)->streams;
     *steps = (struct rfn_steps){.activities = activities, .n_streams = n};
-    steps->watcher = (struct rfn_match_watcher){
+    steps->stepper = (struct rfn_match_stepper){
         .context = steps, .step = show_step, .end = end_stream};
     steps->store = rfn_store_new(&options);
     steps->streams = calloc(n + (size_t)1, sizeof *steps->streams);

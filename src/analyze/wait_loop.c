@@ -367,7 +367,7 @@ __attribute__((noinline, flatten)) static int run_on(struct rfn_wait_pass *pass,
     struct rfn_chain *chain = &stream->critical.chains[stream->critical.current];
     const struct rfn_loop_event *events = stream->loop->events, *event = &events[at->place];
     const struct rfn_loop_event *end = events + batch->width, *last = NULL;
-    const bool begins = batch->all_begin && pass->match.watchers.stepper;
+    const bool begins = batch->all_begin && pass->match.stepper;
     int64_t n = make_room(stream, chain, batch->n - batch->taken + 1), done = 0;
     int64_t before_ns = 0, enter_ns = 0, last_ns = at->before_ns;
     int what = STEP_OVER;

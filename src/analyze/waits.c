@@ -240,7 +240,7 @@ static int make_steps(struct rfn_wait_pass *pass, const struct rfn_waits_options
         if (stream->open)
             RFN_TRY(rfn_steps_open(pass->steps, pass->match.archive, i, stream->cursor));
     }
-    rfn_match_watch(&pass->match, &pass->steps->watcher);
+    pass->match.stepper = &pass->steps->stepper;
     return rfn_steps_choose(pass->steps, pass->match.archive);
 }
 
@@ -281,7 +281,7 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
     if (!pass->waits)
         return RFN_E_NOMEM;
     RFN_TRY(rfn_profile_pass_new(archive, &pass->profile));
-    rfn_match_watch(&pass->match, rfn_profile_pass_watcher(pass->profile));
+    pass->match.watcher = rfn_profile_pass_watcher(pass->profile);
     RFN_TRY(rfn_match_init(&pass->match, &hooks));
     RFN_TRY(init_streams(pass));
     pass->waits->n_ranks = pass->match.n_ranks;
