@@ -217,7 +217,7 @@ static void part(struct rfn_channels *channels, uint32_t message, uint32_t recei
     channels->messages[message].receive = 0;
     channels->messages[message].taken = false;
     channels->receives[receive].message = 0;
-    channels->joined--;
+    channels->counts.joined--;
 }
 
 static int unqueue_message(struct rfn_channels *channels, uint32_t number, uint32_t at)
@@ -276,7 +276,7 @@ static int give_back(struct rfn_channels *channels, uint32_t at)
         channel->last_message = at + 1;
     RFN_TRY(rfn_channels_first_changed(channels, message->channel));
     if (channel->prober)
-        channels->wake(channels->context, channel->prober - 1);
+        channels->hooks.wake(channels->hooks.context, channel->prober - 1);
     channel->prober = 0;
     return pair_up(channels, message->channel);
 }
@@ -444,8 +444,8 @@ static int cancel(struct rfn_channels *channels, uint32_t at)
 {
     struct rfn_message *message = &channels->messages[at];
     uint32_t receive = message->receive;
-    channels->cancelled++;
-    channels->sends--;
+    channels->counts.cancelled++;
+    channels->counts.sends--;
     if (!receive) {
         uint32_t channel = message->channel;
         RFN_TRY(unqueue_message(channels, channel, at));
@@ -496,7 +496,7 @@ int64_t rfn_channels_post(struct rfn_channels *channels, uint32_t rank, struct r
                                                   .source = source,
                                                   .tag = tag,
                                                   .any = rfn_wildcards(source, tag)};
-    channels->posts++;
+    channels->counts.posts++;
     RFN_TRY(rfn_channels_make_open(channels, (uint32_t)at));
     return at;
 }
@@ -531,7 +531,7 @@ static int withdraw(struct rfn_channels *channels, uint32_t at)
 
 int rfn_channels_dismiss(struct rfn_channels *channels, uint32_t receive)
 {
-    channels->posts--;
+    channels->counts.posts--;
     RFN_TRY(withdraw(channels, receive));
     RFN_POOL_GIVE(channels->receives, channels->free_receive, next, receive);
     return 0;
@@ -539,8 +539,8 @@ int rfn_channels_dismiss(struct rfn_channels *channels, uint32_t receive)
 
 int rfn_channels_withdraw(struct rfn_channels *channels, uint32_t receive)
 {
-    channels->cancelled++;
-    channels->posts--;
+    channels->counts.cancelled++;
+    channels->counts.posts--;
     return withdraw(channels, receive);
 }
 

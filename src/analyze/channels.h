@@ -99,14 +99,20 @@ struct rfn_channels {
     uint32_t free_receive;
     struct rfn_channel_rank *ranks;
     uint32_t n_ranks;
-    uint64_t sends, posts, joined, cancelled; /* so far */
-    /* A receive that a stream waits for, or has left without, has now got its message; RFN_E_NOMEM.
-     */
-    int (*bound)(void *context, uint32_t receive);
-    void (*wake)(void *context, uint32_t stream); /* a prober, or one whose message is taken */
-    /* May be NULL: a message is over at both ends, and its number is given back. RFN_E_NOMEM. */
-    int (*ended)(void *context, uint32_t message);
-    void *context;
+    struct rfn_channel_counts {
+        uint64_t sends, posts, joined, cancelled; /* so far */
+    } counts;
+    struct rfn_channel_hooks {
+        void *context;
+        /* A receive that a stream waits for, or has left without, has now got its message;
+         * RFN_E_NOMEM. */
+        int (*bound)(void *context, uint32_t receive);
+        /* A prober, or a stream whose message is taken. */
+        void (*wake)(void *context, uint32_t stream);
+        /* May be NULL: a message is over at both ends, and its number is given back. RFN_E_NOMEM.
+         */
+        int (*ended)(void *context, uint32_t message);
+    } hooks; /* the user's */
 };
 
 int rfn_channels_init(struct rfn_channels *channels, uint32_t n_ranks); /* RFN_E_NOMEM */
@@ -126,8 +132,8 @@ static inline void rfn_channels_free_message(struct rfn_channels *channels, uint
 }
 static inline int rfn_channels_end_message(struct rfn_channels *channels, uint32_t message)
 {
-    if (__builtin_expect(channels->ended != NULL, 0))
-        RFN_TRY(channels->ended(channels->context, message));
+    if (__builtin_expect(channels->hooks.ended != NULL, 0))
+        RFN_TRY(channels->hooks.ended(channels->hooks.context, message));
     rfn_channels_free_message(channels, message);
     return 0;
 }

@@ -91,7 +91,7 @@ static inline int rfn_channels_tell_bound(struct rfn_channels *channels, uint32_
 {
     struct rfn_receive *of = &channels->receives[receive];
     return of->stream && channels->messages[of->message - 1].begun
-               ? channels->bound(channels->context, receive)
+               ? channels->hooks.bound(channels->hooks.context, receive)
                : 0;
 }
 
@@ -103,10 +103,10 @@ static inline int rfn_channels_bind(struct rfn_channels *channels, uint32_t mess
     of->taken = true;
     of->posted = channels->receives[receive].posted;
     channels->receives[receive].message = message + 1;
-    channels->joined++;
+    channels->counts.joined++;
     if (__builtin_expect(of->awaits, 0)) {
         of->awaits = false;
-        channels->wake(channels->context, of->sent.stream);
+        channels->hooks.wake(channels->hooks.context, of->sent.stream);
     }
     return rfn_channels_tell_bound(channels, receive);
 }
@@ -119,7 +119,7 @@ static inline int rfn_channels_offer(struct rfn_channels *channels, uint32_t num
     if (!receive || channel->first_message) { /* it may have to wait behind a doubtful one */
         RFN_TRY(rfn_channels_queue_message(channels, number, at));
         if (channel->prober)
-            channels->wake(channels->context, channel->prober - 1);
+            channels->hooks.wake(channels->hooks.context, channel->prober - 1);
         channel->prober = 0;
         return 0;
     }
@@ -166,7 +166,7 @@ static inline int64_t rfn_channels_send_in(struct rfn_channels *channels, uint32
     message->taken = message->cancelled = message->over = message->got = false;
     message->awaits = false;
     message->user = 0;
-    channels->sends++;
+    channels->counts.sends++;
     RFN_TRY(rfn_channels_offer(channels, channel, (uint32_t)at));
     return at;
 }
@@ -178,7 +178,7 @@ static inline int64_t rfn_channels_receive_in(struct rfn_channels *channels, uin
     RFN_TRY((int)(at < 0 ? at : 0));
     channels->receives[at] = (struct rfn_receive){
         .posted = posted, .rank = rank, .known = true, .channel = channel};
-    channels->posts++;
+    channels->counts.posts++;
     const struct rfn_channel_rank *of = &channels->ranks[rank];
     if (of->n_open && rfn_channels_is_behind(channels, of, of->n_open, channel))
         RFN_TRY(rfn_channels_make_open(channels, (uint32_t)at));
@@ -209,8 +209,8 @@ static inline int rfn_channels_take(struct rfn_channels *channels, uint32_t chan
     uint32_t at = channels->items[channel].first_message - 1;
     struct rfn_message *message = &channels->messages[at];
     RFN_TRY(rfn_channels_unqueue_first(channels, channel));
-    channels->posts++;
-    channels->joined++;
+    channels->counts.posts++;
+    channels->counts.joined++;
     if (message->over) {
         rfn_channels_free_message(channels, at);
         return 0;

@@ -36,8 +36,8 @@ static int setup(void **state)
     (void)state;
     n_bound = n_woken = 0;
     assert_int_equal(rfn_channels_init(&channels, RANKS), 0);
-    channels.bound = note_bound;
-    channels.wake = note_woken;
+    channels.hooks.bound = note_bound;
+    channels.hooks.wake = note_woken;
     return 0;
 }
 
@@ -116,7 +116,7 @@ static void test_many_messages(void **state)
         assert_int_equal(channels.n_messages, MANY);
         assert_int_equal(channels.n_receives, 1);
     }
-    assert_int_equal(channels.joined, 2 * MANY);
+    assert_int_equal(channels.counts.joined, 2 * MANY);
 }
 
 static void test_many_receives(void **state)
@@ -247,9 +247,9 @@ static void test_cancelled_messages(void **state)
     cancel_send(messages[0]);
     assert_int_equal(sent_ns(receive), 20);
     assert_int_equal(sent_ns(post(1, 5, 100)), 30);
-    assert_int_equal(channels.cancelled, 3);
-    assert_int_equal(channels.sends, 2);
-    assert_int_equal(channels.joined, 2);
+    assert_int_equal(channels.counts.cancelled, 3);
+    assert_int_equal(channels.counts.sends, 2);
+    assert_int_equal(channels.counts.joined, 2);
     assert_false(rfn_channels_older(&channels, 0, INT64_MAX, 1, NULL, 0));
 }
 
@@ -260,8 +260,8 @@ static void test_cancelled_too_late(void **state)
     uint32_t message = send(1, 5, 0), receive = post(1, 5, 10);
     end_receive(receive);
     assert_int_equal(rfn_channels_sent(&channels, message, true), 0);
-    assert_int_equal(channels.cancelled, 0);
-    assert_int_equal(channels.joined, 1);
+    assert_int_equal(channels.counts.cancelled, 0);
+    assert_int_equal(channels.counts.joined, 1);
     assert_int_equal(send(1, 5, 20), message); /* its place is free */
 }
 
@@ -296,8 +296,8 @@ static void test_cancelled_receives(void **state)
     assert_int_equal(sent_ns(receives[0]), 20);
     assert_int_equal(sent_ns(receives[2]), 21);
     assert_int_equal(sent_ns(receives[3]), 22);
-    assert_int_equal(channels.cancelled, 2);
-    assert_int_equal(channels.posts, 3);
+    assert_int_equal(channels.counts.cancelled, 2);
+    assert_int_equal(channels.counts.posts, 3);
 }
 
 /* What comes behind a receive with a wildcard that is cancelled, or is of another job, goes on. */
@@ -310,7 +310,7 @@ static void test_withdrawn_wildcards(void **state)
     assert_int_equal(sent_ns(c), -1);
     assert_int_equal(rfn_channels_dismiss(&channels, b), 0);
     assert_int_equal(sent_ns(c), 10);
-    assert_int_equal(channels.posts, 1);
+    assert_int_equal(channels.counts.posts, 1);
 }
 
 /* A message that is given back goes to the receive that has waited meanwhile; who probes for it is

@@ -9,8 +9,8 @@
 #define RFN_ANALYZE_DELAY_H
 
 #include "analyze/history.h"
-#include "analyze/meetings.h"
 #include "analyze/match_point.h"
+#include "analyze/meetings.h"
 #include "base/map.h"
 
 /* A wait is divided among at most so many causes; the smallest excesses are left out. */

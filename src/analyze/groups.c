@@ -102,11 +102,6 @@ static struct members *new_members(uint32_t n)
     return members;
 }
 
-static bool equal(const struct members *a, const struct members *b)
-{
-    return a->n == b->n && memcmp(a->ranks, b->ranks, a->n * sizeof *a->ranks) == 0;
-}
-
 /* Takes the new list over; the list to use instead, with one more user. NULL: out of memory. */
 static struct members *intern(struct rfn_groups *groups, struct members *members)
 {
@@ -114,7 +109,8 @@ static struct members *intern(struct rfn_groups *groups, struct members *members
     const uint64_t *first = rfn_map_get(&groups->interned, members->hash);
     members->next = first ? (struct members *)(uintptr_t)*first : NULL;
     for (struct members *other = members->next; other; other = other->next) {
-        if (equal(members, other)) {
+        if (other->n == members->n &&
+            memcmp(members->ranks, other->ranks, other->n * sizeof *other->ranks) == 0) {
             free(members);
             other->users++;
             return other;
@@ -409,17 +405,13 @@ static void mark(struct rfn_groups *groups, const struct members *members, bool 
     }
 }
 
-static bool is_marked(const struct rfn_groups *groups, uint32_t rank)
-{
-    return rank != FOREIGN && groups->marks[rank];
-}
-
 /* Of `list`, those that are marked, or those that are not, go behind what is in `members`. */
 static void append(const struct rfn_groups *groups, struct members *members,
                    const struct members *list, bool marked)
 {
     for (uint32_t i = 0; i < list->n; i++) {
-        if (is_marked(groups, list->ranks[i]) == marked)
+        uint32_t rank = list->ranks[i];
+        if ((rank != FOREIGN && groups->marks[rank]) == marked)
             members->ranks[members->n++] = list->ranks[i];
     }
 }

@@ -778,8 +778,8 @@ static int enter_window(struct call *call, const struct rfn_call_event *event)
     const struct rfn_point since = {call->stream->here.stream, call->stream->here.at,
                                     call->stream->since_ns}; /* of the polls that it ends */
     RFN_TRY(rfn_one_sided_enter(match->one_sided, event, since));
-    while (match->n_at_windows)
-        rfn_replay_wake(match->replay, match->at_windows[--match->n_at_windows]);
+    while (match->at_windows.n)
+        rfn_replay_wake(match->replay, match->at_windows.streams[--match->at_windows.n]);
     return 0;
 }
 

@@ -70,6 +70,7 @@ int rfn_match_enter(void *context, uint32_t stream, struct rfn_replay_stream *at
         if (match->watcher)
             RFN_TRY(match->watcher->event(match->watcher->context, stream, of->symbol, at));
     }
+    RFN_TRY(rfn_match_step_at(match, of, stream, at));
     of->since_ns = at->enter_ns;
     of->here = (struct rfn_point){stream, at->record->index, at->enter_ns};
     if (match->hooks.enter)
@@ -134,18 +135,10 @@ static int windows_ready(struct rfn_match *match, uint32_t stream)
 {
     if (rfn_one_sided_ready(match->one_sided, stream))
         return 1;
-    RFN_TRY(RFN_GROW(match->at_windows, match->at_windows_capacity, match->n_at_windows + 1));
-    match->at_windows[match->n_at_windows++] = stream;
+    RFN_TRY(
+        RFN_GROW(match->at_windows.streams, match->at_windows.capacity, match->at_windows.n + 1));
+    match->at_windows.streams[match->at_windows.n++] = stream;
     return 0;
-}
-
-static int leave_window(struct rfn_match *match, uint32_t stream, int64_t exit_ns,
-                        struct rfn_wait *wait)
-{
-    struct rfn_match_stream *of = rfn_match_stream(match, stream);
-    const struct rfn_point left = {stream, of->here.at, exit_ns};
-    of->one_sided = false;
-    return rfn_one_sided_leave(match->one_sided, left, wait);
 }
 
 /* A receive whose message is not known yet goes when that comes. */
@@ -194,7 +187,9 @@ __attribute__((flatten)) int rfn_match_leave(void *context, uint32_t stream,
         int ready = forced ? 1 : windows_ready(match, stream);
         if (ready <= 0)
             return ready < 0 ? ready : RFN_REPLAY_PARK;
-        RFN_TRY(leave_window(match, stream, at->exit_ns, &at_window));
+        const struct rfn_point left = {stream, of->here.at, at->exit_ns};
+        of->one_sided = false;
+        RFN_TRY(rfn_one_sided_leave(match->one_sided, left, &at_window));
     }
     if (match->hooks.leave)
         RFN_TRY(match->hooks.leave(match, stream, at, &at_window));
@@ -248,6 +243,17 @@ int rfn_match_abandon(struct rfn_match *match, uint32_t number)
     receive->note = 0;
     receive->stream = 1;
     return 0;
+}
+
+/* ---- ends of streams and batches ---- */
+
+int rfn_match_end(void *context, uint32_t stream)
+{
+    struct rfn_match *match = context;
+    if (!match->stepper || !rfn_match_stream(match, stream)->symbol)
+        return 0;
+    return match->stepper->end(match->stepper->context, stream,
+                               rfn_replay_stream(match->replay, stream)->exit_ns);
 }
 
 int rfn_match_end_batch(struct rfn_match *match, uint32_t stream,
@@ -317,10 +323,10 @@ int rfn_match_init(struct rfn_match *match, const struct rfn_replay_hooks *repla
     if (!match->collectives || !match->one_sided)
         return RFN_E_NOMEM;
     RFN_TRY(rfn_channels_init(&match->channels, match->n_ranks));
-    match->channels.bound = bound;
-    match->channels.wake = wake;
-    match->channels.ended = match->hooks.message ? message_ended : NULL;
-    match->channels.context = match;
+    match->channels.hooks.bound = bound;
+    match->channels.hooks.wake = wake;
+    match->channels.hooks.ended = match->hooks.message ? message_ended : NULL;
+    match->channels.hooks.context = match;
     return rfn_replay_new(archive, replay_hooks, &match->replay);
 }
 
@@ -352,7 +358,7 @@ void rfn_match_release(struct rfn_match *match)
     rfn_trackers_free(match->trackers, match->archive);
     free(match->streams);
     free(match->processes);
-    free(match->at_windows);
+    free(match->at_windows.streams);
     free(match->absent);
 }
 
@@ -360,11 +366,11 @@ int rfn_match_finish(struct rfn_match *match, struct rfn_matching *matching)
 {
     const struct rfn_channels *channels = &match->channels;
     RFN_TRY(rfn_channels_finish(&match->channels));
-    matching->messages = channels->sends;
-    matching->matched = channels->joined;
-    matching->unmatched_sends = channels->sends - channels->joined;
-    matching->unmatched_receives = channels->posts - channels->joined;
-    matching->cancelled = channels->cancelled;
+    matching->messages = channels->counts.sends;
+    matching->matched = channels->counts.joined;
+    matching->unmatched_sends = channels->counts.sends - channels->counts.joined;
+    matching->unmatched_receives = channels->counts.posts - channels->counts.joined;
+    matching->cancelled = channels->counts.cancelled;
     matching->foreign = match->foreign;
     rfn_collectives_count(match->collectives, &matching->collectives,
                           &matching->unmatched_collectives);

@@ -75,6 +75,7 @@ struct rfn_match_process {
 /* What is known of a signature of a stream, so that its events need not be looked at again. */
 struct rfn_match_symbol {
     const struct rfn_call *role;
+    uint32_t site; /* the consumer's number of function and call path, for the stepper */
     uint32_t send_channel, receive_channel; /* + 1; 0: not yet */
     uint32_t send_generation, receive_generation;
     int64_t sent_bytes; /* of a message in the channel that is remembered */
@@ -100,6 +101,7 @@ struct rfn_match_stream {
     struct rfn_point here;
     int64_t since_ns; /* the enter, or that of the unsuccessful polls that it ends */
     bool one_sided;
+    bool in_step; /* some watcher looks at the segment */
     size_t awaited_capacity;
     struct rfn_match_symbol **symbols; /* NULL: has not occurred */
     size_t n_symbols;
@@ -129,14 +131,22 @@ struct rfn_match_consumer {
     int (*late)(struct rfn_match *match, struct rfn_receive *receive);
     /* A stream that is waited for is there: whether it is to be woken; NULL: it is. */
     bool (*wakes)(struct rfn_match *match, uint32_t stream);
-    /* A request is for this from now on: a nonblocking call, or a start. A
-     * message is over at both ends; an instance of a collective call, by all that are there. */
+    /* A nonblocking call, or a start, has a request do this from now on. */
     int (*posted)(struct rfn_match *match, uint32_t stream, const struct rfn_awaited *posted);
+    /* A message is over at both ends; all ranks that are there have left a collective call. */
     int (*message)(struct rfn_match *match, uint32_t message);
     int (*collective)(struct rfn_match *match, uint32_t instance);
 };
 
-/* Who only looks on, in anybody's walk: a profile, say. Each returns 0 or RFN_E_NOMEM. */
+/* An event where the cursor cuts segments. */
+struct rfn_match_step {
+    uint32_t site;
+    bool begins, first;                   /* it begins a segment; its stream */
+    uint32_t segment;                     /* context of the segment */
+    int64_t before_ns, enter_ns, exit_ns; /* before: exit of the event before, or its own enter */
+};
+
+/* Who only looks on, in anybody's walk: a profile. Returns 0 or RFN_E_NOMEM. */
 struct rfn_match_watcher {
     void *context;
     /* An event enters; not those of batches whose times are in order (at->together), but for them
@@ -151,10 +161,20 @@ struct rfn_match_watcher {
                      uint64_t count);
 };
 
+/* Who looks at segments: patterns of behaviour. RFN_E_NOMEM. */
+struct rfn_match_stepper {
+    void *context;
+    /* An event that begins a segment. 1: the segment is looked at, so that its other events are
+     * told, too. */
+    int (*step)(void *context, uint32_t stream, const struct rfn_match_step *step);
+    int (*end)(void *context, uint32_t stream, int64_t ns); /* of a stream with events */
+};
+
 struct rfn_match {
     const struct rfn_archive *archive;
     struct rfn_match_consumer hooks;
-    const struct rfn_match_watcher *watcher; /* NULL: none */
+    const struct rfn_match_watcher *watcher; /* NULL: nobody looks on */
+    const struct rfn_match_stepper *stepper; /* NULL: nor at segments */
     struct rfn_volumes *volumes;
     struct rfn_replay *replay;
     uint32_t n_ranks, n_streams;
@@ -166,13 +186,16 @@ struct rfn_match {
     struct rfn_groups *groups;
     struct rfn_one_sided *one_sided;
     struct rfn_collectives *collectives;
-    uint32_t *at_windows; /* streams that are parked there */
-    size_t n_at_windows, at_windows_capacity;
+    struct rfn_match_parked {
+        uint32_t *streams;
+        size_t n, capacity;
+    } at_windows;
     uint64_t foreign; /* sends and receives with processes of another job */
     struct rfn_channels channels;
 };
 
-/* All zeros but the archive and hooks; to be released, even on failure. RFN_E_NOMEM. */
+/* All zeros but archive, hooks, watcher and stepper; to be released, even on failure. RFN_E_NOMEM.
+ */
 int rfn_match_init(struct rfn_match *match, const struct rfn_replay_hooks *replay_hooks);
 void rfn_match_release(struct rfn_match *match);
 
@@ -185,7 +208,7 @@ static inline struct rfn_match_stream *rfn_match_stream(const struct rfn_match *
 /* The hooks of the replay, whose context is the match. */
 int rfn_match_enter(void *match, uint32_t stream, struct rfn_replay_stream *at);
 int rfn_match_leave(void *match, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
-
+int rfn_match_end(void *match, uint32_t stream);
 /* A batch ends: what it did to requests is told. */
 int rfn_match_end_batch(struct rfn_match *match, uint32_t stream,
                         const struct rfn_replay_stream *at);
@@ -197,6 +220,31 @@ int rfn_match_call(struct rfn_match *match, struct rfn_match_stream *stream,
 int rfn_match_abandon(struct rfn_match *match, uint32_t receive);
 /* At the end of the record. */
 int rfn_match_finish(struct rfn_match *match, struct rfn_matching *matching);
+
+/* Tells the stepper. RFN_E_NOMEM. */
+static inline int rfn_match_step(const struct rfn_match *match, struct rfn_match_stream *of,
+                                 uint32_t stream, const struct rfn_match_step *step)
+{
+    int looks = match->stepper->step(match->stepper->context, stream, step);
+    of->in_step = looks > 0;
+    return looks < 0 ? looks : 0;
+}
+
+/* The same of the event at hand, if it is for the stepper. */
+static inline int rfn_match_step_at(const struct rfn_match *match, struct rfn_match_stream *of,
+                                    uint32_t stream, const struct rfn_replay_stream *at)
+{
+    if (!match->stepper || !(at->begins || of->in_step))
+        return 0;
+    const struct rfn_match_step step = {of->symbol->site,
+                                        at->begins,
+                                        at->first,
+                                        at->context,
+                                        at->first ? at->enter_ns : at->before_ns,
+                                        at->enter_ns,
+                                        at->exit_ns};
+    return rfn_match_step(match, of, stream, &step);
+}
 
 static inline bool rfn_awaits_receive(const struct rfn_awaited *awaited)
 {

@@ -187,16 +187,13 @@ void rfn_one_sided_free(struct rfn_one_sided *os)
     free(os);
 }
 
-/* They stand beside each other in the table of operations. */
-static bool is_synchronization(const struct rfn_call *call)
-{
-    return call->operation >= RFN_MPI_Win_free && call->operation <= RFN_MPI_Win_flush_local_all;
-}
-
 bool rfn_one_sided_concerns(const struct rfn_one_sided *os, uint32_t function)
 {
     const struct rfn_call *call = rfn_archive_call(os->archive, function);
-    return call->out[RFN_OUT_WIN] >= 0 || is_synchronization(call) ||
+    /* They stand beside each other in the table of operations. */
+    bool synchronizes = call->operation >= RFN_MPI_Win_free &&
+                        call->operation <= RFN_MPI_Win_flush_local_all;
+    return call->out[RFN_OUT_WIN] >= 0 || synchronizes ||
            (call->class_ == RFN_CLASS_RMA && call->in[RFN_IN_RANK] >= 0);
 }
 
@@ -610,12 +607,6 @@ static int enter_lock(const struct rfn_one_sided *os, const struct rfn_call_even
                                type == EXCLUSIVE || type == EXCLUSIVE_MPICH, no_check);
 }
 
-static int enter_unlock(const struct call *call, struct rfn_point here)
-{
-    struct rfn_lock_call unlocking = lock_call(call);
-    return rfn_contention_unlock(&call->window->contention, &unlocking, here);
-}
-
 /* The end of a call that may be in a lock epoch, or else in an access epoch. */
 static int leave_locked(const struct call *call, struct rfn_point left, struct rfn_wait *wait)
 {
@@ -661,6 +652,7 @@ static bool understand(const struct rfn_one_sided *os, const struct rfn_call_eve
 static int begin(struct rfn_one_sided *os, const struct rfn_call_event *event, struct call *call,
                  struct rfn_point here)
 {
+    struct rfn_lock_call locking;
     switch (call->operation) {
     case RFN_MPI_Win_fence:
         return enter_fence(call->window, call, here);
@@ -674,7 +666,8 @@ static int begin(struct rfn_one_sided *os, const struct rfn_call_event *event, s
         return enter_lock(os, event, call);
     case RFN_MPI_Win_unlock:
     case RFN_MPI_Win_unlock_all:
-        return enter_unlock(call, here);
+        locking = lock_call(call);
+        return rfn_contention_unlock(&call->window->contention, &locking, here);
     default:
         return 0;
     }

@@ -30,13 +30,15 @@ struct rfn_tally {
     int64_t time_ns, min_ns, max_ns;
     uint32_t function, path;
     uint32_t version; /* which is this one of the symbol's (matching.h) */
-    bool region;      /* a begin, an end or a mark, no call */
-    bool first, last; /* begins or ends the run time: Init, Finalize */
-    bool setup;
+    struct rfn_tally_of {
+        bool region;      /* a begin, an end or a mark, no call */
+        bool first, last; /* begins or ends the run time: Init, Finalize */
+        bool setup;
+        bool collective, message, later; /* later: bytes count elsewhere (persistent) */
+        bool awaited;                    /* received bytes count at completion */
+    } of;
     _Alignas(LINE) struct rfn_volume volume; /* of that run */
     size_t row;
-    bool collective, message, later; /* later: bytes count elsewhere (persistent) */
-    bool awaited;                    /* received bytes count at completion */
     uint64_t failed_polls;
     int64_t between_polls_ns;
     uint64_t volume_before, volume_inside;
@@ -149,9 +151,9 @@ static int count_volume(struct rfn_profile_pass *pass, uint32_t rank, const stru
 {
     int64_t bytes = rfn_volume_bytes(pass->volumes, tally->function, volume);
     count_bytes(pass, &pass->profile->rows[tally->row], volume, count);
-    if (tally->collective && bytes >= 0)
+    if (tally->of.collective && bytes >= 0)
         count_collective(pass, rank, (uint64_t)bytes, count);
-    return tally->message ? count_message(pass, rank, volume, count) : 0;
+    return tally->of.message ? count_message(pass, rank, volume, count) : 0;
 }
 
 /* Ends the tally's run of equal volumes. */
@@ -160,19 +162,14 @@ static int settle(struct rfn_profile_pass *pass, uint32_t rank, struct rfn_tally
     struct rfn_volume volume = tally->volume;
     uint64_t run = tally->run;
     tally->run = 0;
-    if (!run || tally->later)
+    if (!run || tally->of.later)
         return 0;
-    if (tally->awaited)
+    if (tally->of.awaited)
         volume.received_bytes = -1;
     return count_volume(pass, rank, tally, &volume, run);
 }
 
 /* ---- signatures ---- */
-
-static bool moves_data(uint8_t class_)
-{
-    return class_ >= RFN_CLASS_ONE_TO_ALL && class_ <= RFN_CLASS_NEIGHBOR;
-}
 
 /* What kind of calls a tally is of. */
 static int kind_of(struct rfn_profile_pass *pass, struct rfn_tally *tally, uint32_t number,
@@ -186,15 +183,16 @@ static int kind_of(struct rfn_profile_pass *pass, struct rfn_tally *tally, uint3
     int64_t row = row_of(pass, number, path);
     RFN_TRY((int)(row < 0 ? row : 0));
     *tally = (struct rfn_tally){
-        .first = setup && (operation == RFN_MPI_Init || operation == RFN_MPI_Init_thread ||
-                           operation == RFN_MPI_Session_init),
-        .last = setup && (operation == RFN_MPI_Finalize || operation == RFN_MPI_Session_finalize),
-        .setup = setup,
-        .collective = moves_data(class_),
-        .message = class_ == RFN_CLASS_SEND || class_ == RFN_CLASS_SSEND ||
-                   class_ == RFN_CLASS_SENDRECV,
-        .later = function->flags & RFN_FUNCTION_PERSISTENT,
-        .awaited = nonblocking && (class_ == RFN_CLASS_RECV || class_ == RFN_CLASS_SENDRECV),
+        .of.first = setup && (operation == RFN_MPI_Init || operation == RFN_MPI_Init_thread ||
+                              operation == RFN_MPI_Session_init),
+        .of.last = setup &&
+                   (operation == RFN_MPI_Finalize || operation == RFN_MPI_Session_finalize),
+        .of.setup = setup,
+        .of.collective = class_ >= RFN_CLASS_ONE_TO_ALL && class_ <= RFN_CLASS_NEIGHBOR,
+        .of.message = class_ == RFN_CLASS_SEND || class_ == RFN_CLASS_SSEND ||
+                      class_ == RFN_CLASS_SENDRECV,
+        .of.later = function->flags & RFN_FUNCTION_PERSISTENT,
+        .of.awaited = nonblocking && (class_ == RFN_CLASS_RECV || class_ == RFN_CLASS_SENDRECV),
         .function = number,
         .path = path,
         .row = (size_t)row,
@@ -210,7 +208,7 @@ static int tally_init(struct rfn_profile_pass *pass, struct rfn_tally *tally,
     const struct rfn_function_info *function = rfn_archive_function(pass->archive,
                                                                     record->function);
     if (!rfn_class_is_mpi(function->class_))
-        tally->region = true;
+        tally->of.region = true;
     else
         RFN_TRY(kind_of(pass, tally, record->function, record->path));
     return 0;
@@ -241,7 +239,7 @@ static const struct rfn_tally *maker(const struct stream *stream,
     if (origin->symbol >= stream->n_tallies)
         return NULL;
     const struct rfn_tally *tally = stream->tallies[origin->symbol];
-    bool same = tally && !tally->region && tally->function == origin->function &&
+    bool same = tally && !tally->of.region && tally->function == origin->function &&
                 tally->path == origin->path;
     return same ? tally : NULL;
 }
@@ -308,11 +306,11 @@ static void take_ends(struct rfn_profile_pass *pass, const struct rfn_tally *tal
                       const struct rfn_replay_stream *at)
 {
     struct rfn_profile *profile = pass->profile;
-    if (tally->first && (!pass->seen_first || at->from_ns < profile->start_ns)) {
+    if (tally->of.first && (!pass->seen_first || at->from_ns < profile->start_ns)) {
         profile->start_ns = at->from_ns;
         pass->seen_first = true;
     }
-    if (tally->last && (!pass->seen_last || at->to_ns > profile->end_ns)) {
+    if (tally->of.last && (!pass->seen_last || at->to_ns > profile->end_ns)) {
         profile->end_ns = at->to_ns;
         pass->seen_last = true;
     }
@@ -350,7 +348,7 @@ static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struc
         tally->volume_before += (uint64_t)record->volume_gap;
         tally->volume_inside += (uint64_t)record->volume_inside;
     }
-    if (tally->setup)
+    if (tally->of.setup)
         take_ends(pass, tally, at);
     if (record->failed_poll) {
         tally->failed_polls += record->polls;
@@ -375,7 +373,7 @@ static int take_event(void *context, uint32_t number, const struct rfn_match_sym
     RFN_TRY(tally_of(pass, stream, at->record, &tally));
     tally->events++;
     take_gap(stream, at);
-    if (!tally->region)
+    if (!tally->of.region)
         return take_call(pass, stream, tally, symbol, at);
     return rfn_regions_event(pass->regions, &stream->regions, at->record,
                              clock_at(stream, at->from_ns));
@@ -455,7 +453,7 @@ static void finish_volume(const struct rfn_tally *tally, struct rfn_profile_row 
     row->volume_inside += tally->volume_inside;
     rank->volume_outside += tally->volume_before;
     rank->volume_mpi += tally->volume_inside;
-    if (tally->setup)
+    if (tally->of.setup)
         rank->volume_setup += tally->volume_inside;
 }
 
@@ -465,7 +463,7 @@ static int finish_tally(struct rfn_profile_pass *pass, uint32_t number, struct r
     struct rfn_profile_rank *rank = &profile->ranks[number];
     rank->events += tally->events;
     profile->events += tally->events;
-    if (tally->region) {
+    if (tally->of.region) {
         profile->region_events += tally->events;
         return 0;
     }
@@ -480,7 +478,7 @@ static int finish_tally(struct rfn_profile_pass *pass, uint32_t number, struct r
     pass->of_rank[tally->row].touched = true;
     rank->calls += tally->calls;
     rank->mpi_ns += tally->time_ns;
-    if (tally->setup)
+    if (tally->of.setup)
         rank->setup_ns += tally->time_ns;
     finish_volume(tally, row, rank);
     profile->calls += tally->calls;

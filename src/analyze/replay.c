@@ -38,6 +38,26 @@ struct heap {
     uint32_t *places; /* by stream: where it is, + 1 */
 };
 
+/* The leaving event is to be shown again. */
+struct again {
+    bool *stays;      /* by stream: its event is shown again later; it is ready then */
+    int64_t shown_ns; /* when the leaving event is shown */
+    bool asked;       /* it is to be, and has not left: */
+    int64_t ns;       /* then */
+};
+
+/* Streams that could not be read to their end. */
+struct losses {
+    uint32_t n, told_of; /* the one that the error is of */
+    int error;
+    struct rfn_diag diag, scratch;
+};
+
+struct progress {
+    uint64_t left, told; /* events that have left; at the last call of the hook */
+    double events;
+};
+
 struct rfn_replay {
     const struct rfn_archive *archive;
     struct rfn_replay_hooks hooks;
@@ -49,19 +69,13 @@ struct rfn_replay {
     struct heap parked;
     uint32_t *woken; /* while a hook runs the heap must stay as it is */
     size_t n_woken;
-    int64_t turn_ns;                /* when another stream than the one that moves has its turn;
-                                       INT64_MIN: perhaps at once, for it has been woken */
+    int64_t turn_ns; /* when another stream than the one that moves has its turn; INT64_MIN: perhaps
+                        at once, for it has been woken */
     int64_t earliest_ns, latest_ns; /* bounds of stamps */
     int64_t start_ns;
-    bool *stays;         /* by stream: its event is shown again later; it is ready then */
-    int64_t shown_ns;    /* when the leaving event is shown */
-    bool again;          /* it is to be, and has not left: */
-    int64_t again_ns;    /* then */
-    uint64_t left, told; /* events that have left; at the last progress */
-    double events;
-    uint32_t lost, told_of; /* streams; the one that the error is of */
-    int error;
-    struct rfn_diag diag, scratch;
+    struct again again;
+    struct progress progress;
+    struct losses losses;
 };
 
 /* ---- streams that are ready ---- */
@@ -194,35 +208,35 @@ static void set_bounds(struct rfn_replay *replay)
 static int64_t moved(const struct rfn_replay *replay, struct rfn_replay_stream *stream,
                      int64_t recorded_ns)
 {
-    if (recorded_ns < stream->recorded_ns)
-        recorded_ns = stream->recorded_ns;
+    if (recorded_ns < stream->clock.recorded_ns)
+        recorded_ns = stream->clock.recorded_ns;
     if (recorded_ns > replay->latest_ns)
         recorded_ns = replay->latest_ns;
-    if (stream->shift_ns) {
-        int64_t less = (recorded_ns - stream->recorded_ns) / 100;
-        stream->shift_ns -= less < stream->shift_ns ? less : stream->shift_ns;
+    if (stream->clock.shift_ns) {
+        int64_t less = (recorded_ns - stream->clock.recorded_ns) / 100;
+        stream->clock.shift_ns -= less < stream->clock.shift_ns ? less : stream->clock.shift_ns;
     }
-    stream->recorded_ns = recorded_ns;
-    int64_t ns = recorded_ns + stream->shift_ns;
+    stream->clock.recorded_ns = recorded_ns;
+    int64_t ns = recorded_ns + stream->clock.shift_ns;
     return ns < replay->latest_ns ? ns : replay->latest_ns;
 }
 
 void rfn_replay_put_off(struct rfn_replay *replay, uint32_t stream, int64_t ns)
 {
     struct rfn_replay_stream *of = &replay->streams[stream];
-    of->shift_ns = ns - of->recorded_ns;
+    of->clock.shift_ns = ns - of->clock.recorded_ns;
     of->exit_ns = ns;
-    replay->again = true;
-    replay->again_ns = ns;
+    replay->again.asked = true;
+    replay->again.ns = ns;
 }
 
 bool rfn_replay_ask_again(struct rfn_replay *replay, uint32_t stream, int64_t ns)
 {
-    if (ns <= replay->shown_ns || ns >= NEVER)
+    if (ns <= replay->again.shown_ns || ns >= NEVER)
         return false;
-    replay->again = true;
-    replay->again_ns = ns;
-    replay->stays[stream] = true;
+    replay->again.asked = true;
+    replay->again.ns = ns;
+    replay->again.stays[stream] = true;
     return true;
 }
 
@@ -238,10 +252,10 @@ static void close_stream(struct rfn_replay_stream *stream)
 /* Of the lowest stream it is told why, whichever comes first in time. */
 static void lose(struct rfn_replay *replay, uint32_t number, int error, const struct rfn_diag *diag)
 {
-    if (!replay->lost++ || number < replay->told_of) {
-        replay->told_of = number;
-        replay->error = error;
-        replay->diag = *diag;
+    if (!replay->losses.n++ || number < replay->losses.told_of) {
+        replay->losses.told_of = number;
+        replay->losses.error = error;
+        replay->losses.diag = *diag;
     }
 }
 
@@ -250,17 +264,17 @@ static inline void set_times(const struct rfn_replay *replay, struct rfn_replay_
                              int64_t enter_ns, int64_t exit_ns, bool sound)
 {
     stream->before_ns = stream->exit_ns;
-    sound = sound || (enter_ns >= stream->recorded_ns && exit_ns >= enter_ns &&
+    sound = sound || (enter_ns >= stream->clock.recorded_ns && exit_ns >= enter_ns &&
                       exit_ns <= replay->latest_ns);
-    if (sound && !stream->shift_ns) {
+    if (sound && !stream->clock.shift_ns) {
         stream->enter_ns = stream->from_ns = enter_ns;
-        stream->exit_ns = stream->to_ns = stream->recorded_ns = exit_ns;
+        stream->exit_ns = stream->to_ns = stream->clock.recorded_ns = exit_ns;
         return;
     }
     stream->enter_ns = moved(replay, stream, enter_ns);
-    stream->from_ns = stream->recorded_ns;
+    stream->from_ns = stream->clock.recorded_ns;
     stream->exit_ns = moved(replay, stream, exit_ns);
-    stream->to_ns = stream->recorded_ns;
+    stream->to_ns = stream->clock.recorded_ns;
 }
 
 /* The event at a place of the iteration is the stream's next one. */
@@ -268,18 +282,18 @@ static void next_of_batch(const struct rfn_replay *replay, struct rfn_replay_str
                           uint32_t place)
 {
     struct rfn_batch *batch = stream->batch;
-    if (stream->together && !stream->shift_ns) {
+    if (stream->together && !stream->clock.shift_ns) {
         rfn_replay_go_on(stream, place);
         return;
     }
     const struct rfn_batch_time *time = &batch->times[batch->taken];
-    int64_t enter_ns = stream->batch_ns + time->gap_ns;
-    stream->batch_ns = enter_ns + time->duration_ns;
+    int64_t enter_ns = stream->clock.batch_ns + time->gap_ns;
+    stream->clock.batch_ns = enter_ns + time->duration_ns;
     stream->record = batch->records[place];
     stream->begins = !place && (batch->taken ? batch->all_begin : batch->begins);
     stream->place = place;
     batch->taken++;
-    set_times(replay, stream, enter_ns, stream->batch_ns, stream->together);
+    set_times(replay, stream, enter_ns, stream->clock.batch_ns, stream->together);
 }
 
 /* Whether a batch's times need not be mended (set_times): then the recorded ones hold as they are.
@@ -287,14 +301,14 @@ static void next_of_batch(const struct rfn_replay *replay, struct rfn_replay_str
 static bool in_order(const struct rfn_replay *replay, const struct rfn_replay_stream *stream,
                      const struct rfn_batch *batch)
 {
-    return batch->before_ns >= stream->recorded_ns && batch->end_ns <= replay->latest_ns;
+    return batch->before_ns >= stream->clock.recorded_ns && batch->end_ns <= replay->latest_ns;
 }
 
 static int end_batch(struct rfn_replay *replay, uint32_t number)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
     RFN_TRY(replay->hooks.end_batch(replay->hooks.context, number, stream));
-    replay->left += stream->batch->taken;
+    replay->progress.left += stream->batch->taken;
     stream->batch = NULL;
     stream->together = false;
     return 0;
@@ -307,12 +321,12 @@ static int begin_batch(struct rfn_replay *replay, uint32_t number)
     struct rfn_batch *batch;
     if (!replay->batches)
         return 0;
-    int got = rfn_cursor_next_batch(stream->cursor, &batch, &replay->scratch);
+    int got = rfn_cursor_next_batch(stream->cursor, &batch, &replay->losses.scratch);
     if (got <= 0)
         return got;
     stream->batch = batch;
     stream->together = in_order(replay, stream, batch);
-    stream->batch_ns = batch->before_ns;
+    stream->clock.batch_ns = batch->before_ns;
     stream->context = batch->context;
     next_of_batch(replay, stream, 0);
     RFN_TRY(replay->hooks.begin_batch(replay->hooks.context, number, stream));
@@ -334,11 +348,11 @@ static int fetch(struct rfn_replay *replay, uint32_t number)
     if (got > 0)
         return got;
     if (!got)
-        got = rfn_cursor_next(stream->cursor, &stream->record, &replay->scratch);
+        got = rfn_cursor_next(stream->cursor, &stream->record, &replay->losses.scratch);
     if (got == RFN_E_NOMEM)
         return got;
     if (got < 0)
-        lose(replay, number, got, &replay->scratch);
+        lose(replay, number, got, &replay->losses.scratch);
     if (got <= 0) {
         close_stream(stream);
         return 0;
@@ -370,10 +384,10 @@ static int open_stream(struct rfn_replay *replay, uint32_t number)
     struct rfn_stream_info info = rfn_archive_stream(replay->archive, number);
     stream->rank = info.rank;
     stream->thread = info.thread;
-    stream->recorded_ns = replay->earliest_ns;
+    stream->clock.recorded_ns = replay->earliest_ns;
     stream->several = has_rank(replay, number - 1, info.rank) ||
                       has_rank(replay, number + 1, info.rank);
-    replay->events += (double)info.events;
+    replay->progress.events += (double)info.events;
     if (info.rank >= rfn_archive_run(replay->archive)->ranks)
         return 0;
     int error = rfn_cursor_open(replay->archive, number, &stream->cursor, &diag);
@@ -411,9 +425,9 @@ int rfn_replay_new(const struct rfn_archive *archive, const struct rfn_replay_ho
     made->parked.entries = calloc((size_t)n + 1, sizeof *made->parked.entries);
     made->parked.places = calloc((size_t)n + 1, sizeof *made->parked.places);
     made->woken = calloc((size_t)n + 1, sizeof *made->woken);
-    made->stays = calloc((size_t)n + 1, sizeof *made->stays);
+    made->again.stays = calloc((size_t)n + 1, sizeof *made->again.stays);
     bool all = made->streams && made->parked.entries && made->parked.places && made->woken &&
-               made->stays;
+               made->again.stays;
     int error = all ? make_tournament(&made->ready, n) : RFN_E_NOMEM;
     for (uint32_t i = 0; i < n && !error; i++)
         error = open_stream(made, i);
@@ -436,7 +450,7 @@ void rfn_replay_free(struct rfn_replay *replay)
     free(replay->parked.entries);
     free(replay->parked.places);
     free(replay->woken);
-    free(replay->stays);
+    free(replay->again.stays);
     free(replay);
 }
 
@@ -482,17 +496,17 @@ int64_t rfn_replay_start_ns(const struct rfn_replay *replay)
 
 uint32_t rfn_replay_lost(const struct rfn_replay *replay, int *error, struct rfn_diag *diag)
 {
-    *error = replay->error;
-    *diag = replay->diag;
-    return replay->lost;
+    *error = replay->losses.error;
+    *diag = replay->losses.diag;
+    return replay->losses.n;
 }
 
 /* ---- the run ---- */
 
 void rfn_replay_wake(struct rfn_replay *replay, uint32_t stream)
 {
-    if (replay->stays[stream])
-        replay->stays[stream] = false;
+    if (replay->again.stays[stream])
+        replay->again.stays[stream] = false;
     else if (replay->parked.places[stream])
         take_out(&replay->parked, stream);
     else
@@ -519,8 +533,8 @@ static inline void take_woken(struct rfn_replay *replay)
 static int64_t next_ns(const struct rfn_replay *replay, uint32_t number)
 {
     const struct rfn_replay_stream *stream = &replay->streams[number];
-    if (replay->again)
-        return replay->again_ns;
+    if (replay->again.asked)
+        return replay->again.ns;
     return stream->held ? stream->enter_ns : stream->exit_ns;
 }
 
@@ -528,7 +542,7 @@ static int64_t next_ns(const struct rfn_replay *replay, uint32_t number)
 static void has_left(struct rfn_replay *replay, struct rfn_replay_stream *stream)
 {
     stream->first = false;
-    replay->left += !stream->batch;
+    replay->progress.left += !stream->batch;
 }
 
 /* An event that has been fetched enters, at once or, in a process with several threads, when it is
@@ -570,7 +584,7 @@ static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
 {
     struct rfn_replay_stream *stream = &replay->streams[number];
     int result = replay->hooks.leave(replay->hooks.context, number, stream, forced);
-    if (result < 0 || replay->again)
+    if (result < 0 || replay->again.asked)
         return result < 0 ? result : 1;
     if (result == RFN_REPLAY_PARK) {
         push(&replay->parked, stream->exit_ns, number);
@@ -596,9 +610,9 @@ static int move_earliest(struct rfn_replay *replay)
     uint32_t number = replay->ready.earliest.stream;
     const struct rfn_replay_stream *stream = &replay->streams[number];
     replay->turn_ns = replay->ready.second.ns;
-    replay->shown_ns = replay->ready.earliest.ns;
-    replay->again = false;
-    replay->stays[number] = false;
+    replay->again.shown_ns = replay->ready.earliest.ns;
+    replay->again.asked = false;
+    replay->again.stays[number] = false;
     int stays = stream->held ? enter_held(replay, number) : leave(replay, number, false);
     replay->ready.earliest.ns = stays > 0 ? next_ns(replay, number) : NEVER;
     return stays;
@@ -609,8 +623,8 @@ static int leave_forced(struct rfn_replay *replay)
 {
     uint32_t number = replay->parked.entries[0].stream;
     replay->turn_ns = INT64_MIN;
-    replay->shown_ns = NEVER; /* not again */
-    replay->again = false;
+    replay->again.shown_ns = NEVER; /* not again */
+    replay->again.asked = false;
     take_out(&replay->parked, number);
     int stays = leave(replay, number, true);
     if (stays > 0)
@@ -664,10 +678,11 @@ static inline void look_ahead(const struct rfn_replay *replay)
 
 static void tell(struct rfn_replay *replay)
 {
-    if (replay->left - replay->told < 65536 || !replay->hooks.progress)
+    if (replay->progress.left - replay->progress.told < 65536 || !replay->hooks.progress)
         return;
-    replay->told = replay->left;
-    replay->hooks.progress(replay->hooks.progress_context, (double)replay->left / replay->events);
+    replay->progress.told = replay->progress.left;
+    replay->hooks.progress(replay->hooks.progress_context,
+                           (double)replay->progress.left / replay->progress.events);
 }
 
 __attribute__((flatten)) int rfn_replay_run(struct rfn_replay *replay)

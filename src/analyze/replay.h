@@ -40,8 +40,10 @@ struct rfn_replay_stream {
     int64_t from_ns, to_ns;    /* the same as recorded, not moved; 0 without times */
     bool first;                /* there was none before it */
     /* the replay's own */
-    int64_t shift_ns, recorded_ns; /* of the clock; the last recorded stamp seen */
-    int64_t batch_ns;              /* in the batch: exit of the event before */
+    struct rfn_replay_clock {
+        int64_t shift_ns, recorded_ns; /* of the clock; the last recorded stamp seen */
+        int64_t batch_ns;              /* in the batch: exit of the event before */
+    } clock;
     bool open;
     bool several; /* its process has other threads */
     bool held;    /* the current event has not entered yet */
@@ -93,14 +95,14 @@ static inline void rfn_replay_go_on(struct rfn_replay_stream *at, uint32_t place
 {
     struct rfn_batch *batch = at->batch;
     const struct rfn_batch_time *time = &batch->times[batch->taken];
-    int64_t enter_ns = at->batch_ns + time->gap_ns, exit_ns = enter_ns + time->duration_ns;
+    int64_t enter_ns = at->clock.batch_ns + time->gap_ns, exit_ns = enter_ns + time->duration_ns;
     at->record = batch->records[place];
     at->begins = !place && (batch->taken ? batch->all_begin : batch->begins);
     at->place = place;
     batch->taken++;
     at->before_ns = at->exit_ns;
     at->enter_ns = at->from_ns = enter_ns;
-    at->exit_ns = at->to_ns = at->recorded_ns = at->batch_ns = exit_ns;
+    at->exit_ns = at->to_ns = at->clock.recorded_ns = at->clock.batch_ns = exit_ns;
 }
 
 /* The same for n events, of which the last is at this place and has these times: exit of the one
@@ -114,7 +116,7 @@ static inline void rfn_replay_skip(struct rfn_replay_stream *at, uint32_t n, uin
     at->batch->taken += n;
     at->before_ns = before_ns;
     at->enter_ns = at->from_ns = enter_ns;
-    at->exit_ns = at->to_ns = at->recorded_ns = at->batch_ns = exit_ns;
+    at->exit_ns = at->to_ns = at->clock.recorded_ns = at->clock.batch_ns = exit_ns;
 }
 
 /* *replay is to be freed. Streams that cannot be opened are lost. RFN_E_NOMEM. */

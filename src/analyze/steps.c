@@ -72,6 +72,9 @@ static void allow(struct rfn_steps *steps, const struct rfn_archive *archive, bo
 
 /* ---- beginning and end ---- */
 
+static int show_step(void *context, uint32_t number, const struct rfn_match_step *step);
+static int end_stream(void *context, uint32_t number, int64_t ns);
+
 int rfn_steps_init(struct rfn_steps *steps, const struct rfn_archive *archive,
                    const struct rfn_criterion *criterion, bool all,
                    struct rfn_activities *activities)
@@ -79,6 +82,8 @@ int rfn_steps_init(struct rfn_steps *steps, const struct rfn_archive *archive,
     struct rfn_store_options options = {.criterion = *criterion, .max_per_kind = MAX_PER_KIND};
     uint32_t n = rfn_archive_run(archive)->streams;
     *steps = (struct rfn_steps){.activities = activities, .n_streams = n};
+    steps->stepper = (struct rfn_match_stepper){
+        .context = steps, .step = show_step, .end = end_stream};
     steps->store = rfn_store_new(&options);
     steps->streams = calloc(n + (size_t)1, sizeof *steps->streams);
     if (!steps->store || !steps->streams)
@@ -203,7 +208,8 @@ static int find_member(struct rfn_steps *steps, uint32_t stream, struct rfn_step
     return 0;
 }
 
-int rfn_steps_end_segment(struct rfn_steps *steps, uint32_t number, int64_t ns)
+__attribute__((noinline)) static int end_segment(struct rfn_steps *steps, uint32_t number,
+                                                 int64_t ns)
 {
     struct rfn_step_stream *stream = &steps->streams[number];
     const struct rfn_segment put = {
@@ -281,8 +287,8 @@ static inline bool begin_context(struct rfn_steps *steps, struct rfn_step_stream
     return taking;
 }
 
-bool rfn_steps_begin(struct rfn_steps *steps, uint32_t number, uint32_t context, uint32_t site,
-                     int64_t start_ns)
+static bool begin_segment(struct rfn_steps *steps, uint32_t number, uint32_t context, uint32_t site,
+                          int64_t start_ns)
 {
     struct rfn_step_stream *stream = &steps->streams[number];
     const struct rfn_step_group *group = stream->group;
@@ -299,13 +305,9 @@ bool rfn_steps_begin(struct rfn_steps *steps, uint32_t number, uint32_t context,
     return true;
 }
 
-void rfn_steps_start(struct rfn_steps *steps, uint32_t number, int64_t ns)
-{
-    steps->streams[number].first_ns = ns;
-}
-
-int rfn_steps_take(struct rfn_steps *steps, uint32_t number, uint32_t site, int64_t enter_ns,
-                   int64_t exit_ns)
+/* Not in line: most segments are not looked at. */
+__attribute__((noinline)) static int take(struct rfn_steps *steps, uint32_t number, uint32_t site,
+                                          int64_t enter_ns, int64_t exit_ns)
 {
     struct rfn_step_stream *stream = &steps->streams[number];
     size_t n = stream->n;
@@ -320,11 +322,26 @@ int rfn_steps_take(struct rfn_steps *steps, uint32_t number, uint32_t site, int6
 
 /* ---- the end ---- */
 
-int rfn_steps_end_stream(struct rfn_steps *steps, uint32_t number, int64_t ns)
+/* An event that begins a segment, or of one that is looked at: 1, it is. */
+static int show_step(void *context, uint32_t number, const struct rfn_match_step *step)
 {
+    struct rfn_steps *steps = context;
+    if (step->begins && steps->streams[number].taking)
+        RFN_TRY(end_segment(steps, number, step->before_ns));
+    if (step->first)
+        steps->streams[number].first_ns = step->enter_ns;
+    if (step->begins && !begin_segment(steps, number, step->segment, step->site, step->before_ns))
+        return 0;
+    RFN_TRY(take(steps, number, step->site, step->enter_ns, step->exit_ns));
+    return 1;
+}
+
+static int end_stream(void *context, uint32_t number, int64_t ns)
+{
+    struct rfn_steps *steps = context;
     struct rfn_step_stream *stream = &steps->streams[number];
     steps->span_ns += (double)ns - (double)stream->first_ns;
-    return stream->taking ? rfn_steps_end_segment(steps, number, ns) : 0;
+    return stream->taking ? end_segment(steps, number, ns) : 0;
 }
 
 static int by_place(const void *left, const void *right)
@@ -378,22 +395,6 @@ static int plan(struct rfn_steps *steps, const struct rfn_archive *archive)
     return rfn_steps_choose(steps, archive);
 }
 
-static int show_event(struct rfn_steps *steps, uint32_t number, const struct rfn_record *record,
-                      int64_t before_ns)
-{
-    struct rfn_call_site at = {record->function, record->path};
-    int64_t site = rfn_site_of(steps->activities, at);
-    RFN_TRY((int)(site < 0 ? site : 0));
-    if (record->begins) {
-        if (steps->streams[number].taking)
-            RFN_TRY(rfn_steps_end_segment(steps, number, before_ns));
-        rfn_steps_begin(steps, number, record->context, (uint32_t)site, before_ns);
-    }
-    if (!steps->streams[number].taking)
-        return 0;
-    return rfn_steps_take(steps, number, (uint32_t)site, record->enter_ns, record->exit_ns);
-}
-
 static int read_stream(struct rfn_steps *steps, const struct rfn_archive *archive, uint32_t number)
 {
     const struct rfn_record *record = NULL;
@@ -403,20 +404,29 @@ static int read_stream(struct rfn_steps *steps, const struct rfn_archive *archiv
     int more = open_stream(steps, archive, number, &cursor), shown = 0;
     if (more <= 0)
         return more;
-    while (!shown && !steps->too_irregular &&
+    while (shown >= 0 && !steps->too_irregular &&
            (more = rfn_cursor_next(cursor, &record, &diag)) > 0) {
-        if (!record->index) {
-            before_ns = record->enter_ns;
-            rfn_steps_start(steps, number, before_ns);
-        }
-        shown = show_event(steps, number, record, before_ns);
+        const bool first = record->index == 0;
+        const struct rfn_call_site at = {record->function, record->path};
+        int64_t site = rfn_site_of(steps->activities, at);
+        const struct rfn_match_step step = {.site = (uint32_t)site,
+                                            .begins = record->begins,
+                                            .first = first,
+                                            .segment = record->context,
+                                            .before_ns = first ? record->enter_ns : before_ns,
+                                            .enter_ns = record->enter_ns,
+                                            .exit_ns = record->exit_ns};
+        if (site < 0)
+            shown = (int)site;
+        else if (step.begins || steps->streams[number].taking)
+            shown = show_step(steps, number, &step);
         before_ns = record->exit_ns;
     }
     rfn_cursor_close(cursor);
     RFN_TRY(shown);
     if (more == RFN_E_NOMEM)
         return more;
-    return record ? rfn_steps_end_stream(steps, number, before_ns) : 0;
+    return record ? end_stream(steps, number, before_ns) : 0;
 }
 
 static int read_all(struct rfn_steps *steps, const struct rfn_archive *archive,

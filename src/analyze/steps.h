@@ -14,6 +14,7 @@
 #define RFN_ANALYZE_STEPS_H
 
 #include "analyze/activity.h"
+#include "analyze/matching.h"
 #include "analyze/step_places.h"
 #include "base/buf.h"
 #include "reduce/store.h"
@@ -43,6 +44,7 @@ struct rfn_step_stream {
 };
 
 struct rfn_steps {
+    struct rfn_match_stepper stepper;  /* by which it takes the events of a walk */
     struct rfn_store *store;           /* of context 0; events are sites */
     struct rfn_activities *activities; /* for the numbers of sites; borrowed */
     struct rfn_step_places places;
@@ -68,20 +70,6 @@ int rfn_steps_open(struct rfn_steps *steps, const struct rfn_archive *archive, u
                    struct rfn_cursor *cursor);
 int rfn_steps_choose(struct rfn_steps *steps, const struct rfn_archive *archive);
 
-/* A stream of a known group begins. Without events it neither begins nor ends. */
-void rfn_steps_start(struct rfn_steps *steps, uint32_t stream, int64_t ns);
-/* An event begins a segment, of this context, or with a mark at this site. start_ns: the exit of
- * the event before it; of the first event its own enter. Returns whether the segment is looked at:
- * then all of its events are to be shown (rfn_steps_take), also the first, and its end when the
- * next one begins. */
-bool rfn_steps_begin(struct rfn_steps *steps, uint32_t stream, uint32_t context, uint32_t site,
-                     int64_t start_ns);
-/* RFN_E_NOMEM. */
-int rfn_steps_take(struct rfn_steps *steps, uint32_t stream, uint32_t site, int64_t enter_ns,
-                   int64_t exit_ns);
-int rfn_steps_end_segment(struct rfn_steps *steps, uint32_t stream, int64_t ns);
-/* The stream has ended. RFN_E_NOMEM. */
-int rfn_steps_end_stream(struct rfn_steps *steps, uint32_t stream, int64_t ns);
 /* After the end of all streams. */
 void rfn_steps_end(struct rfn_steps *steps);
 

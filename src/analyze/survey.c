@@ -81,11 +81,6 @@ static int received(struct work *work, const struct rfn_record *record,
     return 0;
 }
 
-static bool is_wildcard(const struct rfn_volume *volume)
-{
-    return volume->source == RFN_ANY || volume->tag == RFN_ANY;
-}
-
 /* A call that sends or receives, and is over when it returns. A matched probe takes the message,
  * the receive that follows only fetches it. */
 static int message(struct work *work, const struct rfn_call_event *call,
@@ -114,7 +109,7 @@ static int created(struct work *work, const struct rfn_call_event *call,
     work->open[id].active = call->call->variant == RFN_CALL_NONBLOCKING;
     if (call->call->variant == RFN_CALL_NONBLOCKING)
         work->survey->messages += work->open[id].sent;
-    if (rfn_call_receives(call->call) && is_wildcard(volume))
+    if (rfn_call_receives(call->call) && (volume->source == RFN_ANY || volume->tag == RFN_ANY))
         work->survey->wants_fates = true;
     return 0;
 }

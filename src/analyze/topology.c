@@ -345,13 +345,6 @@ static int adjacent(struct rfn_topologies *topologies, const struct rfn_call_eve
     return append_members(topology, &topology->lists[self], in, n);
 }
 
-static int add_edge(struct topology *topology, int64_t from, int64_t to)
-{
-    if (!is_member(topology, from) || !is_member(topology, to))
-        return 0;
-    return append(&topology->lists[to], (uint32_t)from);
-}
-
 static int edges(struct rfn_topologies *topologies, const struct rfn_call_event *event,
                  int64_t made)
 {
@@ -364,24 +357,21 @@ static int edges(struct rfn_topologies *topologies, const struct rfn_call_event 
     if (!topology || topology->form != FORM_DISTRIBUTED)
         return 0;
     for (size_t i = 0; i < n && i < n_degrees; i++) {
-        for (int64_t k = 0; k < degrees[i] && at < n_to; k++)
-            RFN_TRY(add_edge(topology, from[i], to[at++]));
+        for (int64_t k = 0; k < degrees[i] && at < n_to; k++, at++) {
+            if (is_member(topology, from[i]) && is_member(topology, to[at]))
+                RFN_TRY(append(&topology->lists[to[at]], (uint32_t)from[i]));
+        }
     }
     return 0;
 }
 
 /* ---- events ---- */
 
-static void duplicate(struct rfn_topologies *topologies, int64_t parent, int64_t made)
-{
-    if (parent >= 0 && parent < topologies->n_comms)
-        topologies->of_comm[made] = topologies->of_comm[parent];
-}
-
 /* What every rank tells in the same way is taken from the first. */
 static int learn(struct rfn_topologies *topologies, const struct rfn_call_event *event,
                  int64_t made)
 {
+    int64_t parent;
     if (topologies->of_comm[made])
         return 0;
     switch (event->call->operation) {
@@ -392,7 +382,9 @@ static int learn(struct rfn_topologies *topologies, const struct rfn_call_event 
     case RFN_MPI_Graph_create:
         return graph(topologies, event, made);
     default:
-        duplicate(topologies, rfn_word(event, RFN_IN_COMM, -1), made);
+        parent = rfn_word(event, RFN_IN_COMM, -1);
+        if (parent >= 0 && parent < topologies->n_comms)
+            topologies->of_comm[made] = topologies->of_comm[parent];
         return 0;
     }
 }

@@ -129,14 +129,6 @@ static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait
     return 0;
 }
 
-static int completed(const struct rfn_leaving *leaving)
-{
-    RFN_TRY(rfn_tally_wait(&leaving->pass->tally, leaving->completion.pattern,
-                           rfn_symbol_of(leaving->of)->site, leaving->at->rank,
-                           leaving->completion.ns, NULL, 0));
-    return did_here(leaving, RFN_ACTIVITY_WAIT, leaving->completion.ns);
-}
-
 /* The waits of the call, one behind the other. */
 static int waited_all(const struct rfn_leaving *leaving, int64_t first_ns)
 {
@@ -174,7 +166,10 @@ static int divide(struct rfn_leaving *leaving)
     if (leaving->completion.ns > 0 && left > 0) {
         leaving->completion.ns = rfn_least(leaving->completion.ns, left);
         left -= leaving->completion.ns;
-        RFN_TRY(completed(leaving));
+        RFN_TRY(rfn_tally_wait(&leaving->pass->tally, leaving->completion.pattern,
+                               rfn_symbol_of(leaving->of)->site, leaving->at->rank,
+                               leaving->completion.ns, NULL, 0));
+        RFN_TRY(did_here(leaving, RFN_ACTIVITY_WAIT, leaving->completion.ns));
     }
     if (leaving->in_step
             .is) /* not at the end: ranks may leave a call of files at very different times */

@@ -188,8 +188,7 @@ static inline int enter(struct rfn_wait_pass *pass, struct rfn_wait_stream *stre
 {
     int64_t gap_ns = at->enter_ns - at->before_ns, ns = at->exit_ns - at->enter_ns;
     stream->match.symbol = &event->symbol->match;
-    if (at->begins || stream->in_step)
-        RFN_TRY(rfn_pass_show_step(pass, number, at));
+    RFN_TRY(rfn_match_step_at(&pass->match, &stream->match, number, at));
     stream->match.since_ns = at->enter_ns;
     if (gap_ns > 0)
         RFN_TRY(rfn_pass_did(pass, stream, event->gap_activity, gap_ns));
@@ -331,14 +330,17 @@ static inline int step(const struct run *run, const struct rfn_loop_event *event
     }
 }
 
-/* The event begins a segment: it is shown if that is looked at. */
-static inline int begin_step(const struct run *run, uint32_t site, int64_t before_ns)
+/* The event begins a segment. */
+static inline int begin_step(const struct run *run, const struct rfn_loop_event *event,
+                             int64_t before_ns)
 {
-    struct rfn_steps *steps = run->pass->steps;
-    run->stream->in_step = rfn_steps_begin(steps, run->number, run->context, site, before_ns);
-    if (!run->stream->in_step)
-        return 0;
-    return rfn_steps_take(steps, run->number, site, run->enter_ns, run->exit_ns);
+    const struct rfn_match_step step = {.site = event->site,
+                                        .begins = true,
+                                        .segment = run->context,
+                                        .before_ns = before_ns,
+                                        .enter_ns = run->enter_ns,
+                                        .exit_ns = run->exit_ns};
+    return rfn_match_step(&run->pass->match, &run->stream->match, run->number, &step);
 }
 
 /* As many events as there is room for in the log, but not more than n. The chain gets room for all
@@ -365,7 +367,7 @@ __attribute__((noinline, flatten)) static int run_on(struct rfn_wait_pass *pass,
     struct rfn_chain *chain = &stream->critical.chains[stream->critical.current];
     const struct rfn_loop_event *events = stream->loop->events, *event = &events[at->place];
     const struct rfn_loop_event *end = events + batch->width, *last = NULL;
-    const bool begins = batch->all_begin && pass->steps;
+    const bool begins = batch->all_begin && pass->match.stepper;
     int64_t n = make_room(stream, chain, batch->n - batch->taken + 1), done = 0;
     int64_t before_ns = 0, enter_ns = 0, last_ns = at->before_ns;
     int what = STEP_OVER;
@@ -378,14 +380,14 @@ __attribute__((noinline, flatten)) static int run_on(struct rfn_wait_pass *pass,
                       .rank = at->rank,
                       .context = at->context,
                       .site = stream->site};
-    for (; done < n && !stream->in_step; done++, time++) {
+    for (; done < n && !stream->match.in_step; done++, time++) {
         run.enter_ns = last_ns + time->gap_ns;
         run.exit_ns = run.enter_ns + time->duration_ns;
         what = step(&run, event, time);
         if (what <= STEP_NONE)
             break;
         if (event == events && begins)
-            RFN_TRY(begin_step(&run, event->site, last_ns));
+            RFN_TRY(begin_step(&run, event, last_ns));
         if (what == STEP_AWAITS)
             break;
         before_ns = last_ns;
@@ -429,7 +431,7 @@ static int leave_early(struct rfn_wait_pass *pass, struct rfn_wait_stream *strea
 static inline bool may_run(const struct rfn_wait_stream *stream, const struct rfn_replay_stream *at)
 {
     const struct rfn_batch *batch = at->batch;
-    return !stream->in_step && !batch->failed && batch->taken > 1 &&
+    return !stream->match.in_step && !batch->failed && batch->taken > 1 &&
            at->enter_ns - at->before_ns == batch->times[batch->taken - 1].gap_ns;
 }
 
@@ -438,7 +440,7 @@ __attribute__((flatten)) int rfn_pass_enter_loop(struct rfn_wait_pass *pass,
                                                  struct rfn_replay_stream *at, bool *entered)
 {
     const struct rfn_loop_event *event = known(pass, stream, at);
-    if (!at->together || at->shift_ns || stream->polls.any || !event)
+    if (!at->together || at->clock.shift_ns || stream->polls.any || !event)
         return 0;
     *entered = true;
     stream->polled_ns = 0;

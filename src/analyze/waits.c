@@ -52,20 +52,13 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match
     RFN_TRY((int)(site < 0 ? site : 0));
     int64_t activity = rfn_activity_of(&pass->activities, &in_mpi);
     RFN_TRY((int)(activity < 0 ? activity : 0));
-    symbol->site = (uint32_t)site;
+    symbol->site = of->site = (uint32_t)site;
     symbol->mpi_activity = (uint32_t)activity;
     symbol->before = UINT32_MAX;
     return 0;
 }
 
 /* ---- between events ---- */
-
-static int enter_region(struct rfn_wait_stream *stream, int64_t region)
-{
-    RFN_TRY(RFN_GROW(stream->regions, stream->regions_capacity, stream->n_regions + 1));
-    stream->regions[stream->n_regions++] = (uint32_t)region;
-    return 0;
-}
 
 /* Ends the innermost region of that name; an end without a beginning ends nothing. */
 static void leave_region(struct rfn_wait_stream *stream, int64_t region)
@@ -121,26 +114,6 @@ static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_re
            !record->failed_poll;
 }
 
-int rfn_pass_show_step(struct rfn_wait_pass *pass, uint32_t number,
-                       const struct rfn_replay_stream *at)
-{
-    struct rfn_wait_stream *stream = &pass->streams[number];
-    uint32_t site = rfn_symbol_of(stream)->site;
-    if (!pass->steps)
-        return 0;
-    if (at->begins) {
-        if (stream->in_step)
-            RFN_TRY(rfn_steps_end_segment(pass->steps, number, at->before_ns));
-        if (at->first)
-            rfn_steps_start(pass->steps, number, at->enter_ns);
-        stream->in_step = rfn_steps_begin(pass->steps, number, at->context, site,
-                                          at->first ? at->enter_ns : at->before_ns);
-        if (!stream->in_step)
-            return 0;
-    }
-    return rfn_steps_take(pass->steps, number, site, at->enter_ns, at->exit_ns);
-}
-
 /* An event that has waited for nothing leaves in its enter. */
 static inline int leave_at_once(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                                 uint32_t number, const struct rfn_replay_stream *at)
@@ -162,8 +135,6 @@ static int enters(struct rfn_match *match, uint32_t number, const struct rfn_rep
     struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
     struct rfn_wait_stream *stream = &pass->streams[number];
     const struct rfn_wait_symbol *symbol = rfn_symbol_of(stream);
-    if (at->begins || stream->in_step)
-        RFN_TRY(rfn_pass_show_step(pass, number, at));
     stream->polled_ns = 0;
     if (ends_polls(stream, at->record)) {
         stream->match.since_ns = stream->polls.enter_ns;
@@ -175,10 +146,12 @@ static int enters(struct rfn_match *match, uint32_t number, const struct rfn_rep
         RFN_TRY(take_gap(pass, stream, at));
     }
     stream->match.here.at = stream->history.at;
-    if (symbol->match.role->kind == RFN_CALL_REGION_BEGIN)
-        return enter_region(stream, at->record->in[0]);
-    if (symbol->match.role->kind == RFN_CALL_REGION_END)
+    if (symbol->match.role->kind == RFN_CALL_REGION_BEGIN) {
+        RFN_TRY(RFN_GROW(stream->regions, stream->regions_capacity, stream->n_regions + 1));
+        stream->regions[stream->n_regions++] = (uint32_t)at->record->in[0];
+    } else if (symbol->match.role->kind == RFN_CALL_REGION_END) {
         leave_region(stream, at->record->in[0]);
+    }
     return 0;
 }
 
@@ -244,9 +217,7 @@ static void ahead(void *context, uint32_t number)
 static int end(void *context, uint32_t number)
 {
     struct rfn_wait_pass *pass = context;
-    if (pass->steps && pass->streams[number].site != UINT32_MAX)
-        RFN_TRY(rfn_steps_end_stream(pass->steps, number,
-                                     rfn_replay_stream(pass->match.replay, number)->exit_ns));
+    RFN_TRY(rfn_match_end(&pass->match, number));
     return pass->waits->times ? rfn_pass_flush_polls(pass, &pass->streams[number]) : 0;
 }
 
@@ -269,15 +240,8 @@ static int make_steps(struct rfn_wait_pass *pass, const struct rfn_waits_options
         if (stream->open)
             RFN_TRY(rfn_steps_open(pass->steps, pass->match.archive, i, stream->cursor));
     }
+    pass->match.stepper = &pass->steps->stepper;
     return rfn_steps_choose(pass->steps, pass->match.archive);
-}
-
-static void free_steps(struct rfn_steps *steps)
-{
-    if (!steps)
-        return;
-    rfn_steps_release(steps);
-    free(steps);
 }
 
 static int init_streams(struct rfn_wait_pass *pass)
@@ -338,7 +302,9 @@ static void pass_release(struct rfn_wait_pass *pass)
         free(pass->streams[i].regions);
     }
     rfn_match_release(&pass->match);
-    free_steps(pass->steps);
+    if (pass->steps)
+        rfn_steps_release(pass->steps);
+    free(pass->steps);
     rfn_profile_pass_free(pass->profile);
     rfn_activities_release(&pass->activities);
     rfn_delays_release(&pass->delays);
@@ -354,15 +320,6 @@ static int by_time(const void *left, const void *right)
     if (a->ns != b->ns)
         return a->ns > b->ns ? -1 : 1;
     return a->activity < b->activity ? -1 : a->activity > b->activity;
-}
-
-/* Ranks of which something can be read. */
-static uint32_t present_ranks(const struct rfn_wait_pass *pass)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < pass->waits->n_ranks; i++)
-        n += !pass->match.absent[i];
-    return n;
 }
 
 /* Sums of what all streams did, per activity, from the beginning on. */
@@ -385,7 +342,9 @@ static int finish_critical(struct rfn_wait_pass *pass)
     struct rfn_waits *waits = pass->waits;
     const struct rfn_critical_stream *last = &pass->streams[pass->last.stream].critical;
     const struct rfn_chain *chain = &last->chains[last->current];
-    double ranks = present_ranks(pass);
+    double ranks = 0;
+    for (uint32_t i = 0; i < waits->n_ranks; i++)
+        ranks += !pass->match.absent[i];
     waits->critical = calloc(chain->capacity + 1, sizeof *waits->critical);
     if (!waits->critical)
         return RFN_E_NOMEM;
@@ -415,20 +374,15 @@ static int finish_profile(struct rfn_wait_pass *pass, struct rfn_profile **profi
     return 0;
 }
 
-static int finish_steps(struct rfn_wait_pass *pass, struct rfn_behaviour **behaviour)
-{
-    if (!pass->steps)
-        return 0;
-    rfn_steps_end(pass->steps);
-    return rfn_behaviour_of(pass->match.archive, pass->steps, behaviour);
-}
-
 static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *options)
 {
     struct rfn_waits *waits = pass->waits;
     RFN_TRY(rfn_match_finish(&pass->match, &waits->matching));
     waits->matching.fixed = pass->fix_clocks;
-    RFN_TRY(finish_steps(pass, options->behaviour));
+    if (pass->steps) {
+        rfn_steps_end(pass->steps);
+        RFN_TRY(rfn_behaviour_of(pass->match.archive, pass->steps, options->behaviour));
+    }
     waits->unreadable = rfn_replay_lost(pass->match.replay, &waits->error, &waits->diag);
     if (pass->last.any && waits->times)
         RFN_TRY(finish_critical(pass));

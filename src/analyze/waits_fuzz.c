@@ -4,6 +4,7 @@
  * Built with -DRFN_FUZZING like archive/archive_fuzz.c, which tells what that changes. Seeds are in
  * tests/fuzz/waits_fuzz: archives of programs in tests/programs. */
 #include "archive/reader.h"
+#include "refrain/match.h"
 #include "refrain/profile.h"
 #include "refrain/waits.h"
 
@@ -76,6 +77,50 @@ static void check(const struct rfn_waits *waits)
         abort();
 }
 
+static int see(void *context, const struct rfn_match_event *event)
+{
+    (void)context;
+    for (size_t i = 0; i < event->n_ops; i++) {
+        if (event->ops[i].user)
+            ++*event->ops[i].user;
+    }
+    return 0;
+}
+
+static int see_message(void *context, const struct rfn_match_message *message)
+{
+    (void)context;
+    ++*message->user;
+    return 0;
+}
+
+static int see_collective(void *context, const struct rfn_match_collective *collective)
+{
+    uint64_t *entered = context;
+    for (uint32_t i = 0; i < collective->n_members; i++)
+        *entered += collective->members[i].entered;
+    return 0;
+}
+
+static int see_one_sided(void *context, const struct rfn_match_one_sided *call)
+{
+    (void)context;
+    return call->waited_ns < 0 ? RFN_E_CORRUPT : 0;
+}
+
+static void walk(const struct rfn_archive *archive)
+{
+    struct rfn_diag diag = {.file_offset = -1};
+    uint64_t entered = 0;
+    const struct rfn_match_hooks hooks = {.context = &entered,
+                                          .enter = see,
+                                          .leave = see,
+                                          .message = see_message,
+                                          .collective = see_collective,
+                                          .one_sided = see_one_sided};
+    (void)rfn_match_run(archive, &hooks, NULL, &diag);
+}
+
 static void analyse(const struct rfn_archive *archive, bool profiled, bool fix_clocks)
 {
     struct rfn_diag diag = {.file_offset = -1};
@@ -88,6 +133,8 @@ static void analyse(const struct rfn_archive *archive, bool profiled, bool fix_c
         return;
     check(waits);
     rfn_waits_free(waits);
+    if (profiled)
+        walk(archive);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

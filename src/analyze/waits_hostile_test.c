@@ -1,5 +1,6 @@
 /* Archives that no recorder would write: words, times and orders of events at random, and sizes
  * that are claimed. The analysis ends, and what it says adds up; sanitizers see the rest. */
+#include "refrain/match.h"
 #include "refrain/waits.h"
 
 #define FAKE_EVENTS 256
@@ -97,6 +98,81 @@ static void check(void)
     assert_true(matching->matched <= matching->messages);
 }
 
+/* ---- the same matching, as anybody gets it ---- */
+
+struct walked {
+    uint64_t messages, enters, leaves;
+};
+
+static int count_enter(void *context, const struct rfn_match_event *event)
+{
+    struct walked *walked = context;
+    walked->enters++;
+    assert_true(event->stream <= FAKE_RANKS && event->rank < FAKE_RANKS);
+    for (size_t i = 0; i < event->n_ops; i++) {
+        if (event->ops[i].what == RFN_MATCH_SEND)
+            *event->ops[i].user = (uint64_t)event->stream << 32 | event->record->index;
+    }
+    return 0;
+}
+
+static int count_leave(void *context, const struct rfn_match_event *event)
+{
+    struct walked *walked = context;
+    walked->leaves++;
+    for (size_t i = 0; i < event->n_ops; i++)
+        assert_true(!event->ops[i].other || event->ops[i].other->stream <= FAKE_RANKS);
+    return 0;
+}
+
+/* The slot is that of the send, unless Pready has moved where that is. */
+static int count_message(void *context, const struct rfn_match_message *message)
+{
+    struct walked *walked = context;
+    walked->messages++;
+    assert_int_equal(*message->user >> 32, message->sent.posted.stream);
+    assert_true((uint32_t)*message->user <= message->sent.posted.event);
+    return 0;
+}
+
+static int take_collective(void *context, const struct rfn_match_collective *collective)
+{
+    (void)context;
+    uint32_t entered = 0;
+    for (uint32_t i = 0; i < collective->n_members; i++)
+        entered += collective->members[i].entered;
+    assert_true(entered > 0);
+    return 0;
+}
+
+static int take_one_sided(void *context, const struct rfn_match_one_sided *call)
+{
+    (void)context;
+    assert_true(call->waited_ns >= 0 && call->until.stream <= FAKE_RANKS);
+    return 0;
+}
+
+static void check_walk(void)
+{
+    struct rfn_diag diag;
+    struct walked walked = {0};
+    struct rfn_matching found;
+    const struct rfn_match_hooks hooks = {.context = &walked,
+                                          .enter = count_enter,
+                                          .leave = count_leave,
+                                          .message = count_message,
+                                          .collective = take_collective,
+                                          .one_sided = take_one_sided};
+    assert_int_equal(rfn_match_run(&fake, &hooks, &found, &diag), 0);
+    assert_int_equal(found.messages, waits->matching.messages);
+    assert_int_equal(found.matched, waits->matching.matched);
+    assert_int_equal(found.foreign, waits->matching.foreign);
+    assert_int_equal(found.cancelled, waits->matching.cancelled);
+    assert_int_equal(found.collectives, waits->matching.collectives);
+    assert_int_equal(walked.enters, walked.leaves);
+    assert_true(walked.messages <= found.matched);
+}
+
 static void run(bool fix_clocks)
 {
     struct rfn_diag diag;
@@ -105,8 +181,10 @@ static void run(bool fix_clocks)
     waits = NULL;
     assert_int_equal(rfn_waits_new(&fake, &options, NULL, NULL, &waits, &diag), 0);
     check();
-    if (!fix_clocks)
-        check_ranks();
+    if (fix_clocks)
+        return;
+    check_ranks();
+    check_walk();
 }
 
 /* ---- random events ---- */

@@ -66,7 +66,6 @@ struct rfn_wait_stream {
     struct rfn_wait_loop *loop; /* whose batch the current event is of; NULL: of none */
     int64_t polled_ns;          /* inside the unsuccessful polls that it ends */
     uint32_t site;              /* of the event before; UINT32_MAX: none */
-    bool in_step;               /* the segment is looked at (steps.h) */
     struct rfn_critical_stream critical;
     struct rfn_history history;
     /* A run of unsuccessful polls that has left, while it is not known what ends it. */
@@ -171,9 +170,6 @@ void rfn_pass_learn(const struct rfn_wait_pass *pass, struct rfn_wait_stream *st
 int rfn_pass_enter_loop(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t number,
                         struct rfn_replay_stream *at, bool *entered);
 
-/* waits.c: an event of a segment that is looked at, or one that begins a segment. RFN_E_NOMEM. */
-int rfn_pass_show_step(struct rfn_wait_pass *pass, uint32_t stream,
-                       const struct rfn_replay_stream *at);
 /* The innermost region that a stream is in, or RFN_NO_REGION. */
 static inline uint32_t rfn_pass_region(const struct rfn_wait_stream *stream)
 {

@@ -1,6 +1,7 @@
 /* The analysis of waits out of memory: of all its allocations each fails once, and it gives up with
  * RFN_E_NOMEM and leaves nothing behind. The archive is made so that every module has something to
  * keep. And what an archive claims is not taken for a reason to allocate. */
+#include "refrain/match.h"
 #include "refrain/waits.h"
 
 #define FAKE_EVENTS 4096
@@ -194,6 +195,43 @@ static int analyse(const void *of)
     return error;
 }
 
+static int see(void *context, const struct rfn_match_event *event)
+{
+    (void)context, (void)event;
+    return 0;
+}
+
+static int see_message(void *context, const struct rfn_match_message *message)
+{
+    (void)context, (void)message;
+    return 0;
+}
+
+static int see_collective(void *context, const struct rfn_match_collective *collective)
+{
+    (void)context, (void)collective;
+    return 0;
+}
+
+static int walk(const void *of)
+{
+    (void)of;
+    struct rfn_diag diag = {.text = ""};
+    const struct rfn_match_hooks hooks = {
+        .enter = see, .leave = see, .message = see_message, .collective = see_collective};
+    int error = rfn_match_run(&fake, &hooks, NULL, &diag);
+    if (error < 0)
+        assert_string_equal(diag.text, "out of memory");
+    return error;
+}
+
+static void test_each_allocation_of_a_walk_fails(void **state)
+{
+    (void)state;
+    make_archive();
+    assert_int_equal(fail_each(60, walk, NULL), 0);
+}
+
 static void test_each_allocation_fails(void **state)
 {
     (void)state;
@@ -246,6 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_allocation_fails),
+        cmocka_unit_test(test_each_allocation_of_a_walk_fails),
         cmocka_unit_test(test_large_communicators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

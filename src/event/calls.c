@@ -193,11 +193,11 @@ void rfn_call_init(struct rfn_call *call, const struct rfn_function_info *functi
         call->variant = RFN_CALL_PERSISTENT;
     else if (function->flags & RFN_FUNCTION_NONBLOCKING)
         call->variant = RFN_CALL_NONBLOCKING;
-    call->operation = operation_of(function, (enum rfn_call_variant)call->variant);
+    call->operation = (uint8_t)operation_of(function, (enum rfn_call_variant)call->variant);
     find_inputs(call, function);
     find_outcomes(call, function);
-    call->kind = kind_of(call, function);
-    call->mode = mode_of(call);
+    call->kind = (uint8_t)kind_of(call, function);
+    call->mode = (uint8_t)mode_of(call);
     const int8_t *in = call->in;
     call->send_tag = in[RFN_IN_sendtag] >= 0 ? in[RFN_IN_sendtag] : in[RFN_IN_tag];
     call->recv_tag = in[RFN_IN_recvtag] >= 0 ? in[RFN_IN_recvtag] : in[RFN_IN_tag];
