@@ -20,18 +20,30 @@ def copied(bench, archive):
     return out
 
 
+# Of the file itself; and of clocks, which the copy has none of: its times are whole nanoseconds.
+STORED = ("file", "bytes", "bytes_per_event", "chunks", "resolution_ns", "clustered_groups", "parameter_bytes",
+          "unclustered_parameter_bytes")
+# Where threads of a process make communicators, the recorder numbers them as the threads came, and the copy each
+# thread's in the order of their use: more threads may be alike then.
+ALIKE = ("groups", "group_list", "loops", "nodes", "sub_clusters", "sub_clusters_after_expressions")
+
+
+def without(value, names):
+    """What a verb says to machines, but for these facts, at all depths."""
+    if isinstance(value, dict):
+        return {name: without(inner, names) for name, inner in value.items() if name not in names}
+    return [without(inner, names) for inner in value] if isinstance(value, list) else value
+
+
 def facts(bench, verb, archive):
-    """What a verb says to machines, but for the file itself, and for clocks, which the copy has none of: its
-    times are whole nanoseconds."""
     told = json.loads(bench.verb(verb, "--json", archive))
-    for name in ("file", "bytes", "bytes_per_event", "chunks", "resolution_ns", "clustered_groups",
-                 "parameter_bytes", "unclustered_parameter_bytes"):
+    for name in STORED:
         told.pop(name, None)
-    told.get("group_list", []).sort(key=lambda group: group["members"])  # clusters have an order of their own
     for group in told.get("group_list", ()):
         group.pop("bytes")
         group.pop("signature")  # a number of the writer's own
-    return told
+    told.get("group_list", []).sort(key=lambda group: group["members"])  # clusters have an order of their own
+    return without(told, ALIKE) if told.get("threads", 1) > told.get("ranks", 1) else told
 
 
 def check(bench, archive):

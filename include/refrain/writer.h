@@ -11,8 +11,7 @@
  *
  * A writer is used by one thread at a time. Functions return 0 or a number, or a negative enum
  * rfn_error; then the diag that rfn_writer_new was given says why, and nothing was taken, so that
- * the caller may go on. After RFN_E_NOMEM and RFN_E_IO only rfn_writer_close is left, which returns
- * that error again.
+ * the caller may go on. After RFN_E_NOMEM only rfn_writer_cancel is left.
  */
 #ifndef REFRAIN_WRITER_H
 #define REFRAIN_WRITER_H
@@ -59,7 +58,7 @@ int64_t rfn_writer_host(struct rfn_writer *writer, const char *name, uint32_t co
 
 /* A thread of a rank, which ran on this host. volume: its events have volumes. Returns what the
  * functions below know it by, from 0 in order of calls; the archive has streams in order of ranks
- * and threads. RFN_E_EXISTS: this thread has one. */
+ * and threads. RFN_E_RANGE: there is no such rank or host, or the thread has a stream. */
 int64_t rfn_writer_stream(struct rfn_writer *writer, uint32_t rank, uint32_t thread, uint32_t host,
                           bool volume);
 

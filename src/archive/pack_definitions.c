@@ -20,6 +20,7 @@ struct definitions {
     const struct rfn_merge *merge;
     struct rfn_symbolizer *symbolizer;
     int *modules;                           /* the symbolizer's numbers */
+    size_t n_modules;                       /* so far */
     const struct rfn_source_finder *finder; /* instead of it, or NULL */
     struct rfn_buf strings, locations, rest, cores;
     uint64_t n_strings, n_locations;
@@ -69,48 +70,23 @@ static void pass_svarints(struct rfn_reader *content, uint64_t n, struct rfn_buf
 /* ---- one function per kind: content in, archive's form out ---- */
 
 static void pack_module(struct definitions *definitions, struct rfn_reader *content,
-                        struct rfn_buf *out, size_t number)
+                        struct rfn_buf *out)
 {
     size_t path_size, id_size;
     struct rfn_reader again = *content;
     const uint8_t *path = rfn_reader_blob(&again, &path_size);
     const uint8_t *build_id = rfn_reader_blob(&again, &id_size);
-    definitions->modules[number] = -1;
+    int *module = &definitions->modules[definitions->n_modules++]; /* modules come in order */
+    *module = -1;
     if (definitions->symbolizer && !again.failed) {
         char *name = strndup((const char *)path, path_size);
         if (name)
-            definitions->modules[number] = rfn_symbolizer_module(
-                definitions->symbolizer, name, id_size ? build_id : NULL, id_size);
+            *module = rfn_symbolizer_module(definitions->symbolizer, name,
+                                            id_size ? build_id : NULL, id_size);
         free(name);
     }
     pass_string(definitions, content, out);
     pass_rest(content, out);
-}
-
-static void pack_location(struct definitions *definitions, uint64_t module, uint64_t offset,
-                          const struct rfn_source *source)
-{
-    struct rfn_buf *out = &definitions->locations;
-    rfn_buf_varint(out, module);
-    rfn_buf_varint(out, offset);
-    rfn_buf_varint(out, text_number(definitions, source->function));
-    rfn_buf_varint(out, text_number(definitions, source->file));
-    rfn_buf_varint(out, source->line);
-    definitions->n_locations++;
-}
-
-/* Functions and lines of a frame, which are zeros before. */
-static uint64_t find_sources(const struct definitions *definitions, uint64_t module,
-                             uint64_t *offset, struct rfn_source sources[RFN_SOURCES_MAX])
-{
-    const struct rfn_source_finder *finder = definitions->finder;
-    const struct rfn_definitions *modules = &definitions->merge->definitions[RFN_DEFINITION_MODULE];
-    if (finder)
-        return finder->find(finder->context, modules->items[module].hash, offset, sources);
-    if (!definitions->symbolizer || definitions->modules[module] < 0)
-        return 1;
-    return rfn_symbolizer_find(definitions->symbolizer, definitions->modules[module], *offset - 1,
-                               sources);
 }
 
 /* A frame's locations have successive numbers: one, or more where functions are inlined. Returns
@@ -118,26 +94,39 @@ static uint64_t find_sources(const struct definitions *definitions, uint64_t mod
 static uint64_t locations_of(struct definitions *definitions, uint64_t module, uint64_t offset,
                              uint64_t *n)
 {
-    uint64_t key = rfn_hash_bytes((uint64_t[]){module, offset}, 16);
+    const struct rfn_source_finder *finder = definitions->finder;
+    struct rfn_buf *out = &definitions->locations;
+    const uint64_t key = rfn_hash_bytes((uint64_t[]){module, offset}, 16);
     const uint64_t *known = rfn_map_get(&definitions->location_numbers, key);
     if (known) {
         *n = *known % (RFN_SOURCES_MAX + 1);
         return *known / (RFN_SOURCES_MAX + 1);
     }
     struct rfn_source sources[RFN_SOURCES_MAX] = {0};
-    uint64_t first = definitions->n_locations;
-    *n = find_sources(definitions, module, &offset, sources);
+    *n = 1;
+    if (finder)
+        *n = finder->find(finder->context,
+                          definitions->merge->definitions[RFN_DEFINITION_MODULE].items[module].hash,
+                          &offset, sources);
+    else if (definitions->symbolizer && definitions->modules[module] >= 0)
+        *n = rfn_symbolizer_find(definitions->symbolizer, definitions->modules[module], offset - 1,
+                                 sources);
+    const uint64_t first = definitions->n_locations;
     if (rfn_map_put(&definitions->location_numbers, key, first * (RFN_SOURCES_MAX + 1) + *n) < 0)
-        definitions->locations.failed = true;
-    for (uint64_t i = 0; i < *n; i++)
-        pack_location(definitions, module, offset, &sources[i]);
+        out->failed = true;
+    for (uint64_t i = 0; i < *n; i++, definitions->n_locations++) {
+        rfn_buf_varint(out, module);
+        rfn_buf_varint(out, offset);
+        rfn_buf_varint(out, text_number(definitions, sources[i].function));
+        rfn_buf_varint(out, text_number(definitions, sources[i].file));
+        rfn_buf_varint(out, sources[i].line);
+    }
     return first;
 }
 
 static void pack_path(struct definitions *definitions, struct rfn_reader *content,
-                      struct rfn_buf *out, size_t number)
+                      struct rfn_buf *out)
 {
-    (void)number;
     struct rfn_buf frames = RFN_BUF_INIT;
     uint64_t n = rfn_reader_varint(content), n_frames = 0;
     for (uint64_t i = 0; i < n && !content->failed; i++) {
@@ -159,9 +148,8 @@ static void pack_path(struct definitions *definitions, struct rfn_reader *conten
 }
 
 static void pack_function(struct definitions *definitions, struct rfn_reader *content,
-                          struct rfn_buf *out, size_t number)
+                          struct rfn_buf *out)
 {
-    (void)number;
     pass_string(definitions, content, out);
     const uint8_t *head = rfn_reader_bytes(content, 4); /* class, flags, n_in, n_out */
     if (!head)
@@ -174,9 +162,8 @@ static void pack_function(struct definitions *definitions, struct rfn_reader *co
 }
 
 static void pack_datatype(struct definitions *definitions, struct rfn_reader *content,
-                          struct rfn_buf *out, size_t number)
+                          struct rfn_buf *out)
 {
-    (void)number;
     uint64_t combiner = rfn_reader_varint(content);
     rfn_buf_varint(out, combiner);
     if (combiner == RFN_COMBINER_NAMED)
@@ -200,30 +187,28 @@ static void pack_datatype(struct definitions *definitions, struct rfn_reader *co
 }
 
 static void pack_comm(struct definitions *definitions, struct rfn_reader *content,
-                      struct rfn_buf *out, size_t number)
+                      struct rfn_buf *out)
 {
-    (void)definitions, (void)number;
+    (void)definitions;
     pass_rest(content, out);
 }
 
 static void pack_host(struct definitions *definitions, struct rfn_reader *content,
-                      struct rfn_buf *out, size_t number)
+                      struct rfn_buf *out)
 {
-    (void)number;
     pass_string(definitions, content, out);
     rfn_buf_varint(&definitions->cores, rfn_reader_varint(content));
 }
 
 static void pack_region(struct definitions *definitions, struct rfn_reader *content,
-                        struct rfn_buf *out, size_t number)
+                        struct rfn_buf *out)
 {
-    (void)number;
     rfn_buf_u64(out, rfn_reader_u64(content));
     pass_string(definitions, content, out);
 }
 
 static void (*const packers[RFN_DEFINITION_KINDS])(struct definitions *, struct rfn_reader *,
-                                                   struct rfn_buf *, size_t) = {
+                                                   struct rfn_buf *) = {
     [RFN_DEFINITION_MODULE] = pack_module,     [RFN_DEFINITION_PATH] = pack_path,
     [RFN_DEFINITION_FUNCTION] = pack_function, [RFN_DEFINITION_DATATYPE] = pack_datatype,
     [RFN_DEFINITION_COMM] = pack_comm,         [RFN_DEFINITION_HOST] = pack_host,
@@ -237,7 +222,7 @@ static int pack_kind(struct definitions *definitions, enum rfn_definition_kind k
     rfn_buf_varint(out, of->n);
     for (size_t i = 0; i < of->n; i++) {
         struct rfn_reader content = rfn_reader_over(of->items[i].bytes, of->items[i].size);
-        packers[kind](definitions, &content, out, i);
+        packers[kind](definitions, &content, out);
         if (content.failed || rfn_reader_left(&content))
             return RFN_E_CORRUPT;
     }

@@ -388,7 +388,6 @@ int rfn_writer_event(struct rfn_writer *writer, uint32_t number, const struct rf
 {
     const struct rfn_definitions *all = writer->merge.definitions;
     const bool times = writer->run.times;
-    const int64_t lasts = record->exit_ns - record->enter_ns;
     assert(number < writer->n_streams);
     struct stream *stream = writer->streams[number];
     int64_t words[2 * RFN_PARAMS_MAX];
@@ -397,8 +396,10 @@ int rfn_writer_event(struct rfn_writer *writer, uint32_t number, const struct rf
         return out_of_range(stream, "the function or call path of an event is not defined");
     if (times && record->enter_ns < (int64_t)stream->end_ns)
         return out_of_range(stream, "an event begins before the one before it has ended");
-    if (times && (lasts < 0 ||
-                  (record->failed_poll && (record->inside_ns < 0 || record->inside_ns > lasts))))
+    if (times &&
+        (record->exit_ns < record->enter_ns ||
+         (record->failed_poll &&
+          (record->inside_ns < 0 || record->inside_ns > record->exit_ns - record->enter_ns))))
         return out_of_range(stream, "an event ends before it begins, or had more time inside");
     const struct rfn_function *function = &writer->functions[record->function];
     for (unsigned i = 0; i < (unsigned)function->n_in + function->n_out; i++) {
