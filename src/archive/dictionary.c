@@ -449,7 +449,7 @@ static const char *read_merging(struct context *context)
     merging->all_bytes = rfn_reader_varint(&context->reader);
     merging->all_definition_bytes = rfn_reader_varint(&context->reader);
     for (int step = 0; step < RFN_MERGING_STEPS; step++)
-        merging->step_ns[step] = rfn_reader_varint(&context->reader);
+        rfn_reader_varint(&context->reader);
     return context->reader.failed || merging->messages == 0 ? "it is malformed" : NULL;
 }
 
@@ -461,23 +461,6 @@ static const char *read_meetings(struct context *context)
     before->bytes = rfn_reader_varint(&context->reader);
     before->messages = rfn_reader_varint(&context->reader);
     return context->reader.failed || before->meetings == 0 ? "it is malformed" : NULL;
-}
-
-/* All that was sent was in some step. */
-static const char *read_sent(struct context *context)
-{
-    struct rfn_run_merging *merging = &context->to->run.merging;
-    struct rfn_sent left = {merging->bytes, merging->messages};
-    for (int step = 0; step < RFN_MERGING_STEPS; step++) {
-        struct rfn_sent *sent = &merging->step_sent[step];
-        sent->messages = rfn_reader_limited(&context->reader, left.messages);
-        sent->bytes = rfn_reader_limited(&context->reader, left.bytes);
-        left.messages -= sent->messages;
-        left.bytes -= sent->bytes;
-    }
-    return context->reader.failed || merging->messages == 0 || left.messages || left.bytes
-               ? "it is malformed"
-               : NULL;
 }
 
 static const char *read_forced(struct context *context)
@@ -527,7 +510,9 @@ static const char *read_meta(struct context *context, uint32_t minor)
     if (!fault && met)
         fault = read_meetings(context);
     bool sent = minor >= RFN_SENT_SINCE_MINOR && flags >> 9 & 1;
-    return fault || !sent ? fault : read_sent(context);
+    for (int i = 0; !fault && sent && i < 2 * RFN_MERGING_STEPS; i++)
+        rfn_reader_varint(&context->reader);
+    return !fault && context->reader.failed ? "it is malformed" : fault;
 }
 
 int rfn_dictionary_meta(struct rfn_dictionary *dictionary, const struct rfn_payload *payload,
