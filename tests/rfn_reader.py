@@ -1613,18 +1613,18 @@ class Archive:
             check(self.path_ends[1] > 0, "call paths have no frames")
         self.merging = None
         if flags & 64 and self.minor >= 4:
-            self.merging = [reader.varint() for _ in range(11)]
+            self.merging = [reader.varint() for _ in range(5)]
+            for _ in range(6):  # of steps, which nobody writes any more
+                reader.varint()
             check(self.merging[0] > 0, "merging without messages")
         self.merged = reader.string() if flags & 128 and self.minor >= 4 else None
         self.meetings = None
         if flags & 256 and self.minor >= 4:
             self.meetings = [reader.varint() for _ in range(4)]
             check(self.meetings[0] > 0, "no meetings")
-        self.sent = None
-        if flags & 512 and self.minor >= 7:
-            self.sent = [(reader.varint(), reader.varint()) for _ in range(6)]
-            check(self.merging and list(map(sum, zip(*self.sent))) == self.merging[:2],
-                  "steps did not send what was sent")
+        if flags & 512 and self.minor >= 7:  # what was sent in steps of merging, which nobody writes any more
+            for _ in range(12):
+                reader.varint()
         reader.end(self.exact)
 
     def read_definitions(self, reader):

@@ -80,7 +80,7 @@ def test_simulated(bench):
             for what in ("groups", "clustered_groups"):
                 harness.compare(f"{name}, {time}: {what}", facts[1][what], facts[0][what])
             # Call paths and the like are up by then.
-            left = [each["merging"]["steps"]["merge"]["bytes"] for each in facts]
+            left = [each["merging"]["bytes"] for each in facts]
             print(f"{name}, {time}: {left[1]} bytes to merge in the end, without meetings {left[0]}")
             if left[1] >= left[0]:
                 raise harness.Failure(f"{name}, {time}: as much is left as without meetings: {left}")

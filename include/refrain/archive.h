@@ -53,38 +53,19 @@ struct rfn_run_reduction {
     bool exact_starts;        /* of segments */
 };
 
-/* What ranks did to become one archive when the run ended, before it was written. */
-enum rfn_merging_step {
-    RFN_MERGING_SURVEY,     /* ranks describe what they have, and count it */
-    RFN_MERGING_SIGNATURES, /* digests of structures and values */
-    RFN_MERGING_MERGE,      /* who is alike, along a tree */
-    RFN_MERGING_TIMES,      /* own ones are packed, or what is kept of them */
-    RFN_MERGING_TABLES,     /* what depends on the rank, along the tree */
-    RFN_MERGING_CLUSTERS,   /* what alike ranks did becomes CLUSTERS */
-    RFN_MERGING_STEPS
-};
-
-/* What they did so before, while the program ran. */
+/* What ranks did to become one archive while the program ran. */
 struct rfn_run_meetings {
     uint64_t meetings;        /* 0: none */
     uint64_t ns;              /* in them, on rank 0 */
     uint64_t bytes, messages; /* that ranks sent */
 };
 
-/* What ranks sent, over all of them. */
-struct rfn_sent {
-    uint64_t bytes, messages;
-};
-
+/* What they did when it ended, before the archive was written. */
 struct rfn_run_merging {
     uint64_t messages, bytes; /* that ranks sent; messages 0: not known (one rank, old archives) */
     uint64_t trace_bytes;     /* of all ranks' own structures, values, places and times */
     uint64_t all_bytes;       /* of these, had they been handed on to rank 0 from rank to rank */
-    uint64_t all_definition_bytes; /* the same of what they refer to: call paths, functions, ... */
-    uint64_t step_ns[RFN_MERGING_STEPS]; /* as rank 0 saw it */
-    /* Of that what was sent in each step, which is all of it; zeros: it is not known by step
-     * (archives of before minor version 7). */
-    struct rfn_sent step_sent[RFN_MERGING_STEPS];
+    uint64_t all_definition_bytes;  /* the same of what they refer to: call paths, functions, ... */
     struct rfn_run_meetings before; /* the end: not in what stands above */
 };
 

@@ -43,6 +43,7 @@ enum {
     RFN_SENT_SINCE_MINOR = 7,
     RFN_ENDS_SINCE_MINOR = 9
 };
+enum { RFN_MERGING_STEPS = 6 }; /* for which META has numbers that nobody writes any more */
 enum { RFN_STATE_WRITING = 0, RFN_STATE_WHOLE = 1 };
 enum { RFN_COMPRESSION_NONE = 0, RFN_COMPRESSION_ZSTD = 1 };
 

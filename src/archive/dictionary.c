@@ -369,7 +369,7 @@ static bool read_merging(struct context *context)
     merging->all_bytes = rfn_reader_varint(&context->reader);
     merging->all_definition_bytes = rfn_reader_varint(&context->reader);
     for (int step = 0; step < RFN_MERGING_STEPS; step++)
-        merging->step_ns[step] = rfn_reader_varint(&context->reader);
+        rfn_reader_varint(&context->reader);
     return merging->messages > 0;
 }
 
@@ -381,21 +381,6 @@ static bool read_meetings(struct context *context)
     before->bytes = rfn_reader_varint(&context->reader);
     before->messages = rfn_reader_varint(&context->reader);
     return before->meetings > 0;
-}
-
-/* All that was sent was in some step. */
-static bool read_sent(struct context *context)
-{
-    struct rfn_run_merging *merging = &context->to->run.merging;
-    struct rfn_sent left = {merging->bytes, merging->messages};
-    for (int step = 0; step < RFN_MERGING_STEPS; step++) {
-        struct rfn_sent *sent = &merging->step_sent[step];
-        sent->messages = rfn_reader_limited(&context->reader, left.messages);
-        sent->bytes = rfn_reader_limited(&context->reader, left.bytes);
-        left.messages -= sent->messages;
-        left.bytes -= sent->bytes;
-    }
-    return merging->messages > 0 && !left.messages && !left.bytes;
 }
 
 static bool read_path_ends(struct context *context)
@@ -442,8 +427,8 @@ static const char *read_meta(struct context *context, uint32_t minor)
         fault = read_text(context, &run->forced);
     if (sound && !fault && since_clusters >> 8 & 1)
         sound = read_meetings(context);
-    if (sound && !fault && sent)
-        sound = read_sent(context);
+    for (int i = 0; sound && !fault && sent && i < 2 * RFN_MERGING_STEPS; i++)
+        rfn_reader_varint(&context->reader);
     return fault || (sound && !context->reader.failed) ? fault : "it is malformed";
 }
 

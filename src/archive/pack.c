@@ -1,5 +1,7 @@
 #include "archive/pack.h"
 
+#include "archive/container.h"
+
 #include <stdlib.h>
 
 /* ---- structure: symbols, then the loops that the top reaches ---- */
@@ -496,23 +498,7 @@ static void pack_merging(const struct rfn_run_merging *merging, struct rfn_buf *
     rfn_buf_varint(out, merging->all_bytes);
     rfn_buf_varint(out, merging->all_definition_bytes);
     for (int step = 0; step < RFN_MERGING_STEPS; step++)
-        rfn_buf_varint(out, merging->step_ns[step]);
-}
-
-static bool is_known_by_step(const struct rfn_run_merging *merging)
-{
-    bool known = false;
-    for (int step = 0; step < RFN_MERGING_STEPS; step++)
-        known |= merging->step_sent[step].messages > 0;
-    return known;
-}
-
-static void pack_sent(const struct rfn_run_merging *merging, struct rfn_buf *out)
-{
-    for (int step = 0; step < RFN_MERGING_STEPS; step++) {
-        rfn_buf_varint(out, merging->step_sent[step].messages);
-        rfn_buf_varint(out, merging->step_sent[step].bytes);
-    }
+        rfn_buf_varint(out, 0); /* once the ns that it took */
 }
 
 static void pack_meetings(const struct rfn_run_meetings *before, struct rfn_buf *out)
@@ -525,7 +511,6 @@ static void pack_meetings(const struct rfn_run_meetings *before, struct rfn_buf 
 
 int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
 {
-    const bool by_step = is_known_by_step(&meta->merging);
     rfn_buf_string(out, meta->recorder);
     rfn_buf_string(out, meta->program);
     rfn_buf_string(out, meta->command);
@@ -540,7 +525,7 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
                             (uint64_t)(meta->merging.messages > 0) << 6 |
                             (uint64_t)(meta->forced != NULL) << 7 |
                             (uint64_t)(meta->merging.before.meetings > 0) << 8 |
-                            (uint64_t)by_step << 9 | (uint64_t)meta->cluster_again << 10);
+                            (uint64_t)meta->cluster_again << 10);
     rfn_buf_varint(out, meta->merge_ns);
     if (meta->volume) {
         rfn_buf_string(out, meta->volume);
@@ -558,7 +543,5 @@ int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
         rfn_buf_string(out, meta->forced);
     if (meta->merging.before.meetings)
         pack_meetings(&meta->merging.before, out);
-    if (by_step)
-        pack_sent(&meta->merging, out);
     return rfn_buf_status(out);
 }

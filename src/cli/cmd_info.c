@@ -254,12 +254,6 @@ static json_t *json_path_ends(const struct rfn_path_ends *ends)
                        : json_null();
 }
 
-static const char *const merging_steps[RFN_MERGING_STEPS] = {
-    [RFN_MERGING_SURVEY] = "survey", [RFN_MERGING_SIGNATURES] = "signatures",
-    [RFN_MERGING_MERGE] = "merge",   [RFN_MERGING_TIMES] = "times",
-    [RFN_MERGING_TABLES] = "tables", [RFN_MERGING_CLUSTERS] = "clusters",
-};
-
 static json_t *json_meetings(const struct rfn_run_meetings *before)
 {
     if (!before->meetings)
@@ -272,44 +266,16 @@ static json_t *json_meetings(const struct rfn_run_meetings *before)
     return value;
 }
 
-/* What ranks sent: steps say it all or nothing. */
-static bool is_known_by_step(const struct rfn_run_merging *merging)
-{
-    uint64_t messages = 0;
-    for (int step = 0; step < RFN_MERGING_STEPS; step++)
-        messages += merging->step_sent[step].messages;
-    return messages > 0;
-}
-
-static json_t *json_steps(const struct rfn_run_merging *merging)
-{
-    const bool known = is_known_by_step(merging);
-    json_t *value = json_object();
-    for (int i = 0; i < RFN_MERGING_STEPS; i++) {
-        const struct rfn_sent *sent = &merging->step_sent[i];
-        json_t *step = json_object();
-        RFN_JSON_SET(step, "seconds", (double)merging->step_ns[i] * 1e-9);
-        RFN_JSON_SET(step, "messages", known ? rfn_json_count(sent->messages) : json_null());
-        RFN_JSON_SET(step, "bytes", known ? rfn_json_count(sent->bytes) : json_null());
-        RFN_JSON_SET(value, merging_steps[i], step);
-    }
-    return value;
-}
-
 static json_t *json_merging(const struct rfn_run_merging *merging)
 {
     if (!merging->messages && !merging->before.meetings)
         return json_null();
-    json_t *value = json_object(), *seconds = json_object();
+    json_t *value = json_object();
     RFN_JSON_SET(value, "messages", merging->messages);
     RFN_JSON_SET(value, "bytes", merging->bytes);
     RFN_JSON_SET(value, "trace_bytes", merging->trace_bytes);
     RFN_JSON_SET(value, "all_bytes", merging->all_bytes);
     RFN_JSON_SET(value, "all_definition_bytes", merging->all_definition_bytes);
-    for (int step = 0; step < RFN_MERGING_STEPS; step++)
-        RFN_JSON_SET(seconds, merging_steps[step], (double)merging->step_ns[step] * 1e-9);
-    RFN_JSON_SET(value, "seconds", seconds);
-    RFN_JSON_SET(value, "steps", json_steps(merging));
     RFN_JSON_SET(value, "before", json_meetings(&merging->before));
     return value;
 }
@@ -398,44 +364,6 @@ static void line(struct rfn_text *out, const char *name, const char *text)
     rfn_text_char(out, '\n');
 }
 
-static uint64_t merging_ns(const struct rfn_run_merging *merging)
-{
-    uint64_t ns = 0;
-    for (int step = 0; step < RFN_MERGING_STEPS; step++)
-        ns += merging->step_ns[step];
-    return ns;
-}
-
-/* "            8.1 ms: survey 1.0, signatures 0.2, ..." */
-static void append_step_times(struct rfn_text *out, const struct rfn_run_merging *merging)
-{
-    rfn_text_format(out, "%-12s%.1f ms:", "", (double)merging_ns(merging) * 1e-6);
-    for (int step = 0; step < RFN_MERGING_STEPS; step++)
-        rfn_text_format(out, "%s %s %.1f", step ? "," : "", merging_steps[step],
-                        (double)merging->step_ns[step] * 1e-6);
-    rfn_text_char(out, '\n');
-}
-
-static void append_step(struct rfn_text *out, const char *name, uint64_t ns,
-                        const struct rfn_sent *sent, uint32_t ranks)
-{
-    rfn_text_format(out, "%-12s%-12s%10.1f%16.1f%12s\n", "", name, (double)ns * 1e-6,
-                    (double)sent->bytes / ranks, rfn_count_text(sent->messages).text);
-}
-
-/* "            step                ms  bytes per rank    messages", a line for each, and their sum
- */
-static void append_steps(struct rfn_text *out, const struct rfn_run *run)
-{
-    const struct rfn_run_merging *merging = &run->merging;
-    const struct rfn_sent all = {merging->bytes, merging->messages};
-    rfn_text_format(out, "%-12s%-12s%10s%16s%12s\n", "", "step", "ms", "bytes per rank",
-                    "messages");
-    for (int i = 0; i < RFN_MERGING_STEPS; i++)
-        append_step(out, merging_steps[i], merging->step_ns[i], &merging->step_sent[i], run->ranks);
-    append_step(out, "all", merging_ns(merging), &all, run->ranks);
-}
-
 /* "Merging     1.2 KiB per rank moved, 0.8 % of what handing on all traces would have" */
 static void append_end(struct rfn_text *out, const struct rfn_run *run)
 {
@@ -448,10 +376,6 @@ static void append_end(struct rfn_text *out, const struct rfn_run *run)
                         100.0 * (double)merging->bytes / (double)all,
                         rfn_bytes_text(all / run->ranks).text);
     rfn_text_char(out, '\n');
-    if (is_known_by_step(merging))
-        append_steps(out, run);
-    else
-        append_step_times(out, merging);
 }
 
 /* "            before, in 12 meetings: 3.4 ms, 567 B per rank moved" */

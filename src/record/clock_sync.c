@@ -165,32 +165,6 @@ static struct own {
     struct rfn_clock_offset start, end;
 } own;
 
-/* Whether an archive as rank 0 was asked for has times of these clocks. */
-static bool first_has_times(struct rec_exchange *exchange)
-{
-    uint64_t word = rec_options.times && rec_clock.kind != REC_CLOCK_MPI;
-    return rfn_exchange_tell(&exchange->exchange, &word) == 0 && word;
-}
-
-/* False if nothing was measured, on all ranks. */
-static bool compare_clocks(struct rec_exchange *exchange, struct rfn_clock_offset *offset)
-{
-    struct rfn_buf nodes = RFN_BUF_INIT;
-    if (!first_has_times(exchange))
-        return false;
-    own.host = rec_clock_sync_host();
-    bool several = find_nodes(exchange, own.host, &nodes) && nodes.size > NODE_BYTES;
-    own.measures = false;
-    for (size_t i = 0; several && i < nodes.size / NODE_BYTES; i++) {
-        if (rank_of(&nodes, i) != exchange->exchange.rank || host_of(&nodes, i) != own.host)
-            continue;
-        own.measures = i > 0;
-        measure(exchange->comm, &nodes, i, offset);
-    }
-    rfn_buf_release(&nodes);
-    return several;
-}
-
 /* ---- when ---- */
 
 #ifndef RFN_FLAVOUR_SMPI /* whose ranks have one clock */
@@ -211,6 +185,32 @@ bool rec_clock_sync_wanted(void)
     return false;
 }
 #endif
+
+/* Whether rank 0 wants it, and an archive as it was asked for has times of these clocks. */
+static bool first_wants(struct rec_exchange *exchange)
+{
+    uint64_t word = rec_clock_sync_wanted() && rec_options.times && rec_clock.kind != REC_CLOCK_MPI;
+    return rfn_exchange_tell(&exchange->exchange, &word) == 0 && word;
+}
+
+/* False if nothing was measured, on all ranks. */
+static bool compare_clocks(struct rec_exchange *exchange, struct rfn_clock_offset *offset)
+{
+    struct rfn_buf nodes = RFN_BUF_INIT;
+    if (!first_wants(exchange))
+        return false;
+    own.host = rec_clock_sync_host();
+    bool several = find_nodes(exchange, own.host, &nodes) && nodes.size > NODE_BYTES;
+    own.measures = false;
+    for (size_t i = 0; several && i < nodes.size / NODE_BYTES; i++) {
+        if (rank_of(&nodes, i) != exchange->exchange.rank || host_of(&nodes, i) != own.host)
+            continue;
+        own.measures = i > 0;
+        measure(exchange->comm, &nodes, i, offset);
+    }
+    rfn_buf_release(&nodes);
+    return several;
+}
 
 void rec_clock_sync_start(void)
 {
@@ -279,7 +279,7 @@ void rec_clock_sync_end(struct rec_exchange *exchange, struct rfn_buf *measured)
 #ifdef RFN_FLAVOUR_SMPI
     return;
 #endif
-    if (exchange->exchange.size == 1 || !rec_all_say(exchange->comm, rec_clock_sync_wanted()))
+    if (exchange->exchange.size == 1)
         return;
     own.at_end = compare_clocks(exchange, &own.end);
     if (!own.at_end)

@@ -123,37 +123,25 @@ bool rec_all_say(MPI_Comm comm, bool yes)
 
 /* A communicator of all ranks on *comm, or MPI_COMM_NULL on all of them. A program may have used up
  * all that MPI can make, on some ranks only. */
-static void create_comm(MPI_Comm world, MPI_Comm *comm)
+static void create_comm(MPI_Comm world, MPI_Group group, MPI_Comm *comm)
 {
-    MPI_Group group;
-    const bool has_group = rec_mpi.MPI_Comm_group(world, &group) == MPI_SUCCESS;
-    *comm = MPI_COMM_NULL;
-    if (rec_all_say(world, has_group)) {
-        if (rec_mpi.MPI_Comm_create(world, group, comm) != MPI_SUCCESS)
-            *comm = MPI_COMM_NULL;
-        if (!rec_all_say(world, *comm != MPI_COMM_NULL) && *comm != MPI_COMM_NULL)
-            rec_mpi.MPI_Comm_free(comm); /* sets it to MPI_COMM_NULL */
-    }
-    if (has_group)
-        rec_mpi.MPI_Group_free(&group);
+    if (rec_mpi.MPI_Comm_create(world, group, comm) != MPI_SUCCESS)
+        *comm = MPI_COMM_NULL;
+    if (!rec_all_say(world, *comm != MPI_COMM_NULL) && *comm != MPI_COMM_NULL)
+        rec_mpi.MPI_Comm_free(comm); /* sets it to MPI_COMM_NULL */
 }
 
 /* The same in MPI_Init, when nothing has been used up. A rank that is not recorded takes no part in
  * it, and must not take the recorder's messages for the program's, as it would those of a
  * collective call on the program's communicator: what makes a communicator of a group alone has
  * messages of its own. Under SMPI all ranks have the recorder in them. */
-static void create_first_comm(MPI_Comm world, MPI_Comm *comm)
+static void create_first_comm(MPI_Comm world, MPI_Group group, MPI_Comm *comm)
 {
 #ifdef RFN_FLAVOUR_SMPI
-    create_comm(world, comm);
+    create_comm(world, group, comm);
 #else
-    MPI_Group group;
-    *comm = MPI_COMM_NULL;
-    if (rec_mpi.MPI_Comm_group(world, &group) != MPI_SUCCESS)
-        return;
     if (rec_mpi.MPI_Comm_create_group(world, group, TAG, comm) != MPI_SUCCESS)
         *comm = MPI_COMM_NULL;
-    rec_mpi.MPI_Group_free(&group);
 #endif
 }
 
@@ -175,14 +163,15 @@ int rec_exchange_open(struct rec_exchange *exchange, bool in_init)
         .exchange = {
             .context = exchange, .send = send_bytes, .receive = receive_bytes, .tell = tell}};
     const MPI_Comm world = rec_place_comm();
-    if (world == MPI_COMM_NULL)
+    MPI_Group group;
+    if (world == MPI_COMM_NULL || rec_place_group(&group) < 0)
         return RFN_E_EXCHANGE;
     rec_mpi.MPI_Comm_get_errhandler(world, &programs);
     rec_mpi.MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
     if (in_init)
-        create_first_comm(world, &exchange->comm);
+        create_first_comm(world, group, &exchange->comm);
     else
-        create_comm(world, &exchange->comm);
+        create_comm(world, group, &exchange->comm);
     rec_mpi.MPI_Comm_set_errhandler(world, programs);
     if (!is_predefined(programs))
         rec_mpi.MPI_Errhandler_free(&programs); /* the reference of MPI_Comm_get_errhandler */

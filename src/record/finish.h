@@ -3,22 +3,8 @@
  * rec_finish is collective over the job (place.h) and is called inside MPI_Finalize, before MPI's
  * own, or, where no MPI_COMM_WORLD is up, inside the process's last MPI_Session_finalize.
  * A rank whose recording has stopped takes part too, so that nobody waits for it; then no archive
- * is written and rank 0 says which rank failed, and why. The steps, each O(log ranks) messages on a
- * tree:
- *
- *   before, in rec_finish_barrier: what the columns of a rank have not coded while they grew is
- *      coded, while others are still on their way (rfn_stream_code_ahead)
- *   0. the clocks of several nodes are compared once more (rec_clock_sync_end)
- *   1. all ranks learn what rank 0 was asked for (rfn_exchange_tell); inputs that one rank moved to
- *      columns are moved on all (rfn_survey_run)
- *   2. definitions (that meetings have not merged before: meetings.h), structures and value sets
- *      get numbers (rfn_merge_run)
- *      with reduced times, what became of them is counted, if asked for, streams that went alike
- *      are found (across.h), and rank 0 gets how far times lie apart (reduce/spreads.h)
- *   3. what depends on the rank is joined to tables, and what is stored once for alike ranks comes
- *      to rank 0, which clusters it (rfn_collect, together.h)
- *   4. sizes become offsets; rank 0 creates the file and writes the front, every rank its chunks at
- *      its offset, rank 0 the table of contents and, last, the header that declares the file whole
+ * is written and rank 0 says which rank failed, and why. finish.c lists the steps and what a rank
+ * sends in them: each takes O(log ranks) messages on a tree.
  */
 #ifndef RFN_RECORD_FINISH_H
 #define RFN_RECORD_FINISH_H

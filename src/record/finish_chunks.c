@@ -31,7 +31,8 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
     version[strcspn(version, "\n")] = 0;
     for (char *c = version; *c; c++)
         *c = *c == '\t' ? ' ' : *c;
-    bool compared = finish->across && finish->reduced && !finish->not_compared;
+    const bool reduced = finish->wishes & REC_WANTS_REDUCED;
+    const bool compared = rec_finishing_compares(finish) && !finish->reduced.not_compared;
     char similar[RFN_CRITERION_TEXT], forced[RFN_FORCED_TEXT];
     const struct rfn_criterion criterion = rec_options_criterion();
     rfn_criterion_text(&criterion, similar);
@@ -51,9 +52,9 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
         .merge_ns = merge_ns,
         .volume = rec_options.volume,
         .volume_unit = rec_options.volume ? rfn_volume_unit(rec_options.volume) : NULL,
-        .similar = finish->reduced ? similar : NULL,
+        .similar = reduced ? similar : NULL,
         .across = compared ? rec_options.across : NULL,
-        .reduction = finish->reduction,
+        .reduction = finish->reduced.counts,
         .merging = finish->merging,
         .forced = forced[0] ? forced : NULL,
         .cluster_again = finish->alone && rec_options.cluster,
@@ -72,20 +73,10 @@ int rec_chunk_definitions(struct rec_finishing *finish)
     return chunk(&finish->front, RFN_CHUNK_DEFINITIONS, 0, &payload, error);
 }
 
-/* Only where clocks were compared. */
-static int chunk_clocks(struct rec_finishing *finish)
-{
-    struct rfn_buf payload = RFN_BUF_INIT;
-    int error = finish->clocks ? rec_clock_sync_pack(finish->clocks, &finish->merge, &payload) : 0;
-    if (!error && payload.size == 0)
-        return 0;
-    return chunk(&finish->front, RFN_CHUNK_CLOCKS, 0, &payload, error);
-}
-
 static int pack_streams(const struct rec_finishing *finish, struct rfn_buf *payload)
 {
     const struct rfn_stream_kinds *kinds = &finish->merge.streams;
-    const struct rfn_runs *told = finish->streams.tables[0].slots;
+    const struct rfn_runs *told = finish->together.streams.tables[0].slots;
     struct rfn_runs slots[RFN_STREAM_SLOTS] = {RFN_RUNS_INIT};
     uint64_t *signatures = rfn_stream_kinds_signatures(kinds);
     int error = signatures ? 0 : RFN_E_NOMEM;
@@ -95,41 +86,24 @@ static int pack_streams(const struct rec_finishing *finish, struct rfn_buf *payl
         error = rfn_fill_signatures(&told[RFN_SLOT_VALUES], signatures,
                                     kinds->of[RFN_KIND_OF_VALUES].n, &slots[RFN_SLOT_SIGNATURE]);
     if (!error)
-        error = rfn_pack_streams(slots, finish->n_streams, payload);
+        error = rfn_pack_streams(slots, finish->survey.streams, payload);
     rfn_runs_release(&slots[RFN_SLOT_SIGNATURE]);
     free(signatures);
     return error;
 }
 
-/* What stands behind definitions, before what groups have. */
-static int chunk_front(struct rec_finishing *finish)
-{
-    struct rfn_buf payload = RFN_BUF_INIT;
-    int error = pack_streams(finish, &payload);
-    RFN_TRY(chunk(&finish->front, RFN_CHUNK_STREAMS, 0, &payload, error));
-    return chunk_clocks(finish);
-}
-
 static int chunk_places(const struct rec_finishing *finish, struct rec_output *chunks)
 {
-    for (size_t g = 0; g < finish->places.n; g++) {
+    const struct rfn_tables *places = &finish->together.places;
+    for (size_t g = 0; g < places->n; g++) {
         struct rfn_rope payload = RFN_ROPE_INIT;
-        int error = rfn_pack_table(&finish->places.tables[g], &payload.bytes);
+        int error = rfn_pack_table(&places->tables[g], &payload.bytes);
         if (!error)
             error = rec_output_chunk(chunks, RFN_CHUNK_PLACES, g, &payload, true, NULL);
         rfn_rope_release(&payload);
         RFN_TRY(error);
     }
     return 0;
-}
-
-static int chunk_spreads(const struct rec_finishing *finish, struct rec_output *chunks)
-{
-    struct rfn_buf payload = RFN_BUF_INIT;
-    if (!finish->reduced || finish->not_spread)
-        return 0;
-    int error = rfn_pack_spreads(&finish->spreads, &payload);
-    return chunk(chunks, RFN_CHUNK_SPREADS, 0, &payload, error);
 }
 
 /* Clusters are made of an archive without events: what it says of itself is not looked at. */
@@ -145,31 +119,33 @@ static void cluster(struct rec_finishing *finish, struct rec_output *chunks)
     rec_output_release(&whole);
 }
 
-/* Rank 0's chunks of all streams: what depends on the rank, and what it was brought. */
-static int chunk_together(struct rec_finishing *finish, struct rec_output *chunks)
-{
-    RFN_TRY(chunk_places(finish, chunks));
-    RFN_TRY(rec_together_unfold(&finish->together, &finish->merge, chunks));
-    if (finish->merge.together)
-        cluster(finish, chunks);
-    return 0;
-}
-
 int rec_chunk_first(struct rec_finishing *finish)
 {
     struct rec_output chunks = REC_OUTPUT_INIT;
-    int error = chunk_front(finish);
+    struct rfn_buf payload = RFN_BUF_INIT;
+    int error = pack_streams(finish, &payload);
+    error = chunk(&finish->front, RFN_CHUNK_STREAMS, 0, &payload, error);
+    if (!error && finish->clocks)
+        error = rec_clock_sync_pack(finish->clocks, &finish->merge, &payload);
+    if (!error && payload.size) /* clocks were compared */
+        error = chunk(&finish->front, RFN_CHUNK_CLOCKS, 0, &payload, error);
     if (!error)
-        error = chunk_together(finish, &chunks);
+        error = chunk_places(finish, &chunks);
     if (!error)
-        error = chunk_spreads(finish, &chunks);
-    rec_finishing_end_step(finish, RFN_MERGING_CLUSTERS);
+        error = rec_together_unfold(&finish->together, &finish->merge, &chunks);
+    if (!error && finish->merge.together)
+        cluster(finish, &chunks);
+    if (!error && finish->wishes & REC_WANTS_REDUCED && !finish->reduced.not_spread) {
+        error = rfn_pack_spreads(&finish->reduced.spreads, &payload);
+        error = chunk(&chunks, RFN_CHUNK_SPREADS, 0, &payload, error);
+    }
     if (!error)
-        error = chunk_meta(finish, (uint64_t)(finish->step_began - finish->began), &finish->output);
+        error = chunk_meta(finish, (uint64_t)(rec_monotonic_ns() - finish->began), &finish->output);
     if (!error)
         error = rec_output_append(&finish->output, &finish->front);
     if (!error)
         error = rec_output_append(&finish->output, &chunks);
+    rfn_buf_release(&payload);
     rec_output_release(&chunks);
     return error;
 }
@@ -186,7 +162,7 @@ static int chunk_timing(struct rec_finishing *finish, size_t i)
     if (rfn_rope_size(payload) == 0)
         return 0;
     return rec_output_chunk(&finish->output, reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING,
-                            finish->first_stream + i, payload, compress, NULL);
+                            finish->survey.first_stream + i, payload, compress, NULL);
 }
 
 static int chunk_structure(struct rec_finishing *finish, size_t i, uint64_t group)

@@ -2,6 +2,10 @@
 
 #include "archive/cluster_archive.h"
 #include "base/grow.h"
+#include "record/finishing.h"
+#include "record/options.h"
+#include "record/place.h"
+#include "record/regions.h"
 
 #include <stdlib.h>
 
@@ -9,110 +13,160 @@ enum { PARCEL_SHAPE, PARCEL_CONTENT };
 
 void rec_together_release(struct rec_together *together)
 {
+    rfn_tables_release(&together->streams);
+    rfn_tables_release(&together->places);
     rfn_tables_release(&together->numbers);
     rfn_parcels_release(&together->parcels);
 }
 
-int rec_together_begin(struct rec_together *together, const struct rfn_merge *merge)
-{
-    return rfn_tables_init(&together->numbers, merge->streams.of[RFN_KIND_OF_SHAPE].total);
-}
-
 /* ---- what a stream brings ---- */
 
-/* A shape: blob of where the numbers that may differ stand, then all numbers of the first group. */
-int rec_together_add_shape(struct rec_together *together, uint64_t number,
-                           const struct rec_structure *structure)
+/* What the stream adds to the table of streams and to its group's. */
+static int bring_words(struct rec_finishing *finish, size_t i)
 {
-    struct rfn_buf parcel = RFN_BUF_INIT;
-    rfn_buf_blob(&parcel, structure->places.data, structure->places.size);
-    rfn_buf_bytes(&parcel, structure->numbers.data, structure->numbers.size);
-    int error = rfn_buf_status(&parcel);
+    const struct rec_stream_description *of = &finish->description.streams[i];
+    const struct rfn_stream *events = of->stream->events;
+    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
+    const uint64_t group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP).number;
+    const struct rec_clock_pair start = rec_start();
+    struct rfn_table *streams = rfn_tables_use(&finish->together.streams, 0, RFN_STREAM_SLOTS);
+    struct rfn_table *places = rfn_tables_use(&finish->together.places, (size_t)group,
+                                              rfn_pack_places_count(events, &of->refs));
+    const int64_t words[RFN_STREAM_SLOTS] = {
+        [RFN_SLOT_RANK] = rec_place_rank(),
+        [RFN_SLOT_THREAD] = (int64_t)i,
+        [RFN_SLOT_GROUP] = (int64_t)group,
+        [RFN_SLOT_VALUES] = (int64_t)rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES).number,
+        [RFN_SLOT_HOST] = (int64_t)finish->description.host,
+        [RFN_SLOT_EVENTS] = (int64_t)rfn_stream_events(events),
+        [RFN_SLOT_CALLS] = (int64_t)rfn_stream_calls(events),
+        [RFN_SLOT_START] = rec_options.times ? start.monotonic_ns : 0,
+        [RFN_SLOT_REGIONS] = (int64_t)rec_regions_events(of->stream),
+        [RFN_SLOT_REALTIME] = rec_options.times ? start.realtime_ns - start.monotonic_ns : 0,
+        [RFN_SLOT_VOLUME] = rfn_stream_has_volume(events),
+        [RFN_SLOT_TIMES] = (int64_t)finish->packed[i].time_set,
+    };
+    if (!streams || !places)
+        return RFN_E_NOMEM;
+    for (int s = 0; s < RFN_STREAM_SLOTS; s++) {
+        /* these are large, and do not follow from the stream's number */
+        const bool relative = s != RFN_SLOT_START && s != RFN_SLOT_REALTIME;
+        RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], relative,
+                                (int64_t)(finish->survey.first_stream + i)));
+    }
+    return rfn_pack_places(events, &of->refs, places);
+}
+
+/* All of the structure: blob of where the numbers that may differ stand, then STRUCTURE. */
+static int bring_shape(struct rfn_parcels *parcels, uint64_t shape, const struct rfn_stream *stream,
+                       const struct rfn_pack_refs *refs)
+{
+    struct rfn_rope structure = RFN_ROPE_INIT;
+    struct rfn_buf places = RFN_BUF_INIT, parcel = RFN_BUF_INIT;
+    int error = rfn_pack_number_places(stream, refs, &places);
     if (!error)
-        error = rfn_parcels_add(&together->parcels, PARCEL_SHAPE, number, parcel.data, parcel.size);
+        error = rfn_pack_structure(stream, refs, &structure);
+    if (!error) {
+        rfn_buf_blob(&parcel, places.data, places.size);
+        rfn_rope_flatten(&structure, &parcel);
+        error = rfn_buf_status(&parcel);
+    }
+    if (!error)
+        error = rfn_parcels_add(parcels, PARCEL_SHAPE, shape, parcel.data, parcel.size);
+    rfn_rope_release(&structure);
+    rfn_buf_release(&places);
     rfn_buf_release(&parcel);
     return error;
 }
 
-int rec_together_add_content(struct rec_together *together, uint64_t number, const uint8_t *bytes,
-                             size_t size)
-{
-    return rfn_parcels_add(&together->parcels, PARCEL_CONTENT, number, bytes, size);
-}
-
-int rec_structure_pack(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                       struct rec_structure *structure)
-{
-    struct rfn_rope rope = RFN_ROPE_INIT;
-    int error = rfn_pack_number_places(stream, refs, &structure->places);
-    if (!error)
-        error = rfn_pack_structure(stream, refs, &rope);
-    if (!error)
-        rfn_rope_flatten(&rope, &structure->numbers);
-    rfn_rope_release(&rope);
-    return error ? error : rfn_buf_status(&structure->numbers);
-}
-
-void rec_structure_release(struct rec_structure *structure)
-{
-    rfn_buf_release(&structure->places);
-    rfn_buf_release(&structure->numbers);
-}
-
-static int bring_shape(struct rec_together *together, uint64_t number,
-                       const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
-{
-    struct rec_structure structure = REC_STRUCTURE_INIT;
-    int error = rec_structure_pack(stream, refs, &structure);
-    if (!error)
-        error = rec_together_add_shape(together, number, &structure);
-    rec_structure_release(&structure);
-    return error;
-}
-
-static int bring_numbers(struct rec_together *together, uint64_t shape,
-                         const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
-{
-    struct rfn_table *table = rfn_tables_use(&together->numbers, (size_t)shape,
-                                             rfn_pack_numbers_count(stream, refs));
-    return table ? rfn_pack_numbers(stream, refs, table) : RFN_E_NOMEM;
-}
-
-static int bring_content(struct rec_together *together, uint64_t number,
+static int bring_content(struct rfn_parcels *parcels, uint64_t number,
                          const struct rfn_rope *values)
 {
     struct rfn_buf content = RFN_BUF_INIT;
     rfn_rope_flatten(values, &content);
     int error = rfn_buf_status(&content);
     if (!error)
-        error = rec_together_add_content(together, number, content.data, content.size);
+        error = rfn_parcels_add(parcels, PARCEL_CONTENT, number, content.data, content.size);
     rfn_buf_release(&content);
     return error;
 }
 
-struct rec_brings rec_together_brings(const struct rfn_merge *merge, size_t i)
+/* Structure and values, if they are small and the stream is the first to have them: of the first
+ * group of a shape all of the structure, of others the numbers that may differ. */
+static int bring(struct rec_finishing *finish, size_t i)
 {
-    const struct rfn_stream_fate shape = rfn_stream_fate(&merge->streams, i, RFN_KIND_OF_SHAPE);
-    const struct rfn_stream_fate group = rfn_stream_fate(&merge->streams, i, RFN_KIND_OF_GROUP);
-    const struct rfn_stream_fate content = rfn_stream_fate(&merge->streams, i, RFN_KIND_OF_CONTENT);
-    const bool whole = shape.together && shape.first;
-    return (struct rec_brings){.shape = whole,
-                               .numbers = !whole && group.together && group.first,
-                               .content = content.together && content.first,
-                               .of_shape = shape.number,
-                               .of_content = content.number};
+    struct rec_together *together = &finish->together;
+    const struct rec_stream_description *of = &finish->description.streams[i];
+    const struct rfn_stream *events = of->stream->events;
+    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
+    const struct rfn_stream_fate shape = rfn_stream_fate(kinds, i, RFN_KIND_OF_SHAPE);
+    const struct rfn_stream_fate group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP);
+    const struct rfn_stream_fate content = rfn_stream_fate(kinds, i, RFN_KIND_OF_CONTENT);
+    if (shape.together && shape.first) {
+        RFN_TRY(bring_shape(&together->parcels, shape.number, events, &of->refs));
+    } else if (group.together && group.first) {
+        struct rfn_table *table = rfn_tables_use(&together->numbers, (size_t)shape.number,
+                                                 rfn_pack_numbers_count(events, &of->refs));
+        if (!table)
+            return RFN_E_NOMEM;
+        RFN_TRY(rfn_pack_numbers(events, &of->refs, table));
+    }
+    return content.together && content.first
+               ? bring_content(&together->parcels, content.number, &finish->packed[i].values)
+               : 0;
 }
 
-int rec_together_bring(struct rec_together *together, const struct rfn_merge *merge, size_t i,
-                       const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                       const struct rfn_rope *values)
+/* What a trace of this process alone would have of its streams: structures, words that depend on
+ * the rank (a byte for each and one for its run), values and times. */
+static uint64_t trace_bytes(const struct rec_finishing *finish)
 {
-    const struct rec_brings brings = rec_together_brings(merge, i);
-    if (brings.shape)
-        RFN_TRY(bring_shape(together, brings.of_shape, stream, refs));
-    if (brings.numbers)
-        RFN_TRY(bring_numbers(together, brings.of_shape, stream, refs));
-    return brings.content ? bring_content(together, brings.of_content, values) : 0;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < finish->description.n_streams; i++) {
+        const struct rec_stream_description *of = &finish->description.streams[i];
+        const struct rec_packed *packed = &finish->packed[i];
+        bytes += packed->loop_bytes + rfn_pack_head_bytes(of->stream->events, &of->refs) +
+                 2 * rfn_pack_places_count(of->stream->events, &of->refs) +
+                 packed->digests.content_bytes + packed->timing_bytes;
+    }
+    return bytes;
+}
+
+enum { TRACES = RFN_COLLECTED_BYTES + 1, ALL, DEFINITIONS, SUMS };
+
+_Static_assert(SUMS == (int)RFN_COLLECTED_SUMS, "other sums are collected");
+
+int rec_together_collect(struct rec_finishing *finish, int error)
+{
+    struct rec_together *together = &finish->together;
+    struct rfn_tables *tables[] = {&together->streams, &together->places, &together->numbers};
+    const struct rfn_stream_things *of = finish->merge.streams.of;
+    const size_t n[] = {1, of[RFN_KIND_OF_GROUP].total, of[RFN_KIND_OF_SHAPE].total};
+    struct rfn_collection collection = {
+        .tables = tables, .n_tables = 3, .parcels = &together->parcels};
+    for (int t = 0; t < 3 && !error; t++)
+        error = rfn_tables_init(tables[t], n[t]);
+    for (size_t i = 0; i < finish->description.n_streams && !error; i++) {
+        error = bring_words(finish, i);
+        if (!error)
+            error = bring(finish, i);
+    }
+    if (!error) {
+        /* a trace that is handed on goes over as many ranks as this one has bits */
+        const uint64_t hops = (uint64_t)__builtin_popcount((unsigned)finish->exchange->rank);
+        const uint64_t bytes = trace_bytes(finish);
+        collection.sums[RFN_COLLECTED_MESSAGES] = finish->exchange->messages_sent;
+        collection.sums[RFN_COLLECTED_BYTES] = finish->exchange->bytes_sent;
+        collection.sums[TRACES] = bytes;
+        collection.sums[ALL] = bytes * hops;
+        collection.sums[DEFINITIONS] = finish->definition_bytes * hops;
+    }
+    error = rfn_collect(&collection, finish->exchange, error);
+    finish->merging.messages = collection.sums[RFN_COLLECTED_MESSAGES];
+    finish->merging.bytes = collection.sums[RFN_COLLECTED_BYTES];
+    finish->merging.trace_bytes = collection.sums[TRACES];
+    finish->merging.all_bytes = collection.sums[ALL];
+    finish->merging.all_definition_bytes = collection.sums[DEFINITIONS];
+    return error;
 }
 
 /* ---- what rank 0 makes of it ---- */

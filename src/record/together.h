@@ -10,51 +10,21 @@
 #include "record/output.h"
 #include "reduce/merge.h"
 
+struct rec_finishing;
+
+/* Of all ranks on rank 0, else of this rank and those below it. */
 struct rec_together {
-    struct rfn_tables
-        numbers; /* of each shape: those that may differ, of all groups but the first */
+    struct rfn_tables streams; /* one: STREAMS */
+    struct rfn_tables places;  /* by group: words that depend on the rank */
+    struct rfn_tables numbers; /* by shape: those that may differ, of all groups but the first */
     struct rfn_parcels parcels;
 };
 
 void rec_together_release(struct rec_together *together);
-/* After the merge. RFN_E_NOMEM. */
-int rec_together_begin(struct rec_together *together, const struct rfn_merge *merge);
 
-/* What a stream has to bring. */
-struct rec_brings {
-    bool shape;                    /* all of its structure */
-    bool numbers;                  /* of its structure what may differ in groups of the shape */
-    bool content;                  /* its values */
-    uint64_t of_shape, of_content; /* numbers of these */
-};
-
-struct rec_brings rec_together_brings(const struct rfn_merge *merge, size_t i);
-
-/* STRUCTURE, and where in it numbers may differ (rfn_pack_number_places). RFN_E_NOMEM, or the error
- * of a spill. */
-struct rec_structure {
-    struct rfn_buf places, numbers;
-};
-
-#define REC_STRUCTURE_INIT                              \
-    {                                                   \
-        .places = RFN_BUF_INIT, .numbers = RFN_BUF_INIT \
-    }
-
-int rec_structure_pack(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                       struct rec_structure *structure);
-void rec_structure_release(struct rec_structure *structure);
-
-/* Copies them. RFN_E_NOMEM. */
-int rec_together_add_shape(struct rec_together *together, uint64_t number,
-                           const struct rec_structure *structure);
-int rec_together_add_content(struct rec_together *together, uint64_t number, const uint8_t *bytes,
-                             size_t size);
-
-/* Adds what the process's stream i has to bring. RFN_E_NOMEM, or the error of a spill. */
-int rec_together_bring(struct rec_together *together, const struct rfn_merge *merge, size_t i,
-                       const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                       const struct rfn_rope *values);
+/* Collective, after the merge: rank 0 gets what all have, and notes what they have sent. error: so
+ * far. RFN_E_NOMEM, RFN_E_EXCHANGE, or the error of a spill. */
+int rec_together_collect(struct rec_finishing *finish, int error);
 
 /* On rank 0, when all is there: appends STRUCTURE and VALUES of what was brought.
  * RFN_E_EXCHANGE: something is missing; RFN_E_NOMEM. */

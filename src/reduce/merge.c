@@ -526,50 +526,10 @@ static void count_collection(struct collecting *collecting)
 /* A child's message, as it was sent: no rank can say of its own how large it will be. */
 static void count_arrived(struct collecting *collecting)
 {
-    struct rfn_sent *sent = &collecting->collection->sent[collecting->collection->step];
-    sent->messages++;
-    sent->bytes += collecting->exchange->bytes_received - collecting->received;
+    uint64_t *sums = collecting->collection->sums;
+    sums[RFN_COLLECTED_MESSAGES]++;
+    sums[RFN_COLLECTED_BYTES] += collecting->exchange->bytes_received - collecting->received;
     collecting->received = collecting->exchange->bytes_received;
-}
-
-/* Most ranks have sent something in a few steps only: a bit says in which. */
-static void write_sent(const struct rfn_sent sent[RFN_MERGING_STEPS], struct rfn_buf *out)
-{
-    uint64_t steps = 0;
-    for (int i = 0; i < RFN_MERGING_STEPS; i++)
-        steps |= (uint64_t)(sent[i].messages > 0) << i;
-    rfn_buf_varint(out, steps);
-    for (int i = 0; i < RFN_MERGING_STEPS; i++) {
-        if (sent[i].messages == 0)
-            continue;
-        rfn_buf_varint(out, sent[i].messages);
-        rfn_buf_varint(out, sent[i].bytes);
-    }
-}
-
-static void add_sent(struct rfn_sent sent[RFN_MERGING_STEPS], struct rfn_reader *reader)
-{
-    const uint64_t steps = rfn_reader_limited(reader, (1u << RFN_MERGING_STEPS) - 1);
-    for (int i = 0; i < RFN_MERGING_STEPS; i++) {
-        if (!(steps >> i & 1))
-            continue;
-        sent[i].messages += rfn_reader_varint(reader);
-        sent[i].bytes += rfn_reader_varint(reader);
-    }
-}
-
-void rfn_collection_write_counts(const struct rfn_collection *collection, struct rfn_buf *out)
-{
-    for (int i = 0; i < RFN_COLLECTED_SUMS; i++)
-        rfn_buf_varint(out, collection->sums[i]);
-    write_sent(collection->sent, out);
-}
-
-void rfn_collection_add_counts(struct rfn_collection *collection, struct rfn_reader *reader)
-{
-    for (int i = 0; i < RFN_COLLECTED_SUMS; i++)
-        collection->sums[i] += rfn_reader_varint(reader);
-    add_sent(collection->sent, reader);
 }
 
 static int collect_merge(void *state, int child, const uint8_t *bytes, size_t size)
@@ -579,7 +539,8 @@ static int collect_merge(void *state, int child, const uint8_t *bytes, size_t si
     struct rfn_reader reader = rfn_reader_over(bytes, size);
     (void)child;
     count_arrived(collecting);
-    rfn_collection_add_counts(collection, &reader);
+    for (int i = 0; i < RFN_COLLECTED_SUMS; i++)
+        collection->sums[i] += rfn_reader_varint(&reader);
     for (size_t i = 0; i < collection->n_tables; i++)
         RFN_TRY(read_tables(collection->tables[i], &reader));
     RFN_TRY(rfn_parcels_join(collection->parcels, &reader));
@@ -591,7 +552,8 @@ static int collect_write(void *state, struct rfn_buf *out)
 {
     const struct collecting *collecting = state;
     const struct rfn_collection *collection = collecting->collection;
-    rfn_collection_write_counts(collection, out);
+    for (int i = 0; i < RFN_COLLECTED_SUMS; i++)
+        rfn_buf_varint(out, collection->sums[i]);
     for (size_t i = 0; i < collection->n_tables; i++)
         write_tables(collection->tables[i], out);
     rfn_parcels_write(collection->parcels, out);

@@ -139,24 +139,18 @@ bool rfn_parcels_next(struct rfn_reader *reader, struct rfn_parcel *parcel);
 size_t rfn_parcels_bytes(const struct rfn_parcels *parcels);
 
 /* What goes to rank 0 in one message per rank. */
-enum { RFN_COLLECTED_SUMS = 4 };
+enum { RFN_COLLECTED_MESSAGES, RFN_COLLECTED_BYTES, RFN_COLLECTED_SUMS = 5 };
 struct rfn_collection {
     struct rfn_tables *const *tables;
     size_t n_tables;
     struct rfn_parcels *parcels;
-    uint64_t sums[RFN_COLLECTED_SUMS]; /* the caller's affair */
-    /* What ranks have sent by step, summed up like those. The messages of this collection are
-     * counted where they arrive, as part of `step`. */
-    struct rfn_sent sent[RFN_MERGING_STEPS];
-    enum rfn_merging_step step;
+    /* What this rank has sent so far, to which the messages of the collection are added where they
+     * arrive; the others are the caller's affair. */
+    uint64_t sums[RFN_COLLECTED_SUMS];
 };
 
-/* The sums and what was sent, for a message of another kind. */
-void rfn_collection_write_counts(const struct rfn_collection *collection, struct rfn_buf *out);
-void rfn_collection_add_counts(struct rfn_collection *collection, struct rfn_reader *reader);
-
-/* Collective: afterwards rank 0 holds the words and parcels of all ranks, and the sums over them,
- * of what was sent all that all ranks have. */
+/* Collective: afterwards rank 0 holds the words and parcels of all ranks, and the sums over them.
+ */
 int rfn_collect(struct rfn_collection *collection, struct rfn_exchange *exchange, int error);
 
 /* ---- what ranks must know of each other before they merge ---- */
