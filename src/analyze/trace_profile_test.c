@@ -1,8 +1,8 @@
 #include "refrain/trace_profile.h"
 
 #define FAKE_EVENTS 4096
-#include "analyze/fake_archive.h"
 #include "analyze/approximation.h"
+#include "analyze/fake_archive.h"
 #include "analyze/trace_profile.h"
 
 #include <setjmp.h>

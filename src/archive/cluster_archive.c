@@ -178,6 +178,7 @@ static int add_together(struct rfn_cluster_job *job)
     struct rfn_common_table common;
     struct windows windows = {.common = NONE};
     struct rfn_rope payload = RFN_ROPE_INIT;
+    bool several = false;
     int error = 0;
     rfn_common_table_init(&common, &job->archive->dictionary,
                           job->common_room ? job->common_room : SIZE_MAX);
@@ -186,10 +187,10 @@ static int add_together(struct rfn_cluster_job *job)
         const struct rfn_cluster_group *group = &job->groups[i];
         if (group->alone)
             continue;
-        if (last && last->shape != group->shape)
-            job->common = &common;
+        several |= last && last->shape != group->shape;
         last = group;
     }
+    job->common = several ? &common : NULL;
     for (uint32_t i = 0, next; i < job->archive->n_groups && !error; i = next) {
         next = end_of_chunk(job, i);
         if (job->groups[i].alone)

@@ -87,8 +87,9 @@ static int pack_loops(const struct rfn_stream *stream, struct rfn_rope *out)
     while (!error && rfn_column_at(&frozen) < frozen.n) {
         int64_t node;
         error = rfn_column_next(&frozen, &node);
+        const rfn_node nodes[] = {error ? 0 : (rfn_node)node};
         if (!error)
-            pack_nodes(number, &(rfn_node){(rfn_node)node}, 1, &out->bytes);
+            pack_nodes(number, nodes, 1, &out->bytes);
         if (rfn_column_at(&frozen) % RFN_ROPE_PART == 0)
             rfn_rope_relieve(out, rfn_stream_spill_of(stream));
     }

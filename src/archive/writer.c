@@ -478,10 +478,10 @@ static int make_refs(struct stream *stream)
 {
     const size_t n_sites = stream->sites.n, n_comms = stream->comms.n;
     uint64_t *functions = calloc(2 * n_sites + n_comms + 1, sizeof *functions);
-    uint64_t *paths = functions + n_sites;
-    int64_t *ranks = (int64_t *)(paths + n_sites);
     if (!functions)
         return RFN_E_NOMEM;
+    uint64_t *paths = functions + n_sites;
+    int64_t *ranks = (int64_t *)(paths + n_sites);
     for (size_t i = 0; i < n_sites; i++) {
         functions[i] = stream->sites.things[i] >> 32;
         paths[i] = (uint32_t)stream->sites.things[i];

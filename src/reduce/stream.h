@@ -129,8 +129,8 @@ void rfn_stream_free(struct rfn_stream *stream);
 /* Takes an event. 0; 1: that took long, as thousands of them were reduced, or all since the last
  * epoch; RFN_E_NOMEM (the stream must not be used further, except for free). */
 int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event);
-/* The last event was a failed poll, which stands for so many more calls like it: what passed and was
- * counted inside is that of all of them, less so many quanta. Not where every poll is an event.
+/* The last event was a failed poll, which stands for so many more calls like it: what passed and
+ * was counted inside is that of all of them, less so many quanta. Not where every poll is an event.
  * RFN_E_NOMEM as of rfn_stream_event. */
 int rfn_stream_more_polls(struct rfn_stream *stream, uint64_t more, uint64_t less);
 /* Emits a run of polls that is held back, and settles. To be called before the stream is looked at;
