@@ -132,11 +132,6 @@ int rfn_similarity_check(const char *text, struct rfn_diag *diag)
     return rfn_criterion_parse(text, false, &criterion, diag);
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 int rfn_across_text(const char *given, const char *similar, char text[RFN_ACROSS_TEXT],
                     struct rfn_diag *diag)
 {
@@ -146,7 +141,7 @@ int rfn_across_text(const char *given, const char *similar, char text[RFN_ACROSS
     text[0] = 0;
     if (strcmp(given, "all") == 0)
         return 0;
-    if (is_letter(given[0]))
+    if ((given[0] | 0x20) >= 'a' && (given[0] | 0x20) <= 'z')
         snprintf(whole, sizeof whole, "%s", given);
     else
         snprintf(whole, sizeof whole, "%.*s%s%s", (int)strcspn(similar, ":"), similar,
@@ -179,20 +174,6 @@ size_t rfn_similarity_length(const struct rfn_similarity *method, size_t n)
     return method->transformed ? method->transformed(n) : n;
 }
 
-/* Of even and of odd elements, so that comparisons overlap. */
-static double largest_of(const double *elements, size_t n)
-{
-    double even = n ? elements[0] : 0, odd = even;
-    size_t i = 0;
-    for (; i + 1 < n; i += 2) {
-        even = rfn_larger(even, elements[i]);
-        odd = rfn_larger(odd, elements[i + 1]);
-    }
-    if (i < n)
-        even = rfn_larger(even, elements[i]);
-    return rfn_larger(even, odd);
-}
-
 double rfn_similarity_transform(const struct rfn_similarity *method, const int64_t *vector,
                                 size_t n, double *elements)
 {
@@ -203,7 +184,14 @@ double rfn_similarity_transform(const struct rfn_similarity *method, const int64
         elements[i] = 0;
     if (method->transform)
         method->transform(elements, length);
-    return largest_of(elements, length);
+    /* Of even and of odd elements, so that comparisons overlap. */
+    double even = length ? elements[0] : 0, odd = even;
+    size_t i = 0;
+    for (; i + 1 < length; i += 2) {
+        even = rfn_larger(even, elements[i]);
+        odd = rfn_larger(odd, elements[i + 1]);
+    }
+    return rfn_larger(i < length ? rfn_larger(even, elements[i]) : even, odd);
 }
 
 double rfn_similarity_distance(const struct rfn_similarity *method, const double *a,
