@@ -260,9 +260,9 @@ int rfn_columns_relieve(void *columns, rfn_each_column each, const struct rfn_sp
     return 0;
 }
 
-static int add_bytes(void *context, struct rfn_column *column)
+int rfn_column_add_bytes(void *sum, struct rfn_column *column)
 {
-    *(size_t *)context += rfn_column_bytes(column);
+    *(size_t *)sum += rfn_column_bytes(column);
     return 0;
 }
 
@@ -271,7 +271,7 @@ void rfn_columns_keep_to(void *columns, rfn_each_column each, struct rfn_room *r
     size_t bytes = 0;
     if (!room->spill)
         return;
-    each(columns, add_bytes, &bytes);
+    each(columns, rfn_column_add_bytes, &bytes);
     if (bytes > room->bytes &&
         rfn_columns_relieve(columns, each, room->spill, bytes - room->bytes / 2, NULL) < 0)
         room->spill = NULL;

@@ -238,23 +238,15 @@ static int gather_part(struct rfn_exchange *exchange, const struct rfn_gathering
     return error;
 }
 
-static int gather_own(const struct rfn_gathering *gathering)
-{
-    bool wants = true;
-    int error = 0;
-    for (int part = 0; part < RFN_GATHERED_PARTS && !error && wants; part++)
-        error = gathering->take(gathering->state, 0, part, gathering->own[part].data,
-                                gathering->own[part].size, &wants);
-    return error;
-}
-
 int rfn_exchange_gather(struct rfn_exchange *exchange, const struct rfn_gathering *gathering,
                         int error)
 {
     for (int part = 0; part < RFN_GATHERED_PARTS && !error; part++)
         error = rfn_buf_status(&gathering->own[part]);
-    if (exchange->rank == 0 && !error)
-        error = gather_own(gathering);
+    bool own = exchange->rank == 0; /* wants the next part */
+    for (int part = 0; part < RFN_GATHERED_PARTS && !error && own; part++)
+        error = gathering->take(gathering->state, 0, part, gathering->own[part].data,
+                                gathering->own[part].size, &own);
     for (int part = 0; part < RFN_GATHERED_PARTS && exchange->rank != 0; part++) {
         int sent = send_message(exchange, 0, &gathering->own[part], error);
         error = error ? error : sent;

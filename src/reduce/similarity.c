@@ -24,29 +24,13 @@ const struct rfn_similarity *rfn_similarity_method(size_t i)
 
 /* ---- METHOD:THRESHOLD ---- */
 
-static const struct rfn_similarity *find(const char *name, size_t length)
-{
-    for (size_t i = 0; i < N_METHODS; i++) {
-        if (strlen(methods[i]->name) == length && memcmp(methods[i]->name, name, length) == 0)
-            return methods[i];
-    }
-    return NULL;
-}
-
 static int unknown(const char *text, struct rfn_diag *diag)
 {
     char names[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < N_METHODS; i++) {
-        const char *parts[] = {i ? ", " : "", methods[i]->name};
-        for (size_t part = 0; part < 2; part++) {
-            size_t length = strlen(parts[part]);
-            if (used + length >= sizeof names)
-                break;
-            memcpy(names + used, parts[part], length + 1);
-            used += length;
-        }
-    }
+    int used = 0;
+    for (size_t i = 0; i < N_METHODS && used < (int)sizeof names; i++)
+        used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", i ? ", " : "",
+                         methods[i]->name);
     return rfn_fail(diag, RFN_E_USAGE, -1, -1, "no similarity method '%s'; there are %s", text,
                     names);
 }
@@ -100,9 +84,13 @@ int rfn_criterion_parse(const char *text, bool across, struct rfn_criterion *cri
                         struct rfn_diag *diag)
 {
     size_t length = strcspn(text, ":");
-    const struct rfn_similarity *method = find(text, length);
-    if (!method)
+    size_t i = 0;
+    while (i < N_METHODS &&
+           (strlen(methods[i]->name) != length || memcmp(methods[i]->name, text, length) != 0))
+        i++;
+    if (i == N_METHODS)
         return unknown(text, diag);
+    const struct rfn_similarity *method = methods[i];
     if (across && method->across < 0)
         return rfn_fail(diag, RFN_E_USAGE, -1, -1, "%s does not compare processes", method->name);
     *criterion = (struct rfn_criterion){.method = method,
