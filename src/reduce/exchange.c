@@ -238,15 +238,23 @@ static int gather_part(struct rfn_exchange *exchange, const struct rfn_gathering
     return error;
 }
 
+static int gather_own(const struct rfn_gathering *gathering)
+{
+    bool wants = true;
+    int error = 0;
+    for (int part = 0; part < RFN_GATHERED_PARTS && !error && wants; part++)
+        error = gathering->take(gathering->state, 0, part, gathering->own[part].data,
+                                gathering->own[part].size, &wants);
+    return error;
+}
+
 int rfn_exchange_gather(struct rfn_exchange *exchange, const struct rfn_gathering *gathering,
                         int error)
 {
     for (int part = 0; part < RFN_GATHERED_PARTS && !error; part++)
         error = rfn_buf_status(&gathering->own[part]);
-    bool own = exchange->rank == 0; /* wants the next part */
-    for (int part = 0; part < RFN_GATHERED_PARTS && !error && own; part++)
-        error = gathering->take(gathering->state, 0, part, gathering->own[part].data,
-                                gathering->own[part].size, &own);
+    if (exchange->rank == 0 && !error)
+        error = gather_own(gathering);
     for (int part = 0; part < RFN_GATHERED_PARTS && exchange->rank != 0; part++) {
         int sent = send_message(exchange, 0, &gathering->own[part], error);
         error = error ? error : sent;
@@ -261,16 +269,24 @@ int rfn_exchange_gather(struct rfn_exchange *exchange, const struct rfn_gatherin
 
 /* ---- rounds ---- */
 
+/* From the parent. A message that says that something failed is an error, too. */
+static int round_receive(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
+                         int step)
+{
+    struct rfn_buf message = RFN_BUF_INIT;
+    int error = receive_message(exchange, exchange->rank - step, &message);
+    if (!error)
+        error = round->read_down(state, message.data + 1, message.size - 1);
+    drop_message(exchange, &message);
+    return error;
+}
+
 int rfn_exchange_descend(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
                          int error)
 {
     int step = rfn_exchange_parent_step(exchange), child = 0;
     if (exchange->rank != 0) {
-        struct rfn_buf message = RFN_BUF_INIT;
-        int down = receive_message(exchange, exchange->rank - step, &message);
-        if (!down)
-            down = round->read_down(state, message.data + 1, message.size - 1);
-        drop_message(exchange, &message);
+        int down = round_receive(exchange, round, state, step);
         error = error ? error : down;
     } else if (!error && round->turn) {
         error = round->turn(state);

@@ -326,6 +326,15 @@ static int merge_learn(void *state, const uint8_t *bytes, size_t size)
     return way->last ? rfn_stream_kinds_learn(&way->merge->streams, &reader) : 0;
 }
 
+static void begin_run(struct merge_way *way)
+{
+    for (int child = 0; child < RFN_EXCHANGE_CHILDREN; child++) {
+        for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
+            way->told[child][k] = way->merge->children[child][k].n;
+    }
+    count_again(&way->counted, merge_bytes(way->merge)); /* stays: numbers are looked up in it */
+}
+
 static void end_run(struct merge_way *way, int error)
 {
     struct rfn_merge *merge = way->merge;
@@ -365,11 +374,7 @@ static int run(struct rfn_merge *merge, struct rfn_exchange *exchange, bool last
                                            .show = merge_show,
                                            .heed = merge_heed};
     struct merge_way way = {.merge = merge, .last = last, .counted = {exchange, merge->held}};
-    for (int child = 0; child < RFN_EXCHANGE_CHILDREN; child++) {
-        for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
-            way.told[child][k] = merge->children[child][k].n;
-    }
-    count_again(&way.counted, merge_bytes(merge)); /* stays: numbers are looked up in it */
+    begin_run(&way);
     error = rfn_exchange_climb(exchange, &round, &way, error ? error : merge->error);
     if (!error && exchange->rank == 0)
         error = merge_turn(&way);
@@ -533,6 +538,15 @@ static void count_collection(struct collecting *collecting)
     count_again(&collecting->counted, bytes);
 }
 
+/* A child's message, as it was sent: no rank can say of its own how large it will be. */
+static void count_arrived(struct collecting *collecting)
+{
+    struct rfn_sent *sent = &collecting->collection->sent[collecting->collection->step];
+    sent->messages++;
+    sent->bytes += collecting->exchange->bytes_received - collecting->received;
+    collecting->received = collecting->exchange->bytes_received;
+}
+
 /* Most ranks have sent something in a few steps only: a bit says in which. */
 static void write_sent(const struct rfn_sent sent[RFN_MERGING_STEPS], struct rfn_buf *out)
 {
@@ -579,11 +593,7 @@ static int collect_merge(void *state, int child, const uint8_t *bytes, size_t si
     struct rfn_collection *collection = collecting->collection;
     struct rfn_reader reader = rfn_reader_over(bytes, size);
     (void)child;
-    /* A child's message, as it was sent: no rank can say of its own how large it will be. */
-    struct rfn_sent *sent = &collecting->collection->sent[collecting->collection->step];
-    sent->messages++;
-    sent->bytes += collecting->exchange->bytes_received - collecting->received;
-    collecting->received = collecting->exchange->bytes_received;
+    count_arrived(collecting);
     rfn_collection_add_counts(collection, &reader);
     for (size_t i = 0; i < collection->n_tables; i++)
         RFN_TRY(read_tables(collection->tables[i], &reader));
