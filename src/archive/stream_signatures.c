@@ -1,6 +1,6 @@
 #include "archive/stream_signatures.h"
 
-#include "base/equal_keys.h"
+#include "base/search.h"
 #include "refrain/event.h"
 
 #include <inttypes.h>

@@ -10,6 +10,7 @@
 #include "refrain/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct rfn_map_slot {
@@ -28,6 +29,11 @@ struct rfn_map {
     }
 
 void rfn_map_release(struct rfn_map *map);
+/* Bytes held. */
+static inline size_t rfn_map_bytes(const struct rfn_map *map)
+{
+    return map->slots ? (size_t)(map->mask + 1) * sizeof *map->slots : 0;
+}
 /* Where key's value lies (valid until the next put or remove), or NULL. */
 uint64_t *rfn_map_get(const struct rfn_map *map, uint64_t key);
 /* Sets key's value; RFN_E_NOMEM. */

@@ -25,7 +25,7 @@ struct rfn_function {
 };
 
 /* Whether words of this kind depend on the rank in regular programs: they are kept beside the
- * structure that ranks compare (design.md 2, shape). */
+ * structure that ranks compare. */
 static inline int rfn_kind_depends_on_rank(uint8_t kind)
 {
     return kind == RFN_KIND_RANK || kind == RFN_KIND_PLACE;

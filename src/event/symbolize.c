@@ -267,27 +267,12 @@ static bool may_hold_code(Dwarf_Die *die)
            tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt;
 }
 
-static bool groups_functions(Dwarf_Die *die)
-{
-    int tag = dwarf_tag(die);
-    return tag == DW_TAG_module || tag == DW_TAG_namespace;
-}
-
 /* The functions around an address, outermost first: one that has code of its own, then those that
  * were inlined, each into the one before. Of too many the outermost are dropped. */
 struct scopes {
     Dwarf_Die functions[RFN_SOURCES_MAX];
     size_t n;
 };
-
-static void enter_function(struct scopes *scopes, const Dwarf_Die *function, bool inlined)
-{
-    if (!inlined)
-        scopes->n = 0; /* a function within another one has its own frame */
-    if (scopes->n == RFN_SOURCES_MAX)
-        memmove(scopes->functions, scopes->functions + 1, --scopes->n * sizeof *function);
-    scopes->functions[scopes->n++] = *function;
-}
 
 /* Goes down from scope to the innermost one around the address. Libdw's dwarf_getscopes does too,
  * but then also finds the scopes around the definition of an inlined function, for which it reads
@@ -300,11 +285,17 @@ static void find_innermost(Dwarf_Die *scope, Dwarf_Addr address, unsigned depth,
     if (depth == 0 || dwarf_child(scope, &child) != 0)
         return;
     do {
-        if (groups_functions(&child)) {
+        const int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_module || tag == DW_TAG_namespace) {
             find_innermost(&child, address, depth - 1, budget, scopes);
         } else if (may_hold_code(&child) && dwarf_haspc(&child, address) > 0) {
-            if (is_function(&child) && name_of(&child))
-                enter_function(scopes, &child, dwarf_tag(&child) == DW_TAG_inlined_subroutine);
+            if (is_function(&child) && name_of(&child)) {
+                if (tag != DW_TAG_inlined_subroutine)
+                    scopes->n = 0; /* a function within another one has its own frame */
+                if (scopes->n == RFN_SOURCES_MAX)
+                    memmove(scopes->functions, scopes->functions + 1, --scopes->n * sizeof child);
+                scopes->functions[scopes->n++] = child;
+            }
             find_innermost(&child, address, depth - 1, budget, scopes);
             return;
         }

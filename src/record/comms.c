@@ -1,11 +1,11 @@
 /* Communicators: lookup, identity, members.
  *
- * Lookup happens on every call, so a small direct-mapped cache from handle to entry lies in front
- * of the map.
+ * Lookup happens on every call: a small direct-mapped cache from handle to entry lies in front of
+ * the map.
  *
  * Identity. Matching needs to know which communicator of one process is which of another, and
- * asking would cost communication inside calls that did none. But MPI says who takes part in a
- * creation, and that all of them do so in the same order. So all members can count alike:
+ * asking would cost communication inside calls that did none. But all members of a creation take
+ * part in it, in the same order, so all can count alike:
  *
  * - Collective over the parent (dup, split, create, Cart_*, Intercomm_merge, ...): the key is the
  *   parent's identity and the function; the parent's members count.
@@ -16,12 +16,12 @@
  *
  * identity = hash(key, how many with this key before, members). The members are in it because one
  * split makes several communicators with the same key and count. Members of an intercommunicator
- * are hashed without order of the two groups, as each process sees the other's group as remote.
- * What a null handle came out of still counts: the others have got a communicator. Only across
- * jobs (spawn, connect) does this not hold, since each has its own MPI_COMM_WORLD.
+ * are hashed without order of the two groups. A creation that gave a null handle counts: the others
+ * have got a communicator. Across jobs (spawn, connect), each with its own MPI_COMM_WORLD, this
+ * does not hold.
  *
- * Members are kept as runs of world ranks, found with MPI_Group_translate_ranks in memory that is
- * freed at once. Groups are interned, and duplicates take over their parent's, without asking MPI.
+ * Members are runs of world ranks, found with MPI_Group_translate_ranks. Groups are interned, and
+ * duplicates take over their parent's, without asking MPI.
  */
 #include "record/comms.h"
 #include "base/grow.h"
@@ -197,16 +197,6 @@ static int bind_handle(struct rec_comm *comm, MPI_Comm handle)
     return 0;
 }
 
-static void unbind_handle(MPI_Comm handle)
-{
-    uint64_t key = REC_KEY(handle);
-    rec_count_removal(&removals);
-    rfn_map_remove(&by_handle, key);
-    struct cached *cached = &cache[rec_key_place(key, CACHE_BITS)];
-    if (cached->key == key)
-        cached->comm = NULL;
-}
-
 /* ---- identity ---- */
 
 static uint64_t hash_members(const struct rec_comm *comm)
@@ -364,17 +354,6 @@ static struct rec_comm *register_comm(struct rec_call *call, MPI_Comm handle, en
     return comm;
 }
 
-/* MPI_COMM_WORLD first seen after a start with a session. */
-static struct rec_comm *late_world(MPI_Comm handle)
-{
-    struct rec_comm *comm = handle == MPI_COMM_WORLD  ? comms[0]
-                            : handle == MPI_COMM_SELF ? comms[1]
-                                                      : NULL;
-    if (comm && bind_handle(comm, handle) < 0)
-        rec_stop("out of memory for communicators");
-    return comm;
-}
-
 static struct rec_comm *find_slowly(MPI_Comm handle)
 {
     if (handle == MPI_COMM_NULL || ensure_awake() < 0)
@@ -386,8 +365,13 @@ static struct rec_comm *find_slowly(MPI_Comm handle)
         cache[rec_key_place(key, CACHE_BITS)] = (struct cached){key, comm};
         return comm;
     }
-    struct rec_comm *comm = late_world(handle);
-    return comm ? comm : register_comm(NULL, handle, EXISTING);
+    if (handle != MPI_COMM_WORLD && handle != MPI_COMM_SELF)
+        return register_comm(NULL, handle, EXISTING);
+    /* First seen after a start with a session. */
+    struct rec_comm *comm = comms[handle == MPI_COMM_WORLD ? 0 : 1];
+    if (bind_handle(comm, handle) < 0)
+        rec_stop("out of memory for communicators");
+    return comm;
 }
 
 static inline struct rec_comm *find(MPI_Comm handle)
@@ -544,8 +528,14 @@ void rec_free_comm(struct rec_call *call, MPI_Comm comm)
     rec_lock();
     const uint64_t *number = rfn_map_get(&by_handle, REC_KEY(comm));
     call->removed = number ? (int64_t)*number + 1 : 0;
-    if (number)
-        unbind_handle(comm);
+    if (number) {
+        uint64_t key = REC_KEY(comm);
+        rec_count_removal(&removals);
+        rfn_map_remove(&by_handle, key);
+        struct cached *cached = &cache[rec_key_place(key, CACHE_BITS)];
+        if (cached->key == key)
+            cached->comm = NULL;
+    }
     rec_unlock();
 }
 

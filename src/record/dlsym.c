@@ -94,20 +94,6 @@ static void *own_library(void)
     return library;
 }
 
-static bool same_library(const void *a, const void *b)
-{
-    Dl_info of_a, of_b;
-    return dladdr(a, &of_a) && dladdr(b, &of_b) && of_a.dli_fbase == of_b.dli_fbase;
-}
-
-/* What MPI, as far as it is loaded, has under this name. */
-static void *mpis_own(const char *name)
-{
-    void *library = rec_mpi_loaded();
-    void *address = library ? rec_real_dlsym(library, name) : NULL;
-    return address ? address : rec_fortran_loaded(name);
-}
-
 void *rec_symbol_for(void *handle, const char *name, const void *caller)
 {
     if (!rec_real_dlsym)
@@ -116,8 +102,15 @@ void *rec_symbol_for(void *handle, const char *name, const void *caller)
         handle == RTLD_NEXT || handle == RTLD_DEFAULT || is_own(caller))
         return NULL;
     void *own = own_library(), *wrapper = own ? rec_real_dlsym(own, name) : NULL;
-    void *mpis = wrapper && is_own(wrapper) ? mpis_own(name) : NULL;
-    if (!mpis || same_library(mpis, caller))
+    if (!wrapper || !is_own(wrapper))
+        return NULL;
+    /* What MPI, as far as it is loaded, has under this name. */
+    void *library = rec_mpi_loaded(), *mpis = library ? rec_real_dlsym(library, name) : NULL;
+    if (!mpis)
+        mpis = rec_fortran_loaded(name);
+    Dl_info of_mpi, of_caller;
+    if (!mpis || (dladdr(mpis, &of_mpi) && dladdr(caller, &of_caller) &&
+                  of_mpi.dli_fbase == of_caller.dli_fbase))
         return NULL;
     /* The question itself comes last: no failure of those before is left for dlerror. */
     return rec_real_dlsym(handle, name) == mpis ? wrapper : NULL;

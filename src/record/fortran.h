@@ -1,23 +1,20 @@
 /* fortran.h - calls from Fortran: how they become the same events as calls from C.
  *
  * A Fortran program calls mpi_send_ (mpif.h, `use mpi`) or mpi_send_f08_ (`use mpi_f08`) of MPI's
- * Fortran library. These convert the arguments (handles, sentinels such as MPI_IN_PLACE, statuses,
- * strings, array indices) and call the C function, in Open MPI and in parts of MPICH by its PMPI
- * name. The conversion is the library's knowledge; so the recorder does not convert anything, but
- * stands at both ends:
+ * Fortran library, which converts the arguments (handles, sentinels, statuses, strings, indices)
+ * and calls the C function, in Open MPI and in parts of MPICH by its PMPI name. The recorder leaves
+ * the conversion to that library and stands at both ends:
  *
- *     program --> mpi_send_ (entry) --> mpi_send_ (MPI's) --> PMPI_Send or MPI_Send (wrapper) -->
- * MPI
+ *     program --> mpi_send_ (entry) --> mpi_send_ (MPI's) --> PMPI_Send or MPI_Send (wrapper)
  *
- * The entry (fortran.gen.c) says that a call of MPI_Send is to come, and keeps its own frame, from
- * which the call path starts: what lies in MPI's Fortran library is not in it. The first call of
- * this function inside is the event, recorded by the C wrapper. Any other call inside, before or
- * after (a datatype made for an array section, say), is MPI's own matter and passes through. A
- * PMPI function called without an entry waiting for it passes through too, as it must: a C program
- * calls PMPI_Send where it does not want to be seen.
+ * The entry (fortran.gen.c) says that a call of MPI_Send is to come, and keeps its own frame, where
+ * the call path starts. The first call of this function inside is the event, recorded by the C
+ * wrapper. Any other call inside (a datatype made for an array section, say) is MPI's own matter
+ * and passes through, as does a PMPI function that no entry waits for: a C program calls PMPI_Send
+ * where it does not want to be seen.
  *
- * Functions that the libraries do not pass on to C (attributes and callbacks, which they keep in a
- * form of their own) have entries that record by themselves: their arguments are plain numbers.
+ * Functions that the libraries do not pass on to C (attributes and callbacks) have entries that
+ * record by themselves: their arguments are plain numbers.
  */
 #ifndef RFN_RECORD_FORTRAN_H
 #define RFN_RECORD_FORTRAN_H

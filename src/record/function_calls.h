@@ -1,31 +1,25 @@
 /* function_calls.h - calls of the program's own functions as regions.
  *
  * Compiled with -finstrument-functions, a program calls __cyg_profile_func_enter and _exit at the
- * begin and the end of every function. The recorder defines them (the C library's do nothing). A
- * visit of a function whose name is wanted (REFRAIN_FUNCTIONS, function_names.h) becomes two events
- * of the region that has the function's name, with a call path of one frame, the function itself:
- * its callers are the regions around it.
+ * begin and the end of every function; the recorder defines them. A visit of a function whose name
+ * is wanted (REFRAIN_FUNCTIONS, function_names.h) becomes two events of the region of that name,
+ * with a call path of one frame, the function: its callers are the regions around it.
  *
- * What is recorded. A call is recorded if it took at least REFRAIN_FUNCTIONS_MIN, or if anything
- * was recorded while it ran (of the same thread: an MPI call, a region, a mark, another function).
- * So its begin is held back, with its stamp, until one of both is certain: the thread's stack of
- * open calls has it as *held*. What comes next to be recorded writes all held begins first,
- * outermost first (rec_enter looks at one flag, stream->held); an exit that comes too early forgets
- * its own.
+ * What is recorded. A call that took at least REFRAIN_FUNCTIONS_MIN, or during which the thread
+ * recorded anything. So its begin, with its stamp, is *held* on the thread's stack of open calls
+ * until one of both is certain. What is recorded next writes all held begins first, outermost first
+ * (rec_enter looks at one flag, stream->held); an exit that comes too early forgets its own.
  *
  * What is switched off. A function that a thread calls more than REFRAIN_FUNCTIONS_RATE times in a
- * second, short calls included, is not recorded in that thread any more, and a call then costs two
- * look-ups. How many calls that were is one event per function before MPI_Finalize
- * (refrain_calls_unrecorded).
+ * second is not recorded in that thread any more; a call then costs two look-ups. How many calls
+ * that were is one event per function before MPI_Finalize (refrain_calls_unrecorded).
  *
- * What does not fit. Functions left by a jump have no exit. They are noticed when a function is
- * entered from further out on the stack, or from the same place again, or when one further out is
- * left, and end there. This is told once. An exit without a begin (the
- * recorder slept) means nothing. Deeper than REC_CALLS_DEPTH open calls, calls are not recorded.
- * Calls within an MPI call (callbacks), or while recording is off, are not recorded.
+ * What does not fit. Functions left by a jump have no exit: they end when a function is entered
+ * from further out on the stack, or from the same place again, or when one further out is left.
+ * This is told once. An exit without a begin (the recorder slept) means nothing. Calls deeper than
+ * REC_CALLS_DEPTH, within an MPI call (callbacks), or while recording is off, are not recorded.
  *
- * All of it is the thread's own, but for the table of names. Hooks within the recorder itself (of
- * an instrumented malloc, or of a signal handler) return at once.
+ * Hooks within the recorder itself (of an instrumented malloc, or a signal handler) return at once.
  */
 #ifndef RFN_RECORD_FUNCTION_CALLS_H
 #define RFN_RECORD_FUNCTION_CALLS_H

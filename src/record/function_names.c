@@ -93,10 +93,9 @@ static char *name_of_place(uint32_t number, uint64_t offset)
 {
     const struct rec_module *module = rec_module(number);
     const char *path = module ? module->path : "", *slash = strrchr(path, '/');
-    char *name = NULL;
-    if (asprintf(&name, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)offset) < 0)
-        return NULL;
-    return name;
+    char *name;
+    int n = asprintf(&name, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)offset);
+    return n < 0 ? NULL : name;
 }
 
 /* The name to be freed, or NULL: not wanted. */
@@ -168,19 +167,6 @@ static struct rec_function_table *with_room(void)
     return table;
 }
 
-/* With the lock held. Another thread may have been faster. */
-static const struct rec_function *add(const struct rec_code *code, uintptr_t address)
-{
-    const struct rec_function_slot *slot = rec_function_slot(address);
-    struct rec_function_table *table = slot->address ? NULL : with_room();
-    if (!table)
-        return slot->address ? slot->function : NULL;
-    const struct rec_function *function = make_function(code, address);
-    put(table, address, function);
-    table->n++;
-    return function;
-}
-
 const struct rec_function *rec_function_meet(uintptr_t address)
 {
     /* Both may have to wait for the loader, whose locks a thread may hold that waits for ours. */
@@ -189,7 +175,14 @@ const struct rec_function *rec_function_meet(uintptr_t address)
     if (!address || rec_code_find(address, &code) < 0)
         return NULL;
     pthread_mutex_lock(&process.lock);
-    const struct rec_function *function = add(&code, address);
+    const struct rec_function_slot *slot = rec_function_slot(address);
+    const struct rec_function *function = slot->address ? slot->function : NULL;
+    struct rec_function_table *table = slot->address ? NULL : with_room();
+    if (table) { /* else another thread was faster, or there is no memory */
+        function = make_function(&code, address);
+        put(table, address, function);
+        table->n++;
+    }
     pthread_mutex_unlock(&process.lock);
     return function;
 }

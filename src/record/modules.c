@@ -159,17 +159,6 @@ static int number_of(const struct found *found, uint32_t *number)
     return 0;
 }
 
-/* With the lock held. */
-static int remember(struct found *found)
-{
-    RFN_TRY(number_of(found, &found->code.module));
-    if (!found->hit)
-        return 0;
-    RFN_TRY(RFN_GROW(process.codes, process.codes_capacity, process.n_codes + 1));
-    process.codes[process.n_codes++] = found->code;
-    return 0;
-}
-
 static bool known(uintptr_t address, struct rec_code *code)
 {
     bool hit = false;
@@ -194,7 +183,12 @@ int rec_code_find(uintptr_t address, struct rec_code *code)
     found->code = (struct rec_code){.start = address, .end = address + 1, .bias = address};
     dl_iterate_phdr(visit_module, found);
     pthread_mutex_lock(&process.lock);
-    int rc = remember(found);
+    int rc = number_of(found, &found->code.module);
+    if (!rc && found->hit) {
+        rc = RFN_GROW(process.codes, process.codes_capacity, process.n_codes + 1);
+        if (!rc)
+            process.codes[process.n_codes++] = found->code;
+    }
     pthread_mutex_unlock(&process.lock);
     *code = found->code;
     free(found);

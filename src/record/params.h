@@ -110,12 +110,11 @@ int64_t *rec_words(struct rec_call *call, int64_t n);
 #define REC_SESSION_KIND(X)
 #endif
 
-/* rec_in_op(call, op): the word of the handle. A handle never seen (made by another tool, or by a
- * call that is not recorded) is registered on first sight. rec_in_win and rec_in_file also set
- * call->comm to the communicator that the window or file was made on (call->comm at rec_out_win).
+/* rec_in_op(call, op): the word of the handle, which is registered on first sight. rec_in_win and
+ * rec_in_file also set call->comm to what it was at rec_out_win or rec_out_file.
  * rec_out_op(call, op): registers a handle that the call made and appends its word as an outcome.
- * rec_free_op(call, op): the call is about to free the handle, so it is forgotten: as soon as MPI
- * has freed it another thread may get it for something new.
+ * rec_free_op(call, op): the call is about to free the handle, which is forgotten: once MPI has
+ * freed it another thread may get it for something new.
  * rec_freed_op(call, op): the call is over (pass the value from before it); when it has failed the
  * handle is known again. */
 #define REC_DECLARE(name, type, kind)                         \
@@ -125,13 +124,8 @@ int64_t *rec_words(struct rec_call *call, int64_t n);
     void rec_freed_##name(struct rec_call *call, type handle);
 REC_SLOT_KINDS(REC_DECLARE)
 REC_SESSION_KIND(REC_DECLARE)
+REC_DECLARE(keyval, int, RFN_KIND_KEYVAL) /* integers in every MPI; predefined ones have names */
 #undef REC_DECLARE
-
-/* Keyvals are integers in every MPI; predefined ones have names. */
-void rec_in_keyval(struct rec_call *call, int keyval);
-void rec_out_keyval(struct rec_call *call, int keyval);
-void rec_free_keyval(struct rec_call *call, int keyval);
-void rec_freed_keyval(struct rec_call *call, int keyval);
 
 /* ---- communicators (comms.c) ---- */
 

@@ -99,16 +99,6 @@ void *rec_mpi_loaded(void)
     return open_mpi(RTLD_NOLOAD | RTLD_LAZY);
 }
 
-/* The MPI that the program has loaded. A program that is linked with the recorder may have none:
- * the linker leaves out MPI's library when the recorder has all that the program calls. Then it is
- * loaded now, unless another MPI is there (PMPI_Wtime tells, which the recorder does not have). */
-static void *find_mpi(void)
-{
-    void *library = rec_mpi_loaded();
-    if (!library && !dlsym(RTLD_DEFAULT, "PMPI_Wtime"))
-        library = open_mpi(RTLD_LAZY | RTLD_GLOBAL);
-    return library;
-}
 #else
 void *rec_mpi_loaded(void)
 {
@@ -116,7 +106,10 @@ void *rec_mpi_loaded(void)
 }
 #endif
 
-/* Fills the table of MPI functions; without an MPI nothing could be passed on. */
+/* Fills the table of MPI functions; without an MPI nothing could be passed on. A program that is
+ * linked with the recorder may have loaded none: the linker leaves out MPI's library when the
+ * recorder has all that the program calls. Then it is loaded now, unless another MPI is there
+ * (PMPI_Wtime tells, which the recorder does not have). */
 static void load_mpi(void)
 {
     static bool loaded;
@@ -125,7 +118,9 @@ static void load_mpi(void)
 #ifdef RFN_FLAVOUR_SMPI
     rec_mpi_fill(NULL);
 #else
-    void *library = find_mpi();
+    void *library = rec_mpi_loaded();
+    if (!library && !rec_is_mpi_there())
+        library = open_mpi(RTLD_LAZY | RTLD_GLOBAL);
     if (!library || rec_mpi_fill(library) < 0) {
         rec_say("the recorder for %s cannot find that MPI's library (%s), or the program has "
                 "loaded another MPI",
@@ -183,21 +178,6 @@ static struct rec_stream *stream_new(void)
     return stream;
 }
 
-/* How times are reduced. The streams' times are in quanta, and a threshold of time is in
- * microseconds. */
-static void choose_reducing(void)
-{
-    double quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
-    reducing = (struct rfn_reducing){.criterion = rec_options_criterion(),
-                                     .min_calls = rec_options.segment_min_calls,
-                                     .max_per_kind = MAX_PER_KIND,
-                                     .exact_starts = rec_options.exact_starts,
-                                     .quantum_ns = quantum_ns};
-    if (reducing.criterion.method->unit[0])
-        reducing.criterion.threshold /= quantum_ns;
-    reducing.criterion.more /= quantum_ns;
-}
-
 static void wake(void)
 {
     load_mpi();
@@ -209,7 +189,16 @@ static void wake(void)
     memory.limit = rec_options.memory_bytes / (rec_options.segments ? 4 : 2);
     rec_off = rec_options.start_off;
     rec_clock_init(rec_options.resolution_ns, rec_options_text(RFN_RECORD_CLOCK));
-    choose_reducing();
+    /* The streams' times are in quanta, and a threshold of time is in microseconds. */
+    const double quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
+    reducing = (struct rfn_reducing){.criterion = rec_options_criterion(),
+                                     .min_calls = rec_options.segment_min_calls,
+                                     .max_per_kind = MAX_PER_KIND,
+                                     .exact_starts = rec_options.exact_starts,
+                                     .quantum_ns = quantum_ns};
+    if (reducing.criterion.method->unit[0])
+        reducing.criterion.threshold /= quantum_ns;
+    reducing.criterion.more /= quantum_ns;
     start = rec_clock_pair();
     pid = getpid();
     rec_state = REC_RECORDING;
@@ -372,19 +361,12 @@ bool rec_is_dropped(uint32_t function)
     return rec_functions[function].class_ != RFN_CLASS_SETUP && function != REC_FN_MPI_Pcontrol;
 }
 
-/* Writes out what is finished, of the thread that asks: no other one may be disturbed. */
-static void flush(void)
-{
-    if (rec_this_stream && rec_state == REC_RECORDING)
-        rfn_stream_spill(rec_this_stream->events);
-}
-
 void rec_control(int level)
 {
     if (level == 0 || level == 1)
         __atomic_store_n(&rec_off, level == 0, __ATOMIC_RELAXED);
-    else if (level == 2)
-        flush();
+    else if (level == 2 && rec_this_stream && rec_state == REC_RECORDING)
+        rfn_stream_spill(rec_this_stream->events); /* no other thread may be disturbed */
 }
 
 /* ---- a program that ends without MPI_Finalize, or without MPI ---- */

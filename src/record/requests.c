@@ -1,10 +1,9 @@
 /* Requests: from creation to completion.
  *
- * Each thread has a table of the requests it has made, which finds the entries of a handle. It is
- * open addressing over the handles ever seen: MPIs use the handles of completed requests again at
- * once, so a slot whose entries are all gone stays for its handle, and only when the table fills up
- * are empty slots thrown out. So a request in steady state costs two probes and no memory is
- * allocated or shifted.
+ * Each thread has a table of the requests it has made, by handle: open addressing over the handles
+ * ever seen. MPIs use the handles of completed requests again at once, so a slot whose entries are
+ * gone stays for its handle, and empty slots are thrown out when the table fills up. In steady
+ * state a request costs two probes, and no memory is allocated or shifted.
  *
  * One handle may stand for several requests in flight: MPICH and Open MPI give sends that are
  * complete at once the same handle, and so every request with MPI_PROC_NULL. A slot is therefore a
@@ -12,15 +11,14 @@
  * cursor in the slot, valid for one call (serial), keeps that linear.
  *
  * Several threads. A thread means its own requests, as long as it has any with the handle; else it
- * looks into the tables of the others. Only then does the lock of a table have a second user: each
- * table has its own, no call holds two of them, and the lock of all tables (tables.h) is taken
- * inside of one, never the other way round. Two calls could both look at the head of a queue, so an
- * entry belongs to the call that has found it (claimed) until the call's outcomes are taken. Only
- * its own thread puts entries into a table.
+ * looks into the tables of the others. Each table has a lock of its own; no call holds two of them,
+ * and the lock of all tables (tables.h) is taken inside of one, never the other way round. An entry
+ * belongs to the call that has found it (claimed) until the call's outcomes are taken, or two calls
+ * could both look at the head of a queue. Only its own thread puts entries into a table.
  *
- * While recording is off requests are followed all the same, because what completes later has to be
- * known, but they take no number: numbers count what the record tells. A request that the record
- * does not tell of is RFN_UNKNOWN where it appears, and completes without words.
+ * While recording is off requests are followed all the same, as what completes later has to be
+ * known, but they take no number. A request that the record does not tell of is RFN_UNKNOWN where
+ * it appears, and completes without words.
  */
 #include "base/hash.h"
 #include "record/comms.h"
@@ -333,15 +331,6 @@ static inline struct rec_request *register_request(struct rec_call *call,
     return entry;
 }
 
-/* The table of the call's stream, made with its first request; NULL without memory. */
-static inline struct rec_requests *table_of(struct rec_call *call)
-{
-    struct rec_stream *stream = rec_stream_of(call);
-    if (__builtin_expect(!stream->requests, 0))
-        stream->requests = new_table(stream);
-    return stream->requests;
-}
-
 void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags, int source,
                      int tag, int64_t bytes)
 {
@@ -349,7 +338,11 @@ void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags,
     int64_t slot = -1;
     if (__builtin_expect(call->rc == MPI_SUCCESS, 1)) {
         if (__builtin_expect(request != MPI_REQUEST_NULL, 1)) {
-            struct rec_requests *table = table_of(call);
+            /* The table of the call's stream, made with its first request; NULL without memory. */
+            struct rec_stream *stream = rec_stream_of(call);
+            if (__builtin_expect(!stream->requests, 0))
+                stream->requests = new_table(stream);
+            struct rec_requests *table = stream->requests;
             struct rec_request *entry = NULL;
             if (table) {
                 lock(table);
@@ -747,16 +740,6 @@ void rec_out_completed_any(struct rec_call *call, int done, int index, const MPI
     end(&completion);
 }
 
-static int64_t index_list(struct rec_call *call, const int *indices, int n)
-{
-    int64_t *words = n > 0 ? rec_words(call, n) : NULL;
-    for (int i = 0; words && i < n; i++)
-        words[i] = indices[i];
-    return n <= 0 || call->off ? 0
-           : words             ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n)
-                               : RFN_LIST_ABSENT;
-}
-
 void rec_out_completed_some(struct rec_call *call, int n, const int *indices,
                             const MPI_Status *statuses)
 {
@@ -766,7 +749,13 @@ void rec_out_completed_some(struct rec_call *call, int n, const int *indices,
         nothing(call, 2);
         return;
     }
-    rec_push_out(call, n == MPI_UNDEFINED ? RFN_UNDEFINED : index_list(call, indices, n));
+    int64_t *words = n > 0 ? rec_words(call, n) : NULL;
+    for (int i = 0; words && i < n; i++)
+        words[i] = indices[i];
+    rec_push_out(call, n == MPI_UNDEFINED    ? RFN_UNDEFINED
+                       : n <= 0 || call->off ? 0
+                       : words ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n)
+                               : RFN_LIST_ABSENT);
     struct completion completion = begin(call, statuses, n > 0 ? n : 0);
     for (int i = 0; i < n; i++) {
         if (indices[i] >= 0 && (uint32_t)indices[i] < call->n_requests)

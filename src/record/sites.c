@@ -2,37 +2,34 @@
  *
  * The walk. Unwinding is a chain of steps. A step takes a return address and the registers of its
  * frame, finds the frame's CFA by a rule that the code prescribes (cfi.h), and reads the next
- * return address at CFA - 8. So a step's outcome is fixed by the rule's inputs and by the words
- * that it reads from memory, and the whole path by the first return address, the stack pointer
- * after the call, and those words. The facts of a path are exactly these words:
+ * return address at CFA - 8. So the rule's inputs and the words read from memory fix a step's
+ * outcome; and the first return address, the stack pointer after the call, and those words fix the
+ * path. The facts of a path are exactly these words:
  *
  *   - the return address of every frame, at CFA - 8;
  *   - where a rule starts from a register other than the stack pointer (rbp in frames with alloca
- *     or variable-length arrays; any register will do): the word from which that register's value
- *     comes, which lies in a frame further in, or is the word at the wrapper's frame pointer;
+ *     or variable-length arrays): the word from which that register's value comes, which lies in a
+ *     frame further in, or is the word at the wrapper's frame pointer;
  *   - what the rule itself reads: on stacks that a function realigns, the CFA lies at rbp - 8.
  *
- * A rule that starts from the stack pointer needs no fact: the stack pointer is the previous CFA.
- * Facts are in the order in which the steps use them, so if all facts before one hold, the step
- * that reads it reads the same place again, and the place is legal to read; if all hold, the walk
- * would be the same. unwind.h takes the steps as long as the rules leave no doubt, as they do in
- * what compilers make. Otherwise libunwind walks, from the beginning; that the rule read here gives
- * the CFA that libunwind arrived at, and that CFA - 8 holds the return address, is then checked for
- * every frame. Code without a description is stepped over by libunwind as if it kept a frame
- * pointer (CFA = rbp + 16). Where a check fails (signal handlers; hand-written code of other
+ * The stack pointer needs no fact: it is the previous CFA. Facts are in the order in which the
+ * steps use them: if all facts before one hold, the step that reads it reads the same place again,
+ * which is legal to read; if all hold, the walk would be the same. unwind.h takes the steps as long
+ * as the rules leave no doubt, as they do in what compilers make. Otherwise libunwind walks, from
+ * the beginning; every frame is then checked: the rule read here gives libunwind's CFA, and CFA - 8
+ * holds the return address. Code without a description is stepped over by libunwind as if it kept a
+ * frame pointer (CFA = rbp + 16). Where a check fails (signal handlers; hand-written code of other
  * habits) the path is good but not cached.
  *
- * The end. Outermost lie frames that are the same for everything a thread does: _start, and those
+ * The end. Outermost lie frames that are the same for everything a thread does: _start, and frames
  * of the C library and the loader that call main or the thread's function. They are cut off by
- * position: _start by the program's entry point, then frames in these libraries as long as they
- * are the outermost ones. In a static program the C library is not apart, and the path is cut
- * outside of the outermost frame of main. The return address of the first frame that was cut off
- * is a fact too: it tells that there the path ends.
+ * position: _start by the program's entry point, then frames in these libraries as long as they are
+ * the outermost ones; in a static program all outside of the outermost frame of main. The return
+ * address of the first frame that was cut off is a fact too: it tells that there the path ends.
  *
- * The cache. Four ways per set, replaced in turn. One place in a program may be reached on many
- * paths with the same stack pointer (a library's dot product called from everywhere), which all
- * fall into one set; so ways that are replaced go to a longer list of the set, which is searched
- * before a full walk is made.
+ * The cache. Four ways per set, replaced in turn. A place that is reached on many paths with the
+ * same stack pointer (a library's dot product called from everywhere) has them all in one set; so
+ * ways that are replaced go to a longer list of the set, which is searched before a full walk.
  */
 #define UNW_LOCAL_ONLY
 #include "record/sites.h"

@@ -3,16 +3,13 @@
  *
  * Walking the stack costs microseconds. So a walk's result is cached under (function, return
  * address, stack pointer) together with the facts that made it: where every frame's return address
- * lies and what it was. The next call from the same place is the same path if all of these still
- * hold. A frame whose canonical frame address is computed from a register (alloca, variable-length
- * arrays, realigned stacks) is reached through that register's saved value, so that value's place
- * is among the facts, before the return address that depends on it. Facts are checked innermost
- * first, so that no address is read that the facts before it do not vouch for.
+ * lies and what it was. The next call from the same place has the same path if all of these hold. A
+ * frame whose address is computed from a register (alloca, variable-length arrays, realigned
+ * stacks) is reached through that register's saved value, whose place is a fact, too. Facts are
+ * checked innermost first: no address is read that the facts before it do not vouch for.
  *
  * A library that is unloaded while another one takes its place is noticed at the next full walk,
- * which empties the cache.
- *
- * One table per stream; only its thread uses it.
+ * which empties the cache. One table per stream; only its thread uses it.
  */
 #ifndef RFN_RECORD_SITES_H
 #define RFN_RECORD_SITES_H

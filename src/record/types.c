@@ -262,31 +262,24 @@ static struct rec_type *intern(const struct rfn_buf *buf, int64_t size, bool pre
 
 static struct rec_type *describe(MPI_Datatype type);
 
-/* The hash of a child; frees the reference. Without memory for a description a reference to what
- * may be a predefined type is rather lost than freed. */
-static int child_hash(MPI_Datatype child, uint64_t *hash)
-{
-    const uint64_t *known = rfn_map_get(&by_handle, REC_KEY(child));
-    const struct rec_type *type = known ? types[*known] : describe(child);
-    if (!type)
-        return RFN_E_NOMEM;
-    *hash = type->hash;
-    if (!type->predefined)
-        rec_mpi.MPI_Type_free(&child);
-    return 0;
-}
-
-/* All children, whatever happens: their references must be freed. */
+/* All children, whatever happens: their references must be freed. Without memory for a description
+ * a reference to what may be a predefined type is rather lost than freed. */
 static int child_hashes(const struct contents *contents, uint64_t **hashes)
 {
-    int error = 0;
-    uint64_t lost;
     *hashes = array(contents->n_children, sizeof **hashes);
+    int error = *hashes ? 0 : RFN_E_NOMEM;
     for (MPI_Count i = 0; i < contents->n_children; i++) {
-        if (child_hash(contents->children[i], *hashes ? &(*hashes)[i] : &lost) < 0)
+        MPI_Datatype child = contents->children[i];
+        const uint64_t *known = rfn_map_get(&by_handle, REC_KEY(child));
+        const struct rec_type *type = known ? types[*known] : describe(child);
+        if (!type)
             error = RFN_E_NOMEM;
+        else if (*hashes)
+            (*hashes)[i] = type->hash;
+        if (type && !type->predefined)
+            rec_mpi.MPI_Type_free(&child);
     }
-    return *hashes ? error : RFN_E_NOMEM;
+    return error;
 }
 
 /* Takes a type apart and finds its entry; NULL without memory. */

@@ -260,9 +260,9 @@ int rfn_columns_relieve(void *columns, rfn_each_column each, const struct rfn_sp
     return 0;
 }
 
-static int add_bytes(void *context, struct rfn_column *column)
+int rfn_column_add_bytes(void *sum, struct rfn_column *column)
 {
-    *(size_t *)context += rfn_column_bytes(column);
+    *(size_t *)sum += rfn_column_bytes(column);
     return 0;
 }
 
@@ -271,7 +271,7 @@ void rfn_columns_keep_to(void *columns, rfn_each_column each, struct rfn_room *r
     size_t bytes = 0;
     if (!room->spill)
         return;
-    each(columns, add_bytes, &bytes);
+    each(columns, rfn_column_add_bytes, &bytes);
     if (bytes > room->bytes &&
         rfn_columns_relieve(columns, each, room->spill, bytes - room->bytes / 2, NULL) < 0)
         room->spill = NULL;
@@ -298,38 +298,29 @@ static int seal_early(struct rfn_column *column)
     return rfn_buf_status(&column->sealed);
 }
 
-/* The bytes of whole blocks from the reader's place on, at most RFN_ROPE_PART unless the first
- * block has more. */
-static size_t whole_blocks(struct rfn_reader *reader)
-{
-    size_t from = reader->at, end = from;
-    while (rfn_reader_left(reader)) {
-        size_t size;
-        rfn_reader_u8(reader);
-        rfn_reader_varint(reader);
-        rfn_reader_blob(reader, &size);
-        if (end > from && reader->at - from > RFN_ROPE_PART)
-            break;
-        end = reader->at;
-    }
-    reader->at = end;
-    return end - from;
-}
-
-/* Notes that the sealed blocks are at `offset` of the spill now. */
+/* Notes that the sealed blocks are at `offset` of the spill now, in extents of whole blocks, of at
+ * most RFN_ROPE_PART bytes unless the first block has more. */
 static int note_extents(struct rfn_column_spilled *spilled, const struct rfn_buf *sealed,
                         uint64_t offset)
 {
     struct rfn_reader reader = rfn_reader_over(sealed->data, sealed->size);
     size_t before = spilled->n;
     while (rfn_reader_left(&reader)) {
-        struct rfn_extent extent = {.offset = offset + reader.at};
-        extent.size = whole_blocks(&reader);
+        size_t from = reader.at, end = from, size;
+        while (rfn_reader_left(&reader)) {
+            rfn_reader_u8(&reader);
+            rfn_reader_varint(&reader);
+            rfn_reader_blob(&reader, &size);
+            if (end > from && reader.at - from > RFN_ROPE_PART)
+                break;
+            end = reader.at;
+        }
+        reader.at = end;
         if (RFN_GROW(spilled->extents, spilled->capacity, spilled->n + 1) < 0) {
             spilled->n = before;
             return RFN_E_NOMEM;
         }
-        spilled->extents[spilled->n++] = extent;
+        spilled->extents[spilled->n++] = (struct rfn_extent){offset + from, end - from};
     }
     spilled->size += sealed->size;
     return 0;
@@ -442,21 +433,6 @@ void rfn_column_close(struct rfn_column_cursor *cursor)
     *cursor = (struct rfn_column_cursor){0};
 }
 
-/* Reads the blocks of the next extent. */
-static int read_extent(struct rfn_column_cursor *cursor, const struct rfn_column_spilled *spilled,
-                       size_t i)
-{
-    const struct rfn_extent *extent = &spilled->extents[i];
-    cursor->own.size = 0;
-    uint8_t *to = rfn_buf_reserve(&cursor->own, (size_t)extent->size);
-    if (!to)
-        return RFN_E_NOMEM;
-    RFN_TRY(
-        spilled->spill->read(spilled->spill->context, extent->offset, to, (size_t)extent->size));
-    cursor->own.size = (size_t)extent->size;
-    return 0;
-}
-
 /* Moves on to the next window that has blocks, if there is one. */
 static int next_window(struct rfn_column_cursor *cursor)
 {
@@ -465,8 +441,15 @@ static int next_window(struct rfn_column_cursor *cursor)
     while (!rfn_reader_left(&cursor->blocks) && cursor->window <= n_extents) {
         size_t window = cursor->window++;
         if (window < n_extents) {
-            RFN_TRY(read_extent(cursor, column->spilled, window));
-            cursor->blocks = rfn_reader_over(cursor->own.data, cursor->own.size);
+            const struct rfn_spill *spill = column->spilled->spill;
+            const struct rfn_extent *extent = &column->spilled->extents[window];
+            const size_t size = (size_t)extent->size;
+            cursor->own.size = 0;
+            uint8_t *to = rfn_buf_reserve(&cursor->own, size);
+            if (!to)
+                return RFN_E_NOMEM;
+            RFN_TRY(spill->read(spill->context, extent->offset, to, size));
+            cursor->blocks = rfn_reader_over(to, size);
         } else {
             cursor->blocks = rfn_reader_over(column->sealed.data, column->sealed.size);
         }
@@ -522,39 +505,26 @@ static int list_skip(struct rfn_list_cursor *list, uint64_t n)
     return 0;
 }
 
-/* What the guide has beside the n values that begin at `at`, behind those that were asked for. */
-static int read_guide(struct rfn_list_cursor *guide, uint64_t at, uint64_t n, int64_t *values)
-{
-    RFN_TRY(list_skip(guide, at - rfn_column_at(&guide->column)));
-    for (uint64_t i = 0; i < n; i++)
-        RFN_TRY(rfn_list_next(guide, &values[i]));
-    return 0;
-}
-
-static int decode_guided(struct rfn_column_cursor *cursor, struct rfn_list_cursor *guide,
-                         struct head *head)
-{
-    int64_t *values = malloc((size_t)head->count * sizeof *values);
-    if (!values)
-        return RFN_E_NOMEM;
-    int error = read_guide(guide, cursor->end, head->count, values);
-    if (error == RFN_E_RANGE)
-        error = RFN_E_CORRUPT;
-    if (!error)
-        error = rfn_block_get(head->coder, &head->payload, head->count, values, &cursor->packed);
-    free(values);
-    return error;
-}
-
 static int decode(struct rfn_column_cursor *cursor, struct rfn_list_cursor *guide,
                   struct head *head)
 {
-    if (guide && head->coder == RFN_CODER_ADAPTIVE)
-        RFN_TRY(decode_guided(cursor, guide, head));
-    else
-        RFN_TRY(rfn_block_get(head->coder, &head->payload, head->count, NULL, &cursor->packed));
-    begin_block(cursor, head->count);
-    return 0;
+    int64_t *beside = NULL; /* what the guide has, behind the values that were asked for */
+    int error = 0;
+    if (guide && head->coder == RFN_CODER_ADAPTIVE) {
+        beside = malloc((size_t)head->count * sizeof *beside);
+        error = beside ? list_skip(guide, cursor->end - rfn_column_at(&guide->column))
+                       : RFN_E_NOMEM;
+        for (uint64_t i = 0; i < head->count && !error; i++)
+            error = rfn_list_next(guide, &beside[i]);
+        if (error == RFN_E_RANGE)
+            error = RFN_E_CORRUPT;
+    }
+    if (!error)
+        error = rfn_block_get(head->coder, &head->payload, head->count, beside, &cursor->packed);
+    free(beside);
+    if (!error)
+        begin_block(cursor, head->count);
+    return error;
 }
 
 /* What of a column that grows is in no block: the run, then what is staged. Arguments as below. */

@@ -102,6 +102,9 @@ typedef int (*rfn_each_column)(void *columns,
                                int (*visit)(void *context, struct rfn_column *column),
                                void *context);
 
+/* To visit columns with: adds their bytes (rfn_column_bytes) to *sum, a size_t. */
+int rfn_column_add_bytes(void *sum, struct rfn_column *column);
+
 /* Spills about `wanted` bytes, if there are so many; *freed may be NULL. RFN_E_NOMEM, or the error
  * of the spill: what has not left is still there. */
 int rfn_columns_relieve(void *columns, rfn_each_column each, const struct rfn_spill *spill,

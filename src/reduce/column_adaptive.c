@@ -95,27 +95,6 @@ static uint32_t squash(int64_t odds)
     return (logistic[i] * (128 - more) + logistic[i + 1] * more + 64) >> 7;
 }
 
-static void fill_tables(struct coder *coder)
-{
-    uint32_t next = 0;
-    for (int odds = -ODDS_MAX; odds <= ODDS_MAX; odds++) {
-        for (uint32_t end = squash(odds) >> 4; next <= end; next++)
-            coder->stretched[next] = (int16_t)odds;
-    }
-    while (next < 4096)
-        coder->stretched[next++] = ODDS_MAX;
-    for (uint32_t uses = 0; uses <= USES_MAX; uses++)
-        coder->rates[uses] = 5 * 65536 / (5 * uses + 8);
-}
-
-static void lay_out(struct coder *coder, size_t n_slots)
-{
-    struct slot *slots = (struct slot *)(coder->numbers + BEFORE + RFN_COLUMN_BLOCK);
-    for (unsigned i = 0; i < coder->n_contexts; i++)
-        coder->slots[i] = slots + i * n_slots;
-    coder->match.last = (uint32_t *)(slots + coder->n_contexts * n_slots);
-}
-
 void rfn_coder_memory_release(struct rfn_coder_memory *memory)
 {
     free(memory->bytes);
@@ -148,12 +127,23 @@ static struct coder *coder_new(struct rfn_coder_memory *memory, uint32_t n, uint
         return NULL;
     coder->n_contexts = n_contexts;
     coder->numbers = (uint64_t *)(coder + 1);
-    lay_out(coder, n_slots);
+    struct slot *slots = (struct slot *)(coder->numbers + BEFORE + RFN_COLUMN_BLOCK);
+    for (unsigned i = 0; i < coder->n_contexts; i++)
+        coder->slots[i] = slots + i * n_slots;
+    coder->match.last = (uint32_t *)(slots + coder->n_contexts * n_slots);
     for (unsigned i = 0; i < MODELS; i++)
         coder->weights[i] = form & MATCHES ? FIRST_WEIGHT : OLD_FIRST_WEIGHT;
     coder->shift = 64 - bits;
     coder->high = UINT32_MAX;
-    fill_tables(coder);
+    uint32_t next = 0;
+    for (int odds = -ODDS_MAX; odds <= ODDS_MAX; odds++) {
+        for (uint32_t end = squash(odds) >> 4; next <= end; next++)
+            coder->stretched[next] = (int16_t)odds;
+    }
+    while (next < 4096)
+        coder->stretched[next++] = ODDS_MAX;
+    for (uint32_t uses = 0; uses <= USES_MAX; uses++)
+        coder->rates[uses] = 5 * 65536 / (5 * uses + 8);
     return coder;
 }
 
@@ -307,11 +297,6 @@ static void learn(struct coder *coder, uint32_t probability, bool bit)
 
 /* ---- arithmetic coding ---- */
 
-static uint32_t middle_of(const struct coder *coder, uint32_t probability)
-{
-    return coder->low + (uint32_t)((uint64_t)(coder->high - coder->low) * probability >> 16);
-}
-
 static void take_byte(struct coder *coder)
 {
     bool there = rfn_reader_left(&coder->in) > 0;
@@ -321,7 +306,8 @@ static void take_byte(struct coder *coder)
 /* Codes a bit, or takes the next one: `bit` does not matter then. */
 static bool code_bit(struct coder *coder, uint32_t probability, bool bit)
 {
-    uint32_t middle = middle_of(coder, probability);
+    uint32_t middle = coder->low +
+                      (uint32_t)((uint64_t)(coder->high - coder->low) * probability >> 16);
     if (!coder->out)
         bit = coder->code <= middle;
     if (bit)
@@ -409,16 +395,6 @@ static bool any_negative(const int64_t *values, uint32_t n)
     return false;
 }
 
-/* One byte of the interval tells what is left of it; zeros at the end need not be there. */
-static void finish(struct coder *coder, size_t begin)
-{
-    if (coder->low)
-        rfn_buf_u8(coder->out, (uint8_t)(coder->high >> 24));
-    while (!coder->out->failed && coder->out->size > begin &&
-           !coder->out->data[coder->out->size - 1])
-        coder->out->size--;
-}
-
 int rfn_column_adaptive_encode(const int64_t *values, const int64_t *guide, uint32_t n,
                                struct rfn_coder_memory *memory, struct rfn_buf *out)
 {
@@ -432,19 +408,13 @@ int rfn_column_adaptive_encode(const int64_t *values, const int64_t *guide, uint
     coder->out = out;
     for (uint32_t i = 0; i < n; i++)
         code_next(coder, guide, i, n, zigzag ? rfn_zigzag(values[i]) : (uint64_t)values[i]);
-    finish(coder, begin);
+    /* One byte of the interval tells what is left of it; zeros at the end need not be there. */
+    if (coder->low)
+        rfn_buf_u8(coder->out, (uint8_t)(coder->high >> 24));
+    while (!coder->out->failed && coder->out->size > begin &&
+           !coder->out->data[coder->out->size - 1])
+        coder->out->size--;
     return rfn_buf_status(out);
-}
-
-static void get_values(struct coder *coder, const int64_t *guide, uint32_t n, bool zigzag,
-                       int64_t *values)
-{
-    for (int i = 0; i < 4; i++)
-        take_byte(coder);
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t number = code_next(coder, guide, i, n, 0);
-        values[i] = zigzag ? rfn_unzigzag(number) : (int64_t)number;
-    }
 }
 
 int rfn_column_adaptive_decode(struct rfn_reader *payload, const int64_t *guide, uint32_t n,
@@ -460,7 +430,12 @@ int rfn_column_adaptive_decode(struct rfn_reader *payload, const int64_t *guide,
     if (!coder)
         return RFN_E_NOMEM;
     coder->in = rfn_reader_over(bytes, size);
-    get_values(coder, guide, n, form & ZIGZAG, values);
+    for (int i = 0; i < 4; i++)
+        take_byte(coder);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t number = code_next(coder, guide, i, n, 0);
+        values[i] = (form & ZIGZAG) ? rfn_unzigzag(number) : (int64_t)number;
+    }
     bool all = !rfn_reader_left(&coder->in);
     rfn_coder_memory_release(&memory);
     return all ? 0 : RFN_E_CORRUPT;

@@ -79,11 +79,6 @@ static int64_t difference(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-static int64_t sum(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 /* Whether all values but the last two, which the caller has looked at, keep the period. Counts the
  * comparisons: long runs would let every period look right for a long time. */
 static bool has_period(const int64_t *values, uint32_t n, uint32_t period, uint32_t *compared)
@@ -133,18 +128,6 @@ static uint32_t find_period(const int64_t *values, uint32_t n)
             return period;
     }
     return 0;
-}
-
-static void put_period(struct rfn_buf *out, const int64_t *values, uint32_t period, uint64_t count)
-{
-    int64_t step = difference(values[period], values[0]);
-    rfn_block_head(out, RFN_CODER_PERIOD, count,
-                   varint_size(period) + varint_size(rfn_zigzag(step)) +
-                       varints_size(values, period));
-    rfn_buf_varint(out, period);
-    rfn_buf_svarint(out, step);
-    for (uint32_t i = 0; i < period; i++)
-        rfn_buf_svarint(out, values[i]);
 }
 
 /* ---- choosing ---- */
@@ -259,7 +242,14 @@ void rfn_block_put(struct rfn_buf *out, const int64_t *values, uint32_t n, uint6
     }
     period = n > 3 ? find_period(values, n) : 0;
     if (period) {
-        put_period(out, values, period, count);
+        int64_t step = difference(values[period], values[0]);
+        rfn_block_head(out, RFN_CODER_PERIOD, count,
+                       varint_size(period) + varint_size(rfn_zigzag(step)) +
+                           varints_size(values, period));
+        rfn_buf_varint(out, period);
+        rfn_buf_svarint(out, step);
+        for (uint32_t i = 0; i < period; i++)
+            rfn_buf_svarint(out, values[i]);
         return;
     }
     size_t varints = n < FEW ? varints_size(values, n) : SIZE_MAX;
@@ -303,7 +293,7 @@ static int get_period(struct rfn_reader *payload, int64_t *values, uint32_t n)
         return RFN_E_CORRUPT;
     RFN_TRY(get_varints(payload, values, period));
     for (uint32_t i = period; i < n; i++)
-        values[i] = sum(values[i - period], step);
+        values[i] = (int64_t)((uint64_t)values[i - period] + (uint64_t)step);
     return 0;
 }
 

@@ -164,25 +164,10 @@ struct division {
     unsigned zeros; /* at the scale's end */
 };
 
-static struct division division_by(uint64_t scale, int64_t least)
-{
-    unsigned zeros = (unsigned)__builtin_ctzll(scale);
-    return (struct division){least, scale, inverse(scale >> zeros), zeros};
-}
-
 static inline uint64_t divide(const struct division *by, int64_t value)
 {
     uint64_t product = ((uint64_t)value - (uint64_t)by->least) * by->factor;
     return product >> by->zeros | product << (-by->zeros & 63);
-}
-
-/* Clocks tick in steps, sizes are multiples: what a sample suggests. */
-static uint64_t suggest_scale(const int64_t *values, uint32_t n, int64_t least)
-{
-    uint64_t scale = 0;
-    for (uint32_t i = 0; i < n && i < 64 && scale != 1; i++)
-        scale = common_divisor((uint64_t)values[i] - (uint64_t)least, scale);
-    return scale ? scale : 1;
 }
 
 /* By insertion, first of what is far apart. */
@@ -255,8 +240,9 @@ static inline uint64_t count_numbers(struct scratch *scratch, const int64_t *val
 static bool try_scale(struct scratch *scratch, const int64_t *values, uint32_t n, int64_t least,
                       uint64_t range, uint64_t scale)
 {
-    struct division by = division_by(scale, least);
-    scratch->length = bit_length(range >> by.zeros);
+    unsigned zeros = (unsigned)__builtin_ctzll(scale);
+    struct division by = {least, scale, inverse(scale >> zeros), zeros};
+    scratch->length = bit_length(range >> zeros);
     choose_cells(scratch, values, n, &by);
     uint64_t last = (range / scale >> scratch->coarse) - scratch->window;
     scratch->n_window = last < WINDOW ? ((uint32_t)last / GROUP + 1) * GROUP : WINDOW;
@@ -267,24 +253,22 @@ static bool try_scale(struct scratch *scratch, const int64_t *values, uint32_t n
     return true;
 }
 
-/* The largest power of two that divides all of the numbers, and the scale. */
-static uint64_t common_power(const int64_t *values, uint32_t n, int64_t least, uint64_t scale)
-{
-    uint64_t bits = scale;
-    for (uint32_t i = 0; i < n; i++)
-        bits |= (uint64_t)values[i] - (uint64_t)least;
-    return bits & -bits;
-}
-
-/* Makes the numbers, and counts them; returns the scale. If that of a sample is not that of all
- * values, its odd part or its power of two may still be. */
+/* Makes the numbers, and counts them; returns the scale. Clocks tick in steps, sizes are multiples:
+ * a sample suggests one. If that is not the scale of all values, its odd part may still be, or the
+ * largest power of two that divides it and all numbers. */
 static uint64_t divide_by_common(struct scratch *scratch, const int64_t *values, uint32_t n,
                                  int64_t least, uint64_t range)
 {
-    uint64_t scale = suggest_scale(values, n, least);
+    uint64_t scale = 0;
+    for (uint32_t i = 0; i < n && i < 64 && scale != 1; i++)
+        scale = common_divisor((uint64_t)values[i] - (uint64_t)least, scale);
+    scale = scale ? scale : 1;
     if (try_scale(scratch, values, n, least, range, scale))
         return scale;
-    uint64_t power = common_power(values, n, least, scale);
+    uint64_t power = scale;
+    for (uint32_t i = 0; i < n; i++)
+        power |= (uint64_t)values[i] - (uint64_t)least;
+    power &= -power;
     scale = (scale >> __builtin_ctzll(scale)) * power;
     if (try_scale(scratch, values, n, least, range, scale))
         return scale;
@@ -356,19 +340,14 @@ static void add_to_cells(struct scratch *scratch, uint64_t cell)
     scratch->n_cells++;
 }
 
-static bool is_empty(const uint16_t group[GROUP])
-{
-    uint64_t words[GROUP / 4];
-    memcpy(words, group, sizeof words);
-    return !(words[0] | words[1]);
-}
-
 static void add_window(struct scratch *scratch)
 {
     const uint16_t *table = scratch->table;
     uint32_t at = scratch->n_cells;
     for (uint32_t i = 0; i < scratch->n_window; i += GROUP) {
-        if (is_empty(&table[i]))
+        uint64_t words[GROUP / 4];
+        memcpy(words, &table[i], sizeof words);
+        if (!(words[0] | words[1]))
             continue;
         for (uint32_t j = i; j < i + GROUP; j++) {
             if (!table[j])
@@ -701,18 +680,6 @@ static void put_all_bits(struct rfn_buf *out, const struct scratch *scratch, uns
     out->size = (size_t)(bits.at - out->data);
 }
 
-static void put_model(struct rfn_buf *out, const struct model *model, const int64_t *values)
-{
-    rfn_buf_varint(out, model->n_buckets * 4 + (model->scale > 1 ? 2 : 0) + (model->lag ? 1 : 0));
-    rfn_buf_svarint(out, model->base);
-    if (model->scale > 1)
-        rfn_buf_varint(out, model->scale);
-    if (model->lag)
-        rfn_buf_varint(out, model->lag);
-    for (uint32_t i = 0; i < model->lag; i++)
-        rfn_buf_svarint(out, values[i]);
-}
-
 /* Words lie where the values in cells were counted. */
 static void put_coded(struct rfn_buf *out, struct scratch *scratch, uint32_t n, unsigned n_buckets,
                       unsigned rest)
@@ -743,7 +710,14 @@ int rfn_column_histogram_encode(const int64_t *values, uint32_t n, uint32_t lag,
     uint32_t m = make_numbers(values, n, &model, scratch);
     model.n_buckets = make_buckets(scratch, m);
     unsigned rest = set_frequencies(scratch->buckets, model.n_buckets, m);
-    put_model(out, &model, values);
+    rfn_buf_varint(out, model.n_buckets * 4 + (model.scale > 1 ? 2 : 0) + (lag ? 1 : 0));
+    rfn_buf_svarint(out, model.base);
+    if (model.scale > 1)
+        rfn_buf_varint(out, model.scale);
+    if (lag)
+        rfn_buf_varint(out, lag);
+    for (uint32_t i = 0; i < lag; i++)
+        rfn_buf_svarint(out, values[i]);
     put_coded(out, scratch, m, model.n_buckets, rest);
     free(scratch);
     return rfn_buf_status(out);

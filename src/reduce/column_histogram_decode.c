@@ -12,11 +12,6 @@ enum {
 
 /* ---- bits ---- */
 
-static inline uint32_t load_16(const uint8_t *from)
-{
-    return (uint32_t)from[0] | (uint32_t)from[1] << 8;
-}
-
 struct bit_reader {
     const uint8_t *data;
     size_t n_bits, at;
@@ -154,17 +149,6 @@ static int get_table(struct decoder *decoder)
     return 0;
 }
 
-/* Slots are as small as can be: many a block has fewer values than there are slots to fill. */
-static void fill_slots(struct decoder *decoder)
-{
-    uint64_t start = 0;
-    for (unsigned i = 0; i < decoder->model.n_buckets; i++) {
-        memset(decoder->slots + start, (int)i, decoder->frequency[i]);
-        decoder->start[i] = start;
-        start += decoder->frequency[i];
-    }
-}
-
 /* The next bucket's number. The word at *word is consumed when the state has become low; whether it
  * has cannot be predicted, so there is no branch, but a mask. */
 static inline uint8_t get_bucket(const struct decoder *decoder, uint64_t *state,
@@ -175,7 +159,8 @@ static inline uint8_t get_bucket(const struct decoder *decoder, uint64_t *state,
     uint64_t x = decoder->frequency[bucket] * (*state >> PROBABILITY_BITS) + slot -
                  decoder->start[bucket];
     uint64_t low = -(uint64_t)(x < STATE_LOW); /* all bits or none */
-    *state = x << (low & 16) | (load_16(words + *word * 2) & low);
+    const uint8_t *next = words + *word * 2;
+    *state = x << (low & 16) | (((uint32_t)next[0] | (uint32_t)next[1] << 8) & low);
     *word -= low;
     return bucket;
 }
@@ -285,7 +270,13 @@ static int get_coding(struct decoder *decoder, struct rfn_reader *payload, uint3
     if (payload->failed)
         return RFN_E_CORRUPT;
     RFN_TRY(get_table(decoder));
-    fill_slots(decoder);
+    /* Slots are as small as can be: many a block has fewer values than there are slots to fill. */
+    uint64_t start = 0;
+    for (unsigned i = 0; i < decoder->model.n_buckets; i++) {
+        memset(decoder->slots + start, (int)i, decoder->frequency[i]);
+        decoder->start[i] = start;
+        start += decoder->frequency[i];
+    }
     move_end(decoder);
     return 0;
 }

@@ -112,35 +112,17 @@ int rfn_exchange_tell(struct rfn_exchange *exchange, uint64_t *word)
 
 /* Where a parent shows what it has there are two messages between a child and it, whatever fails:
  * nobody waits for one that does not come. */
-static int look(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
-                int parent, int error)
-{
-    struct rfn_buf shown = RFN_BUF_INIT;
-    int received = receive_message(exchange, parent, &shown);
-    error = error ? error : received;
-    if (!error)
-        error = round->heed(state, shown.data + 1, shown.size - 1);
-    drop_message(exchange, &shown);
-    return error;
-}
-
-static int show(struct rfn_exchange *exchange, const struct rfn_round *round, void *state, int to,
-                int error)
-{
-    struct rfn_buf out = RFN_BUF_INIT;
-    if (!error)
-        error = round->show(state, &out);
-    int sent = send_message(exchange, to, &out, error);
-    rfn_buf_release(&out);
-    return error ? error : sent;
-}
-
 static int hand_up(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
                    int parent, int error)
 {
-    struct rfn_buf out = RFN_BUF_INIT;
-    if (round->show)
-        error = look(exchange, round, state, parent, error);
+    struct rfn_buf out = RFN_BUF_INIT, shown = RFN_BUF_INIT;
+    if (round->show) {
+        int received = receive_message(exchange, parent, &shown);
+        error = error ? error : received;
+        if (!error)
+            error = round->heed(state, shown.data + 1, shown.size - 1);
+        drop_message(exchange, &shown);
+    }
     if (!error)
         error = round->write(state, &out);
     int sent = send_message(exchange, parent, &out, error);
@@ -151,9 +133,14 @@ static int hand_up(struct rfn_exchange *exchange, const struct rfn_round *round,
 static int take_in(struct rfn_exchange *exchange, const struct rfn_round *round, void *state,
                    int child, int from, int error)
 {
-    struct rfn_buf message = RFN_BUF_INIT;
-    if (round->show)
-        error = show(exchange, round, state, from, error);
+    struct rfn_buf message = RFN_BUF_INIT, shown = RFN_BUF_INIT;
+    if (round->show) {
+        if (!error)
+            error = round->show(state, &shown);
+        int sent = send_message(exchange, from, &shown, error);
+        error = error ? error : sent;
+        rfn_buf_release(&shown);
+    }
     int received = receive_message(exchange, from, &message);
     error = error ? error : received;
     if (!error)

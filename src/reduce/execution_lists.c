@@ -139,18 +139,6 @@ static int open_pass(struct pass *pass, const struct rfn_held_segments *segments
     return rfn_column_skip(&pass->lengths, place->lengths);
 }
 
-static void close_pass(struct pass *pass)
-{
-    struct rfn_corrected *place = &pass->lists->corrected;
-    place->segments = rfn_column_at(&pass->order);
-    place->numbers = rfn_column_at(&pass->number);
-    place->lengths = rfn_column_at(&pass->lengths);
-    rfn_column_close(&pass->order);
-    rfn_column_close(&pass->number);
-    rfn_column_close(&pass->lateness);
-    rfn_column_close(&pass->lengths);
-}
-
 static int read_segment(struct pass *pass, struct step *step)
 {
     struct rfn_corrected *place = &pass->lists->corrected;
@@ -247,7 +235,14 @@ static int go_over(struct pass *pass, const struct rfn_held_segments *segments,
             rfn_columns_keep_to(pass->lists, rfn_execution_lists_each_column, room);
         error = take_segment(pass);
     }
-    close_pass(pass);
+    struct rfn_corrected *place = &pass->lists->corrected;
+    place->segments = rfn_column_at(&pass->order);
+    place->numbers = rfn_column_at(&pass->number);
+    place->lengths = rfn_column_at(&pass->lengths);
+    rfn_column_close(&pass->order);
+    rfn_column_close(&pass->number);
+    rfn_column_close(&pass->lateness);
+    rfn_column_close(&pass->lengths);
     return error;
 }
 

@@ -1,22 +1,18 @@
 /* execution_lists.h - the lists of a stream's profile (stream_profile.h): which representative is
  * executed when, and what corrects its start.
  *
- * They are made of the segments as these are held, in one pass, which goes to the end when the last
- * one has come. It can also go as far as there are any before, and then codes what it makes, block
- * by block; so that in the end, where lists are most of what there is to code, nothing is left but
- * what has come since.
+ * One pass over the segments makes them, after the last segment. A pass may also come before, over
+ * the segments so far, and then codes what it makes: the end has only to go over what came since.
  *
- * A list counts representatives in the order in which they are executed first. That is known at
- * once, until the store widens a threshold: then others are executed, and all begins anew.
- * Corrections depend on the length and the pace of representatives, which are averages. So these
- * are frozen: of one that is new when it is met here, and of all again, with new corrections, when
- * the stream is twice as long as the last time. If half of the stream has come since the last time
- * it was gone over, the end begins anew. So what is in the archive are averages over a quarter of
- * the run at least, or, of a representative that came later, over its first executions.
+ * A list counts representatives in order of first execution. That order is known at once, until the
+ * store widens a threshold: then others are executed, and all begins anew. Corrections depend on
+ * lengths and paces of representatives, which are averages. So these are frozen: of a new one when
+ * it is met, and of all again, with new corrections, when the stream is twice as long as the last
+ * time. If half of the stream has come since the last pass, the end begins anew. So the archive has
+ * averages over a quarter of the run at least, or over a representative's first executions.
  *
  * Before the end each segment is gone over twice on average for corrections, and up to four times
- * for representatives: if it were more, what widening made useless stays so until the stream is
- * longer.
+ * for representatives; what would take more waits until the stream is longer.
  */
 #ifndef RFN_REDUCE_EXECUTION_LISTS_H
 #define RFN_REDUCE_EXECUTION_LISTS_H

@@ -880,9 +880,7 @@ void rfn_fold_stats(const struct rfn_fold *fold, struct rfn_fold_stats *stats)
     };
     stats->bytes = sizeof *fold + fold->capacity * per_position +
                    fold->alive.capacity * sizeof *fold->alive.at +
-                   fold->loops_capacity * sizeof *fold->loops +
-                   (fold->loop_of.slots ? fold->loop_of.mask + 1 : 0) *
-                       sizeof *fold->loop_of.slots +
+                   fold->loops_capacity * sizeof *fold->loops + rfn_map_bytes(&fold->loop_of) +
                    (fold->bodies.n + fold->n_loops) * sizeof(rfn_node) +
                    fold->pages.capacity * sizeof *fold->pages.at +
                    fold->pages.used * PAGE * sizeof **fold->pages.at;

@@ -31,7 +31,7 @@ void rfn_lists_release(struct rfn_lists *lists)
         free(lists->scratch->words);
         free(lists->scratch);
     }
-    *lists = (struct rfn_lists)RFN_LISTS_INIT;
+    *lists = (struct rfn_lists){0};
 }
 
 /* ---- recognizing ---- */
@@ -240,8 +240,7 @@ size_t rfn_lists_bytes(const struct rfn_lists *lists)
 {
     size_t bytes = lists->known_capacity * sizeof *lists->known +
                    lists->blocks_capacity * sizeof *lists->blocks + lists->open.capacity +
-                   (lists->by_hash.slots ? lists->by_hash.mask + 1 : 0) *
-                       sizeof *lists->by_hash.slots;
+                   rfn_map_bytes(&lists->by_hash);
     for (size_t i = lists->n_spilled; i < lists->n_blocks; i++)
         bytes += lists->blocks[i].size;
     return bytes;

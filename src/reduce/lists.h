@@ -27,6 +27,7 @@
 
 enum { RFN_LISTS_BLOCK = 1 << 18, RFN_LISTS_KNOWN = 1 << 15 };
 
+/* All zeros are no lists. */
 struct rfn_lists {
     size_t n;
     struct rfn_list_known {
@@ -50,11 +51,6 @@ struct rfn_lists {
     const struct rfn_spill *spill;
     struct rfn_list_scratch *scratch; /* what rfn_lists_get decodes into */
 };
-
-#define RFN_LISTS_INIT \
-    {                  \
-        0              \
-    }
 
 void rfn_lists_release(struct rfn_lists *lists);
 /* The list's number, 0 for n = 0, RFN_E_NOMEM. */

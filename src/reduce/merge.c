@@ -88,18 +88,13 @@ int rfn_merge_stream(struct rfn_merge *merge, const struct rfn_stream_digests *d
 
 /* ---- how much memory it takes ---- */
 
-static int64_t map_bytes(const struct rfn_map *map)
-{
-    return map->slots ? (int64_t)((map->mask + 1) * sizeof *map->slots) : 0;
-}
-
 static int64_t merge_bytes(const struct rfn_merge *merge)
 {
     int64_t bytes = (int64_t)merge->content_bytes + rfn_stream_kinds_bytes(&merge->streams);
     for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
         const struct rfn_definitions *definitions = &merge->definitions[k];
-        bytes += (int64_t)(definitions->capacity * sizeof *definitions->items) +
-                 map_bytes(&definitions->by_hash);
+        bytes += (int64_t)(definitions->capacity * sizeof *definitions->items +
+                           rfn_map_bytes(&definitions->by_hash));
     }
     return bytes;
 }
@@ -330,6 +325,15 @@ static int merge_learn(void *state, const uint8_t *bytes, size_t size)
     for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
         RFN_TRY(learn_definitions(&way->merge->definitions[k], &reader));
     return way->last ? rfn_stream_kinds_learn(&way->merge->streams, &reader) : 0;
+}
+
+static void begin_run(struct merge_way *way)
+{
+    for (int child = 0; child < RFN_EXCHANGE_CHILDREN; child++) {
+        for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
+            way->told[child][k] = way->merge->children[child][k].n;
+    }
+    count_again(&way->counted, merge_bytes(way->merge)); /* stays: numbers are looked up in it */
 }
 
 static void end_run(struct merge_way *way, int error)
@@ -596,14 +600,14 @@ int rfn_survey_add(struct rfn_map *set, uint64_t key)
 static int read_set(struct survey_way *way, bool adds, struct rfn_reader *reader)
 {
     struct rfn_map *set = way->survey->set;
-    int64_t before = map_bytes(set);
+    int64_t before = (int64_t)rfn_map_bytes(set);
     uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
     int error = 0;
     for (uint64_t i = 0; i < n && !reader->failed && !error; i++) {
         uint64_t key = rfn_reader_u64(reader), often = rfn_reader_u8(reader);
         error = adds ? add_often(set, key, often) : rfn_map_put(set, key, often);
     }
-    rfn_exchange_hold(way->exchange, map_bytes(set) - before);
+    rfn_exchange_hold(way->exchange, (int64_t)rfn_map_bytes(set) - before);
     return error ? error : reader->failed ? RFN_E_EXCHANGE : 0;
 }
 
@@ -679,11 +683,11 @@ int rfn_survey_run(struct rfn_survey *survey, struct rfn_exchange *exchange, int
                                            .write_down = survey_write_down,
                                            .read_down = survey_read_down};
     struct survey_way way = {.survey = survey, .exchange = exchange};
-    rfn_exchange_hold(exchange, map_bytes(survey->set));
+    rfn_exchange_hold(exchange, (int64_t)rfn_map_bytes(survey->set));
     survey->before = 0;
     memcpy(way.sums, survey->counts, sizeof way.sums);
     error = rfn_exchange_round(exchange, &round, &way, error);
-    rfn_exchange_hold(exchange, -map_bytes(survey->set));
+    rfn_exchange_hold(exchange, -(int64_t)rfn_map_bytes(survey->set));
     return error;
 }
 

@@ -3,14 +3,13 @@
  *
  * Each process contributes its definitions (modules, paths, datatypes, ...: content and 64-bit
  * hash) and for each of its streams digests (stream_kinds.h). On the way up, a node holds the union
- * of what its subtree contributed, in order of first appearance by rank. Definitions of a kind that
- * parent and child both have, in the same order, are not sent: hashes that the parent shows say so.
- * Nor are digests, if both have all of them. Rank 0 then has the result, and numbers it; down come
- * the numbers of what each child brought, so that every rank can translate its own references and
+ * of its subtree, in order of first appearance by rank. What parent and child both have, in the
+ * same order, is not sent: hashes that the parent shows say so. Rank 0 numbers the result; down
+ * come the numbers of what each child brought, so that every rank can translate its references and
  * knows which structures and value sets it is the one to write.
  *
- * Definitions can be merged before the end, as often as ranks like. Each time only those go up the
- * tree that are new since the last time, and get numbers behind those that are there, which stay.
+ * Definitions can be merged before the end, as often as ranks like. Only new ones go up the tree
+ * then, and get numbers behind those that are there.
  *
  * Cost: O(log P) steps; messages and memory of the size of the result of the subtree.
  */

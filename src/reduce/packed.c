@@ -2,18 +2,13 @@
 
 #include <stdlib.h>
 
-static uint32_t width_of(uint64_t largest)
-{
-    if (!largest)
-        return 0;
-    if (largest <= UINT16_MAX)
-        return largest <= UINT8_MAX ? 1 : 2;
-    return largest <= UINT32_MAX ? 4 : 8;
-}
-
 int rfn_packed_begin(struct rfn_packed *packed, uint64_t n, int64_t base, uint64_t largest)
 {
-    uint32_t width = width_of(largest);
+    uint32_t width = !largest                ? 0
+                     : largest <= UINT8_MAX  ? 1
+                     : largest <= UINT16_MAX ? 2
+                     : largest <= UINT32_MAX ? 4
+                                             : 8;
     size_t size = (width ? n * width : 0) + sizeof(uint64_t);
     if (size > packed->capacity) {
         rfn_packed_release(packed);

@@ -317,18 +317,6 @@ static int begin(struct work *work)
     return rfn_path_alphabet_init(&work->alphabet, work->n_letters);
 }
 
-static int walk_all(struct work *work, struct element *all)
-{
-    const struct rfn_path_source *source = work->source;
-    struct rfn_path_nodes piece = {0};
-    for (bool more = source->before_top; more; more = piece.n) {
-        RFN_TRY(source->before_top(source->context, &piece));
-        if (piece.n)
-            RFN_TRY(walk(work, &piece, all));
-    }
-    return walk(work, &source->top, all);
-}
-
 static int finish(struct work *work, struct element *all, uint64_t *signature)
 {
     switch (work->form) {
@@ -355,8 +343,14 @@ int rfn_path_signature(const struct rfn_path_source *source, enum rfn_path_form 
     int error = begin(&work);
     for (uint32_t i = 0; i < source->n_loops && !error; i++)
         error = make_loop(&work, i);
+    struct rfn_path_nodes piece = {0};
+    for (bool more = source->before_top; more && !error; more = piece.n) {
+        error = source->before_top(source->context, &piece);
+        if (!error && piece.n)
+            error = walk(&work, &piece, &all);
+    }
     if (!error)
-        error = walk_all(&work, &all);
+        error = walk(&work, &source->top, &all);
     if (!error)
         error = finish(&work, &all, signature);
     if (source->limits)

@@ -334,27 +334,24 @@ static int find_pair(struct comparison *comparison, uint32_t left, uint32_t righ
     return rfn_map_put(&comparison->known, key, n);
 }
 
-/* 1: the next executions are alike; 0: not; or an error. */
-static int same_execution(struct comparison *comparison)
-{
-    const struct rfn_similarity *method = comparison->criterion->method;
-    uint32_t left, right;
-    double left_start, right_start;
-    RFN_TRY(walk_next(comparison->left, &left, &left_start));
-    RFN_TRY(walk_next(comparison->right, &right, &right_start));
-    RFN_TRY(find_pair(comparison, left, right));
-    const struct pair *pair = &comparison->pairs[comparison->last_at];
-    return pair->similar && method->difference(left_start, right_start) <= pair->allowed;
-}
-
+/* 1: all executions are alike, and there are as many; 0; or an error. */
 static int same_executions(struct comparison *comparison)
 {
-    int same = 1;
-    RFN_TRY(walk_begin(comparison->left));
-    RFN_TRY(walk_begin(comparison->right));
-    while (same > 0 && !walk_ended(comparison->left) && !walk_ended(comparison->right))
-        same = same_execution(comparison);
-    return same > 0 ? walk_ended(comparison->left) && walk_ended(comparison->right) : same;
+    const struct rfn_similarity *method = comparison->criterion->method;
+    struct rfn_profile_copy *a = comparison->left, *b = comparison->right;
+    RFN_TRY(walk_begin(a));
+    RFN_TRY(walk_begin(b));
+    while (!walk_ended(a) && !walk_ended(b)) {
+        uint32_t left, right;
+        double left_start, right_start;
+        RFN_TRY(walk_next(a, &left, &left_start));
+        RFN_TRY(walk_next(b, &right, &right_start));
+        RFN_TRY(find_pair(comparison, left, right));
+        const struct pair *pair = &comparison->pairs[comparison->last_at];
+        if (!pair->similar || !(method->difference(left_start, right_start) <= pair->allowed))
+            return 0;
+    }
+    return walk_ended(a) && walk_ended(b);
 }
 
 int rfn_profile_copies_alike(const struct rfn_criterion *criterion, struct rfn_profile_copy *left,

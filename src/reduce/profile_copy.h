@@ -4,9 +4,9 @@
  * A copy is bytes, about as many as the payload of PROFILE has, that can be sent:
  *
  *   u64 first start, u64 and two doubles (as u64): the line    quanta to nanoseconds of the run
- *   column representatives    per segment, in the order of the stream: a number, from 0 on in order
- *                             of first execution. Loose segments and those of the top have their
- * own column lateness           per segment: its start, less the one before and that one's pace
+ *   column representatives    per segment, in order: a number, from 0 on in order of first
+ *                             execution; loose segments and those of the top have their own
+ *   column lateness           per segment: its start, less the one before and that one's pace
  *   column counts, paces      per representative: events; pace less length
  *   columns gaps, durations   of the events of all representatives, one after the other
  *

@@ -100,13 +100,6 @@ static uint32_t shifted_in(const struct rfn_rank_expression *expression)
 /* How open dimensions are written: none, all in which it is shifted, or (one more than) a mask. */
 enum { OPEN_NONE, OPEN_ALL, OPEN_MASK = 1, OPEN_MOST = OPEN_MASK + (1 << D) - 2 };
 
-static uint32_t open_word(const struct rfn_rank_expression *expression)
-{
-    if (!expression->open)
-        return OPEN_NONE;
-    return expression->open == shifted_in(expression) ? OPEN_ALL : OPEN_MASK + expression->open;
-}
-
 /* A mask is of some of those in which it is shifted, and not all of them. */
 static bool set_open(struct rfn_rank_expression *expression, uint32_t word)
 {
@@ -126,7 +119,10 @@ void rfn_rank_expression_write(const struct rfn_rank_expression *expression, str
         return;
     }
     if (form == RFN_EXPRESSION_SHIFTED)
-        rfn_buf_varint(out, open_word(expression));
+        rfn_buf_varint(out, !expression->open ? (uint32_t)OPEN_NONE
+                            : expression->open == shifted_in(expression)
+                                ? (uint32_t)OPEN_ALL
+                                : OPEN_MASK + expression->open);
     else if (form != RFN_EXPRESSION_PERMUTED)
         rfn_buf_svarint(out, expression->offset);
     if (form == RFN_EXPRESSION_OFFSET || form == RFN_EXPRESSION_XOR)
@@ -230,27 +226,12 @@ static bool fits(const struct rfn_rank_expression *expression, const struct valu
     return true;
 }
 
-static bool fit_constant(struct rfn_rank_expression *expression, const struct values *values)
+/* Forms of one number. */
+static bool fit_number(struct rfn_rank_expression *expression, const struct values *values,
+                       enum rfn_expression_form form, int64_t offset)
 {
-    *expression = (struct rfn_rank_expression){.form = RFN_EXPRESSION_CONSTANT,
-                                               .offset = values->at[0].value};
+    *expression = (struct rfn_rank_expression){.form = form, .offset = offset};
     return fits(expression, values);
-}
-
-/* No MPI_PROC_NULL: it is a number, but that rank 1 less 3 is the same one means nothing. */
-static bool fit_offset(struct rfn_rank_expression *expression, const struct values *values)
-{
-    *expression = (struct rfn_rank_expression){
-        .form = RFN_EXPRESSION_OFFSET,
-        .offset = (int64_t)((uint64_t)values->first->value - values->first->rank)};
-    return !values->ends && fits(expression, values);
-}
-
-static bool fit_xor(struct rfn_rank_expression *expression, const struct values *values)
-{
-    *expression = (struct rfn_rank_expression){
-        .form = RFN_EXPRESSION_XOR, .offset = values->first->value ^ (int64_t)values->first->rank};
-    return values->ranks && values->n >= XOR_LEAST && fits(expression, values);
 }
 
 /* A shift is told by one value, up to the side's length: the shorter way. With open ends both ways
@@ -445,12 +426,18 @@ static bool try_all_grids(struct rfn_rank_expression *expression, const struct v
 static bool fit_some(struct rfn_rank_expression *expression, const struct values *values)
 {
     struct sides sides; /* large: not to be cleared for the first forms, which need none */
-    if (fit_constant(expression, values))
+    if (fit_number(expression, values, RFN_EXPRESSION_CONSTANT, values->at[0].value))
         return true;
     if (!values->first)
         return false;
-    if (fit_offset(expression, values) || try_grids(expression, values, NULL, 1, fit_shifts) ||
-        fit_xor(expression, values))
+    const int64_t rank = values->first->rank, value = values->first->value;
+    /* No MPI_PROC_NULL: it is a number, but that rank 1 less 3 is the same one means nothing. */
+    if (!values->ends && fit_number(expression, values, RFN_EXPRESSION_OFFSET,
+                                    (int64_t)((uint64_t)value - (uint64_t)rank)))
+        return true;
+    if (try_grids(expression, values, NULL, 1, fit_shifts) ||
+        (values->ranks && values->n >= XOR_LEAST &&
+         fit_number(expression, values, RFN_EXPRESSION_XOR, value ^ rank)))
         return true;
     if (!values->size)
         return false;

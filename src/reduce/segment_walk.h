@@ -1,17 +1,15 @@
 /* segment_walk.h - the segments of a stream that is being recorded (doc/trace-profiling.md, At run
  * time).
  *
- * A walk goes through a stream's structure in order, with its columns of trips and of what was
- * measured, cuts it where loops and marks do, and delivers each segment with its vector. It can be
- * run several times while the stream grows, each time over what has been appended since: the
- * stack of the fold must have been frozen before each run but the last, so that what was walked
- * stays as it is, and the columns of what was measured must be emptied after it. The last segment
- * of a run is held back, because it may go on.
+ * A walk goes through a stream's structure, with its columns of trips and of what was measured, and
+ * delivers each segment with its vector. It runs several times while the stream grows, each time
+ * over what has been appended since. Before each run but the last the fold must have been frozen;
+ * after it the columns of what was measured must be emptied. The last segment of a run is held
+ * back: it may go on.
  *
- * Contexts are numbered as in contexts.h, with the loops as the fold numbers them. Those of the top
- * are RFN_CONTEXT_TOP and above.
- *
- * Nothing is allocated per event. A run has one block of each column decoded.
+ * Contexts are numbered as in contexts.h, loops as the fold numbers them; contexts of the top are
+ * RFN_CONTEXT_TOP and above. Nothing is allocated per event. A run has one block of each column
+ * decoded.
  */
 #ifndef RFN_REDUCE_SEGMENT_WALK_H
 #define RFN_REDUCE_SEGMENT_WALK_H

@@ -24,29 +24,13 @@ const struct rfn_similarity *rfn_similarity_method(size_t i)
 
 /* ---- METHOD:THRESHOLD ---- */
 
-static const struct rfn_similarity *find(const char *name, size_t length)
-{
-    for (size_t i = 0; i < N_METHODS; i++) {
-        if (strlen(methods[i]->name) == length && memcmp(methods[i]->name, name, length) == 0)
-            return methods[i];
-    }
-    return NULL;
-}
-
 static int unknown(const char *text, struct rfn_diag *diag)
 {
     char names[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < N_METHODS; i++) {
-        const char *parts[] = {i ? ", " : "", methods[i]->name};
-        for (size_t part = 0; part < 2; part++) {
-            size_t length = strlen(parts[part]);
-            if (used + length >= sizeof names)
-                break;
-            memcpy(names + used, parts[part], length + 1);
-            used += length;
-        }
-    }
+    int used = 0;
+    for (size_t i = 0; i < N_METHODS && used < (int)sizeof names; i++)
+        used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", i ? ", " : "",
+                         methods[i]->name);
     return rfn_fail(diag, RFN_E_USAGE, -1, -1, "no similarity method '%s'; there are %s", text,
                     names);
 }
@@ -100,9 +84,13 @@ int rfn_criterion_parse(const char *text, bool across, struct rfn_criterion *cri
                         struct rfn_diag *diag)
 {
     size_t length = strcspn(text, ":");
-    const struct rfn_similarity *method = find(text, length);
-    if (!method)
+    size_t i = 0;
+    while (i < N_METHODS &&
+           (strlen(methods[i]->name) != length || memcmp(methods[i]->name, text, length) != 0))
+        i++;
+    if (i == N_METHODS)
         return unknown(text, diag);
+    const struct rfn_similarity *method = methods[i];
     if (across && method->across < 0)
         return rfn_fail(diag, RFN_E_USAGE, -1, -1, "%s does not compare processes", method->name);
     *criterion = (struct rfn_criterion){.method = method,
@@ -132,11 +120,6 @@ int rfn_similarity_check(const char *text, struct rfn_diag *diag)
     return rfn_criterion_parse(text, false, &criterion, diag);
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 int rfn_across_text(const char *given, const char *similar, char text[RFN_ACROSS_TEXT],
                     struct rfn_diag *diag)
 {
@@ -146,7 +129,7 @@ int rfn_across_text(const char *given, const char *similar, char text[RFN_ACROSS
     text[0] = 0;
     if (strcmp(given, "all") == 0)
         return 0;
-    if (is_letter(given[0]))
+    if ((given[0] | 0x20) >= 'a' && (given[0] | 0x20) <= 'z')
         snprintf(whole, sizeof whole, "%s", given);
     else
         snprintf(whole, sizeof whole, "%.*s%s%s", (int)strcspn(similar, ":"), similar,
@@ -179,20 +162,6 @@ size_t rfn_similarity_length(const struct rfn_similarity *method, size_t n)
     return method->transformed ? method->transformed(n) : n;
 }
 
-/* Of even and of odd elements, so that comparisons overlap. */
-static double largest_of(const double *elements, size_t n)
-{
-    double even = n ? elements[0] : 0, odd = even;
-    size_t i = 0;
-    for (; i + 1 < n; i += 2) {
-        even = rfn_larger(even, elements[i]);
-        odd = rfn_larger(odd, elements[i + 1]);
-    }
-    if (i < n)
-        even = rfn_larger(even, elements[i]);
-    return rfn_larger(even, odd);
-}
-
 double rfn_similarity_transform(const struct rfn_similarity *method, const int64_t *vector,
                                 size_t n, double *elements)
 {
@@ -203,7 +172,14 @@ double rfn_similarity_transform(const struct rfn_similarity *method, const int64
         elements[i] = 0;
     if (method->transform)
         method->transform(elements, length);
-    return largest_of(elements, length);
+    /* Of even and of odd elements, so that comparisons overlap. */
+    double even = length ? elements[0] : 0, odd = even;
+    size_t i = 0;
+    for (; i + 1 < length; i += 2) {
+        even = rfn_larger(even, elements[i]);
+        odd = rfn_larger(odd, elements[i + 1]);
+    }
+    return rfn_larger(i < length ? rfn_larger(even, elements[i]) : even, odd);
 }
 
 double rfn_similarity_distance(const struct rfn_similarity *method, const double *a,

@@ -1,18 +1,17 @@
 /* similarity.h - when two segments went alike (Mohror 2010, 4.3; doc/trace-profiling.md).
  *
  * A segment's vector is 0, the enter and exit of each of its events since its start, and its end,
- * in nanoseconds. Two vectors are only compared when they are of segments of equal context and
- * equal events, so they are equally long. Methods come in two sorts. Those that measure are one
- * test in four parts:
+ * in nanoseconds. Only vectors of segments of equal context and equal events are compared, so they
+ * are equally long. Methods that measure are one test in four parts:
  *
  *     transform both vectors; take the difference of each pair of elements; combine the differences
  * (add them, or take the largest); compare with what the threshold allows for the larger of both
  * vectors' largest elements.
  *
- * A method gives the parts rather than the test so that an index can find what is similar without
- * testing everything (vector_index.h). For that, a difference must not fall when its arguments move
- * apart, and what is allowed must not fall when the largest element grows. The others (iterK,
- * iterAvg) do not look at the vectors: they keep the first segments of a kind.
+ * An index finds what is similar without testing everything (vector_index.h). For that, a
+ * difference must not fall when its arguments move apart, and what is allowed must not fall when
+ * the largest element grows. The other methods (iterK, iterAvg) do not look at the vectors: they
+ * keep the first segments of a kind.
  *
  * Each method is a constant in similarity_methods.c, and listed in similarity.c; rfn_manhattan is
  * the one to copy.

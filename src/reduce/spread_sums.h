@@ -1,14 +1,13 @@
-/* spread_sums.h - how far times lie apart, as sums: what is added and merged, in whatever order and
- * along whatever tree, has the same result to the bit.
+/* spread_sums.h - how far times lie apart, as sums. Added and merged in any order, along any tree,
+ * they are the same to the bit.
  *
  * Times are nanoseconds. Their sum and the sum of their squares are integers of 128 bits, modulo
  * 2^128: enough for 2^20 ranks that run for 50 days. Bin 0 counts the zeros, bin b the times from
- * 2^(b-1) to below 2^b; only the bins from the first to the last that has one are held.
+ * 2^(b-1) to below 2^b; only bins from the first to the last that has one are held.
  *
  * A *place* of a stream is one of its sites (function and call path), or its failed polls. A
- * *position* is a place after a site, that of the event before: what its structure says of where a
- * call stands, whatever was folded how. A table has, of each position, the times before the call
- * (since the exit of the event before) and in it.
+ * *position* is a place after a site, that of the event before. A table has, of each position, the
+ * times before the call (since the exit of the event before) and in it.
  */
 #ifndef RFN_REDUCE_SPREAD_SUMS_H
 #define RFN_REDUCE_SPREAD_SUMS_H

@@ -248,18 +248,6 @@ static void drop(struct rfn_store *store, struct kept *kept, uint32_t forward)
     store->representatives--;
 }
 
-static void execute(struct kept *kept, const struct rfn_segment *segment)
-{
-    size_t n = vector_length(segment->n);
-    assert(segment->n_extra == kept->n_extra);
-    kept->executions++;
-    kept->length += (uint64_t)segment->vector[n - 1];
-    for (size_t i = 0; kept->sums && i < n; i++)
-        kept->sums[i] += (uint64_t)segment->vector[i];
-    for (size_t i = 0; kept->sums && i < segment->n_extra; i++)
-        kept->sums[n + i] += (uint64_t)segment->extra[i];
-}
-
 /* ---- classes of lengths ---- */
 
 /* The class of a one-way segment of this length. It takes the place of the segment's end in its
@@ -487,7 +475,14 @@ int rfn_store_put(struct rfn_store *store, const struct rfn_segment *segment, ui
         return result;
     struct kind *kind = &store->kinds[number_of_kind];
     struct kept *kept = kept_of(store, kind, found);
-    execute(kept, segment);
+    size_t n = vector_length(segment->n);
+    assert(segment->n_extra == kept->n_extra);
+    kept->executions++;
+    kept->length += (uint64_t)segment->vector[n - 1];
+    for (size_t i = 0; kept->sums && i < n; i++)
+        kept->sums[i] += (uint64_t)segment->vector[i];
+    for (size_t i = 0; kept->sums && i < segment->n_extra; i++)
+        kept->sums[n + i] += (uint64_t)segment->extra[i];
     add_to_class(kind, kept, (uint64_t)segment->vector[vector_length(segment->n) - 1], 1);
     store->executions++;
     *number = kind->numbers[found];
@@ -629,8 +624,7 @@ struct rfn_store_stats rfn_store_stats(const struct rfn_store *store)
                   store->contexts_capacity * sizeof *store->contexts +
                   store->kinds_capacity * sizeof *store->kinds +
                   store->elements_capacity * sizeof *store->elements +
-                  (store->by_hash.slots ? store->by_hash.mask + 1 : 0) *
-                      sizeof *store->by_hash.slots;
+                  rfn_map_bytes(&store->by_hash);
     for (size_t i = 0; i < store->n_kinds; i++) {
         const struct kind *kind = &store->kinds[i];
         size_t kept = kind->n - kind->made;

@@ -1,45 +1,37 @@
 /* stream.h - one stream of events, reduced while it is recorded.
  *
- * Events come in with their parameters as words, wait in a backlog (backlog.h) and are reduced a
- * few hundred at a time. What repeats becomes structure, what varies becomes columns:
+ * Events wait in a backlog (backlog.h), with their parameters as words, and are reduced a few
+ * hundred at a time. What repeats becomes structure, what varies becomes columns:
  *
  *   event ──polls joined──▶ signature ──interned──▶ symbol ──folded──▶ loops        (structure)
  *                                                     └── gap, duration, outcomes   (columns)
  *
- * - Polls. A maximal run of equal unsuccessful polls is one event; it is held back until something
- *   else happens. Its count and time inside go to columns.
- * - Signature: site, whether the poll failed, the error class, and the input words. Equal
- *   signatures are one symbol; symbols are numbered in order of first occurrence
- *   (symbol_table.h).
- * - Moved parameters (site_inputs.h). When an input of a site has had too many values (or a
- *   site has too many symbols: the input with most values), the input moves to a value
- *   column: from then on the site's events go to symbols without it. To settle the events before,
- *   the site's symbols that differ in nothing else become one, their columns are joined in order of
- *   occurrence, and the sequence is folded again: a pass over all events so far (join_symbols.h).
- *   That happens at once while the passes so far have not gone over more than all events, and
- *   otherwise later, for all inputs that have moved since, at the latest at the end: a program
- *   whose sites vary one after the other costs at most three times what another costs.
- * - Columns per symbol: gap (enter - exit of the previous event), duration, every outcome, every
- *   moved input, and for failed polls count and time inside. Times only with times on.
- * - Volumes, when they are on: what a counter counted inside the call, and what it counted outside
- *   of MPI since the event before. Inside of a run of polls adds up over the polls; what the
- *   program computed between them counts to the gap. So all gaps and insides together are all that
- *   was counted.
+ * - Polls. A run of equal unsuccessful polls is one event, held back until something else happens.
+ *   Its count and time inside go to columns.
+ * - Signature: site, whether the poll failed, error class, input words. Equal signatures are one
+ *   symbol, numbered in order of first occurrence (symbol_table.h).
+ * - Moved parameters (site_inputs.h). When an input of a site has had too many values (or a site
+ *   has too many symbols: the input with most values), it moves to a column: from then on the
+ *   site's events go to symbols without it. For the events before, symbols that differ in nothing
+ *   else are joined, and the sequence is folded again: a pass over all events (join_symbols.h).
+ *   A pass comes at once while passes have not gone over more than all events, else later, for all
+ *   inputs moved since, at the latest at the end: so passes cost at most twice the rest.
+ * - Columns per symbol: gap (since the exit of the event before), duration, outcomes, moved inputs,
+ *   and for failed polls count and time inside. Times only with times on.
+ * - Volumes, when on: what a counter counted inside the call, and outside of MPI since the event
+ *   before. Of a run of polls the inside adds up; what lies between polls counts to the gap.
  *
  * Memory. The streams of a process may hold memory->limit bytes together. Every few thousand events
- * a stream looks how much it holds; when all hold too much, it moves finished blocks of its columns
- * and lists to the spill, the large ones first, and codes what is staged if that is not enough. The
- * height of the fold's stack is limited in proportion. Nothing is moved while everything fits.
+ * a stream looks how much it holds; when all hold too much, it moves finished blocks of columns and
+ * lists to the spill, large ones first, then codes what is staged. The fold's stack is limited in
+ * proportion.
  *
- * Reduced times. Then the columns of what is measured last only until they take too much memory, or
- * until the end: the time sink takes what they hold, and they are empty again. That is an epoch.
- * What was reduced in an epoch keeps its structure: the fold is frozen, and the stream is not
- * folded again. So an input that moves after an epoch moves only for what is to come; symbols from
- * before it stay as they are, beside those of the new form. (Folding again would cut other segments
- * than those that were compared.) That costs at most as many symbols as an input may have values,
- * and streams in which inputs moved at different times have different structures. With too little
- * memory an epoch comes first; then the sink holds less as far as that helps; only then anything is
- * moved to the spill.
+ * Reduced times. Columns of what is measured last only until they take too much memory, or until
+ * the end: then the time sink takes what they hold, and they are empty again. That is an epoch. Its
+ * structure stays: the fold is frozen, and not folded again, which would cut other segments than
+ * those compared. So an input that moves later moves only for what is to come; symbols from before
+ * stay beside those of the new form, at most as many as an input may have values. With too little
+ * memory an epoch comes first; then the sink holds less as far as that helps; only then the spill.
  *
  * Everything else is lossless. No MPI and no clock here: tests and benchmarks drive this directly.
  */

@@ -42,21 +42,14 @@ int rfn_mapping_add_run(struct rfn_mapping *mapping, size_t first, size_t n)
     return 0;
 }
 
-/* How many things from i on have consecutive numbers and the same bits. */
-static size_t run_from(const struct rfn_fate *fates, size_t n, size_t i)
-{
-    size_t count = 1;
-    while (i + count < n && fates[i + count].bits == fates[i].bits &&
-           fates[i + count].number == fates[i].number + count)
-        count++;
-    return count;
-}
-
 void rfn_fates_write(const struct rfn_fate *fates, size_t n, struct rfn_buf *out)
 {
     uint64_t expected = 0;
     for (size_t i = 0, count; i < n; i += count) {
-        count = run_from(fates, n, i);
+        count = 1; /* things from i on that have consecutive numbers and the same bits */
+        while (i + count < n && fates[i + count].bits == fates[i].bits &&
+               fates[i + count].number == fates[i].number + count)
+            count++;
         rfn_buf_varint(out, (uint64_t)count << 2 | fates[i].bits);
         rfn_buf_svarint(out, (int64_t)(fates[i].number - expected));
         expected = fates[i].number + count;
@@ -152,9 +145,7 @@ int64_t rfn_stream_kinds_bytes(const struct rfn_stream_kinds *kinds)
     size_t bytes = kinds->capacity * sizeof *kinds->own;
     for (int k = 0; k < RFN_STREAM_KINDS; k++) {
         const struct rfn_stream_things *things = &kinds->of[k];
-        bytes += things->capacity * sizeof *things->items;
-        if (things->by_key.slots)
-            bytes += (things->by_key.mask + 1) * sizeof *things->by_key.slots;
+        bytes += things->capacity * sizeof *things->items + rfn_map_bytes(&things->by_key);
     }
     return (int64_t)bytes;
 }
@@ -303,13 +294,6 @@ static int number_things(struct rfn_stream_things *things, const struct rfn_stre
     return 0;
 }
 
-static void number_in_order(struct rfn_stream_things *things)
-{
-    things->total = things->n;
-    for (size_t i = 0; i < things->n; i++)
-        things->items[i].fate = (struct rfn_fate){i, RFN_KIND_FIRST};
-}
-
 /* Those of a main cluster follow each other. */
 static int number_shapes(struct rfn_stream_things *shapes)
 {
@@ -360,8 +344,12 @@ static int choose(struct rfn_stream_things *things, struct rfn_stream_things *us
 int rfn_stream_kinds_number(struct rfn_stream_kinds *kinds, uint64_t together)
 {
     struct rfn_stream_things *of = kinds->of;
-    for (int k = 0; k < RFN_STREAM_KINDS; k++)
-        number_in_order(&of[k]);
+    for (int k = 0; k < RFN_STREAM_KINDS; k++) {
+        struct rfn_stream_things *things = &of[k];
+        things->total = things->n;
+        for (size_t i = 0; i < things->n; i++)
+            things->items[i].fate = (struct rfn_fate){i, RFN_KIND_FIRST};
+    }
     if (!together)
         return 0;
     RFN_TRY(number_shapes(&of[RFN_KIND_OF_SHAPE]));

@@ -1,14 +1,12 @@
 /* stream_kinds.h - the streams of all ranks by what they have in common: equal structures are a
  * group, groups that differ only in numbers a shape, equal values of a group a value set, and value
- * sets of several groups may have one content. Streams of a value set have one call-path signature,
- * and those with equal ones are a main cluster. Of those that were not signed (RFN_UNSIGNED) it is
- * known as soon as one of the set was.
+ * sets of several groups may have one content. Streams of a value set have one call-path signature
+ * (RFN_UNSIGNED until one of them was signed); those with equal ones are a main cluster.
  *
  * Each process adds the digests of its streams. On the way up a tree of ranks a node holds each
  * different thing of its subtree once, in order of first appearance; rank 0 numbers them and
- * decides which of them are brought to it (they are small), to be stored together
- * (doc/clustering.md). On the way down each node learns that of the things of its own subtree, and
- * no more.
+ * decides which of them are brought to it, to be stored together: small ones (doc/clustering.md).
+ * On the way down each node learns that of the things of its own subtree.
  */
 #ifndef RFN_REDUCE_STREAM_KINDS_H
 #define RFN_REDUCE_STREAM_KINDS_H

@@ -206,16 +206,10 @@ int rfn_stream_profile_widen(struct rfn_stream_profile *profile)
 
 /* ---- figures ---- */
 
-static int add_bytes(void *bytes, struct rfn_column *column)
-{
-    *(size_t *)bytes += rfn_column_bytes(column);
-    return 0;
-}
-
 static size_t bytes_beside_store(const struct rfn_stream_profile *profile)
 {
     size_t bytes = sizeof *profile + rfn_execution_lists_bytes(&profile->lists);
-    each_held_column((struct rfn_stream_profile *)profile, add_bytes, &bytes);
+    each_held_column((struct rfn_stream_profile *)profile, rfn_column_add_bytes, &bytes);
     return bytes;
 }
 
@@ -382,17 +376,6 @@ static int read_loose(struct rfn_profile_walk *walk, struct rfn_executed *execut
     return 0;
 }
 
-static void fill_stored(const struct rfn_store *store, struct rfn_executed *executed,
-                        uint32_t stored)
-{
-    const struct rfn_representative is = rfn_store_representative(store, executed->context, stored);
-    executed->events = is.events;
-    executed->n = is.n_events;
-    executed->vector = is.vector;
-    executed->extra = is.extra;
-    executed->n_extra = is.n_extra;
-}
-
 int rfn_profile_walk_next(struct rfn_profile_walk *walk, struct rfn_executed *executed)
 {
     const struct rfn_stream_profile *profile = walk->profile;
@@ -416,7 +399,13 @@ int rfn_profile_walk_next(struct rfn_profile_walk *walk, struct rfn_executed *ex
         executed->first = executed->number == walk->n_of[context];
     }
     if (stored) {
-        fill_stored(profile->store, executed, stored - 1);
+        const struct rfn_representative is = rfn_store_representative(
+            profile->store, executed->context, stored - 1);
+        executed->events = is.events;
+        executed->n = is.n_events;
+        executed->vector = is.vector;
+        executed->extra = is.extra;
+        executed->n_extra = is.n_extra;
     } else {
         RFN_TRY(read_loose(walk, executed));
         lengths = rfn_start_lengths_alone(executed->vector[2 * executed->n + 1]);

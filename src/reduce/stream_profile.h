@@ -1,22 +1,19 @@
 /* stream_profile.h - what becomes of the segments of one stream: which are kept, and when the
  * others are executed as those (doc/trace-profiling.md, At run time).
  *
- * Segments are put in in the order of the stream, once. What is like an earlier one leaves three
- * small numbers, in columns in the order of the stream: its context, its number in the store
- * (store.h), and how late it began: the start less where the segment before ends by its
- * representative's own length, in eighths of the tolerance of starts. What is left of that is
- * carried on to the next, so that errors do not add up. Only after the last segment is it known how
- * long the executions of a representative take on average (its pace), and which representatives
- * were widened away; then `finish` makes the columns of PROFILE from these, without the segments.
- * (Who does not want to wait for that has averages taken before, and what follows from them coded:
- * rfn_stream_profile_code_ahead.)
+ * Segments are put in once, in order. A segment that is like an earlier one leaves three small
+ * numbers in columns: its context, its number in the store (store.h), and how late it began: the
+ * start less where the segment before ends by its representative's own length, in eighths of the
+ * tolerance of starts. The rest is carried on to the next, so that errors do not add up. How long a
+ * representative's executions take on average (its pace), and which ones were widened away, is
+ * known after the last segment; then `finish` makes the columns of PROFILE, without the segments.
+ * (rfn_stream_profile_code_ahead takes averages before, and codes what follows from them.)
  *
- * Segments of the top are executed once each. They are not compared with anything; nor are those
- * that come when the store is full. Both are *loose*: their times lie in columns, too.
+ * Segments of the top are executed once each and not compared with anything; nor are those that
+ * come when the store is full. Both are *loose*: their times lie in columns, too.
  *
- * Times are numbers of any unit, in one profile of the same: nanoseconds or quanta of a clock. (The
- * threshold of absDiff is in thousands of the unit. Who uses another one than nanoseconds has to
- * scale it.)
+ * Times are numbers of any unit, the same in a profile: nanoseconds or quanta of a clock. (The
+ * threshold of absDiff is in thousands of nanoseconds: users of another unit scale it.)
  */
 #ifndef RFN_REDUCE_STREAM_PROFILE_H
 #define RFN_REDUCE_STREAM_PROFILE_H

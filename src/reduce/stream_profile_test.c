@@ -801,12 +801,6 @@ static int leave(void *spill, struct rfn_column *column)
     return noise(2) ? rfn_column_spill(column, spill, noise(2)) : 0;
 }
 
-static int add_bytes(void *bytes, struct rfn_column *column)
-{
-    *(size_t *)bytes += rfn_column_bytes(column);
-    return 0;
-}
-
 static void test_spilled(void **state)
 {
     (void)state;
@@ -829,7 +823,7 @@ static void test_spilled(void **state)
         }
         rfn_stream_profile_keep_to(profile, &(struct rfn_room){&model.spill, ROOM});
         assert_int_equal(rfn_stream_profile_finish(profile), 0);
-        assert_int_equal(rfn_stream_profile_each_column(profile, add_bytes, &bytes), 0);
+        assert_int_equal(rfn_stream_profile_each_column(profile, rfn_column_add_bytes, &bytes), 0);
         assert_true(model.writes > 0 || fails);
         assert_true(bytes <= ROOM || fails);
         expect_written(profile);
@@ -850,10 +844,10 @@ static void test_bytes_ahead(void **state)
         start += noise(50000);
     }
     size_t before = rfn_stream_profile_bytes(profile), columns = 0;
-    rfn_stream_profile_each_column(profile, add_bytes, &columns);
+    rfn_stream_profile_each_column(profile, rfn_column_add_bytes, &columns);
     rfn_stream_profile_code_ahead(profile);
     size_t with = rfn_stream_profile_bytes(profile), columns_with = 0;
-    rfn_stream_profile_each_column(profile, add_bytes, &columns_with);
+    rfn_stream_profile_each_column(profile, rfn_column_add_bytes, &columns_with);
     /* Of both lists two blocks of ten bits and more. */
     assert_true(with - before >= columns_with - columns + 2 * 2 * RFN_COLUMN_BLOCK);
     rfn_stream_profile_drop_ahead(profile);

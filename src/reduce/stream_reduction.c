@@ -19,30 +19,20 @@ static int64_t ns(const struct rfn_stream_reduction *reduction, int64_t quanta)
                                       : (int64_t)((double)quanta * reduction->quantum_ns + 0.5);
 }
 
-static int spread_event(struct rfn_stream_reduction *reduction, uint32_t number,
-                        const int64_t *times)
-{
-    const struct rfn_symbol *symbol = rfn_stream_symbol(reduction->stream, number);
-    int64_t enter = ns(reduction, times[1] - times[0]), inside = ns(reduction, times[2] - times[1]);
-    return rfn_spread_table_event(&reduction->spread,
-                                  rfn_spread_place(symbol->site, symbol->failed_poll), 0, enter,
-                                  enter + inside);
-}
-
-/* Without memory for it there is none; the rest goes on. */
-static void spread(struct rfn_stream_reduction *reduction, const struct rfn_segment *segment)
-{
-    for (size_t i = 0; i < segment->n && !reduction->spread_lost; i++)
-        reduction->spread_lost = spread_event(reduction, segment->events[i],
-                                              &segment->vector[2 * i]) < 0;
-    if (reduction->spread_lost)
-        rfn_spread_table_release(&reduction->spread);
-}
-
 static int put(void *context, const struct rfn_segment *segment, int64_t start)
 {
     struct rfn_stream_reduction *reduction = context;
-    spread(reduction, segment);
+    for (size_t i = 0; i < segment->n && !reduction->spread_lost; i++) {
+        const struct rfn_symbol *symbol = rfn_stream_symbol(reduction->stream, segment->events[i]);
+        const int64_t *times = &segment->vector[2 * i];
+        int64_t enter = ns(reduction, times[1] - times[0]);
+        reduction->spread_lost = rfn_spread_table_event(
+                                     &reduction->spread,
+                                     rfn_spread_place(symbol->site, symbol->failed_poll), 0, enter,
+                                     enter + ns(reduction, times[2] - times[1])) < 0;
+    }
+    if (reduction->spread_lost) /* there was no memory for it; the rest goes on */
+        rfn_spread_table_release(&reduction->spread);
     return rfn_stream_profile_put(reduction->profile, segment, start,
                                   segment->context >= RFN_CONTEXT_TOP);
 }

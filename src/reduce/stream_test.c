@@ -527,7 +527,7 @@ static void test_many_lists(void **state)
 {
     (void)state;
     enum { LISTS = 5000, LENGTH = 400 };
-    struct rfn_lists lists = RFN_LISTS_INIT;
+    struct rfn_lists lists = {0};
     int64_t *words = malloc(LISTS * LENGTH * sizeof *words);
     assert_non_null(words);
     srand(3);
@@ -563,7 +563,7 @@ static void test_lists_forget(void **state)
 {
     (void)state;
     enum { LISTS = 3 * RFN_LISTS_KNOWN };
-    struct rfn_lists lists = RFN_LISTS_INIT;
+    struct rfn_lists lists = {0};
     struct spill_model model;
     spill_model_init(&model);
     for (int64_t i = 0; i < LISTS; i++) {

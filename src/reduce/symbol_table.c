@@ -178,12 +178,6 @@ int rfn_symbol_table_each(const struct rfn_symbol_table *table,
     return each(table, false, visit, context);
 }
 
-static int add_bytes(void *sum, struct rfn_column *column)
-{
-    *(size_t *)sum += rfn_column_bytes(column);
-    return 0;
-}
-
 size_t rfn_symbol_table_bytes(const struct rfn_symbol_table *table)
 {
     size_t bytes = table->capacity * sizeof *table->symbols +
@@ -192,14 +186,14 @@ size_t rfn_symbol_table_bytes(const struct rfn_symbol_table *table)
     for (size_t i = 0; i < table->n; i++)
         bytes += (rfn_symbol_columns(table, &table->symbols[i]) - RFN_SYMBOL_FIXED) *
                  sizeof *table->symbols->columns;
-    each(table, false, add_bytes, &bytes);
+    each(table, false, rfn_column_add_bytes, &bytes);
     return bytes;
 }
 
 size_t rfn_symbol_table_measured_bytes(const struct rfn_symbol_table *table)
 {
     size_t bytes = 0;
-    each(table, true, add_bytes, &bytes);
+    each(table, true, rfn_column_add_bytes, &bytes);
     return bytes;
 }
 

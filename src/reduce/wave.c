@@ -44,36 +44,6 @@ static inline void transform_one(const double *from, double factor, double *sum,
     *difference = (b - a) * factor;
 }
 
-/* The first level: from the back, as the differences overwrite what has been read. */
-static void transform_vector(double *vector, size_t half, double factor, double *sums)
-{
-    for (size_t i = half; i >= 2; i -= 2)
-        transform_two(vector + 2 * i - 4, factor, sums + i - 2, vector + half + i - 2);
-    if (half % 2)
-        transform_one(vector, factor, sums, vector + half);
-}
-
-/* A later level, of sums, which become half as many. */
-static void transform_sums(double *sums, size_t half, double factor, double *differences)
-{
-    for (size_t i = 0; i + 1 < half; i += 2)
-        transform_two(sums + 2 * i, factor, sums + i, differences + i);
-    if (half % 2)
-        transform_one(sums, factor, sums, differences);
-}
-
-/* All levels in place. The differences stay where the pair's second element was. */
-static void transform_large(double *vector, size_t n, double factor)
-{
-    for (size_t step = 1; step < n; step *= 2) {
-        for (size_t i = 0; i + step < n; i += 2 * step) {
-            double a = vector[i], b = vector[i + step];
-            vector[i] = (a + b) * factor;
-            vector[i + step] = (b - a) * factor;
-        }
-    }
-}
-
 /* In which order the elements lie no distance sees, as long as it is the same for all vectors of a
  * length. Those of later levels first is best: what concerns all of a segment is where segments
  * that are not alike differ most. */
@@ -82,13 +52,28 @@ void rfn_wave_transform(double *vector, size_t n, double factor)
     double sums[LARGE / 2];
     size_t half = n / 2;
     if (n > LARGE) {
-        transform_large(vector, n, factor);
+        /* All levels in place. The differences stay where the pair's second element was. */
+        for (size_t step = 1; step < n; step *= 2) {
+            for (size_t i = 0; i + step < n; i += 2 * step) {
+                double a = vector[i], b = vector[i + step];
+                vector[i] = (a + b) * factor;
+                vector[i + step] = (b - a) * factor;
+            }
+        }
         return;
     }
     if (!half)
         return;
-    transform_vector(vector, half, factor, sums);
-    while (half /= 2)
-        transform_sums(sums, half, factor, vector + half);
+    /* The first level: from the back, as the differences overwrite what has been read. */
+    for (size_t i = half; i >= 2; i -= 2)
+        transform_two(vector + 2 * i - 4, factor, sums + i - 2, vector + half + i - 2);
+    if (half % 2)
+        transform_one(vector, factor, sums, vector + half);
+    while (half /= 2) { /* a later level, of sums, which become half as many */
+        for (size_t i = 0; i + 1 < half; i += 2)
+            transform_two(sums + 2 * i, factor, sums + i, vector + half + i);
+        if (half % 2)
+            transform_one(sums, factor, sums, vector + half);
+    }
     vector[0] = sums[0];
 }
