@@ -103,8 +103,10 @@ static int list_streams(struct rfn_joining *joining, const struct rfn_rank_choic
 /* ---- DEFINITIONS ---- */
 
 /* DEFINITIONS are read a second time here; what else was read refers to what they were then. */
-static bool as_opened(const struct rfn_dictionary *opened, const struct rfn_unpacked *unpacked)
+static int unpack_definitions(struct rfn_joining *joining, struct rfn_join_input *input)
 {
+    const struct rfn_chunks *chunks = &input->archive->chunks;
+    const struct rfn_dictionary *opened = &input->archive->dictionary;
     const uint32_t n[RFN_DEFINITION_KINDS] = {[RFN_DEFINITION_MODULE] = opened->n_modules,
                                               [RFN_DEFINITION_PATH] = opened->n_paths,
                                               [RFN_DEFINITION_FUNCTION] = opened->n_functions,
@@ -112,24 +114,17 @@ static bool as_opened(const struct rfn_dictionary *opened, const struct rfn_unpa
                                               [RFN_DEFINITION_COMM] = opened->n_comms,
                                               [RFN_DEFINITION_HOST] = opened->n_hosts,
                                               [RFN_DEFINITION_REGION] = opened->n_regions};
-    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
-        if (unpacked->kinds[k].n != n[k])
-            return false;
-    }
-    return true;
-}
-
-static int unpack_definitions(struct rfn_joining *joining, struct rfn_join_input *input)
-{
-    const struct rfn_chunks *chunks = &input->archive->chunks;
     int64_t entry = rfn_chunks_find(chunks, RFN_CHUNK_DEFINITIONS, 0);
     struct rfn_payload payload;
+    bool same = true;
     RFN_TRY(rfn_chunks_load(chunks, &chunks->entries[entry], &payload, joining->diag));
     int error = rfn_unpack_definitions(payload.data, payload.size, &joining->merge,
                                        &joining->sources, &input->definitions);
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
+        same &= input->definitions.kinds[k].n == n[k];
     if (error == RFN_E_CORRUPT)
         error = rfn_payload_fail(&payload, error, "its tables are malformed", joining->diag);
-    else if (!error && !as_opened(&input->archive->dictionary, &input->definitions))
+    else if (!error && !same)
         error = rfn_payload_fail(&payload, RFN_E_CORRUPT, "it has changed since it was opened",
                                  joining->diag);
     else if (error == RFN_E_EXCHANGE)

@@ -331,11 +331,12 @@ static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
     archive->complete = archive->chunks.complete;
     archive->why = archive->complete ? NULL : archive->chunks.why;
     RFN_TRY(read_head(archive, diag));
-    archive->n_parts = archive->chunks.n;
+    struct rfn_part_cache *cache = &archive->cache;
+    cache->n = archive->chunks.n;
     if (archive->first_set)
-        archive->n_parts += 2 * (size_t)archive->n_groups + archive->n_value_sets;
-    archive->parts = calloc(archive->n_parts + 1, sizeof(struct rfn_part *));
-    if (!archive->parts)
+        cache->n += 2 * (size_t)archive->n_groups + archive->n_value_sets;
+    cache->parts = calloc(cache->n + 1, sizeof(struct rfn_part *));
+    if (!cache->parts)
         return rfn_archive_no_memory(archive, diag);
     struct rfn_run *run = &archive->dictionary.run;
     run->streams = archive->n_streams;
@@ -350,7 +351,7 @@ static int open_archive(const char *path, const void *bytes, size_t size,
                         struct rfn_archive **archive, struct rfn_diag *diag)
 {
     struct rfn_archive *opened = calloc(1, sizeof *opened);
-    if (!opened || pthread_mutex_init(&opened->lock, NULL) != 0) {
+    if (!opened || pthread_mutex_init(&opened->cache.lock, NULL) != 0) {
         free(opened);
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", path ? path : "(memory)");
     }
@@ -359,7 +360,7 @@ static int open_archive(const char *path, const void *bytes, size_t size,
     int error = path ? rfn_chunks_open(&opened->chunks, path, diag)
                      : rfn_chunks_open_memory(&opened->chunks, bytes, size, diag);
     if (error < 0) {
-        pthread_mutex_destroy(&opened->lock);
+        pthread_mutex_destroy(&opened->cache.lock);
         free(opened);
         return error;
     }
