@@ -221,26 +221,23 @@ static bool is_counted(const struct rfn_joining *joining, size_t i)
     return false;
 }
 
-static void add_reduction(struct rfn_run_reduction *sum, const struct rfn_run_reduction *more)
-{
-    sum->executions += more->executions;
-    sum->kinds += more->kinds;
-    sum->representatives += more->representatives;
-    sum->corrections += more->corrections;
-    sum->streams += more->streams;
-    sum->classes += more->classes;
-    sum->widened += more->widened;
-    sum->full_bytes += more->full_bytes;
-}
-
 static struct rfn_run_reduction sum_reductions(const struct rfn_joining *joining)
 {
     const struct rfn_run_reduction *first = reduction_of(joining->inputs);
     struct rfn_run_reduction sum = {.min_calls = first->min_calls,
                                     .exact_starts = first->exact_starts};
     for (size_t i = 0; i < joining->n_inputs; i++) {
-        if (!is_counted(joining, i))
-            add_reduction(&sum, reduction_of(&joining->inputs[i]));
+        const struct rfn_run_reduction *more = reduction_of(&joining->inputs[i]);
+        if (is_counted(joining, i))
+            continue;
+        sum.executions += more->executions;
+        sum.kinds += more->kinds;
+        sum.representatives += more->representatives;
+        sum.corrections += more->corrections;
+        sum.streams += more->streams;
+        sum.classes += more->classes;
+        sum.widened += more->widened;
+        sum.full_bytes += more->full_bytes;
     }
     for (uint32_t i = 0; i < joining->n_streams; i++) {
         const struct rfn_join_stream *stream = &joining->streams[i];

@@ -98,16 +98,6 @@ static void free_part(struct rfn_part *part)
     free(part);
 }
 
-/* Where a part in CLUSTERS is among the parts, behind those that have chunks of their own. */
-static size_t clustered_slot(const struct rfn_archive *archive, uint32_t type, uint64_t id)
-{
-    size_t n_groups = archive->n_groups;
-    size_t before = type == RFN_CHUNK_STRUCTURE ? 0
-                    : type == RFN_CHUNK_PLACES  ? n_groups
-                                                : 2 * n_groups;
-    return archive->chunks.n + before + (size_t)id;
-}
-
 int64_t rfn_part_find(const struct rfn_archive *archive, uint32_t type, uint64_t id)
 {
     bool values = type == RFN_CHUNK_VALUES;
@@ -307,8 +297,10 @@ int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                  struct rfn_diag *diag)
 {
     int64_t entry = rfn_part_find(archive, type, id);
+    /* Those in CLUSTERS come behind the chunks: structures, places, values. */
+    size_t before = type == RFN_CHUNK_STRUCTURE ? 0 : type == RFN_CHUNK_PLACES ? 1 : 2;
     bool own = entry >= 0 && archive->chunks.entries[entry].type == type;
-    size_t slot = own ? (size_t)entry : clustered_slot(archive, type, id);
+    size_t slot = own ? (size_t)entry : archive->chunks.n + before * archive->n_groups + (size_t)id;
     struct rfn_payload payload;
     *part = entry < 0 ? NULL : take_if_there(archive, slot);
     if (*part)

@@ -153,30 +153,18 @@ uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host)
     return archive->host_offsets[host] - archive->start_ns;
 }
 
-/* In CLUSTERS, value sets stand in order of their groups. */
-static const char *sort_value_sets(struct rfn_archive *archive, const int64_t *groups)
-{
-    archive->first_set = malloc((archive->n_groups + (size_t)1) * sizeof *archive->first_set);
-    if (!archive->first_set)
-        return rfn_out_of_memory;
-    uint32_t set = 0;
-    for (uint32_t group = 0; group < archive->n_groups; group++) {
-        archive->first_set[group] = set;
-        while (set < archive->n_value_sets && groups[set] == group)
-            set++;
-    }
-    archive->first_set[archive->n_groups] = set;
-    return set == archive->n_value_sets ? NULL : "value sets are not in order of their groups";
-}
-
-/* The shape of a value set is that of one group. */
+/* The shape of a value set is that of one group. In CLUSTERS, they stand in order of their groups.
+ */
 static const char *check_value_sets(struct rfn_archive *archive)
 {
     bool clusters = rfn_chunks_know(&archive->chunks, RFN_CHUNK_CLUSTERS) &&
                     rfn_chunks_first(&archive->chunks, RFN_CHUNK_CLUSTERS) >= 0;
-    int64_t *groups = malloc((archive->n_value_sets + (size_t)1) * sizeof *groups);
-    const char *fault = groups ? NULL : rfn_out_of_memory;
-    for (uint32_t i = 0; i < archive->n_value_sets && !fault; i++)
+    uint32_t n_sets = archive->n_value_sets, n_groups = archive->n_groups, set = 0;
+    int64_t *groups = malloc((n_sets + (size_t)1) * sizeof *groups);
+    if (clusters)
+        archive->first_set = malloc((n_groups + (size_t)1) * sizeof *archive->first_set);
+    const char *fault = groups && (!clusters || archive->first_set) ? NULL : rfn_out_of_memory;
+    for (uint32_t i = 0; i < n_sets && !fault; i++)
         groups[i] = -1;
     for (uint32_t i = 0; i < archive->n_streams && !fault; i++) {
         int64_t *group = &groups[rfn_stream_word(archive, RFN_WORD_VALUES, i)];
@@ -185,12 +173,19 @@ static const char *check_value_sets(struct rfn_archive *archive)
             fault = "streams of two groups have the same values";
         *group = own;
     }
-    for (uint32_t i = 0; i < archive->n_value_sets && !fault; i++) {
+    for (uint32_t i = 0; i < n_sets && !fault; i++) {
         if (groups[i] < 0)
             fault = "a value set belongs to no stream";
     }
-    if (!fault && clusters)
-        fault = sort_value_sets(archive, groups);
+    for (uint32_t group = 0; group < n_groups && clusters && !fault; group++) {
+        archive->first_set[group] = set;
+        while (set < n_sets && groups[set] == group)
+            set++;
+    }
+    if (clusters && !fault)
+        archive->first_set[n_groups] = set;
+    if (clusters && !fault && set < n_sets)
+        fault = "value sets are not in order of their groups";
     free(groups);
     return fault;
 }
@@ -307,24 +302,6 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
     return error;
 }
 
-/* A process that could not finish with the others has saved its events alone, or these ranks were
- * taken out of an archive. */
-static void find_missing_ranks(struct rfn_archive *archive)
-{
-    uint32_t ranks = archive->dictionary.run.ranks, n = 0;
-    int64_t before = -1;
-    for (uint32_t i = 0; i < archive->n_streams; i++) {
-        int64_t rank = rfn_stream_word(archive, RFN_WORD_RANK, i);
-        n += rank != before; /* ranks ascend */
-        before = rank;
-    }
-    if (n < ranks)
-        snprintf(
-            archive->missing, sizeof archive->missing,
-            "%u of %u ranks %s here: the run ended before the ranks met, or others were left out",
-            n, ranks, n == 1 ? "is" : "are");
-}
-
 static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
 {
     archive->exact = archive->chunks.minor == RFN_FORMAT_MINOR;
@@ -342,7 +319,20 @@ static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
     run->streams = archive->n_streams;
     run->file_bytes = archive->chunks.file_bytes;
     run->clustered |= archive->first_set != NULL;
-    find_missing_ranks(archive);
+    /* A process that could not finish with the others has saved its events alone, or these ranks
+     * were taken out of an archive. */
+    uint32_t n = 0;
+    int64_t before = -1;
+    for (uint32_t i = 0; i < archive->n_streams; i++) {
+        int64_t rank = rfn_stream_word(archive, RFN_WORD_RANK, i);
+        n += rank != before; /* ranks ascend */
+        before = rank;
+    }
+    if (n < run->ranks)
+        snprintf(
+            archive->missing, sizeof archive->missing,
+            "%u of %u ranks %s here: the run ended before the ranks met, or others were left out",
+            n, run->ranks, n == 1 ? "is" : "are");
     return find_resolution(archive, diag);
 }
 

@@ -101,15 +101,6 @@ static struct text read_text(struct unpacking *unpacking)
     return unpacking->texts[number];
 }
 
-/* The hash of a definition of lower number, or of another kind. */
-static uint64_t read_hash(struct unpacking *unpacking, enum rfn_definition_kind kind)
-{
-    uint64_t number = rfn_reader_varint(&unpacking->reader);
-    if (!unpacking->reader.failed && !rfn_unpacked_hash(unpacking->to, kind, &number))
-        unpacking->reader.failed = true;
-    return number;
-}
-
 static void put_text(struct unpacking *unpacking, struct text text)
 {
     rfn_buf_blob(&unpacking->content, text.bytes, text.size);
@@ -238,8 +229,12 @@ static int unpack_datatype(struct unpacking *unpacking)
     }
     size_t n = read_count(unpacking);
     rfn_buf_varint(&unpacking->content, n);
-    for (size_t i = 0; i < n && !unpacking->reader.failed; i++)
-        rfn_buf_u64(&unpacking->content, read_hash(unpacking, RFN_DEFINITION_DATATYPE));
+    for (size_t i = 0; i < n && !unpacking->reader.failed; i++) {
+        uint64_t child = rfn_reader_varint(&unpacking->reader); /* of a lower number */
+        if (!rfn_unpacked_hash(unpacking->to, RFN_DEFINITION_DATATYPE, &child))
+            unpacking->reader.failed = true;
+        rfn_buf_u64(&unpacking->content, child);
+    }
     return define(unpacking, RFN_DEFINITION_DATATYPE, 0);
 }
 

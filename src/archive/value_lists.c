@@ -27,18 +27,6 @@ static const char *fault_of(int error, enum rfn_list_column column)
     return damaged ? malformed[column] : rfn_read_fault(error);
 }
 
-/* Notes the place of the next block, unless the one before is so near that it will do. */
-static int note_place(struct rfn_list_places *places, const struct rfn_column_cursor *cursor,
-                      uint64_t words)
-{
-    struct rfn_list_place place = {rfn_column_place(cursor), words};
-    if (places->n && place.block.first - places->at[places->n - 1].block.first < RFN_COLUMN_BLOCK)
-        return 0;
-    RFN_TRY(RFN_GROW(places->at, places->capacity, places->n + 1));
-    places->at[places->n++] = place;
-    return 0;
-}
-
 /* Adds the lengths of the current block of n lists to *words, which must not exceed n_words. */
 static int add_lengths(const struct rfn_column_cursor *cursor, uint64_t n, uint64_t n_words,
                        uint64_t *words)
@@ -60,7 +48,8 @@ static int add_lengths(const struct rfn_column_cursor *cursor, uint64_t n, uint6
     return 0;
 }
 
-/* Finds the blocks of a column; lengths are decoded and added up. */
+/* Notes the places of blocks, unless the one before is so near that it will do; lengths are decoded
+ * and added up. */
 static int find_blocks(struct rfn_value_lists *lists, enum rfn_list_column column,
                        struct rfn_column_cursor *cursor)
 {
@@ -68,7 +57,11 @@ static int find_blocks(struct rfn_value_lists *lists, enum rfn_list_column colum
     uint64_t words = 0;
     while (cursor->end < cursor->n) {
         uint64_t first = cursor->end;
-        RFN_TRY(note_place(&lists->places[column], cursor, words));
+        struct rfn_list_places *places = &lists->places[column];
+        if (!places->n || first - places->at[places->n - 1].block.first >= RFN_COLUMN_BLOCK) {
+            RFN_TRY(RFN_GROW(places->at, places->capacity, places->n + 1));
+            places->at[places->n++] = (struct rfn_list_place){rfn_column_place(cursor), words};
+        }
         RFN_TRY(lengths ? rfn_column_next_block(cursor) : rfn_column_pass_block(cursor));
         if (lengths)
             RFN_TRY(add_lengths(cursor, cursor->end - first, lists->n_words, &words));
@@ -336,16 +329,6 @@ static int size_copy(struct rfn_list_rest *rest, struct rfn_list_copy *copy, uin
     return 0;
 }
 
-/* Gives up copies that are not in use. */
-static void trim_copies(struct rfn_list_reader *reader, uint64_t used)
-{
-    struct rfn_list_rest *rest = reader->rest;
-    for (size_t i = 0; i < RFN_LIST_COPIES && rest->copy_bytes > rest->room; i++) {
-        if (reader->copies[i].used != used)
-            empty_copy(rest, &reader->copies[i]);
-    }
-}
-
 /* Those from before are gone with the first of a later use. */
 static struct rfn_list_copy *extra_copy(struct rfn_list_rest *rest, uint64_t key, uint64_t used)
 {
@@ -368,9 +351,10 @@ static int find_copy(struct rfn_list_reader *reader, uint64_t key, uint64_t used
 {
     uint64_t begin;
     uint32_t n;
+    struct rfn_list_rest *rest = reader->rest;
     struct rfn_list_copy *slot = rfn_list_reader_slot(reader, key);
     if (slot->key && slot->key != key && slot->used == used)
-        slot = extra_copy(reader->rest, key, used);
+        slot = extra_copy(rest, key, used);
     *copy = slot;
     *made = slot && slot->key != key;
     if (!slot)
@@ -378,11 +362,14 @@ static int find_copy(struct rfn_list_reader *reader, uint64_t key, uint64_t used
     slot->used = used;
     if (!*made)
         return 0;
-    RFN_TRY(find_list(reader->rest, key / RFN_LIST_FORMS, &begin, &n));
-    RFN_TRY(size_copy(reader->rest, slot, n));
+    RFN_TRY(find_list(rest, key / RFN_LIST_FORMS, &begin, &n));
+    RFN_TRY(size_copy(rest, slot, n));
     slot->used = used;
-    trim_copies(reader, used);
-    RFN_TRY(copy_words(reader->rest, begin, n, slot->words));
+    for (size_t i = 0; i < RFN_LIST_COPIES && rest->copy_bytes > rest->room; i++) {
+        if (reader->copies[i].used != used) /* else it is in use */
+            empty_copy(rest, &reader->copies[i]);
+    }
+    RFN_TRY(copy_words(rest, begin, n, slot->words));
     slot->n = n;
     slot->key = key;
     return 0;

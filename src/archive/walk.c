@@ -98,19 +98,13 @@ int rfn_walk_open(struct rfn_walk *walk, const struct rfn_structure *structure,
     return push(walk, &structure->top, UINT32_MAX, 1);
 }
 
-static void free_cuts(struct rfn_cuts *cuts)
-{
-    if (!cuts)
-        return;
-    rfn_contexts_release(&cuts->loops);
-    free(cuts);
-}
-
 void rfn_walk_close(struct rfn_walk *walk)
 {
     for (uint32_t i = 0; walk->trips && i < walk->structure->n_loops; i++)
         rfn_column_close(&walk->trips[i]);
-    free_cuts(walk->cuts);
+    if (walk->cuts)
+        rfn_contexts_release(&walk->cuts->loops);
+    free(walk->cuts);
     free(walk->trips);
     free(walk->trips_open);
     free(walk->frames);
