@@ -264,16 +264,6 @@ static int open_symbol(struct rfn_cursor *cursor, uint32_t symbol)
 
 /* ---- events ---- */
 
-/* An event that had not ended when its times were written. */
-static void end_later(const struct rfn_cursor *cursor, struct rfn_record *record)
-{
-    if (cursor->clock.end_ns <= record->exit_ns)
-        return;
-    if (!record->failed_poll)
-        record->inside_ns = (int64_t)((uint64_t)cursor->clock.end_ns - (uint64_t)record->enter_ns);
-    record->exit_ns = cursor->clock.end_ns;
-}
-
 static int fill_times(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
                       struct rfn_quanta quanta)
 {
@@ -290,8 +280,12 @@ static int fill_times(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
         to = rfn_cursor_ns(cursor, enter + (uint64_t)state->inside);
         record->inside_ns = (int64_t)(to - from);
     }
-    if (__builtin_expect(cursor->walk.index == cursor->clock.last, 0))
-        end_later(cursor, record);
+    const int64_t end_ns = cursor->clock.end_ns;
+    if (__builtin_expect(cursor->walk.index == cursor->clock.last, 0) && end_ns > record->exit_ns) {
+        if (!record->failed_poll) /* it had not ended when its times were written */
+            record->inside_ns = (int64_t)((uint64_t)end_ns - (uint64_t)record->enter_ns);
+        record->exit_ns = end_ns;
+    }
     cursor->clock.last_exit = exit;
     return 0;
 }

@@ -2,14 +2,6 @@
 
 #include <stdlib.h>
 
-static void pack_bins(const struct rfn_spread_sums *sums, struct rfn_buf *out)
-{
-    if (rfn_spread_bin(sums->min) == rfn_spread_bin(sums->max))
-        return; /* all are in it */
-    for (unsigned i = 0; i < sums->n_bins; i++)
-        rfn_buf_varint(out, rfn_spread_code(sums->bins[i]));
-}
-
 static void pack_sums(const struct rfn_spread_sums *sums, struct rfn_buf *out)
 {
     if (!sums->n)
@@ -21,7 +13,10 @@ static void pack_sums(const struct rfn_spread_sums *sums, struct rfn_buf *out)
         return;
     rfn_buf_varint(out, rfn_spread_code(rfn_spread_sums_mean(sums)) - min);
     rfn_buf_varint(out, rfn_spread_code(rfn_spread_sums_deviation(sums)));
-    pack_bins(sums, out);
+    if (rfn_spread_bin(sums->min) == rfn_spread_bin(sums->max))
+        return; /* all are in it */
+    for (unsigned i = 0; i < sums->n_bins; i++)
+        rfn_buf_varint(out, rfn_spread_code(sums->bins[i]));
 }
 
 static void pack_position(const struct rfn_position_sums *sums, struct rfn_buf *out)
@@ -73,19 +68,6 @@ static int divide_place(const struct rfn_place_sums *place, struct packed_place 
     return 0;
 }
 
-static void pack_apart(const struct packed_place *packed, struct rfn_buf *out)
-{
-    uint32_t next = 0;
-    rfn_buf_varint(out, packed->n_apart);
-    for (unsigned i = 0; i < packed->n_apart; i++) {
-        const struct rfn_position_sums *sums = packed->apart[i];
-        rfn_buf_varint(out, sums->after - next);
-        rfn_buf_varint(out, sums->duration.n);
-        pack_position(sums, out);
-        next = sums->after + 1;
-    }
-}
-
 /* more: the same site's failed polls follow. */
 static int pack_place(const struct rfn_place_sums *place, bool more, struct rfn_buf *out)
 {
@@ -97,7 +79,14 @@ static int pack_place(const struct rfn_place_sums *place, bool more, struct rfn_
         if (packed.firsts)
             rfn_buf_varint(out, packed.firsts);
         if (packed.n_apart)
-            pack_apart(&packed, out);
+            rfn_buf_varint(out, packed.n_apart);
+        for (uint32_t i = 0, next = 0; i < packed.n_apart; i++) {
+            const struct rfn_position_sums *sums = packed.apart[i];
+            rfn_buf_varint(out, sums->after - next);
+            rfn_buf_varint(out, sums->duration.n);
+            pack_position(sums, out);
+            next = sums->after + 1;
+        }
         pack_position(&packed.rest, out);
     }
     rfn_position_sums_release(&packed.rest);

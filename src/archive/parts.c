@@ -197,13 +197,11 @@ static const char *read_symbols(struct context *context)
 {
     struct rfn_structure *to = context->to;
     to->n_symbols = rfn_reader_count(&context->reader, 1);
-    to->symbols = rfn_arena_zeroed(&context->to->arena, to->n_symbols, sizeof *to->symbols);
+    to->symbols = rfn_arena_zeroed(&to->arena, to->n_symbols, sizeof *to->symbols);
     const char *fault = to->symbols ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_symbols && !fault; i++)
         fault = read_symbol(context, &to->symbols[i]);
-    if (fault)
-        return fault;
-    return context->reader.failed ? "the table of symbols is malformed" : NULL;
+    return !fault && context->reader.failed ? "the table of symbols is malformed" : fault;
 }
 
 /* Nodes may use loops with numbers below n_loops. */
@@ -238,9 +236,7 @@ static const char *read_loops(struct context *context)
     }
     if (!fault)
         fault = read_nodes(context, &to->top, to->n_loops);
-    if (fault)
-        return fault;
-    return context->reader.failed ? "the loops are malformed" : NULL;
+    return !fault && context->reader.failed ? "the loops are malformed" : fault;
 }
 
 const char *rfn_structure_read(struct rfn_structure *structure,
