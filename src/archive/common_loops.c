@@ -113,17 +113,17 @@ static const char *read_loops(struct context *context)
 const char *rfn_common_read(struct rfn_common *common, const struct rfn_dictionary *dictionary,
                             const struct rfn_payload *payload, bool exact)
 {
-    static const char *(*const tables[])(struct context *) = {read_sites, read_symbols, read_loops};
     *common = (struct rfn_common){.arena = RFN_ARENA_INIT};
     struct context context = {.to = common,
                               .dictionary = dictionary,
                               .reader = rfn_reader_over(payload->data, payload->size)};
-    const char *fault = NULL;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables && !fault; i++)
-        fault = tables[i](&context);
-    if (!fault && exact && rfn_reader_left(&context.reader))
-        fault = "there are bytes behind its end";
-    return fault;
+    const char *fault = read_sites(&context);
+    if (!fault)
+        fault = read_symbols(&context);
+    if (!fault)
+        fault = read_loops(&context);
+    return !fault && exact && rfn_reader_left(&context.reader) ? "there are bytes behind its end"
+                                                               : fault;
 }
 
 void rfn_common_release(struct rfn_common *common)

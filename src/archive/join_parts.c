@@ -142,44 +142,35 @@ int rfn_join_groups(struct rfn_joining *joining)
 
 /* ---- STRUCTURE and VALUES ---- */
 
-static int add_structure(struct rfn_joining *joining, const struct rfn_join_stream *stream)
+/* VALUES of a chunk of their own are copied as they are stored. */
+int rfn_join_add_parts(struct rfn_joining *joining, uint32_t number)
 {
+    const struct rfn_join_stream *stream = &joining->streams[number];
     const struct rfn_join_input *input = &joining->inputs[stream->input];
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    uint32_t old = (uint32_t)rfn_stream_word(input->archive, RFN_WORD_GROUP, stream->stream);
-    int error = make_structure(joining, input, old, true, &payload.bytes);
-    if (!error)
-        error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_STRUCTURE, stream->group, &payload);
-    rfn_rope_release(&payload);
-    return error;
-}
-
-/* Those of a chunk of their own are copied as they are stored. */
-static int add_values(struct rfn_joining *joining, const struct rfn_join_stream *stream)
-{
-    const struct rfn_archive *archive = joining->inputs[stream->input].archive;
-    uint32_t old = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream->stream);
-    int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_VALUES, old);
-    struct rfn_payload payload;
+    const struct rfn_archive *archive = input->archive;
+    uint32_t group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream->stream);
+    uint32_t set = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream->stream);
     struct rfn_rope rope = RFN_ROPE_INIT;
+    struct rfn_payload payload;
+    if (rfn_stream_fate(&joining->merge.streams, number, RFN_KIND_OF_GROUP).first) {
+        int error = make_structure(joining, input, group, true, &rope.bytes);
+        if (!error)
+            error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_STRUCTURE, stream->group, &rope);
+        rfn_rope_release(&rope);
+        RFN_TRY(error);
+    }
+    if (!rfn_stream_fate(&joining->merge.streams, number, RFN_KIND_OF_VALUES).first)
+        return 0;
+    int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_VALUES, set);
     if (entry >= 0)
         return rfn_rewrite_copy_of(&joining->rewrite, archive, (size_t)entry, stream->set);
-    RFN_TRY(rfn_part_load(archive, RFN_CHUNK_VALUES, old, NULL, &payload, joining->diag));
+    RFN_TRY(rfn_part_load(archive, RFN_CHUNK_VALUES, set, NULL, &payload, joining->diag));
+    rope = (struct rfn_rope)RFN_ROPE_INIT;
     rfn_join_name_bytes(&payload, 0, payload.size, &rope);
     int error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_VALUES, stream->set, &rope);
     rfn_rope_release(&rope);
     rfn_payload_release(&payload);
     return error;
-}
-
-int rfn_join_add_parts(struct rfn_joining *joining, uint32_t number)
-{
-    const struct rfn_join_stream *stream = &joining->streams[number];
-    if (rfn_stream_fate(&joining->merge.streams, number, RFN_KIND_OF_GROUP).first)
-        RFN_TRY(add_structure(joining, stream));
-    if (rfn_stream_fate(&joining->merge.streams, number, RFN_KIND_OF_VALUES).first)
-        RFN_TRY(add_values(joining, stream));
-    return 0;
 }
 
 /* ---- PLACES ---- */

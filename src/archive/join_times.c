@@ -1,8 +1,8 @@
 /* Times are copied as they are stored. Four things make that more than a copy:
  *
- * - A time set has the number of its lowest stream: numbers change, and that of a chunk PROFILES
- * says which time sets are in it, without gaps. Where there would be gaps, or others in between,
- * its PROFILEs are taken out and gathered anew; of these only the lists are decoded.
+ * - A time set has the number of its lowest stream, which changes; that of a chunk PROFILES says
+ *   which time sets are in it, without gaps. Where there would be gaps, or others in between, its
+ *   PROFILEs are taken out and gathered anew; of these only the lists are decoded.
  * - Times of clock 3 count from the earliest start of all streams, which changes with the streams:
  *   their clock's start is moved.
  * - A PROFILE of another clock is on the clock of the time set's lowest stream, which therefore has

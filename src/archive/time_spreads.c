@@ -1,5 +1,4 @@
-/* Whether they come from SPREADS or from times, spreads are read from that payload, so that both
- * are equal: those from times are packed first. */
+/* Spreads from times are packed first and read from that payload, so that they equal those kept. */
 #include "archive/time_spreads.h"
 
 #include "archive/pack_spreads.h"

@@ -2,10 +2,9 @@
  * where each list ends, counted from the first of the block, so that any list is found at once. A
  * block of equal lengths may have any number of lists and is not expanded.
  *
- * To get the page with value v: the last place noted that is not behind v; from there (or from
- * where the last page was read, if that is nearer) block by block to the one with v. As a place is
- * noted for every block that begins RFN_COLUMN_BLOCK values or more after the one noted before,
- * that are few, mostly one, whatever the blocks are.
+ * The page with value v is read from the last place noted that is not behind v (or from where the
+ * last page was read, if that is nearer), block by block. That are few, mostly one: a place is
+ * noted for every block that begins RFN_COLUMN_BLOCK values or more after the one noted before.
  *
  * Numbers in blocks are checked whenever they are decoded: the file may have been changed since. */
 #include "archive/value_lists.h"
