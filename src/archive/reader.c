@@ -105,47 +105,34 @@ static const char *sort_members(struct rfn_archive *archive)
     return NULL;
 }
 
-/* CLOCK_REALTIME - CLOCK_MONOTONIC of each host, as the first stream of each says. */
-static const char *find_host_offsets(struct rfn_archive *archive)
-{
-    uint32_t n_hosts = archive->dictionary.n_hosts;
-    bool *seen = calloc(n_hosts + (size_t)1, sizeof *seen);
-    archive->host_offsets = calloc(n_hosts + (size_t)1, sizeof *archive->host_offsets);
-    if (!seen || !archive->host_offsets) {
-        free(seen);
-        return rfn_out_of_memory;
-    }
-    for (uint32_t i = 0; i < archive->n_streams; i++) {
-        int64_t host = rfn_stream_word(archive, RFN_WORD_HOST, i);
-        if (!seen[host])
-            archive->host_offsets[host] = (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, i);
-        seen[host] = true;
-    }
-    free(seen);
-    for (uint32_t host = 0; host < n_hosts; host++) { /* corrected clocks are the reference's */
-        if (rfn_host_clock(&archive->clocks, host))
-            archive->host_offsets[host] = archive->host_offsets[archive->clocks.reference];
-    }
-    return NULL;
-}
-
 /* Where the times of all streams begin. Clocks of one host agree. Those of different hosts are
- * corrected where CLOCKS says how, and else aligned by the time of day. */
+ * corrected where CLOCKS says how, and then have the reference's offset; else they are aligned by
+ * the time of day, CLOCK_REALTIME - CLOCK_MONOTONIC as the first stream of each host says. */
 static const char *find_origin(struct rfn_archive *archive)
 {
-    const char *fault = find_host_offsets(archive);
-    for (uint32_t i = 0; i < archive->n_streams && !fault; i++) {
+    const uint32_t n_hosts = archive->dictionary.n_hosts;
+    uint64_t *offsets = archive->host_offsets = calloc(n_hosts + (size_t)1, sizeof *offsets);
+    if (!offsets)
+        return rfn_out_of_memory;
+    for (uint32_t i = archive->n_streams; i-- > 0;)
+        offsets[rfn_stream_word(archive, RFN_WORD_HOST, i)] = (uint64_t)rfn_stream_word(
+            archive, RFN_WORD_REALTIME, i);
+    for (uint32_t host = 0; host < n_hosts; host++) {
+        if (rfn_host_clock(&archive->clocks, host))
+            offsets[host] = offsets[archive->clocks.reference];
+    }
+    for (uint32_t i = 0; i < archive->n_streams; i++) {
         struct rfn_clock_place place = {0};
         uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, i);
         const struct rfn_clock *clock = rfn_host_clock(&archive->clocks, host);
         uint64_t start = (uint64_t)rfn_stream_word(archive, RFN_WORD_START, i);
         if (clock)
             start = rfn_clock_ns(clock, &place, start);
-        start += archive->host_offsets[host];
+        start += offsets[host];
         if (i == 0 || (int64_t)(start - archive->start_ns) < 0)
             archive->start_ns = start;
     }
-    return fault;
+    return NULL;
 }
 
 uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host)
