@@ -247,16 +247,7 @@ static int unpack(const struct chunk_header *header, uint8_t *stored, struct rfn
     return rfn_payload_fail(payload, error, fault, diag);
 }
 
-static uint64_t sum_of(const uint8_t *header, const uint8_t *stored, size_t size)
-{
-    XXH3_state_t state;
-    XXH3_64bits_reset(&state);
-    XXH3_64bits_update(&state, header, RFN_CHUNK_SUMMED_BYTES);
-    XXH3_64bits_update(&state, stored, size);
-    return XXH3_64bits_digest(&state);
-}
-
-/* The same of a chunk in the file, block by block. */
+/* The checksum of a chunk in the file, block by block. */
 static int sum_of_file(const struct rfn_chunks *chunks, uint64_t offset, const uint8_t *header,
                        uint64_t stored, uint64_t *sum, struct rfn_diag *diag)
 {
@@ -306,9 +297,14 @@ static int load_resident(const struct rfn_chunks *chunks, const uint8_t *bytes,
     uint8_t *stored = malloc(header->stored ? (size_t)header->stored : 1);
     if (!stored)
         return rfn_payload_fail(payload, RFN_E_NOMEM, "no memory to read it", diag);
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, bytes, RFN_CHUNK_SUMMED_BYTES);
     int error = rfn_chunks_read(chunks, payload->offset + RFN_CHUNK_HEADER_BYTES, stored,
                                 (size_t)header->stored, diag);
-    if (!error && !sum_matches(sum_of(bytes, stored, (size_t)header->stored), header->sum))
+    if (!error)
+        XXH3_64bits_update(&state, stored, (size_t)header->stored);
+    if (!error && !sum_matches(XXH3_64bits_digest(&state), header->sum))
         error = rfn_payload_fail(payload, RFN_E_CORRUPT, wrong_sum, diag);
     if (error) {
         free(stored);
@@ -430,34 +426,27 @@ static uint64_t end_of(const struct rfn_toc_entry *entry)
     return entry->offset + RFN_CHUNK_HEADER_BYTES + entry->stored_size;
 }
 
-/* Reads one entry; the chunk must lie between the one before it and the TOC. */
-static bool read_entry(const struct rfn_chunks *chunks, struct rfn_reader *reader, uint64_t *place,
-                       struct rfn_toc_entry *entry)
-{
-    entry->type = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
-    entry->id = rfn_reader_varint(reader);
-    uint64_t step = rfn_reader_limited(reader, chunks->toc_offset / RFN_CHUNK_ALIGNMENT);
-    entry->stored_size = rfn_reader_limited(reader, chunks->toc_offset);
-    *place += step;
-    entry->offset = *place * RFN_CHUNK_ALIGNMENT;
-    uint64_t earliest = chunks->n ? end_of(&chunks->entries[chunks->n - 1])
-                                  : (uint64_t)RFN_HEADER_BYTES;
-    return !reader->failed && entry->offset >= earliest && end_of(entry) <= chunks->toc_offset;
-}
-
-static int read_toc(struct rfn_chunks *chunks, struct rfn_payload *payload, struct rfn_diag *diag)
+/* Each chunk must lie between the one before it and the TOC. */
+static bool read_toc(struct rfn_chunks *chunks, const struct rfn_payload *payload, int *error)
 {
     struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
-    uint64_t place = 0, n = rfn_reader_limited(&reader, rfn_reader_left(&reader));
-    bool sound = true;
-    for (uint64_t i = 0; i < n && sound; i++) {
-        RFN_TRY(RFN_GROW(chunks->entries, chunks->capacity, chunks->n + 1));
-        sound = read_entry(chunks, &reader, &place, &chunks->entries[chunks->n]);
-        chunks->n += sound;
+    uint64_t place = 0, earliest = RFN_HEADER_BYTES;
+    for (uint64_t n = rfn_reader_limited(&reader, rfn_reader_left(&reader)); n > 0; n--) {
+        *error = RFN_GROW(chunks->entries, chunks->capacity, chunks->n + 1);
+        if (*error < 0)
+            return true;
+        struct rfn_toc_entry *entry = &chunks->entries[chunks->n];
+        entry->type = (uint32_t)rfn_reader_limited(&reader, UINT32_MAX);
+        entry->id = rfn_reader_varint(&reader);
+        place += rfn_reader_limited(&reader, chunks->toc_offset / RFN_CHUNK_ALIGNMENT);
+        entry->offset = place * RFN_CHUNK_ALIGNMENT;
+        entry->stored_size = rfn_reader_limited(&reader, chunks->toc_offset);
+        if (reader.failed || entry->offset < earliest || end_of(entry) > chunks->toc_offset)
+            return false;
+        earliest = end_of(entry);
+        chunks->n++;
     }
-    if (sound && !reader.failed && (chunks->minor != RFN_FORMAT_MINOR || !rfn_reader_left(&reader)))
-        return 0;
-    return rfn_payload_fail(payload, RFN_E_CORRUPT, "the table of contents is malformed", diag);
+    return !reader.failed && (chunks->minor != RFN_FORMAT_MINOR || !rfn_reader_left(&reader));
 }
 
 /* The TOC's own size is not listed anywhere but in its header. */
@@ -469,9 +458,12 @@ static int load_toc(struct rfn_chunks *chunks, struct rfn_diag *diag)
                                   .offset = chunks->toc_offset,
                                   .stored_size = decode_header(bytes).stored};
     struct rfn_payload payload;
+    int error = 0;
     RFN_TRY(rfn_chunks_load(chunks, &entry, &payload, diag));
     chunks->toc_stored = entry.stored_size;
-    int error = read_toc(chunks, &payload, diag);
+    if (!read_toc(chunks, &payload, &error))
+        error = rfn_payload_fail(&payload, RFN_E_CORRUPT, "the table of contents is malformed",
+                                 diag);
     rfn_payload_release(&payload);
     return error;
 }
@@ -626,26 +618,27 @@ static int open_incomplete(struct rfn_chunks *chunks, int fault, const char *why
     return 0;
 }
 
-static int check_header(struct rfn_chunks *chunks, const uint8_t *header, struct rfn_diag *diag)
+static int read_contents(struct rfn_chunks *chunks, struct rfn_diag *diag)
 {
+    uint8_t header[RFN_HEADER_BYTES];
+    if (chunks->file_bytes < sizeof header)
+        return rfn_fail(diag, RFN_E_INCOMPLETE, (int64_t)chunks->file_bytes, -1,
+                        "%s: is too short for an archive, it ends at offset %" PRIu64, chunks->path,
+                        chunks->file_bytes);
+    RFN_TRY(rfn_chunks_read(chunks, 0, header, sizeof header, diag));
+    uint32_t major = rfn_get_u32(header + 8);
+    uint64_t state = rfn_get_u64(header + 16), toc = rfn_get_u64(header + 24);
+    chunks->minor = rfn_get_u32(header + 12);
+    chunks->said_bytes = rfn_get_u64(header + 32);
     if (memcmp(header, rfn_header_magic, sizeof rfn_header_magic) != 0)
         return corrupt_at(chunks, 0, "not a Refrain archive", diag);
     if (!sum_matches(rfn_hash_bytes(header, 56), rfn_get_u64(header + 56)))
         return corrupt_at(chunks, 0, "the checksum of the file's header is wrong", diag);
-    uint32_t major = rfn_get_u32(header + 8);
     if (major != RFN_FORMAT_MAJOR)
         return rfn_fail(diag, RFN_E_VERSION, 8, -1,
                         "%s: is in version %" PRIu32
                         " of the format; this program reads version %d",
                         chunks->path, major, RFN_FORMAT_MAJOR);
-    chunks->minor = rfn_get_u32(header + 12);
-    return 0;
-}
-
-static int open_whole(struct rfn_chunks *chunks, const uint8_t *header, struct rfn_diag *diag)
-{
-    uint64_t state = rfn_get_u64(header + 16), toc = rfn_get_u64(header + 24);
-    chunks->said_bytes = rfn_get_u64(header + 32);
     if (state == RFN_STATE_WRITING)
         return open_incomplete(chunks, RFN_E_INCOMPLETE,
                                "recording ended before the archive was whole, or it was reduced "
@@ -663,19 +656,6 @@ static int open_whole(struct rfn_chunks *chunks, const uint8_t *header, struct r
     if (error == RFN_E_CORRUPT)
         return open_incomplete(chunks, RFN_E_CORRUPT, "the table of contents is damaged", diag);
     return error;
-}
-
-static int read_contents(struct rfn_chunks *chunks, struct rfn_diag *diag)
-{
-    uint8_t header[RFN_HEADER_BYTES];
-    if (chunks->file_bytes < sizeof header)
-        return rfn_fail(diag, RFN_E_INCOMPLETE, (int64_t)chunks->file_bytes, -1,
-                        "%s: is too short for an archive, it ends at offset %" PRIu64, chunks->path,
-                        chunks->file_bytes);
-    RFN_TRY(rfn_chunks_read(chunks, 0, header, sizeof header, diag));
-    RFN_TRY(check_header(chunks, header, diag));
-    RFN_TRY(open_whole(chunks, header, diag));
-    return index_entries(chunks, diag);
 }
 
 static int open_file(struct rfn_chunks *chunks, struct rfn_diag *diag)
@@ -709,6 +689,8 @@ static int open_chunks(struct rfn_chunks *chunks, const char *path, const void *
         error = open_file(chunks, diag);
     if (!error)
         error = read_contents(chunks, diag);
+    if (!error)
+        error = index_entries(chunks, diag);
     if (error == RFN_E_NOMEM)
         rfn_fail(diag, error, -1, -1, "%s: out of memory", path);
     if (error < 0)

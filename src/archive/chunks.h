@@ -1,16 +1,15 @@
 /* chunks.h - reads the outer form of an archive: finds its chunks and loads their payloads.
  *
- * The file is read with pread and never mapped, so that a file that shrinks under its reader gives
- * an error and not a signal. A whole file has a table of contents. In a file that was cut short the
- * chunks are found by walking from one to the next; then `complete` is false and `why` says what is
- * wrong. A payload is handed out only when its checksum is right, its sizes agree with each other
- * and with the file, and it decompresses to exactly what its header says. Memory grows with what
+ * The file is read with pread and never mapped: a file that shrinks under its reader gives an error
+ * and not a signal. A whole file has a table of contents. In a file that was cut short the chunks
+ * are found by walking from one to the next; then `complete` is false and `why` says what is wrong.
+ * A payload is handed out only when its checksum and its sizes are right. Memory grows with what
  * was really decompressed, not with what a header claims.
  *
- * Payloads that hold events can be as long as the run. Where they are large they do not come into
- * memory: their checksum is computed block by block, and they are read a window at a time, from the
- * file, or from a temporary one (scratch.h) when they have to be decompressed. Nothing has checked
- * these bytes when they are read, as the file may have been changed meanwhile.
+ * Large payloads with events do not come into memory: their checksum is computed block by block,
+ * and they are read a window at a time, from the file, or from a temporary one (scratch.h) when
+ * they have to be decompressed. The file may have been changed meanwhile: who reads checks the
+ * bytes.
  */
 #ifndef RFN_ARCHIVE_CHUNKS_H
 #define RFN_ARCHIVE_CHUNKS_H

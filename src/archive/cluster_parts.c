@@ -92,33 +92,26 @@ static const char *take_first(struct rfn_reader *reader, uint64_t n, struct rfn_
 
 /* ---- STRUCTURE ---- */
 
-/* Those of the first group, in either form. */
-static const char *take_structure(struct taking *taking, struct rfn_numbers *numbers)
-{
-    uint64_t n = rfn_reader_varint(&taking->numbers);
-    if (n > 0 || taking->numbers.failed ||
-        !rfn_chunks_know(&taking->archive->chunks, RFN_CHUNK_COMMON))
-        return take_first(&taking->numbers, n, numbers);
-    if (!taking->common)
-        return rfn_common_needed;
-    return rfn_common_expand(taking->common, &taking->numbers, RFN_CLUSTERS_BYTES_MAX, numbers);
-}
-
-/* The rank of a group's lowest stream. */
-static uint32_t lowest_rank(const struct rfn_archive *archive, uint32_t group)
-{
-    uint32_t stream = archive->members[archive->first_member[group]];
-    return (uint32_t)rfn_stream_word(archive, RFN_WORD_RANK, stream);
-}
-
+/* The numbers of the first group are in either form. Those of others are relative to the rank of
+ * their lowest stream. */
 static const char *make_structure(struct taking *taking)
 {
+    const struct rfn_archive *archive = taking->archive;
+    uint32_t lowest = archive->members[archive->first_member[taking->group]];
     struct rfn_numbers numbers = {0};
-    const char *fault = take_structure(taking, &numbers);
+    const char *fault;
+    uint64_t n = rfn_reader_varint(&taking->numbers);
+    if (n > 0 || taking->numbers.failed || !rfn_chunks_know(&archive->chunks, RFN_CHUNK_COMMON))
+        fault = take_first(&taking->numbers, n, &numbers);
+    else if (!taking->common)
+        fault = rfn_common_needed;
+    else
+        fault = rfn_common_expand(taking->common, &taking->numbers, RFN_CLUSTERS_BYTES_MAX,
+                                  &numbers);
     if (!fault)
         fault = change_numbers(&taking->numbers, &numbers, taking->end - taking->first,
                                taking->group - taking->first,
-                               lowest_rank(taking->archive, taking->group));
+                               (uint32_t)rfn_stream_word(archive, RFN_WORD_RANK, lowest));
     for (size_t i = 0; i < numbers.n && !fault; i++) {
         rfn_buf_varint(&taking->out, numbers.at[i]);
         fault = taking->out.size > RFN_CLUSTERS_BYTES_MAX ? too_large : NULL;
@@ -129,13 +122,24 @@ static const char *make_structure(struct taking *taking)
 
 /* ---- VALUES ---- */
 
-static const char *put_columns(struct taking *taking, const struct rfn_numbers *numbers)
+static const char *make_values(struct taking *taking)
 {
     const struct rfn_shapes *shapes = taking->shapes;
-    const char *fault = shapes->columns_failed ? "its columns are malformed" : NULL;
-    rfn_buf_varint(&taking->out, numbers->at[0]);
-    for (size_t i = 1; i < numbers->n && !fault; i++) {
-        uint64_t number = numbers->at[i];
+    const uint32_t *first_set = taking->archive->first_set;
+    uint32_t from = first_set[taking->first], end = first_set[taking->end];
+    uint32_t set = taking->id - from;
+    struct rfn_numbers numbers = {0};
+    if (rfn_reader_left(&taking->values) == 0)
+        return "the values of a group are missing";
+    const char *fault = take_first(&taking->values, rfn_reader_varint(&taking->values), &numbers);
+    if (!fault)
+        fault = change_numbers(&taking->values, &numbers, end - from, set, set);
+    if (!fault && shapes->columns_failed)
+        fault = "its columns are malformed";
+    if (!fault)
+        rfn_buf_varint(&taking->out, numbers.at[0]);
+    for (size_t i = 1; i < numbers.n && !fault; i++) {
+        uint64_t number = numbers.at[i];
         if (number >= shapes->n_columns)
             fault = "a column does not exist";
         else if (taking->out.size > RFN_CLUSTERS_BYTES_MAX)
@@ -144,22 +148,6 @@ static const char *put_columns(struct taking *taking, const struct rfn_numbers *
             rfn_buf_bytes(&taking->out, shapes->payload.data + shapes->columns[number],
                           shapes->columns[number + 1] - shapes->columns[number]);
     }
-    return fault;
-}
-
-static const char *make_values(struct taking *taking)
-{
-    const uint32_t *first_set = taking->archive->first_set;
-    uint32_t from = first_set[taking->first], end = first_set[taking->end];
-    uint32_t i = taking->id - from;
-    struct rfn_numbers numbers = {0};
-    if (rfn_reader_left(&taking->values) == 0)
-        return "the values of a group are missing";
-    const char *fault = take_first(&taking->values, rfn_reader_varint(&taking->values), &numbers);
-    if (!fault)
-        fault = change_numbers(&taking->values, &numbers, end - from, i, i);
-    if (!fault)
-        fault = put_columns(taking, &numbers);
     free(numbers.at);
     return fault;
 }
@@ -171,6 +159,8 @@ struct runs {
     struct rfn_buf *out;
     uint64_t count; /* of the last one, which is not written yet */
     struct rfn_stretch last;
+    const struct rfn_archive *archive;
+    uint32_t member; /* the next one's place among archive.members */
 };
 
 static void end_run(struct runs *runs)
@@ -185,8 +175,9 @@ static void end_run(struct runs *runs)
     runs->count = 0;
 }
 
-static const char *add_run(struct runs *runs, const struct rfn_stretch *stretch)
+static const char *take_places(void *context, const struct rfn_stretch *stretch)
 {
+    struct runs *runs = context;
     bool goes_on = runs->count && stretch->form != RFN_RUN_EXPRESSION &&
                    stretch->form == runs->last.form && stretch->value == runs->last.value;
     if (!goes_on)
@@ -196,31 +187,20 @@ static const char *add_run(struct runs *runs, const struct rfn_stretch *stretch)
     return runs->out->size > RFN_CLUSTERS_BYTES_MAX ? too_large : NULL;
 }
 
-static const char *take_places(void *context, const struct rfn_stretch *stretch)
-{
-    return add_run(context, stretch);
-}
-
 /* Communicators are not relative to anything in PLACES. */
-struct comm_runs {
-    struct runs runs;
-    const struct rfn_archive *archive;
-    uint32_t member; /* the next one's place among archive.members */
-};
-
 static const char *take_comms(void *context, const struct rfn_stretch *stretch)
 {
-    struct comm_runs *comms = context;
+    struct runs *runs = context;
     const char *fault = NULL;
     if (stretch->form == RFN_RUN_ABSOLUTE) { /* may be more members than can be gone through */
-        comms->member += (uint32_t)stretch->count;
-        return add_run(&comms->runs, stretch);
+        runs->member += (uint32_t)stretch->count;
+        return take_places(runs, stretch);
     }
     for (uint64_t i = 0; i < stretch->count && !fault; i++) {
-        uint32_t stream = comms->archive->members[comms->member++];
-        int64_t rank = rfn_stream_word(comms->archive, RFN_WORD_RANK, stream);
+        uint32_t stream = runs->archive->members[runs->member++];
+        int64_t rank = rfn_stream_word(runs->archive, RFN_WORD_RANK, stream);
         struct rfn_stretch own = {.count = 1, .value = rfn_stretch_word(stretch, rank)};
-        fault = add_run(&comms->runs, &own);
+        fault = take_places(runs, &own);
     }
     return fault;
 }
@@ -234,11 +214,11 @@ static const char *make_places(struct taking *taking)
     const char *fault = NULL;
     rfn_buf_varint(&taking->out, n_slots);
     for (uint64_t i = 0; i < n_slots && !fault; i++) {
-        struct comm_runs comms = {{.out = &taking->out}, taking->archive, base + from};
+        struct runs runs = {.out = &taking->out, .archive = taking->archive, .member = base + from};
         bool comm = i >= taking->structure->n_places;
         fault = rfn_sequence_take(&taking->places, n, from, end, comm ? take_comms : take_places,
-                                  &comms);
-        end_run(&comms.runs);
+                                  &runs);
+        end_run(&runs);
     }
     if (!fault && (taking->places.failed || rfn_reader_left(&taking->places)))
         fault = "it has not as many sequences as the structure asks for";

@@ -1,9 +1,9 @@
 /* cluster_parts.h - structures, places and values of groups that are stored together
  * (refrain-archive(5), CLUSTERS).
  *
- * Groups whose structures differ only in numbers are a shape, of which every number is stored once,
- * but for those that differ; so are columns of values. Who asks for a part of one group gets the
- * payload that a chunk of its own would have, made of that; its reader then checks all of it.
+ * Groups whose structures differ only in numbers are a shape; numbers and columns of values that
+ * are equal are stored once. A part of one group becomes the payload that a chunk of its own would
+ * have; its reader then checks all of it.
  */
 #ifndef RFN_ARCHIVE_CLUSTER_PARTS_H
 #define RFN_ARCHIVE_CLUSTER_PARTS_H

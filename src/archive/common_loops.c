@@ -87,48 +87,43 @@ static const char *read_symbols(struct context *context)
     return reader->failed ? malformed : NULL;
 }
 
-/* Of the loop with this number, which has loops of lower ones. */
-static const char *read_body(struct context *context, uint32_t loop)
-{
-    uint32_t n = rfn_reader_count(&context->reader, 1);
-    uint32_t *nodes = n ? rfn_arena_zeroed(&context->to->arena, n, sizeof *nodes) : NULL;
-    if (!nodes)
-        return n ? rfn_out_of_memory : "a loop has an empty body";
-    for (uint32_t i = 0; i < n; i++) {
-        nodes[i] = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
-        if (rfn_node_index(nodes[i]) >=
-            (rfn_node_is_loop(nodes[i]) ? loop : context->to->n_symbols))
-            return "a loop has a symbol or loop that does not exist here";
-    }
-    context->to->loops[loop] = (struct rfn_node_list){nodes, n};
-    return NULL;
-}
-
+/* Loops have loops of lower numbers. */
 static const char *read_loops(struct context *context)
 {
     struct rfn_common *to = context->to;
     to->n_loops = rfn_reader_count(&context->reader, 2);
-    to->loops = rfn_arena_zeroed(&context->to->arena, to->n_loops, sizeof *to->loops);
-    const char *fault = to->loops ? NULL : rfn_out_of_memory;
-    for (uint32_t i = 0; i < to->n_loops && !fault; i++)
-        fault = read_body(context, i);
-    return !fault && context->reader.failed ? "its loops are malformed" : fault;
+    to->loops = rfn_arena_zeroed(&to->arena, to->n_loops, sizeof *to->loops);
+    if (!to->loops)
+        return rfn_out_of_memory;
+    for (uint32_t loop = 0; loop < to->n_loops; loop++) {
+        uint32_t n = rfn_reader_count(&context->reader, 1);
+        uint32_t *nodes = n ? rfn_arena_zeroed(&to->arena, n, sizeof *nodes) : NULL;
+        if (!nodes)
+            return n ? rfn_out_of_memory : "a loop has an empty body";
+        for (uint32_t i = 0; i < n; i++) {
+            nodes[i] = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
+            if (rfn_node_index(nodes[i]) >= (rfn_node_is_loop(nodes[i]) ? loop : to->n_symbols))
+                return "a loop has a symbol or loop that does not exist here";
+        }
+        to->loops[loop] = (struct rfn_node_list){nodes, n};
+    }
+    return context->reader.failed ? "its loops are malformed" : NULL;
 }
 
 const char *rfn_common_read(struct rfn_common *common, const struct rfn_dictionary *dictionary,
                             const struct rfn_payload *payload, bool exact)
 {
-    static const char *(*const tables[])(struct context *) = {read_sites, read_symbols, read_loops};
     *common = (struct rfn_common){.arena = RFN_ARENA_INIT};
     struct context context = {.to = common,
                               .dictionary = dictionary,
                               .reader = rfn_reader_over(payload->data, payload->size)};
-    const char *fault = NULL;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables && !fault; i++)
-        fault = tables[i](&context);
-    if (!fault && exact && rfn_reader_left(&context.reader))
-        fault = "there are bytes behind its end";
-    return fault;
+    const char *fault = read_sites(&context);
+    if (!fault)
+        fault = read_symbols(&context);
+    if (!fault)
+        fault = read_loops(&context);
+    return !fault && exact && rfn_reader_left(&context.reader) ? "there are bytes behind its end"
+                                                               : fault;
 }
 
 void rfn_common_release(struct rfn_common *common)
@@ -244,20 +239,7 @@ static void expand_symbols(struct expansion *expansion)
     }
 }
 
-/* Of the loop with this own number, which has loops of lower ones. */
-static void expand_body(struct expansion *expansion, uint32_t loop)
-{
-    const struct rfn_node_list *body = &expansion->common->loops[expansion->of[LOOP].numbers[loop]];
-    put(expansion, body->n);
-    for (uint32_t i = 0; i < body->n && !expansion->fault; i++) {
-        bool is_loop = rfn_node_is_loop(body->nodes[i]);
-        uint32_t own = own_number(expansion, is_loop ? LOOP : SYMBOL,
-                                  rfn_node_index(body->nodes[i]), is_loop ? loop : UINT32_MAX);
-        put(expansion, (uint64_t)own * 2 + is_loop);
-        expansion->behind[loop] = is_loop ? expansion->behind[own] : own + 1;
-    }
-}
-
+/* Loops have loops of lower own numbers. */
 static void expand_loops(struct expansion *expansion)
 {
     const struct references *loops = &expansion->of[LOOP];
@@ -265,8 +247,17 @@ static void expand_loops(struct expansion *expansion)
     expansion->behind = calloc((size_t)loops->n + 1, sizeof *expansion->behind);
     if (!expansion->behind)
         fail(expansion, rfn_out_of_memory);
-    for (uint32_t i = 0; i < loops->n && !expansion->fault; i++)
-        expand_body(expansion, i);
+    for (uint32_t loop = 0; loop < loops->n && !expansion->fault; loop++) {
+        const struct rfn_node_list *body = &expansion->common->loops[loops->numbers[loop]];
+        put(expansion, body->n);
+        for (uint32_t i = 0; i < body->n && !expansion->fault; i++) {
+            bool is_loop = rfn_node_is_loop(body->nodes[i]);
+            uint32_t own = own_number(expansion, is_loop ? LOOP : SYMBOL,
+                                      rfn_node_index(body->nodes[i]), is_loop ? loop : UINT32_MAX);
+            put(expansion, (uint64_t)own * 2 + is_loop);
+            expansion->behind[loop] = is_loop ? expansion->behind[own] : own + 1;
+        }
+    }
 }
 
 /* Nodes are relative to what follows the one before. */

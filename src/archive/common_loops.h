@@ -1,10 +1,10 @@
 /* common_loops.h - what structures of several shapes have in common: sites, symbols and loops
  * (refrain-archive(5), COMMON; pack_common.h writes it).
  *
- * Ranks of irregular programs are of many shapes, which nevertheless make the same calls and
- * execute the same loops, numbered by each in its own way. COMMON has each once; in CLUSTERS the
- * first group of a shape refers to them. Who asks for its structure gets the numbers that STRUCTURE
- * would have. That takes as long as there are numbers, however much COMMON has.
+ * Ranks of irregular programs are of many shapes, which make the same calls and execute the same
+ * loops, numbered by each in its own way. COMMON has each once; in CLUSTERS the first group of a
+ * shape refers to them. Its structure gets the numbers that STRUCTURE would have, in a time that
+ * grows with them alone.
  */
 #ifndef RFN_ARCHIVE_COMMON_LOOPS_H
 #define RFN_ARCHIVE_COMMON_LOOPS_H

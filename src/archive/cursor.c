@@ -223,17 +223,6 @@ static int add_column(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
     return varies < 0 ? varies : 0;
 }
 
-static void free_state(struct rfn_symbol_state *state)
-{
-    if (state && state->gaps.open)
-        rfn_column_close(&state->gaps.column);
-    if (state && state->durations.open)
-        rfn_column_close(&state->durations.column);
-    for (unsigned i = 0; state && i < state->n_sources; i++)
-        rfn_column_close(&state->sources[i].column);
-    free(state);
-}
-
 /* If the column of gaps does not vary, or there is none, occurrences are counted in its place. */
 static int open_symbol(struct rfn_cursor *cursor, uint32_t symbol)
 {
@@ -275,16 +264,6 @@ static int open_symbol(struct rfn_cursor *cursor, uint32_t symbol)
 
 /* ---- events ---- */
 
-/* An event that had not ended when its times were written. */
-static void end_later(const struct rfn_cursor *cursor, struct rfn_record *record)
-{
-    if (cursor->clock.end_ns <= record->exit_ns)
-        return;
-    if (!record->failed_poll)
-        record->inside_ns = (int64_t)((uint64_t)cursor->clock.end_ns - (uint64_t)record->enter_ns);
-    record->exit_ns = cursor->clock.end_ns;
-}
-
 static int fill_times(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
                       struct rfn_quanta quanta)
 {
@@ -301,8 +280,12 @@ static int fill_times(struct rfn_cursor *cursor, struct rfn_symbol_state *state,
         to = rfn_cursor_ns(cursor, enter + (uint64_t)state->inside);
         record->inside_ns = (int64_t)(to - from);
     }
-    if (__builtin_expect(cursor->walk.index == cursor->clock.last, 0))
-        end_later(cursor, record);
+    const int64_t end_ns = cursor->clock.end_ns;
+    if (__builtin_expect(cursor->walk.index == cursor->clock.last, 0) && end_ns > record->exit_ns) {
+        if (!record->failed_poll) /* it had not ended when its times were written */
+            record->inside_ns = (int64_t)((uint64_t)end_ns - (uint64_t)record->enter_ns);
+        record->exit_ns = end_ns;
+    }
     cursor->clock.last_exit = exit;
     return 0;
 }
@@ -609,7 +592,16 @@ int rfn_cursor_show_calls(const struct rfn_cursor *cursor,
 void rfn_cursor_close_columns(struct rfn_cursor *cursor)
 {
     for (uint32_t i = 0; cursor->symbols && i < cursor->parts.structure->n_symbols; i++) {
-        free_state(cursor->symbols[i]);
+        struct rfn_symbol_state *state = cursor->symbols[i];
+        if (!state)
+            continue;
+        if (state->gaps.open)
+            rfn_column_close(&state->gaps.column);
+        if (state->durations.open)
+            rfn_column_close(&state->durations.column);
+        for (unsigned k = 0; k < state->n_sources; k++)
+            rfn_column_close(&state->sources[k].column);
+        free(state);
         cursor->symbols[i] = NULL;
     }
 }
@@ -635,13 +627,6 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
 }
 
 /* ---- lists ---- */
-
-/* Lists are read when they are asked for. What a cursor keeps of them, and that it could not read
- * one, is no part of what it has said so far. */
-static struct rfn_cursor *changeable(const struct rfn_cursor *cursor)
-{
-    return (struct rfn_cursor *)(uintptr_t)cursor;
-}
 
 static void list_failed(struct rfn_cursor *cursor, int error)
 {
@@ -692,7 +677,11 @@ const int64_t *rfn_cursor_list(const struct rfn_cursor *cursor, int64_t number, 
     const struct rfn_list_copy *copy = NULL;
     if (cursor->lists)
         copy = rfn_list_reader_known(cursor->lists, key, index_of(cursor));
-    if (__builtin_expect(!copy, 0) && !(copy = read_list(changeable(cursor), key)))
+    /* What a cursor keeps of lists, and that it could not read one, is no part of what it has said
+     * so far. */
+    if (__builtin_expect(!copy, 0))
+        copy = read_list((struct rfn_cursor *)(uintptr_t)cursor, key);
+    if (!copy)
         return NULL;
     *n = copy->n;
     return copy->words;

@@ -15,14 +15,6 @@
 /* At most so many events in a batch, so many in an iteration; at least so many between loops. */
 enum { BATCH_EVENTS = 128, BATCH_WIDTH = 64, BATCH_BETWEEN = 4 };
 
-/* Whether the symbol is a call, of which only the times change. */
-static bool only_times_change(const struct rfn_cursor *cursor, const struct rfn_symbol_state *state)
-{
-    uint8_t class_ = cursor->archive->dictionary.functions[state->record.function].class_;
-    return !state->ready.others && !state->record.failed_poll && rfn_class_is_mpi(class_) &&
-           class_ != RFN_CLASS_SETUP;
-}
-
 /* Whether a run of a loop's events has just different symbols of calls, of which only times change.
  * False if it is not known yet: some symbol has not occurred. */
 static bool fits(const struct rfn_cursor *cursor, const struct rfn_node_list *run, bool *known)
@@ -36,7 +28,9 @@ static bool fits(const struct rfn_cursor *cursor, const struct rfn_node_list *ru
         const struct rfn_symbol_state *state = cursor->symbols[rfn_node_index(run->nodes[i])];
         if (!state)
             return *known = false;
-        if (!only_times_change(cursor, state))
+        uint8_t class_ = cursor->archive->dictionary.functions[state->record.function].class_;
+        if (state->ready.others || state->record.failed_poll || !rfn_class_is_mpi(class_) ||
+            class_ == RFN_CLASS_SETUP)
             return false;
     }
     return true;
@@ -92,15 +86,8 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* How many times of a symbol can be had without decoding another block. */
-static uint64_t at_hand(const struct rfn_symbol_state *state)
-{
-    const struct rfn_supply *gaps = &state->gaps, *durations = &state->durations;
-    return state->ready.n + least(gaps->open ? gaps->column.left : gaps->left,
-                                  durations->open ? durations->column.left : durations->left);
-}
-
-/* How many iterations may come at once. No time mark lies in front of any of their events. */
+/* How many iterations may come at once: their times can be had without decoding another block, and
+ * no time mark lies in front of any of their events. */
 static uint64_t trips_at_once(const struct rfn_cursor *cursor, const struct rfn_batch_plan *plan)
 {
     const struct rfn_walk *walk = &cursor->walk;
@@ -114,8 +101,13 @@ static uint64_t trips_at_once(const struct rfn_cursor *cursor, const struct rfn_
         events = least(events, RFN_SEGMENT_EVENTS_MAX - walk->cuts->length);
     uint64_t left = plan->whole ? walk->frames[walk->depth - 1].left : 1;
     uint64_t trips = least(left, events / plan->width);
-    for (uint32_t i = 0; i < plan->width && trips; i++)
-        trips = least(trips, at_hand(plan->states[i]));
+    for (uint32_t i = 0; i < plan->width && trips; i++) {
+        const struct rfn_symbol_state *state = plan->states[i];
+        const struct rfn_supply *gaps = &state->gaps, *durations = &state->durations;
+        uint64_t n = least(gaps->open ? gaps->column.left : gaps->left,
+                           durations->open ? durations->column.left : durations->left);
+        trips = least(trips, state->ready.n + n);
+    }
     return trips;
 }
 
@@ -131,14 +123,6 @@ static void look_ahead(const struct rfn_symbol_state *state, size_t n, struct rf
         to[(at + i) * step].gap = rfn_supply_at(&state->gaps, i);
     for (size_t i = 0; at + i < n; i++)
         to[(at + i) * step].duration = rfn_supply_at(&state->durations, i);
-}
-
-static void take_ahead(struct rfn_symbol_state *state, uint64_t n)
-{
-    uint32_t ready = (uint32_t)least(n, state->ready.n);
-    state->ready.n -= ready;
-    rfn_supply_take(&state->gaps, n - ready);
-    rfn_supply_take(&state->durations, n - ready);
 }
 
 /* The times of one iteration in nanoseconds. Returns whether they fit. */
@@ -194,8 +178,13 @@ static void begin_batch(struct rfn_cursor *cursor, const struct rfn_batch_plan *
     batch->times = cursor->batches.times;
     batch->first = walk->index;
     batch->begins = walk->cuts && walk->cuts->pending;
-    for (uint32_t i = 0; i < plan->width; i++)
-        take_ahead(plan->states[i], trips);
+    for (uint32_t i = 0; i < plan->width; i++) {
+        struct rfn_symbol_state *state = plan->states[i];
+        uint32_t ready = (uint32_t)least(trips, state->ready.n);
+        state->ready.n -= ready;
+        rfn_supply_take(&state->gaps, trips - ready);
+        rfn_supply_take(&state->durations, trips - ready);
+    }
     if (plan->whole)
         rfn_walk_skip_trips(walk, trips, plan->width);
     else

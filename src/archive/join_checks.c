@@ -9,8 +9,8 @@ static const char *path_of(const struct rfn_join_input *input)
     return input->archive->chunks.path;
 }
 
-/* What META says in words. */
-static int check_texts(const struct rfn_joining *joining, const struct rfn_join_input *other)
+/* What META says. */
+static int check_meta(const struct rfn_joining *joining, const struct rfn_join_input *other)
 {
     const struct rfn_run *a = rfn_archive_run(joining->inputs->archive);
     const struct rfn_run *b = rfn_archive_run(other->archive);
@@ -24,21 +24,6 @@ static int check_texts(const struct rfn_joining *joining, const struct rfn_join_
                  {"times were reduced by", a->similar, b->similar},
                  {"times were reduced across ranks by", a->across, b->across},
                  {"the merged parameters are", a->forced, b->forced}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const char *before = texts[i].before ? texts[i].before : "";
-        const char *here = texts[i].here ? texts[i].here : "";
-        if (strcmp(before, here) != 0)
-            return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
-                            "%s and %s are not of one run: %s '%.80s' and '%.80s'",
-                            path_of(joining->inputs), path_of(other), texts[i].what, before, here);
-    }
-    return 0;
-}
-
-static int check_numbers(const struct rfn_joining *joining, const struct rfn_join_input *other)
-{
-    const struct rfn_run *a = rfn_archive_run(joining->inputs->archive);
-    const struct rfn_run *b = rfn_archive_run(other->archive);
     const struct {
         const char *what;
         uint64_t before, here;
@@ -52,6 +37,14 @@ static int check_numbers(const struct rfn_joining *joining, const struct rfn_joi
         {"least calls of a segment:", a->reduction.min_calls, b->reduction.min_calls},
         {"exact starts:", a->reduction.exact_starts, b->reduction.exact_starts},
     };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *before = texts[i].before ? texts[i].before : "";
+        const char *here = texts[i].here ? texts[i].here : "";
+        if (strcmp(before, here) != 0)
+            return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
+                            "%s and %s are not of one run: %s '%.80s' and '%.80s'",
+                            path_of(joining->inputs), path_of(other), texts[i].what, before, here);
+    }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (numbers[i].before != numbers[i].here)
             return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
@@ -74,22 +67,8 @@ struct period {
     const char *host;
 };
 
-/* What the clock of TIMING or PROFILE says; times since the start of the run say nothing. */
-static void read_period(struct rfn_scan *scan, struct period *period)
-{
-    uint64_t flags = rfn_scan_varint(scan);
-    rfn_reader_u8(rfn_scan_next(scan, 1)); /* the kind of clock */
-    uint64_t n = flags & RFN_TIMING_TIMES ? rfn_scan_limited(scan, rfn_scan_left(scan) / 24) : 0;
-    for (uint64_t i = 0; i < n && !rfn_scan_failed(scan); i++) {
-        struct rfn_reader *pair = rfn_scan_next(scan, 24);
-        rfn_reader_bytes(pair, 16); /* quanta, monotonic time */
-        period->end = rfn_reader_u64(pair);
-        period->begin = i == 0 ? period->end : period->begin;
-    }
-    period->known = n > 1 && !rfn_scan_failed(scan);
-}
-
-/* Of the stream whose times come first in the file. */
+/* What the clock of TIMING or PROFILE says, of the stream whose times come first in the file; times
+ * since the start of the run say nothing. */
 static int find_period(const struct rfn_joining *joining, const struct rfn_join_input *input,
                        struct period *period)
 {
@@ -105,7 +84,16 @@ static int find_period(const struct rfn_joining *joining, const struct rfn_join_
     RFN_TRY(rfn_chunks_load_events(&archive->chunks, &archive->chunks.entries[entry], &payload,
                                    joining->diag));
     rfn_scan_begin(&scan, &payload);
-    read_period(&scan, period);
+    uint64_t flags = rfn_scan_varint(&scan);
+    rfn_reader_u8(rfn_scan_next(&scan, 1)); /* the kind of clock */
+    uint64_t n = flags & RFN_TIMING_TIMES ? rfn_scan_limited(&scan, rfn_scan_left(&scan) / 24) : 0;
+    for (uint64_t i = 0; i < n && !rfn_scan_failed(&scan); i++) {
+        struct rfn_reader *pair = rfn_scan_next(&scan, 24);
+        rfn_reader_bytes(pair, 16); /* quanta, monotonic time */
+        period->end = rfn_reader_u64(pair);
+        period->begin = i == 0 ? period->end : period->begin;
+    }
+    period->known = n > 1 && !rfn_scan_failed(&scan);
     rfn_payload_release(&payload);
     return 0;
 }
@@ -160,8 +148,7 @@ int rfn_join_check(const struct rfn_joining *joining)
 {
     for (size_t i = 0; i < joining->n_inputs; i++) {
         RFN_TRY(check_whole(joining, &joining->inputs[i]));
-        RFN_TRY(check_texts(joining, &joining->inputs[i]));
-        RFN_TRY(check_numbers(joining, &joining->inputs[i]));
+        RFN_TRY(check_meta(joining, &joining->inputs[i]));
     }
     return check_periods(joining);
 }

@@ -70,20 +70,6 @@ static int make_structure(const struct rfn_joining *joining, const struct rfn_jo
 
 /* ---- digests ---- */
 
-static int digest_structure(struct rfn_joining *joining, struct rfn_join_input *input,
-                            uint32_t group)
-{
-    struct rfn_join_digest *digest = &input->structures[group];
-    struct rfn_buf bytes = RFN_BUF_INIT;
-    if (digest->known)
-        return 0;
-    int error = make_structure(joining, input, group, false, &bytes);
-    if (!error)
-        *digest = (struct rfn_join_digest){rfn_hash128_bytes(bytes.data, bytes.size), true};
-    rfn_buf_release(&bytes);
-    return error;
-}
-
 void rfn_join_name_bytes(const struct rfn_payload *payload, size_t from, size_t end,
                          struct rfn_rope *rope)
 {
@@ -94,38 +80,40 @@ void rfn_join_name_bytes(const struct rfn_payload *payload, size_t from, size_t 
         rfn_rope_extent(rope, payload->store, &extent);
 }
 
-static int digest_values(struct rfn_joining *joining, struct rfn_join_input *input, uint32_t set)
-{
-    struct rfn_join_digest *digest = &input->values[set];
-    struct rfn_rope rope = RFN_ROPE_INIT;
-    struct rfn_payload payload;
-    if (digest->known)
-        return 0;
-    RFN_TRY(rfn_part_load(input->archive, RFN_CHUNK_VALUES, set, NULL, &payload, joining->diag));
-    rfn_join_name_bytes(&payload, 0, payload.size, &rope);
-    int error = rfn_rope_status(&rope);
-    if (!error)
-        error = rfn_rope_hash128(&rope, 0, &digest->digest);
-    digest->known = !error;
-    rfn_rope_release(&rope);
-    rfn_payload_release(&payload);
-    return error;
-}
-
 /* Every group is a shape of its own: nothing is stored together here. */
 static int add_stream(struct rfn_joining *joining, const struct rfn_join_stream *stream)
 {
     struct rfn_join_input *input = &joining->inputs[stream->input];
-    uint32_t group = (uint32_t)rfn_stream_word(input->archive, RFN_WORD_GROUP, stream->stream);
-    uint32_t set = (uint32_t)rfn_stream_word(input->archive, RFN_WORD_VALUES, stream->stream);
-    RFN_TRY(digest_structure(joining, input, group));
-    RFN_TRY(digest_values(joining, input, set));
-    struct rfn_hash128 structure = input->structures[group].digest;
+    const struct rfn_archive *archive = input->archive;
+    uint32_t group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream->stream);
+    uint32_t set = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream->stream);
+    struct rfn_join_digest *structure = &input->structures[group], *values = &input->values[set];
+    if (!structure->known) {
+        struct rfn_buf bytes = RFN_BUF_INIT;
+        int error = make_structure(joining, input, group, false, &bytes);
+        if (!error)
+            *structure = (struct rfn_join_digest){rfn_hash128_bytes(bytes.data, bytes.size), true};
+        rfn_buf_release(&bytes);
+        RFN_TRY(error);
+    }
+    if (!values->known) {
+        struct rfn_rope rope = RFN_ROPE_INIT;
+        struct rfn_payload payload;
+        RFN_TRY(rfn_part_load(archive, RFN_CHUNK_VALUES, set, NULL, &payload, joining->diag));
+        rfn_join_name_bytes(&payload, 0, payload.size, &rope);
+        int error = rfn_rope_status(&rope);
+        if (!error)
+            error = rfn_rope_hash128(&rope, 0, &values->digest);
+        values->known = !error;
+        rfn_rope_release(&rope);
+        rfn_payload_release(&payload);
+        RFN_TRY(error);
+    }
     const struct rfn_stream_digests digests = {
-        .signature = (uint64_t)rfn_stream_word(input->archive, RFN_WORD_SIGNATURE, stream->stream),
-        .shape = structure.low,
-        .structure = structure,
-        .content = input->values[set].digest};
+        .signature = (uint64_t)rfn_stream_word(archive, RFN_WORD_SIGNATURE, stream->stream),
+        .shape = structure->digest.low,
+        .structure = structure->digest,
+        .content = values->digest};
     return rfn_merge_stream(&joining->merge, &digests);
 }
 
@@ -154,44 +142,35 @@ int rfn_join_groups(struct rfn_joining *joining)
 
 /* ---- STRUCTURE and VALUES ---- */
 
-static int add_structure(struct rfn_joining *joining, const struct rfn_join_stream *stream)
+/* VALUES of a chunk of their own are copied as they are stored. */
+int rfn_join_add_parts(struct rfn_joining *joining, uint32_t number)
 {
+    const struct rfn_join_stream *stream = &joining->streams[number];
     const struct rfn_join_input *input = &joining->inputs[stream->input];
-    struct rfn_rope payload = RFN_ROPE_INIT;
-    uint32_t old = (uint32_t)rfn_stream_word(input->archive, RFN_WORD_GROUP, stream->stream);
-    int error = make_structure(joining, input, old, true, &payload.bytes);
-    if (!error)
-        error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_STRUCTURE, stream->group, &payload);
-    rfn_rope_release(&payload);
-    return error;
-}
-
-/* Those of a chunk of their own are copied as they are stored. */
-static int add_values(struct rfn_joining *joining, const struct rfn_join_stream *stream)
-{
-    const struct rfn_archive *archive = joining->inputs[stream->input].archive;
-    uint32_t old = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream->stream);
-    int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_VALUES, old);
-    struct rfn_payload payload;
+    const struct rfn_archive *archive = input->archive;
+    uint32_t group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream->stream);
+    uint32_t set = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream->stream);
     struct rfn_rope rope = RFN_ROPE_INIT;
+    struct rfn_payload payload;
+    if (rfn_stream_fate(&joining->merge.streams, number, RFN_KIND_OF_GROUP).first) {
+        int error = make_structure(joining, input, group, true, &rope.bytes);
+        if (!error)
+            error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_STRUCTURE, stream->group, &rope);
+        rfn_rope_release(&rope);
+        RFN_TRY(error);
+    }
+    if (!rfn_stream_fate(&joining->merge.streams, number, RFN_KIND_OF_VALUES).first)
+        return 0;
+    int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_VALUES, set);
     if (entry >= 0)
         return rfn_rewrite_copy_of(&joining->rewrite, archive, (size_t)entry, stream->set);
-    RFN_TRY(rfn_part_load(archive, RFN_CHUNK_VALUES, old, NULL, &payload, joining->diag));
+    RFN_TRY(rfn_part_load(archive, RFN_CHUNK_VALUES, set, NULL, &payload, joining->diag));
+    rope = (struct rfn_rope)RFN_ROPE_INIT;
     rfn_join_name_bytes(&payload, 0, payload.size, &rope);
     int error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_VALUES, stream->set, &rope);
     rfn_rope_release(&rope);
     rfn_payload_release(&payload);
     return error;
-}
-
-int rfn_join_add_parts(struct rfn_joining *joining, uint32_t number)
-{
-    const struct rfn_join_stream *stream = &joining->streams[number];
-    if (rfn_stream_fate(&joining->merge.streams, number, RFN_KIND_OF_GROUP).first)
-        RFN_TRY(add_structure(joining, stream));
-    if (rfn_stream_fate(&joining->merge.streams, number, RFN_KIND_OF_VALUES).first)
-        RFN_TRY(add_values(joining, stream));
-    return 0;
 }
 
 /* ---- PLACES ---- */

@@ -1,8 +1,8 @@
 /* Times are copied as they are stored. Four things make that more than a copy:
  *
- * - A time set has the number of its lowest stream: numbers change, and that of a chunk PROFILES
- * says which time sets are in it, without gaps. Where there would be gaps, or others in between,
- * its PROFILEs are taken out and gathered anew; of these only the lists are decoded.
+ * - A time set has the number of its lowest stream, which changes; that of a chunk PROFILES says
+ *   which time sets are in it, without gaps. Where there would be gaps, or others in between, its
+ *   PROFILEs are taken out and gathered anew; of these only the lists are decoded.
  * - Times of clock 3 count from the earliest start of all streams, which changes with the streams:
  *   their clock's start is moved.
  * - A PROFILE of another clock is on the clock of the time set's lowest stream, which therefore has
@@ -23,7 +23,6 @@
 struct host {
     const struct rfn_clock *clock; /* to the reference's; NULL: none */
     uint64_t offset;               /* realtime - monotonic of its first stream */
-    bool seen;
 };
 
 static int64_t new_host(const struct rfn_joining *joining, const struct rfn_join_input *input,
@@ -49,17 +48,14 @@ static const struct rfn_join_input *with_clocks(const struct rfn_joining *joinin
     return NULL;
 }
 
-/* As the reader will (reader.c, find_host_offsets). */
+/* As the reader will (reader.c, find_origin). */
 static void find_hosts(const struct rfn_joining *joining, struct host *hosts)
 {
     const struct rfn_join_input *input = with_clocks(joining);
-    for (uint32_t i = 0; i < joining->n_streams; i++) {
+    for (uint32_t i = joining->n_streams; i-- > 0;) {
         const struct rfn_join_stream *stream = &joining->streams[i];
-        struct host *host = &hosts[new_host_of(joining, stream)];
-        if (!host->seen)
-            host->offset = (uint64_t)rfn_stream_word(joining->inputs[stream->input].archive,
-                                                     RFN_WORD_REALTIME, stream->stream);
-        host->seen = true;
+        hosts[new_host_of(joining, stream)].offset = (uint64_t)rfn_stream_word(
+            rfn_join_archive(joining, i), RFN_WORD_REALTIME, stream->stream);
     }
     if (!input)
         return;
@@ -68,7 +64,7 @@ static void find_hosts(const struct rfn_joining *joining, struct host *hosts)
     for (uint32_t i = 0; i < clocks->n_hosts; i++) {
         const struct rfn_clock *clock = rfn_host_clock(clocks, i);
         if (clock)
-            hosts[new_host(joining, input, i)] = (struct host){clock, reference, true};
+            hosts[new_host(joining, input, i)] = (struct host){clock, reference};
     }
 }
 

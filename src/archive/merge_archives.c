@@ -103,8 +103,10 @@ static int list_streams(struct rfn_joining *joining, const struct rfn_rank_choic
 /* ---- DEFINITIONS ---- */
 
 /* DEFINITIONS are read a second time here; what else was read refers to what they were then. */
-static bool as_opened(const struct rfn_dictionary *opened, const struct rfn_unpacked *unpacked)
+static int unpack_definitions(struct rfn_joining *joining, struct rfn_join_input *input)
 {
+    const struct rfn_chunks *chunks = &input->archive->chunks;
+    const struct rfn_dictionary *opened = &input->archive->dictionary;
     const uint32_t n[RFN_DEFINITION_KINDS] = {[RFN_DEFINITION_MODULE] = opened->n_modules,
                                               [RFN_DEFINITION_PATH] = opened->n_paths,
                                               [RFN_DEFINITION_FUNCTION] = opened->n_functions,
@@ -112,24 +114,17 @@ static bool as_opened(const struct rfn_dictionary *opened, const struct rfn_unpa
                                               [RFN_DEFINITION_COMM] = opened->n_comms,
                                               [RFN_DEFINITION_HOST] = opened->n_hosts,
                                               [RFN_DEFINITION_REGION] = opened->n_regions};
-    for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
-        if (unpacked->kinds[k].n != n[k])
-            return false;
-    }
-    return true;
-}
-
-static int unpack_definitions(struct rfn_joining *joining, struct rfn_join_input *input)
-{
-    const struct rfn_chunks *chunks = &input->archive->chunks;
     int64_t entry = rfn_chunks_find(chunks, RFN_CHUNK_DEFINITIONS, 0);
     struct rfn_payload payload;
+    bool same = true;
     RFN_TRY(rfn_chunks_load(chunks, &chunks->entries[entry], &payload, joining->diag));
     int error = rfn_unpack_definitions(payload.data, payload.size, &joining->merge,
                                        &joining->sources, &input->definitions);
+    for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
+        same &= input->definitions.kinds[k].n == n[k];
     if (error == RFN_E_CORRUPT)
         error = rfn_payload_fail(&payload, error, "its tables are malformed", joining->diag);
-    else if (!error && !as_opened(&input->archive->dictionary, &input->definitions))
+    else if (!error && !same)
         error = rfn_payload_fail(&payload, RFN_E_CORRUPT, "it has changed since it was opened",
                                  joining->diag);
     else if (error == RFN_E_EXCHANGE)
@@ -226,26 +221,23 @@ static bool is_counted(const struct rfn_joining *joining, size_t i)
     return false;
 }
 
-static void add_reduction(struct rfn_run_reduction *sum, const struct rfn_run_reduction *more)
-{
-    sum->executions += more->executions;
-    sum->kinds += more->kinds;
-    sum->representatives += more->representatives;
-    sum->corrections += more->corrections;
-    sum->streams += more->streams;
-    sum->classes += more->classes;
-    sum->widened += more->widened;
-    sum->full_bytes += more->full_bytes;
-}
-
 static struct rfn_run_reduction sum_reductions(const struct rfn_joining *joining)
 {
     const struct rfn_run_reduction *first = reduction_of(joining->inputs);
     struct rfn_run_reduction sum = {.min_calls = first->min_calls,
                                     .exact_starts = first->exact_starts};
     for (size_t i = 0; i < joining->n_inputs; i++) {
-        if (!is_counted(joining, i))
-            add_reduction(&sum, reduction_of(&joining->inputs[i]));
+        const struct rfn_run_reduction *more = reduction_of(&joining->inputs[i]);
+        if (is_counted(joining, i))
+            continue;
+        sum.executions += more->executions;
+        sum.kinds += more->kinds;
+        sum.representatives += more->representatives;
+        sum.corrections += more->corrections;
+        sum.streams += more->streams;
+        sum.classes += more->classes;
+        sum.widened += more->widened;
+        sum.full_bytes += more->full_bytes;
     }
     for (uint32_t i = 0; i < joining->n_streams; i++) {
         const struct rfn_join_stream *stream = &joining->streams[i];

@@ -98,37 +98,24 @@ static void free_part(struct rfn_part *part)
     free(part);
 }
 
-/* Where a part in CLUSTERS is among the parts, behind those that have chunks of their own. */
-static size_t clustered_slot(const struct rfn_archive *archive, uint32_t type, uint64_t id)
-{
-    size_t n_groups = archive->n_groups;
-    size_t before = type == RFN_CHUNK_STRUCTURE ? 0
-                    : type == RFN_CHUNK_PLACES  ? n_groups
-                                                : 2 * n_groups;
-    return archive->chunks.n + before + (size_t)id;
-}
-
-static int64_t find_clustered(const struct rfn_archive *archive, uint32_t type, uint64_t id)
+int64_t rfn_part_find(const struct rfn_archive *archive, uint32_t type, uint64_t id)
 {
     bool values = type == RFN_CHUNK_VALUES;
+    int64_t entry = rfn_chunks_find(&archive->chunks, type, id);
+    if (entry >= 0)
+        return entry;
     if (!archive->first_set || id >= (values ? archive->n_value_sets : archive->n_groups))
         return -1;
     return rfn_chunks_find_range(&archive->chunks, RFN_CHUNK_CLUSTERS,
                                  values ? rfn_group_of_set(archive, (uint32_t)id) : (uint32_t)id);
 }
 
-int64_t rfn_part_find(const struct rfn_archive *archive, uint32_t type, uint64_t id)
-{
-    int64_t entry = rfn_chunks_find(&archive->chunks, type, id);
-    return entry < 0 ? find_clustered(archive, type, id) : entry;
-}
-
 /* ---- sharing; the lock is held, where nothing else is said ---- */
 
-/* The lock and what it guards are what may change in an open archive. */
-static struct rfn_archive *changeable(const struct rfn_archive *archive)
+/* What may change in an open archive. */
+static struct rfn_part_cache *cache_of(const struct rfn_archive *archive)
 {
-    return (struct rfn_archive *)(uintptr_t)archive;
+    return &((struct rfn_archive *)(uintptr_t)archive)->cache;
 }
 
 static size_t weight(const struct rfn_part *part)
@@ -137,52 +124,45 @@ static size_t weight(const struct rfn_part *part)
     return many ? IDLE_CHUNK : 1;
 }
 
-static void unlink_idle(struct rfn_archive *archive, struct rfn_part *part)
+static void unlink_idle(struct rfn_part_cache *cache, struct rfn_part *part)
 {
-    *(part->newer ? &part->newer->older : &archive->newest) = part->older;
-    *(part->older ? &part->older->newer : &archive->oldest) = part->newer;
+    *(part->newer ? &part->newer->older : &cache->newest) = part->older;
+    *(part->older ? &part->older->newer : &cache->oldest) = part->newer;
     part->newer = part->older = NULL;
-    archive->n_idle -= weight(part);
+    cache->n_idle -= weight(part);
 }
 
-static void link_idle(struct rfn_archive *archive, struct rfn_part *part)
+static struct rfn_part *take(struct rfn_part_cache *cache, size_t slot)
 {
-    part->older = archive->newest;
-    part->newer = NULL;
-    *(archive->newest ? &archive->newest->newer : &archive->oldest) = part;
-    archive->newest = part;
-    archive->n_idle += weight(part);
-}
-
-static struct rfn_part *take(struct rfn_archive *archive, size_t entry)
-{
-    struct rfn_part *part = archive->parts[entry];
+    struct rfn_part *part = cache->parts[slot];
     if (part && part->users++ == 0)
-        unlink_idle(archive, part);
+        unlink_idle(cache, part);
     return part;
 }
 
-static struct rfn_part *take_if_there(const struct rfn_archive *archive, size_t entry)
+/* Without the lock. */
+static struct rfn_part *take_if_there(const struct rfn_archive *archive, size_t slot)
 {
-    struct rfn_archive *shared = changeable(archive);
-    pthread_mutex_lock(&shared->lock);
-    struct rfn_part *part = take(shared, entry);
-    pthread_mutex_unlock(&shared->lock);
+    struct rfn_part_cache *cache = cache_of(archive);
+    pthread_mutex_lock(&cache->lock);
+    struct rfn_part *part = take(cache, slot);
+    pthread_mutex_unlock(&cache->lock);
     return part;
 }
 
-/* Returns the part that is kept: the first, where two threads have read it. To be given back. */
+/* Without the lock. Returns the part that is kept: the first, where two threads have read it. To be
+ * given back. */
 static struct rfn_part *keep(const struct rfn_archive *archive, size_t slot, struct rfn_part *read)
 {
-    struct rfn_archive *shared = changeable(archive);
-    pthread_mutex_lock(&shared->lock);
-    struct rfn_part *kept = take(shared, slot);
+    struct rfn_part_cache *cache = cache_of(archive);
+    pthread_mutex_lock(&cache->lock);
+    struct rfn_part *kept = take(cache, slot);
     if (!kept) {
         read->entry = slot;
         read->users = 1;
-        kept = shared->parts[slot] = read;
+        kept = cache->parts[slot] = read;
     }
-    pthread_mutex_unlock(&shared->lock);
+    pthread_mutex_unlock(&cache->lock);
     if (kept != read)
         free_part(read);
     return kept;
@@ -190,18 +170,21 @@ static struct rfn_part *keep(const struct rfn_archive *archive, size_t slot, str
 
 void rfn_part_done(const struct rfn_archive *archive, struct rfn_part *part)
 {
-    struct rfn_archive *shared = changeable(archive);
+    struct rfn_part_cache *cache = cache_of(archive);
     struct rfn_part *old = NULL;
-    pthread_mutex_lock(&shared->lock);
+    pthread_mutex_lock(&cache->lock);
     if (--part->users == 0) {
-        link_idle(shared, part);
-        if (shared->n_idle > IDLE_MAX) {
-            old = shared->oldest;
-            unlink_idle(shared, old);
-            shared->parts[old->entry] = NULL;
+        part->older = cache->newest;
+        *(cache->newest ? &cache->newest->newer : &cache->oldest) = part;
+        cache->newest = part;
+        cache->n_idle += weight(part);
+        if (cache->n_idle > IDLE_MAX) {
+            old = cache->oldest;
+            unlink_idle(cache, old);
+            cache->parts[old->entry] = NULL;
         }
     }
-    pthread_mutex_unlock(&shared->lock);
+    pthread_mutex_unlock(&cache->lock);
     if (old)
         free_part(old);
 }
@@ -252,14 +235,6 @@ int64_t rfn_common_find(const struct rfn_archive *archive)
     return known ? rfn_chunks_find(&archive->chunks, RFN_CHUNK_COMMON, 0) : -1;
 }
 
-/* NULL: it has not been read yet. */
-static const struct rfn_common *known_common(const struct rfn_archive *archive)
-{
-    int64_t entry = rfn_common_find(archive);
-    struct rfn_part *part = entry < 0 ? NULL : take_if_there(archive, (size_t)entry);
-    return part ? &part->u.common : NULL;
-}
-
 int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **common,
                    struct rfn_diag *diag)
 {
@@ -274,22 +249,7 @@ int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **
 
 /* ---- parts in chunks of their own, or in CLUSTERS ---- */
 
-/* The payload of a part in a CLUSTERS. */
-static int take_clustered(const struct rfn_archive *archive, const struct rfn_shapes *shapes,
-                          uint32_t type, uint64_t id, const struct rfn_structure *structure,
-                          struct rfn_payload *payload, struct rfn_diag *diag)
-{
-    const struct rfn_common *common = known_common(archive);
-    const char *fault = rfn_cluster_take(archive, shapes, type, (uint32_t)id, structure, common,
-                                         payload);
-    if (fault == rfn_common_needed) {
-        RFN_TRY(rfn_common_use(archive, &common, diag));
-        fault = rfn_cluster_take(archive, shapes, type, (uint32_t)id, structure, common, payload);
-    }
-    return rfn_payload_fault(payload, fault, diag);
-}
-
-/* The payload that a chunk of its own has, or would have. */
+/* The payload that a chunk of its own has, or would have. COMMON is read when it is needed. */
 static int load_payload(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
                         uint32_t type, uint64_t id, const struct rfn_structure *structure,
                         struct rfn_payload *payload, struct rfn_diag *diag)
@@ -300,7 +260,20 @@ static int load_payload(const struct rfn_archive *archive, const struct rfn_toc_
     if (chunk->type != RFN_CHUNK_CLUSTERS)
         return rfn_chunks_load(&archive->chunks, chunk, payload, diag);
     RFN_TRY(rfn_chunk_use(archive, chunk, &many, diag));
-    int error = take_clustered(archive, &many->u.shapes, type, id, structure, payload, diag);
+    int64_t entry = rfn_common_find(archive);
+    struct rfn_part *known = entry < 0 ? NULL : take_if_there(archive, (size_t)entry);
+    const struct rfn_common *common = known ? &known->u.common : NULL;
+    const char *fault = rfn_cluster_take(archive, &many->u.shapes, type, (uint32_t)id, structure,
+                                         common, payload);
+    int error = 0;
+    if (fault == rfn_common_needed) {
+        error = rfn_common_use(archive, &common, diag);
+        fault = error < 0 ? NULL
+                          : rfn_cluster_take(archive, &many->u.shapes, type, (uint32_t)id,
+                                             structure, common, payload);
+    }
+    if (fault)
+        error = rfn_payload_fault(payload, fault, diag);
     rfn_part_done(archive, many);
     return error;
 }
@@ -324,8 +297,10 @@ int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                  struct rfn_diag *diag)
 {
     int64_t entry = rfn_part_find(archive, type, id);
+    /* Those in CLUSTERS come behind the chunks: structures, places, values. */
+    size_t before = type == RFN_CHUNK_STRUCTURE ? 0 : type == RFN_CHUNK_PLACES ? 1 : 2;
     bool own = entry >= 0 && archive->chunks.entries[entry].type == type;
-    size_t slot = own ? (size_t)entry : clustered_slot(archive, type, id);
+    size_t slot = own ? (size_t)entry : archive->chunks.n + before * archive->n_groups + (size_t)id;
     struct rfn_payload payload;
     *part = entry < 0 ? NULL : take_if_there(archive, slot);
     if (*part)
@@ -362,11 +337,12 @@ void rfn_archive_close(struct rfn_archive *archive)
 {
     if (!archive)
         return;
-    for (size_t i = 0; archive->parts && i < archive->n_parts; i++) {
-        if (archive->parts[i])
-            free_part(archive->parts[i]);
+    struct rfn_part_cache *cache = &archive->cache;
+    for (size_t i = 0; cache->parts && i < cache->n; i++) {
+        if (cache->parts[i])
+            free_part(cache->parts[i]);
     }
-    free(archive->parts);
+    free(cache->parts);
     rfn_host_clocks_release(&archive->clocks);
     free(archive->host_offsets);
     free(archive->members);
@@ -375,7 +351,7 @@ void rfn_archive_close(struct rfn_archive *archive)
     rfn_member_table_release(&archive->streams);
     rfn_dictionary_release(&archive->dictionary);
     rfn_chunks_close(&archive->chunks);
-    pthread_mutex_destroy(&archive->lock);
+    pthread_mutex_destroy(&cache->lock);
     free(archive);
 }
 

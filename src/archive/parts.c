@@ -94,33 +94,33 @@ struct context {
     struct rfn_reader reader;
 };
 
+/* Sites, datatypes, and how many communicators there are. */
 static const char *read_sites(struct context *context)
 {
-    uint32_t n = context->to->n_sites = rfn_reader_count(&context->reader, 1);
-    uint32_t *functions = rfn_arena_zeroed(&context->to->arena, n, sizeof *functions);
-    uint32_t *paths = rfn_arena_zeroed(&context->to->arena, n, sizeof *paths);
+    struct rfn_structure *to = context->to;
+    struct rfn_reader *reader = &context->reader;
+    to->n_sites = rfn_reader_count(reader, 1);
+    uint32_t *functions = rfn_arena_zeroed(&to->arena, to->n_sites, sizeof *functions);
+    uint32_t *paths = rfn_arena_zeroed(&to->arena, to->n_sites, sizeof *paths);
     if (!functions || !paths)
         return rfn_out_of_memory;
-    for (uint32_t i = 0; i < n; i++) {
-        functions[i] = rfn_reader_index(&context->reader, context->dictionary->n_functions);
-        paths[i] = rfn_reader_index(&context->reader, context->dictionary->n_paths);
+    for (uint32_t i = 0; i < to->n_sites; i++) {
+        functions[i] = rfn_reader_index(reader, context->dictionary->n_functions);
+        paths[i] = rfn_reader_index(reader, context->dictionary->n_paths);
     }
-    context->to->site_functions = functions;
-    context->to->site_paths = paths;
-    return context->reader.failed ? "the table of sites is malformed" : NULL;
-}
-
-static const char *read_types(struct context *context)
-{
-    uint32_t n = context->to->n_types = rfn_reader_count(&context->reader, 1);
-    uint32_t *types = rfn_arena_zeroed(&context->to->arena, n, sizeof *types);
+    to->site_functions = functions;
+    to->site_paths = paths;
+    if (reader->failed)
+        return "the table of sites is malformed";
+    to->n_types = rfn_reader_count(reader, 1);
+    uint32_t *types = rfn_arena_zeroed(&to->arena, to->n_types, sizeof *types);
     if (!types)
         return rfn_out_of_memory;
-    for (uint32_t i = 0; i < n; i++)
-        types[i] = rfn_reader_index(&context->reader, context->dictionary->n_datatypes);
-    context->to->types = types;
-    context->to->n_comms = (uint32_t)rfn_reader_limited(&context->reader, INT32_MAX);
-    return context->reader.failed ? "the table of datatypes is malformed" : NULL;
+    for (uint32_t i = 0; i < to->n_types; i++)
+        types[i] = rfn_reader_index(reader, context->dictionary->n_datatypes);
+    to->types = types;
+    to->n_comms = (uint32_t)rfn_reader_limited(reader, INT32_MAX);
+    return reader->failed ? "the table of datatypes is malformed" : NULL;
 }
 
 bool rfn_structure_type(const struct rfn_structure *structure, int64_t *word)
@@ -197,13 +197,11 @@ static const char *read_symbols(struct context *context)
 {
     struct rfn_structure *to = context->to;
     to->n_symbols = rfn_reader_count(&context->reader, 1);
-    to->symbols = rfn_arena_zeroed(&context->to->arena, to->n_symbols, sizeof *to->symbols);
+    to->symbols = rfn_arena_zeroed(&to->arena, to->n_symbols, sizeof *to->symbols);
     const char *fault = to->symbols ? NULL : rfn_out_of_memory;
     for (uint32_t i = 0; i < to->n_symbols && !fault; i++)
         fault = read_symbol(context, &to->symbols[i]);
-    if (fault)
-        return fault;
-    return context->reader.failed ? "the table of symbols is malformed" : NULL;
+    return !fault && context->reader.failed ? "the table of symbols is malformed" : fault;
 }
 
 /* Nodes may use loops with numbers below n_loops. */
@@ -238,24 +236,22 @@ static const char *read_loops(struct context *context)
     }
     if (!fault)
         fault = read_nodes(context, &to->top, to->n_loops);
-    if (fault)
-        return fault;
-    return context->reader.failed ? "the loops are malformed" : NULL;
+    return !fault && context->reader.failed ? "the loops are malformed" : fault;
 }
 
 const char *rfn_structure_read(struct rfn_structure *structure,
                                const struct rfn_dictionary *dictionary,
                                const struct rfn_payload *payload, bool exact)
 {
-    static const char *(*const tables[])(struct context *) = {read_sites, read_types, read_symbols,
-                                                              read_loops};
     *structure = (struct rfn_structure){.arena = RFN_ARENA_INIT};
     struct context context = {.to = structure,
                               .dictionary = dictionary,
                               .reader = rfn_reader_over(payload->data, payload->size)};
-    const char *fault = NULL;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables && !fault; i++)
-        fault = tables[i](&context);
+    const char *fault = read_sites(&context);
+    if (!fault)
+        fault = read_symbols(&context);
+    if (!fault)
+        fault = read_loops(&context);
     if (!fault && exact && rfn_reader_left(&context.reader))
         fault = "there are bytes behind its end";
     for (uint32_t i = 0; i < structure->n_symbols && !fault; i++)

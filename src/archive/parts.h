@@ -1,9 +1,8 @@
 /* parts.h - the payloads that hold events: STRUCTURE, VALUES, PLACES and TIMING, read and checked.
  *
- * Each reader gets a payload and fills a struct; all of them return NULL or what is wrong in words
- * (rfn_payload_fault makes an error of it), and leave a struct that can be released. Columns are
- * not decoded here, only found: a table holds where each begins and ends. So what is in memory of
- * VALUES and TIMING is a word per column, the places of the lists' blocks, and nothing per event.
+ * Readers return NULL or what is wrong in words (rfn_payload_fault makes an error of it), and leave
+ * a struct that can be released. Columns are found, not decoded: of VALUES and TIMING a word per
+ * column and the places of the lists' blocks are in memory, and nothing per event.
  */
 #ifndef RFN_ARCHIVE_PARTS_H
 #define RFN_ARCHIVE_PARTS_H

@@ -1,9 +1,8 @@
 /* profiles.h - the payload PROFILES: those of PROFILE of several time sets in one
  * (refrain-archive(5), PROFILES).
  *
- * A run of many processes has many small PROFILEs, which are much alike. Together they cost one
- * chunk's header, compress as one, and the lists of one (which representative is executed, segment
- * by segment) can guide those of the next.
+ * A run of many processes has many small PROFILEs, much alike. Together they compress as one, and
+ * the lists of one (which representative is executed, segment by segment) guide those of the next.
  */
 #ifndef RFN_ARCHIVE_PROFILES_H
 #define RFN_ARCHIVE_PROFILES_H

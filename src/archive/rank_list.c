@@ -13,19 +13,11 @@ static bool foreign(const struct rfn_rank_run *run)
     return run->first == RFN_RANK_FOREIGN;
 }
 
-static uint32_t last_of(const struct rfn_rank_run *run)
+/* The lowest or highest rank of a run: that of its first member or of its last. */
+static uint32_t end_of(const struct rfn_rank_run *run, bool highest)
 {
-    return (uint32_t)(run->first + (int64_t)(run->count - 1) * run->stride);
-}
-
-static uint32_t lowest_of(const struct rfn_rank_run *run)
-{
-    return run->stride < 0 ? last_of(run) : run->first;
-}
-
-static uint32_t highest_of(const struct rfn_rank_run *run)
-{
-    return run->stride < 0 ? run->first : last_of(run);
+    bool last = run->stride < 0 ? !highest : highest;
+    return last ? (uint32_t)(run->first + (int64_t)(run->count - 1) * run->stride) : run->first;
 }
 
 /* Both ends are ranks of the world, and no rank comes twice within the run. */
@@ -60,13 +52,13 @@ static const char *index_runs(struct rfn_rank_list *list, struct rfn_arena *aren
         return rfn_out_of_memory;
     }
     for (size_t i = 0; i < n; i++)
-        keys[i] = (uint64_t)lowest_of(&list->runs[i]) << 32 | i;
+        keys[i] = (uint64_t)end_of(&list->runs[i], false) << 32 | i;
     qsort(keys, n, sizeof *keys, compare_keys);
     for (size_t i = 0; i < n; i++) {
         list->by_rank[i] = (uint32_t)keys[i];
         const struct rfn_rank_run *run = &list->runs[list->by_rank[i]];
-        if (!foreign(run) && highest_of(run) > highest)
-            highest = highest_of(run);
+        if (!foreign(run) && end_of(run, true) > highest)
+            highest = end_of(run, true);
         list->highest[i] = highest;
     }
     free(keys);
@@ -125,7 +117,7 @@ int64_t rfn_rank_list_find(const struct rfn_rank_list *list, uint32_t world_rank
     uint32_t low = 0, high = list->n_runs;
     while (low < high) { /* the first run that lies above world_rank as a whole */
         uint32_t middle = low + (high - low) / 2;
-        if (lowest_of(&list->runs[list->by_rank[middle]]) <= world_rank)
+        if (end_of(&list->runs[list->by_rank[middle]], false) <= world_rank)
             low = middle + 1;
         else
             high = middle;

@@ -24,59 +24,49 @@ struct wish {
     void *context;
 };
 
-static const char *take_run(struct rfn_reader *reader, uint32_t at, uint32_t n,
-                            const struct wish *wish, uint32_t *behind)
-{
-    uint64_t head = rfn_reader_varint(reader), count = head >> 2;
-    struct rfn_stretch stretch = {.form = (enum rfn_run_form)(head & 3)};
-    if (stretch.form == RFN_RUN_EXPRESSION)
-        rfn_rank_expression_read(&stretch.expression, reader);
-    else
-        stretch.value = rfn_reader_svarint(reader);
-    if (reader->failed || count == 0 || count > n - at || stretch.form >= RFN_RUN_FORMS)
-        return "runs over ranks are malformed";
-    uint32_t end = at + (uint32_t)count;
-    uint32_t from = at > wish->from ? at : wish->from, to = end < wish->end ? end : wish->end;
-    *behind = end;
-    stretch.count = to - from;
-    return from < to ? wish->visit(wish->context, &stretch) : NULL;
-}
-
 static const char *take_runs(struct rfn_reader *reader, uint32_t n, const struct wish *wish)
 {
     const char *fault = NULL;
-    for (uint32_t at = 0; at < n && !fault;)
-        fault = take_run(reader, at, n, wish, &at);
-    return fault;
-}
-
-static const char *take_values(struct rfn_column_cursor *column, uint32_t n, bool relative,
-                               const struct wish *wish)
-{
-    struct rfn_stretch stretch = {.count = 1,
-                                  .form = relative ? RFN_RUN_RELATIVE : RFN_RUN_ABSOLUTE};
-    int error = rfn_column_skip(column, wish->from);
-    const char *fault = NULL;
-    for (uint32_t i = wish->from; i < wish->end && !error && !fault; i++) {
-        error = rfn_column_next(column, &stretch.value);
-        if (!error)
+    for (uint32_t at = 0, end; at < n && !fault; at = end) {
+        uint64_t head = rfn_reader_varint(reader), count = head >> 2;
+        struct rfn_stretch stretch = {.form = (enum rfn_run_form)(head & 3)};
+        if (stretch.form == RFN_RUN_EXPRESSION)
+            rfn_rank_expression_read(&stretch.expression, reader);
+        else
+            stretch.value = rfn_reader_svarint(reader);
+        if (reader->failed || count == 0 || count > n - at || stretch.form >= RFN_RUN_FORMS)
+            return "runs over ranks are malformed";
+        end = at + (uint32_t)count;
+        uint32_t from = at > wish->from ? at : wish->from, to = end < wish->end ? end : wish->end;
+        stretch.count = to - from;
+        if (from < to)
             fault = wish->visit(wish->context, &stretch);
     }
-    if (error || fault)
-        return error ? rfn_column_fault(error) : fault;
-    return wish->end == n ? rfn_column_left_over(column) : NULL;
+    return fault;
 }
 
 static const char *take_column(struct rfn_reader *reader, uint32_t n, bool relative,
                                const struct wish *wish)
 {
+    struct rfn_stretch stretch = {.count = 1,
+                                  .form = relative ? RFN_RUN_RELATIVE : RFN_RUN_ABSOLUTE};
     struct rfn_column_cursor column;
     int error = rfn_column_open(&column, reader);
     if (error < 0)
         return rfn_column_fault(error);
     const char *fault = column.n == n ? NULL : "a sequence over ranks has another length";
-    if (!fault && wish->from < wish->end)
-        fault = take_values(&column, n, relative, wish);
+    bool wanted = !fault && wish->from < wish->end;
+    if (wanted)
+        error = rfn_column_skip(&column, wish->from);
+    for (uint32_t i = wish->from; i < wish->end && wanted && !error && !fault; i++) {
+        error = rfn_column_next(&column, &stretch.value);
+        if (!error)
+            fault = wish->visit(wish->context, &stretch);
+    }
+    if (error < 0)
+        fault = rfn_column_fault(error);
+    if (wanted && !fault && wish->end == n)
+        fault = rfn_column_left_over(&column);
     rfn_column_close(&column);
     return fault;
 }

@@ -106,47 +106,34 @@ static const char *sort_members(struct rfn_archive *archive)
     return NULL;
 }
 
-/* CLOCK_REALTIME - CLOCK_MONOTONIC of each host, as the first stream of each says. */
-static const char *find_host_offsets(struct rfn_archive *archive)
-{
-    uint32_t n_hosts = archive->dictionary.n_hosts;
-    bool *seen = calloc(n_hosts + (size_t)1, sizeof *seen);
-    archive->host_offsets = calloc(n_hosts + (size_t)1, sizeof *archive->host_offsets);
-    if (!seen || !archive->host_offsets) {
-        free(seen);
-        return rfn_out_of_memory;
-    }
-    for (uint32_t i = 0; i < archive->n_streams; i++) {
-        int64_t host = rfn_stream_word(archive, RFN_WORD_HOST, i);
-        if (!seen[host])
-            archive->host_offsets[host] = (uint64_t)rfn_stream_word(archive, RFN_WORD_REALTIME, i);
-        seen[host] = true;
-    }
-    free(seen);
-    for (uint32_t host = 0; host < n_hosts; host++) { /* corrected clocks are the reference's */
-        if (rfn_host_clock(&archive->clocks, host))
-            archive->host_offsets[host] = archive->host_offsets[archive->clocks.reference];
-    }
-    return NULL;
-}
-
 /* Where the times of all streams begin. Clocks of one host agree. Those of different hosts are
- * corrected where CLOCKS says how, and else aligned by the time of day. */
+ * corrected where CLOCKS says how, and then have the reference's offset; else they are aligned by
+ * the time of day, CLOCK_REALTIME - CLOCK_MONOTONIC as the first stream of each host says. */
 static const char *find_origin(struct rfn_archive *archive)
 {
-    const char *fault = find_host_offsets(archive);
-    for (uint32_t i = 0; i < archive->n_streams && !fault; i++) {
+    const uint32_t n_hosts = archive->dictionary.n_hosts;
+    uint64_t *offsets = archive->host_offsets = calloc(n_hosts + (size_t)1, sizeof *offsets);
+    if (!offsets)
+        return rfn_out_of_memory;
+    for (uint32_t i = archive->n_streams; i-- > 0;)
+        offsets[rfn_stream_word(archive, RFN_WORD_HOST, i)] = (uint64_t)rfn_stream_word(
+            archive, RFN_WORD_REALTIME, i);
+    for (uint32_t host = 0; host < n_hosts; host++) {
+        if (rfn_host_clock(&archive->clocks, host))
+            offsets[host] = offsets[archive->clocks.reference];
+    }
+    for (uint32_t i = 0; i < archive->n_streams; i++) {
         struct rfn_clock_place place = {0};
         uint32_t host = (uint32_t)rfn_stream_word(archive, RFN_WORD_HOST, i);
         const struct rfn_clock *clock = rfn_host_clock(&archive->clocks, host);
         uint64_t start = (uint64_t)rfn_stream_word(archive, RFN_WORD_START, i);
         if (clock)
             start = rfn_clock_ns(clock, &place, start);
-        start += archive->host_offsets[host];
+        start += offsets[host];
         if (i == 0 || (int64_t)(start - archive->start_ns) < 0)
             archive->start_ns = start;
     }
-    return fault;
+    return NULL;
 }
 
 uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host)
@@ -154,30 +141,18 @@ uint64_t rfn_archive_origin(const struct rfn_archive *archive, uint32_t host)
     return archive->host_offsets[host] - archive->start_ns;
 }
 
-/* In CLUSTERS, value sets stand in order of their groups. */
-static const char *sort_value_sets(struct rfn_archive *archive, const int64_t *groups)
-{
-    archive->first_set = malloc((archive->n_groups + (size_t)1) * sizeof *archive->first_set);
-    if (!archive->first_set)
-        return rfn_out_of_memory;
-    uint32_t set = 0;
-    for (uint32_t group = 0; group < archive->n_groups; group++) {
-        archive->first_set[group] = set;
-        while (set < archive->n_value_sets && groups[set] == group)
-            set++;
-    }
-    archive->first_set[archive->n_groups] = set;
-    return set == archive->n_value_sets ? NULL : "value sets are not in order of their groups";
-}
-
-/* The shape of a value set is that of one group. */
+/* The shape of a value set is that of one group. In CLUSTERS, they stand in order of their groups.
+ */
 static const char *check_value_sets(struct rfn_archive *archive)
 {
     bool clusters = rfn_chunks_know(&archive->chunks, RFN_CHUNK_CLUSTERS) &&
                     rfn_chunks_first(&archive->chunks, RFN_CHUNK_CLUSTERS) >= 0;
-    int64_t *groups = malloc((archive->n_value_sets + (size_t)1) * sizeof *groups);
-    const char *fault = groups ? NULL : rfn_out_of_memory;
-    for (uint32_t i = 0; i < archive->n_value_sets && !fault; i++)
+    uint32_t n_sets = archive->n_value_sets, n_groups = archive->n_groups, set = 0;
+    int64_t *groups = malloc((n_sets + (size_t)1) * sizeof *groups);
+    if (clusters)
+        archive->first_set = malloc((n_groups + (size_t)1) * sizeof *archive->first_set);
+    const char *fault = groups && (!clusters || archive->first_set) ? NULL : rfn_out_of_memory;
+    for (uint32_t i = 0; i < n_sets && !fault; i++)
         groups[i] = -1;
     for (uint32_t i = 0; i < archive->n_streams && !fault; i++) {
         int64_t *group = &groups[rfn_stream_word(archive, RFN_WORD_VALUES, i)];
@@ -186,12 +161,19 @@ static const char *check_value_sets(struct rfn_archive *archive)
             fault = "streams of two groups have the same values";
         *group = own;
     }
-    for (uint32_t i = 0; i < archive->n_value_sets && !fault; i++) {
+    for (uint32_t i = 0; i < n_sets && !fault; i++) {
         if (groups[i] < 0)
             fault = "a value set belongs to no stream";
     }
-    if (!fault && clusters)
-        fault = sort_value_sets(archive, groups);
+    for (uint32_t group = 0; group < n_groups && clusters && !fault; group++) {
+        archive->first_set[group] = set;
+        while (set < n_sets && groups[set] == group)
+            set++;
+    }
+    if (clusters && !fault)
+        archive->first_set[n_groups] = set;
+    if (clusters && !fault && set < n_sets)
+        fault = "value sets are not in order of their groups";
     free(groups);
     return fault;
 }
@@ -308,41 +290,37 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
     return error;
 }
 
-/* A process that could not finish with the others has saved its events alone, or these ranks were
- * taken out of an archive. */
-static void find_missing_ranks(struct rfn_archive *archive)
-{
-    uint32_t ranks = archive->dictionary.run.ranks, n = 0;
-    int64_t before = -1;
-    for (uint32_t i = 0; i < archive->n_streams; i++) {
-        int64_t rank = rfn_stream_word(archive, RFN_WORD_RANK, i);
-        n += rank != before; /* ranks ascend */
-        before = rank;
-    }
-    if (n < ranks)
-        snprintf(
-            archive->missing, sizeof archive->missing,
-            "%u of %u ranks %s here: the run ended before the ranks met, or others were left out",
-            n, ranks, n == 1 ? "is" : "are");
-}
-
 static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
 {
     archive->exact = archive->chunks.minor == RFN_FORMAT_MINOR;
     archive->complete = archive->chunks.complete;
     archive->why = archive->complete ? NULL : archive->chunks.why;
     RFN_TRY(read_head(archive, diag));
-    archive->n_parts = archive->chunks.n;
+    struct rfn_part_cache *cache = &archive->cache;
+    cache->n = archive->chunks.n;
     if (archive->first_set)
-        archive->n_parts += 2 * (size_t)archive->n_groups + archive->n_value_sets;
-    archive->parts = calloc(archive->n_parts + 1, sizeof(struct rfn_part *));
-    if (!archive->parts)
+        cache->n += 2 * (size_t)archive->n_groups + archive->n_value_sets;
+    cache->parts = calloc(cache->n + 1, sizeof(struct rfn_part *));
+    if (!cache->parts)
         return rfn_archive_no_memory(archive, diag);
     struct rfn_run *run = &archive->dictionary.run;
     run->streams = archive->n_streams;
     run->file_bytes = archive->chunks.file_bytes;
     run->clustered |= archive->first_set != NULL;
-    find_missing_ranks(archive);
+    /* A process that could not finish with the others has saved its events alone, or these ranks
+     * were taken out of an archive. */
+    uint32_t n = 0;
+    int64_t before = -1;
+    for (uint32_t i = 0; i < archive->n_streams; i++) {
+        int64_t rank = rfn_stream_word(archive, RFN_WORD_RANK, i);
+        n += rank != before; /* ranks ascend */
+        before = rank;
+    }
+    if (n < run->ranks)
+        snprintf(
+            archive->missing, sizeof archive->missing,
+            "%u of %u ranks %s here: the run ended before the ranks met, or others were left out",
+            n, run->ranks, n == 1 ? "is" : "are");
     return find_resolution(archive, diag);
 }
 
@@ -351,7 +329,7 @@ static int open_archive(const char *path, const void *bytes, size_t size,
                         struct rfn_archive **archive, struct rfn_diag *diag)
 {
     struct rfn_archive *opened = calloc(1, sizeof *opened);
-    if (!opened || pthread_mutex_init(&opened->lock, NULL) != 0) {
+    if (!opened || pthread_mutex_init(&opened->cache.lock, NULL) != 0) {
         free(opened);
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", path ? path : "(memory)");
     }
@@ -360,7 +338,7 @@ static int open_archive(const char *path, const void *bytes, size_t size,
     int error = path ? rfn_chunks_open(&opened->chunks, path, diag)
                      : rfn_chunks_open_memory(&opened->chunks, bytes, size, diag);
     if (error < 0) {
-        pthread_mutex_destroy(&opened->lock);
+        pthread_mutex_destroy(&opened->cache.lock);
         free(opened);
         return error;
     }

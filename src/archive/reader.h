@@ -82,20 +82,21 @@ struct rfn_archive {
     uint32_t *members, *first_member; /* streams by group */
     uint32_t *first_set;              /* value sets by group; NULL: there are no CLUSTERS */
     struct rfn_host_clocks clocks;    /* CLOCKS */
-    uint64_t
-        *host_offsets; /* per host: what is added to its (corrected) CLOCK_MONOTONIC to align it */
-    uint64_t start_ns; /* the earliest start of a stream, so aligned */
-    bool complete;     /* the file is whole */
-    const char *why;   /* or not */
-    size_t list_bytes; /* RFN_LIST_BYTES; tests change it */
-    uint64_t mark_events; /* RFN_MARK_EVENTS; tests change it */
-    char
-        missing[128]; /* what is missing in a whole file: ranks that ended without writing; or "" */
-    pthread_mutex_t lock;    /* for what follows */
-    struct rfn_part **parts; /* per entry of chunks, then per part in CLUSTERS; NULL: not read */
-    size_t n_parts;
-    struct rfn_part *newest, *oldest;
-    size_t n_idle;
+    uint64_t *host_offsets; /* per host: aligns its CLOCK_MONOTONIC, corrected, by addition */
+    uint64_t start_ns;      /* the earliest start of a stream, so aligned */
+    bool complete;          /* the file is whole */
+    const char *why;        /* or not */
+    size_t list_bytes;      /* RFN_LIST_BYTES; tests change it */
+    uint64_t mark_events;   /* RFN_MARK_EVENTS; tests change it */
+    char missing[128];      /* in a whole file: ranks that ended without writing; or "" */
+    struct rfn_part_cache {
+        pthread_mutex_t lock; /* of the rest */
+        struct rfn_part *
+            *parts; /* per entry of chunks, then per part in CLUSTERS; NULL: not read */
+        size_t n;
+        struct rfn_part *newest, *oldest;
+        size_t n_idle;
+    } cache;
 };
 
 int rfn_archive_open_memory(const void *bytes, size_t size, struct rfn_archive **archive,

@@ -25,20 +25,6 @@ static const char *read_cuts(struct rfn_reduced_timing *reduced,
     return NULL;
 }
 
-static const char *find_columns(struct rfn_reduced_timing *reduced,
-                                const struct rfn_structure *structure, struct rfn_scan *scan)
-{
-    for (uint32_t i = 0; i < structure->n_loops; i++) {
-        if (reduced->cuts[i])
-            reduced->n_contexts += rfn_count_stretches(&structure->loops[i], reduced->cuts);
-    }
-    size_t n = 1 + RFN_PROFILE_COLUMNS * (size_t)reduced->n_contexts;
-    if (n > rfn_scan_left(scan))
-        return "columns are missing";
-    reduced->columns = malloc((n + 1) * sizeof *reduced->columns);
-    return reduced->columns ? rfn_scan_columns(scan, reduced->columns, n) : rfn_out_of_memory;
-}
-
 const char *rfn_reduced_timing_read(struct rfn_reduced_timing *reduced, struct rfn_timing *timing,
                                     const struct rfn_structure *structure,
                                     struct rfn_payload *payload, struct rfn_guides *guides,
@@ -59,7 +45,15 @@ const char *rfn_reduced_timing_read(struct rfn_reduced_timing *reduced, struct r
     reduced->share = rfn_scan_limited(&scan, SHARE_MAX);
     if (rfn_scan_failed(&scan))
         return rfn_scan_fault(&scan, "the tolerance of starts is malformed");
-    fault = find_columns(reduced, structure, &scan);
+    for (uint32_t i = 0; i < structure->n_loops; i++) {
+        if (reduced->cuts[i])
+            reduced->n_contexts += rfn_count_stretches(&structure->loops[i], reduced->cuts);
+    }
+    size_t n = 1 + RFN_PROFILE_COLUMNS * (size_t)reduced->n_contexts;
+    if (n > rfn_scan_left(&scan))
+        return "columns are missing";
+    reduced->columns = malloc((n + 1) * sizeof *reduced->columns);
+    fault = reduced->columns ? rfn_scan_columns(&scan, reduced->columns, n) : rfn_out_of_memory;
     return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
 }
 

@@ -330,13 +330,6 @@ static int take(struct rfn_representatives *of, uint32_t number, int64_t *correc
     return take_kept(of, context, (uint64_t)representative);
 }
 
-static int take_top(struct rfn_representatives *of, int64_t *correction)
-{
-    RFN_TRY(next_value(of, &of->top, correction));
-    of->next.segment = &of->gathered->segment;
-    return read_words(of);
-}
-
 /* What a correction of 1 stands for. */
 static uint64_t unit_of(const struct rfn_reduced_timing *reduced, const struct segment *segment)
 {
@@ -351,7 +344,13 @@ static int take_next(struct rfn_representatives *of)
     uint32_t context = 0, n_top = of->walk.cuts->n_top;
     int64_t correction;
     RFN_TRY(gather(of, &context));
-    RFN_TRY(context < n_top ? take_top(of, &correction) : take(of, context - n_top, &correction));
+    if (context < n_top) {
+        RFN_TRY(next_value(of, &of->top, &correction));
+        of->next.segment = &of->gathered->segment;
+        RFN_TRY(read_words(of));
+    } else {
+        RFN_TRY(take(of, context - n_top, &correction));
+    }
     if (!of->begun && correction)
         return failed(of, "the first segment's start is corrected");
     of->begun = true;
@@ -363,8 +362,16 @@ static int take_next(struct rfn_representatives *of)
 
 /* A segment that is stretched lasts until the next one starts; where that is earlier than what has
  * been, there is no room for it. */
-static int stretch(struct rfn_representatives *of)
+static int next_segment(struct rfn_representatives *of)
 {
+    if (!of->next.segment)
+        RFN_TRY(take_next(of));
+    of->current = of->next;
+    of->next.segment = NULL;
+    of->reached = (struct reached){.last = of->reached.last};
+    of->begin = of->current.start;
+    if (!of->of.timing->stretched)
+        return 0;
     uint64_t end = of->current.start + of->current.segment->length;
     if (of->ahead) {
         RFN_TRY(take_next(of));
@@ -374,17 +381,6 @@ static int stretch(struct rfn_representatives *of)
         of->begin = of->reached.last;
     of->room = (int64_t)(end - of->begin) > 0 ? end - of->begin : 0;
     return 0;
-}
-
-static int next_segment(struct rfn_representatives *of)
-{
-    if (!of->next.segment)
-        RFN_TRY(take_next(of));
-    of->current = of->next;
-    of->next.segment = NULL;
-    of->reached = (struct reached){.last = of->reached.last};
-    of->begin = of->current.start;
-    return of->of.timing->stretched ? stretch(of) : 0;
 }
 
 /* Starts and times within segments are off by about as much. Segments that are stretched are
@@ -537,17 +533,6 @@ int rfn_representatives_open(const struct rfn_representatives_of *what,
     return open_columns(of, what->reduced->columns, &of->top, 1);
 }
 
-static void free_context(struct context *context)
-{
-    if (!context)
-        return;
-    close_columns(context->columns, RFN_PROFILE_PLAIN);
-    for (unsigned i = 0; i < 1 + RFN_GUIDES_MAX; i++)
-        rfn_column_close(&context->lists[i].column);
-    rfn_map_release_objects(&context->kept, free);
-    free(context);
-}
-
 void rfn_representatives_close(struct rfn_representatives *of)
 {
     if (!of)
@@ -557,8 +542,16 @@ void rfn_representatives_close(struct rfn_representatives *of)
             close_columns(of->symbols[i]->columns, WORDS_MAX);
         free(of->symbols[i]);
     }
-    for (uint32_t i = 0; of->contexts && i < of->of.reduced->n_contexts; i++)
-        free_context(of->contexts[i]);
+    for (uint32_t i = 0; of->contexts && i < of->of.reduced->n_contexts; i++) {
+        struct context *context = of->contexts[i];
+        if (!context)
+            continue;
+        close_columns(context->columns, RFN_PROFILE_PLAIN);
+        for (unsigned k = 0; k < 1 + RFN_GUIDES_MAX; k++)
+            rfn_column_close(&context->lists[k].column);
+        rfn_map_release_objects(&context->kept, free);
+        free(context);
+    }
     rfn_column_close(&of->top);
     rfn_walk_close(&of->walk);
     free(of->symbols);

@@ -1,10 +1,9 @@
 /* representatives.h - the times of a stream whose alike segments are kept once
  * (refrain-archive(5), PROFILE).
  *
- * The stream is walked through a second time, a segment ahead of the cursor, as the start of a
- * segment depends on its length, and a new one's length is the sum of its events' columns. A
- * segment that is new and will be executed again is kept in memory until the end, 20 bytes per
- * event and mostly no more; at most RFN_KEPT_EVENTS_MAX events are. Any other segment is forgotten.
+ * The stream is walked through a second time, a segment ahead of the cursor: the start of a segment
+ * depends on its length, the sum of its events' columns. A new segment that will be executed again
+ * is kept in memory until the end, mostly 20 bytes per event of at most RFN_KEPT_EVENTS_MAX.
  */
 #ifndef RFN_ARCHIVE_REPRESENTATIVES_H
 #define RFN_ARCHIVE_REPRESENTATIVES_H

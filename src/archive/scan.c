@@ -20,23 +20,16 @@ size_t rfn_scan_left(const struct rfn_scan *scan)
     return scan->window.failed ? 0 : scan->payload->size - rfn_scan_at(scan);
 }
 
-/* Fills the window from the scan's place on. */
-static void fill(struct rfn_scan *scan)
+struct rfn_reader *rfn_scan_next(struct rfn_scan *scan, size_t most)
 {
-    size_t size = rfn_scan_left(scan);
+    size_t there = rfn_reader_left(&scan->window), left = rfn_scan_left(scan);
+    if (there >= most || there >= left)
+        return &scan->window;
+    size_t size = left < sizeof scan->bytes ? left : sizeof scan->bytes;
     scan->begin = rfn_scan_at(scan);
-    if (size > sizeof scan->bytes)
-        size = sizeof scan->bytes;
     scan->error = rfn_payload_read(scan->payload, scan->begin, scan->bytes, size);
     scan->window = rfn_reader_over(scan->bytes, size);
     scan->window.failed = scan->error < 0;
-}
-
-struct rfn_reader *rfn_scan_next(struct rfn_scan *scan, size_t most)
-{
-    size_t there = rfn_reader_left(&scan->window);
-    if (there < most && there < rfn_scan_left(scan))
-        fill(scan);
     return &scan->window;
 }
 
@@ -50,17 +43,6 @@ uint64_t rfn_scan_limited(struct rfn_scan *scan, uint64_t limit)
     return rfn_reader_limited(rfn_scan_next(scan, VARINT_MAX), limit);
 }
 
-static void skip(struct rfn_scan *scan, size_t size)
-{
-    size_t there = rfn_reader_left(&scan->window);
-    if (size <= there) {
-        scan->window.at += size;
-        return;
-    }
-    scan->begin = rfn_scan_at(scan) + size;
-    scan->window = rfn_reader_over(scan->bytes, 0);
-}
-
 void rfn_scan_column(struct rfn_scan *scan)
 {
     struct rfn_reader *reader = rfn_scan_next(scan, 2 * VARINT_MAX);
@@ -68,8 +50,14 @@ void rfn_scan_column(struct rfn_scan *scan)
     uint64_t size = rfn_reader_varint(reader);
     if (size > rfn_scan_left(scan) || (size && !n))
         reader->failed = true;
-    if (!reader->failed)
-        skip(scan, (size_t)size);
+    if (reader->failed)
+        return;
+    if (size <= rfn_reader_left(reader)) {
+        reader->at += (size_t)size;
+        return;
+    }
+    scan->begin = rfn_scan_at(scan) + (size_t)size;
+    *reader = rfn_reader_over(scan->bytes, 0);
 }
 
 const char *rfn_scan_fault(const struct rfn_scan *scan, const char *malformed)

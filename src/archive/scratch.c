@@ -72,26 +72,22 @@ bool rfn_scratch_find(struct rfn_scratch *scratch, uint64_t chunk, uint64_t *off
     return found != NULL;
 }
 
-/* Writing behind the limit of the process would end it with a signal. */
-static bool may_reach(uint64_t end)
-{
-    struct rlimit limit;
-    return end <= INT64_MAX && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-           (limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur);
-}
-
 int rfn_scratch_reserve(struct rfn_scratch *scratch, uint64_t size, uint64_t *offset)
 {
     pthread_mutex_lock(&scratch->lock);
     if (scratch->fd < 0)
         scratch->fd = rfn_scratch_file();
-    int error = scratch->fd < 0 || !may_reach(scratch->end + size) ? RFN_E_IO : 0;
-    if (!error) {
+    /* Writing behind the limit of the process would end it with a signal. */
+    struct rlimit limit;
+    uint64_t end = scratch->end + size;
+    bool room = scratch->fd >= 0 && end <= INT64_MAX && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+                (limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur);
+    if (room) {
         *offset = scratch->end;
-        scratch->end += size;
+        scratch->end = end;
     }
     pthread_mutex_unlock(&scratch->lock);
-    return error;
+    return room ? 0 : RFN_E_IO;
 }
 
 int rfn_scratch_write(struct rfn_scratch *scratch, uint64_t offset, const void *bytes, size_t size)

@@ -1,10 +1,8 @@
 /* scratch.h - a temporary file for what is decompressed and too large for memory.
  *
- * One per open archive, made when it is first needed, in the folder that the environment variable
- * TMPDIR names, else in /tmp; it has no name any more as soon as it is open. A chunk is
- * decompressed there once: who wants it again finds it there. Several threads may use it at the
- * same time. Where no file can be made, or none can be written, the functions say so, and the data
- * must stay in memory.
+ * One per open archive, made when it is first needed, in $TMPDIR or /tmp, without a name. A chunk
+ * is decompressed there once. Several threads may use it at the same time. Where no file can be
+ * made or written the functions say so, and the data must stay in memory.
  */
 #ifndef RFN_ARCHIVE_SCRATCH_H
 #define RFN_ARCHIVE_SCRATCH_H

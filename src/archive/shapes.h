@@ -1,8 +1,7 @@
 /* shapes.h - the payload CLUSTERS, and where what it has lies (refrain-archive(5), CLUSTERS).
  *
  * Its directory and columns are gone through once, when it is read; each part of a shape is then
- * found in logarithmic time, however many shapes there are. (A group then takes as long as its own
- * shape is large.)
+ * found in logarithmic time.
  */
 #ifndef RFN_ARCHIVE_SHAPES_H
 #define RFN_ARCHIVE_SHAPES_H

@@ -1,5 +1,4 @@
-/* Whether they come from SPREADS or from times, spreads are read from that payload, so that both
- * are equal: those from times are packed first. */
+/* Spreads from times are packed first and read from that payload, so that they equal those kept. */
 #include "archive/time_spreads.h"
 
 #include "archive/pack_spreads.h"
@@ -173,21 +172,6 @@ static int add_stream(const struct rfn_archive *archive, uint32_t stream, struct
     return error;
 }
 
-static int pack_from_times(const struct rfn_archive *archive, struct rfn_buf *payload,
-                           struct rfn_diag *diag)
-{
-    struct rfn_spreads sums = {0};
-    int error = 0;
-    for (uint32_t i = 0; i < archive->n_streams && !error; i++) {
-        if (rfn_archive_stream(archive, i).readable)
-            error = add_stream(archive, i, &sums, diag);
-    }
-    if (!error && rfn_pack_spreads(&sums, payload) < 0)
-        error = no_memory(diag);
-    rfn_spreads_release(&sums);
-    return error;
-}
-
 /* ---- reading the payload; functions say what is wrong, or NULL ---- */
 
 static const char malformed[] = "it is malformed";
@@ -347,7 +331,15 @@ static int read_times(struct rfn_time_spreads *spreads, const struct rfn_archive
     struct rfn_buf payload = RFN_BUF_INIT;
     if (!rfn_archive_run(archive)->times)
         return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1, "the archive has no times");
-    int error = pack_from_times(archive, &payload, diag);
+    struct rfn_spreads sums = {0};
+    int error = 0;
+    for (uint32_t i = 0; i < archive->n_streams && !error; i++) {
+        if (rfn_archive_stream(archive, i).readable)
+            error = add_stream(archive, i, &sums, diag);
+    }
+    if (!error && rfn_pack_spreads(&sums, &payload) < 0)
+        error = no_memory(diag);
+    rfn_spreads_release(&sums);
     if (!error) {
         struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
         spreads->afters = true;

@@ -101,15 +101,6 @@ static struct text read_text(struct unpacking *unpacking)
     return unpacking->texts[number];
 }
 
-/* The hash of a definition of lower number, or of another kind. */
-static uint64_t read_hash(struct unpacking *unpacking, enum rfn_definition_kind kind)
-{
-    uint64_t number = rfn_reader_varint(&unpacking->reader);
-    if (!unpacking->reader.failed && !rfn_unpacked_hash(unpacking->to, kind, &number))
-        unpacking->reader.failed = true;
-    return number;
-}
-
 static void put_text(struct unpacking *unpacking, struct text text)
 {
     rfn_buf_blob(&unpacking->content, text.bytes, text.size);
@@ -238,8 +229,12 @@ static int unpack_datatype(struct unpacking *unpacking)
     }
     size_t n = read_count(unpacking);
     rfn_buf_varint(&unpacking->content, n);
-    for (size_t i = 0; i < n && !unpacking->reader.failed; i++)
-        rfn_buf_u64(&unpacking->content, read_hash(unpacking, RFN_DEFINITION_DATATYPE));
+    for (size_t i = 0; i < n && !unpacking->reader.failed; i++) {
+        uint64_t child = rfn_reader_varint(&unpacking->reader); /* of a lower number */
+        if (!rfn_unpacked_hash(unpacking->to, RFN_DEFINITION_DATATYPE, &child))
+            unpacking->reader.failed = true;
+        rfn_buf_u64(&unpacking->content, child);
+    }
     return define(unpacking, RFN_DEFINITION_DATATYPE, 0);
 }
 
@@ -358,10 +353,15 @@ static int read_texts(struct unpacking *unpacking, bool numbers, struct text **t
     return 0;
 }
 
+/* How many a table has it says itself, but for hosts. */
+#define AS_SAID SIZE_MAX
+
 static int unpack_kind(struct unpacking *unpacking, enum rfn_definition_kind kind, size_t n,
                        int (*unpack)(struct unpacking *))
 {
     struct rfn_unpacked_kind *of = &unpacking->to->kinds[kind];
+    if (n == AS_SAID)
+        n = read_count(unpacking);
     if (unpacking->reader.failed)
         return RFN_E_CORRUPT;
     of->hashes = calloc(n + 1, sizeof *of->hashes);
@@ -370,12 +370,6 @@ static int unpack_kind(struct unpacking *unpacking, enum rfn_definition_kind kin
     for (size_t i = 0; i < n; i++)
         RFN_TRY(unpack(unpacking));
     return 0;
-}
-
-static int unpack_table(struct unpacking *unpacking, enum rfn_definition_kind kind,
-                        int (*unpack)(struct unpacking *))
-{
-    return unpack_kind(unpacking, kind, read_count(unpacking), unpack);
 }
 
 /* Files of long ago do not say how many cores there are. */
@@ -392,15 +386,15 @@ static int unpack_all(struct unpacking *unpacking)
 {
     size_t n_hosts = 0;
     RFN_TRY(read_texts(unpacking, false, &unpacking->texts, &unpacking->n_texts));
-    RFN_TRY(unpack_table(unpacking, RFN_DEFINITION_MODULE, unpack_module));
+    RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_MODULE, AS_SAID, unpack_module));
     RFN_TRY(read_locations(unpacking));
-    RFN_TRY(unpack_table(unpacking, RFN_DEFINITION_PATH, unpack_path));
-    RFN_TRY(unpack_table(unpacking, RFN_DEFINITION_FUNCTION, unpack_function));
-    RFN_TRY(unpack_table(unpacking, RFN_DEFINITION_DATATYPE, unpack_datatype));
-    RFN_TRY(unpack_table(unpacking, RFN_DEFINITION_COMM, unpack_comm));
+    RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_PATH, AS_SAID, unpack_path));
+    RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_FUNCTION, AS_SAID, unpack_function));
+    RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_DATATYPE, AS_SAID, unpack_datatype));
+    RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_COMM, AS_SAID, unpack_comm));
     RFN_TRY(read_texts(unpacking, true, &unpacking->hosts, &n_hosts));
     if (rfn_reader_left(&unpacking->reader)) /* none in minor version 0 */
-        RFN_TRY(unpack_table(unpacking, RFN_DEFINITION_REGION, unpack_region));
+        RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_REGION, AS_SAID, unpack_region));
     unpacking->cores = rfn_reader_left(&unpacking->reader) > 0;
     RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_HOST, n_hosts, unpack_host));
     return unpacking->reader.failed ? RFN_E_CORRUPT : 0;

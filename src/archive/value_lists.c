@@ -2,10 +2,9 @@
  * where each list ends, counted from the first of the block, so that any list is found at once. A
  * block of equal lengths may have any number of lists and is not expanded.
  *
- * To get the page with value v: the last place noted that is not behind v; from there (or from
- * where the last page was read, if that is nearer) block by block to the one with v. As a place is
- * noted for every block that begins RFN_COLUMN_BLOCK values or more after the one noted before,
- * that are few, mostly one, whatever the blocks are.
+ * The page with value v is read from the last place noted that is not behind v (or from where the
+ * last page was read, if that is nearer), block by block. That are few, mostly one: a place is
+ * noted for every block that begins RFN_COLUMN_BLOCK values or more after the one noted before.
  *
  * Numbers in blocks are checked whenever they are decoded: the file may have been changed since. */
 #include "archive/value_lists.h"
@@ -25,18 +24,6 @@ static const char *fault_of(int error, enum rfn_list_column column)
 {
     bool damaged = error == RFN_E_CORRUPT || error == RFN_E_RANGE;
     return damaged ? malformed[column] : rfn_read_fault(error);
-}
-
-/* Notes the place of the next block, unless the one before is so near that it will do. */
-static int note_place(struct rfn_list_places *places, const struct rfn_column_cursor *cursor,
-                      uint64_t words)
-{
-    struct rfn_list_place place = {rfn_column_place(cursor), words};
-    if (places->n && place.block.first - places->at[places->n - 1].block.first < RFN_COLUMN_BLOCK)
-        return 0;
-    RFN_TRY(RFN_GROW(places->at, places->capacity, places->n + 1));
-    places->at[places->n++] = place;
-    return 0;
 }
 
 /* Adds the lengths of the current block of n lists to *words, which must not exceed n_words. */
@@ -60,7 +47,8 @@ static int add_lengths(const struct rfn_column_cursor *cursor, uint64_t n, uint6
     return 0;
 }
 
-/* Finds the blocks of a column; lengths are decoded and added up. */
+/* Notes the places of blocks, unless the one before is so near that it will do; lengths are decoded
+ * and added up. */
 static int find_blocks(struct rfn_value_lists *lists, enum rfn_list_column column,
                        struct rfn_column_cursor *cursor)
 {
@@ -68,7 +56,11 @@ static int find_blocks(struct rfn_value_lists *lists, enum rfn_list_column colum
     uint64_t words = 0;
     while (cursor->end < cursor->n) {
         uint64_t first = cursor->end;
-        RFN_TRY(note_place(&lists->places[column], cursor, words));
+        struct rfn_list_places *places = &lists->places[column];
+        if (!places->n || first - places->at[places->n - 1].block.first >= RFN_COLUMN_BLOCK) {
+            RFN_TRY(RFN_GROW(places->at, places->capacity, places->n + 1));
+            places->at[places->n++] = (struct rfn_list_place){rfn_column_place(cursor), words};
+        }
         RFN_TRY(lengths ? rfn_column_next_block(cursor) : rfn_column_pass_block(cursor));
         if (lengths)
             RFN_TRY(add_lengths(cursor, cursor->end - first, lists->n_words, &words));
@@ -336,16 +328,6 @@ static int size_copy(struct rfn_list_rest *rest, struct rfn_list_copy *copy, uin
     return 0;
 }
 
-/* Gives up copies that are not in use. */
-static void trim_copies(struct rfn_list_reader *reader, uint64_t used)
-{
-    struct rfn_list_rest *rest = reader->rest;
-    for (size_t i = 0; i < RFN_LIST_COPIES && rest->copy_bytes > rest->room; i++) {
-        if (reader->copies[i].used != used)
-            empty_copy(rest, &reader->copies[i]);
-    }
-}
-
 /* Those from before are gone with the first of a later use. */
 static struct rfn_list_copy *extra_copy(struct rfn_list_rest *rest, uint64_t key, uint64_t used)
 {
@@ -368,9 +350,10 @@ static int find_copy(struct rfn_list_reader *reader, uint64_t key, uint64_t used
 {
     uint64_t begin;
     uint32_t n;
+    struct rfn_list_rest *rest = reader->rest;
     struct rfn_list_copy *slot = rfn_list_reader_slot(reader, key);
     if (slot->key && slot->key != key && slot->used == used)
-        slot = extra_copy(reader->rest, key, used);
+        slot = extra_copy(rest, key, used);
     *copy = slot;
     *made = slot && slot->key != key;
     if (!slot)
@@ -378,11 +361,14 @@ static int find_copy(struct rfn_list_reader *reader, uint64_t key, uint64_t used
     slot->used = used;
     if (!*made)
         return 0;
-    RFN_TRY(find_list(reader->rest, key / RFN_LIST_FORMS, &begin, &n));
-    RFN_TRY(size_copy(reader->rest, slot, n));
+    RFN_TRY(find_list(rest, key / RFN_LIST_FORMS, &begin, &n));
+    RFN_TRY(size_copy(rest, slot, n));
     slot->used = used;
-    trim_copies(reader, used);
-    RFN_TRY(copy_words(reader->rest, begin, n, slot->words));
+    for (size_t i = 0; i < RFN_LIST_COPIES && rest->copy_bytes > rest->room; i++) {
+        if (reader->copies[i].used != used) /* else it is in use */
+            empty_copy(rest, &reader->copies[i]);
+    }
+    RFN_TRY(copy_words(rest, begin, n, slot->words));
     slot->n = n;
     slot->key = key;
     return 0;

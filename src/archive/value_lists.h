@@ -1,20 +1,15 @@
 /* value_lists.h - the lists in VALUES, read where they are asked for.
  *
  * Events name lists (counts, requests, what a call completed) by number. All lists of a set of
- * values are two columns: their lengths, and their words one after the other. They are not decoded
- * when VALUES is read: only where their blocks lie is noted, about one place per RFN_COLUMN_BLOCK
- * values. (Lengths are decoded once on the way, for how many words lie before a block, and checked;
- * words are not, so that damage in them shows only when they are read.)
+ * values are two columns: their lengths, and their words one after the other. When VALUES is read
+ * only the places of blocks are noted, about one per RFN_COLUMN_BLOCK values. (Lengths are decoded
+ * for that, and checked; damage in words shows when they are read.)
  *
- * Who reads lists has a reader. Numbers mostly come in order of their first occurrence, so that the
- * next list lies right behind the last one; some come again at once, or all the time. So a reader
- * holds a few decoded blocks, pages, of each column, and copies of the lists asked for last, which
- * a list that comes all the time is found in without any decoding. Both are bounded in bytes.
- *
- * There is a reader per cursor, also where cursors share VALUES, as each of them has a block of any
- * other column, too: then no event waits for a lock or for what another cursor threw out, and the
- * VALUES that cursors share do not change. That costs a page of each column per stream, but only
- * of streams whose calls have lists.
+ * A reader holds a few decoded blocks, pages, of each column, and copies of the lists asked for
+ * last; both are bounded in bytes. Numbers mostly come in order of their first occurrence, so the
+ * next list lies behind the last one; some come again at once, or all the time. Each cursor has a
+ * reader of its own, so that no event waits for a lock, and the VALUES that cursors share do not
+ * change. That costs a page of each column per stream whose calls have lists.
  */
 #ifndef RFN_ARCHIVE_VALUE_LISTS_H
 #define RFN_ARCHIVE_VALUE_LISTS_H

@@ -98,19 +98,13 @@ int rfn_walk_open(struct rfn_walk *walk, const struct rfn_structure *structure,
     return push(walk, &structure->top, UINT32_MAX, 1);
 }
 
-static void free_cuts(struct rfn_cuts *cuts)
-{
-    if (!cuts)
-        return;
-    rfn_contexts_release(&cuts->loops);
-    free(cuts);
-}
-
 void rfn_walk_close(struct rfn_walk *walk)
 {
     for (uint32_t i = 0; walk->trips && i < walk->structure->n_loops; i++)
         rfn_column_close(&walk->trips[i]);
-    free_cuts(walk->cuts);
+    if (walk->cuts)
+        rfn_contexts_release(&walk->cuts->loops);
+    free(walk->cuts);
     free(walk->trips);
     free(walk->trips_open);
     free(walk->frames);
@@ -268,25 +262,19 @@ static int pass_nodes(struct iteration *of, uint64_t to, uint64_t *passed)
     return 0;
 }
 
-/* Where segments begin depends on all events. */
-static int pass_events(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint64_t to,
-                       uint64_t *passed)
+int rfn_walk_pass(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint64_t to,
+                  uint64_t *passed)
 {
     uint32_t symbol;
     int more = 0;
-    while (walk->index < to && (more = rfn_walk_next(walk, &symbol)) > 0) {
+    /* Where segments begin depends on all events. */
+    while (walk->cuts && walk->index < to && (more = rfn_walk_next(walk, &symbol)) > 0) {
         rfn_walk_place(walk, rfn_symbol_mark(dictionary, walk->structure, symbol));
         walk->index++;
         passed[symbol]++;
     }
-    return more < 0 ? more : 0;
-}
-
-int rfn_walk_pass(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint64_t to,
-                  uint64_t *passed)
-{
     if (walk->cuts)
-        return pass_events(walk, dictionary, to, passed);
+        return more < 0 ? more : 0;
     size_t n = walk->structure->n_loops + (size_t)1;
     struct iteration of = {.walk = walk,
                            .visits = calloc(n, sizeof *of.visits),

@@ -1,13 +1,11 @@
 /* walk.h - unfolds the structure of a stream, symbol by symbol, and cuts it into segments.
  *
  * A walk has a stack of frames, one per loop that it is in, and takes from VALUES how often loops
- * are executed. Who asks for segments is told where each begins, and of which context it is
- * (doc/trace-profiling.md). Which loops cut is asked by the caller: those with enough calls, or
- * those that a list names.
+ * are executed. It may tell where segments begin, and of which contexts (doc/trace-profiling.md),
+ * cut at loops with enough calls or at those that a list names.
  *
- * Against damaged files: of executions without any event no more follow each other than
- * RFN_EMPTY_TRIPS_MAX, and each is of a body in the file. So a walk ends, after at most as many
- * steps as that times nodes times events: of a file that was made for it, far more than its bytes.
+ * Against damaged files: no more than RFN_EMPTY_TRIPS_MAX executions without an event follow each
+ * other. So a walk ends, after at most as many steps as that times nodes times events.
  */
 #ifndef RFN_ARCHIVE_WALK_H
 #define RFN_ARCHIVE_WALK_H
