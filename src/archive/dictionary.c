@@ -324,7 +324,8 @@ const char *rfn_dictionary_definitions(struct rfn_dictionary *dictionary,
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !fault; i++)
         fault = read_table(&context, &tables[i]);
     if (!fault) {
-        dictionary->calls = allocate(&context, dictionary->n_functions, sizeof *dictionary->calls);
+        dictionary->calls = rfn_arena_zeroed(&dictionary->arena, dictionary->n_functions,
+                                             sizeof *dictionary->calls);
         if (!dictionary->calls)
             return rfn_out_of_memory;
         for (uint32_t i = 0; i < dictionary->n_functions; i++)

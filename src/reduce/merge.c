@@ -327,15 +327,6 @@ static int merge_learn(void *state, const uint8_t *bytes, size_t size)
     return way->last ? rfn_stream_kinds_learn(&way->merge->streams, &reader) : 0;
 }
 
-static void begin_run(struct merge_way *way)
-{
-    for (int child = 0; child < RFN_EXCHANGE_CHILDREN; child++) {
-        for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
-            way->told[child][k] = way->merge->children[child][k].n;
-    }
-    count_again(&way->counted, merge_bytes(way->merge)); /* stays: numbers are looked up in it */
-}
-
 static void end_run(struct merge_way *way, int error)
 {
     struct rfn_merge *merge = way->merge;
