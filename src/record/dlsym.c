@@ -3,13 +3,9 @@
  * Interpreters (ctypes and cffi of Python, Julia) and plugins fetch functions from a handle of
  * MPI's library: dlsym(handle, "MPI_Send"). The recorder, which is another library, would not be
  * asked. So it exports dlsym. The answer is the recorder's function where the real dlsym's would be
- * MPI's own, from the library that the recorder passes calls on to; in every other case dlsym is
- * what it was:
- *
- *   - PMPI names, and names that the recorder has no function for
- *   - RTLD_DEFAULT finds the recorder anyway; RTLD_NEXT means what lies behind the caller, on
- * purpose
- *   - calls from the recorder and from MPI's libraries
+ * MPI's own, from the library that the recorder passes calls on to. PMPI names, other names,
+ * RTLD_DEFAULT (which finds the recorder anyway), RTLD_NEXT (what lies behind the caller, on
+ * purpose), and calls from the recorder and MPI's libraries get what they always did.
  *
  * The meaning of RTLD_NEXT depends on who calls. Therefore the exported function is a few
  * instructions that ask rec_symbol_for and then jump to the real one, with the caller's return

@@ -9,9 +9,8 @@
  *
  * The entry (fortran.gen.c) says that a call of MPI_Send is to come, and keeps its own frame, where
  * the call path starts. The first call of this function inside is the event, recorded by the C
- * wrapper. Any other call inside (a datatype made for an array section, say) is MPI's own matter
- * and passes through, as does a PMPI function that no entry waits for: a C program calls PMPI_Send
- * where it does not want to be seen.
+ * wrapper. Any other call inside (a datatype for an array section, say) passes through, as does a
+ * PMPI function that no entry waits for: a C program calls it where it does not want to be seen.
  *
  * Functions that the libraries do not pass on to C (attributes and callbacks) have entries that
  * record by themselves: their arguments are plain numbers.

@@ -124,18 +124,6 @@ static struct tally *tally_of(struct calls *calls, const struct rec_function *fu
     return block ? &block[number - (1u << bit)] : NULL;
 }
 
-/* The same, made if it is not there; NULL: no memory. */
-static struct tally *tally_make(struct calls *calls, const struct rec_function *function)
-{
-    struct tally *tally = tally_of(calls, function);
-    if (__builtin_expect(tally != NULL, 1))
-        return tally;
-    const unsigned bit = 31 - (unsigned)__builtin_clz(function->number + (1u << BLOCK_BITS));
-    struct tally *block = calloc((size_t)1 << bit, sizeof *block);
-    __atomic_store_n(&calls->blocks[bit - BLOCK_BITS], block, __ATOMIC_RELEASE);
-    return tally_of(calls, function);
-}
-
 static __attribute__((cold)) struct calls *calls_new(void)
 {
     struct calls *calls = calloc(1, sizeof *calls);
@@ -180,33 +168,26 @@ static void write_event(struct rec_stream *stream, uint32_t function, uint32_t s
         rec_stop("out of memory");
 }
 
-/* The sites and the region of a function in the thread's stream. */
-static bool know(struct rec_stream *stream, struct tally *tally,
-                 const struct rec_function *function)
-{
-    if (tally->known)
-        return true;
-    tally->word = rec_regions_name(stream, function->name);
-    if (tally->word < 0) {
-        rec_stop("out of memory for regions");
-        return false;
-    }
-    struct rec_sites *sites = &stream->sites;
-    tally->begin_site = rec_site_of_frame(sites, REC_FN_refrain_region_begin, &function->frame);
-    tally->end_site = rec_site_of_frame(sites, REC_FN_refrain_region_end, &function->frame);
-    tally->known = true;
-    return true;
-}
-
 static void write_begins(struct calls *calls, struct rec_stream *stream)
 {
+    const uint32_t begin = REC_FN_refrain_region_begin, end = REC_FN_refrain_region_end;
     for (size_t i = calls->first_held; i < calls->depth; i++) {
         struct call *call = &calls->stack[i];
-        struct tally *tally = tally_of(calls, call->function);
-        if (call->state != HELD || !know(stream, tally, call->function))
+        const struct rec_function *function = call->function;
+        struct tally *tally = tally_of(calls, function);
+        if (call->state != HELD)
             continue;
-        write_event(stream, REC_FN_refrain_region_begin, tally->begin_site, tally->word, 0,
-                    call->enter);
+        if (!tally->known) {
+            tally->word = rec_regions_name(stream, function->name);
+            if (tally->word < 0) {
+                rec_stop("out of memory for regions");
+                continue;
+            }
+            tally->begin_site = rec_site_of_frame(&stream->sites, begin, &function->frame);
+            tally->end_site = rec_site_of_frame(&stream->sites, end, &function->frame);
+            tally->known = true;
+        }
+        write_event(stream, begin, tally->begin_site, tally->word, 0, call->enter);
         call->order = rec_regions_next(stream);
         call->state = OPEN;
     }
@@ -343,29 +324,30 @@ static void push(struct calls *calls, struct tally *tally, const struct rec_func
     tally->open++;
 }
 
-/* What is on top was left by a jump when the new call's frame lies further out, or where its own
- * did. */
-static bool is_stale(const struct calls *calls, uintptr_t stack, uintptr_t where)
-{
-    if (!calls->depth)
-        return false;
-    const struct call *top = &calls->stack[calls->depth - 1];
-    return top->stack < stack || (top->stack == stack && top->where == where);
-}
-
 static void enter_in(const struct rec_function *function, uintptr_t stack, uintptr_t where)
 {
     struct calls *calls = own_calls ? own_calls : calls_new();
     if (!calls)
         return;
-    struct tally *tally = tally_make(calls, function);
+    struct tally *tally = tally_of(calls, function);
+    if (__builtin_expect(!tally, 0)) {
+        const unsigned bit = 31 - (unsigned)__builtin_clz(function->number + (1u << BLOCK_BITS));
+        struct tally *block = calloc((size_t)1 << bit, sizeof *block);
+        __atomic_store_n(&calls->blocks[bit - BLOCK_BITS], block, __ATOMIC_RELEASE);
+        tally = tally_of(calls, function);
+    }
     if (!tally)
         return;
     if (tally->off && !tally->open) {
         tally->unrecorded++;
         return;
     }
-    while (!is_inside() && is_stale(calls, stack, where)) {
+    while (!is_inside() && calls->depth) {
+        /* It was left by a jump when the new call's frame lies further out, or where its own did.
+         */
+        const struct call *top = &calls->stack[calls->depth - 1];
+        if (top->stack > stack || (top->stack == stack && top->where != where))
+            break;
         calls->beyond = 0;
         abandon(calls);
     }

@@ -88,24 +88,21 @@ static const char *symbol_at(uint32_t number, uint64_t offset)
 
 /* ---- names ---- */
 
-/* "libsolver.so+0x1f40" */
-static char *name_of_place(uint32_t number, uint64_t offset)
-{
-    const struct rec_module *module = rec_module(number);
-    const char *path = module ? module->path : "", *slash = strrchr(path, '/');
-    char *name;
-    int n = asprintf(&name, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)offset);
-    return n < 0 ? NULL : name;
-}
-
-/* The name to be freed, or NULL: not wanted. */
+/* The name to be freed, or NULL: not wanted. Without a symbol it is "libsolver.so+0x1f40". */
 static char *wanted_name(const struct rec_code *code, uintptr_t address)
 {
-    const char *symbol = symbol_at(code->module, address - code->bias);
-    char *plain = symbol ? rfn_demangle(symbol, false) : NULL;
-    char *name = plain    ? plain
-                 : symbol ? strdup(symbol)
-                          : name_of_place(code->module, address - code->bias);
+    const uint64_t offset = address - code->bias;
+    const char *symbol = symbol_at(code->module, offset);
+    char *name = symbol ? rfn_demangle(symbol, false) : NULL;
+    if (!name && symbol) {
+        name = strdup(symbol);
+    } else if (!name) {
+        const struct rec_module *module = rec_module(code->module);
+        const char *path = module ? module->path : "", *slash = strrchr(path, '/');
+        path = slash ? slash + 1 : path;
+        if (asprintf(&name, "%s+0x%llx", path, (unsigned long long)offset) < 0)
+            return NULL;
+    }
     if (!name || rfn_function_wanted(rec_options.functions, name, symbol))
         return name;
     free(name);

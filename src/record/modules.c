@@ -125,26 +125,18 @@ static int visit_module(struct dl_phdr_info *info, size_t size, void *data)
 
 /* ---- modules and their numbers ---- */
 
-static bool is_module(const struct rec_module *module, const struct found *found)
-{
-    return module->build_id_size == found->build_id_size &&
-           strcmp(module->path, found->path) == 0 &&
-           (!found->build_id_size ||
-            memcmp(module->build_id, found->build_id, found->build_id_size) == 0);
-}
-
 /* With the lock held. */
 static int number_of(const struct found *found, uint32_t *number)
 {
-    for (size_t i = 0; i < process.n_modules; i++) {
-        if (is_module(process.modules[i], found)) {
-            *number = (uint32_t)i;
+    size_t path_size = strlen(found->path) + 1, id_size = found->build_id_size;
+    for (*number = 0; *number < process.n_modules; ++*number) {
+        const struct rec_module *known = process.modules[*number];
+        if (known->build_id_size == id_size && strcmp(known->path, found->path) == 0 &&
+            (!id_size || memcmp(known->build_id, found->build_id, id_size) == 0))
             return 0;
-        }
     }
     RFN_TRY(RFN_GROW(process.modules, process.modules_capacity, process.n_modules + 1));
     /* One piece of memory: the module, its build-id, its path. Never freed. */
-    size_t path_size = strlen(found->path) + 1, id_size = found->build_id_size;
     struct rec_module *module = malloc(sizeof *module + id_size + path_size);
     if (!module)
         return RFN_E_NOMEM;
@@ -154,27 +146,20 @@ static int number_of(const struct found *found, uint32_t *number)
     char *path = memcpy(id + id_size, found->path, path_size);
     *module = (struct rec_module){
         .path = path, .build_id = id_size ? id : NULL, .build_id_size = id_size};
-    *number = (uint32_t)process.n_modules;
     process.modules[process.n_modules++] = module;
     return 0;
 }
 
-static bool known(uintptr_t address, struct rec_code *code)
+int rec_code_find(uintptr_t address, struct rec_code *code)
 {
     bool hit = false;
     pthread_mutex_lock(&process.lock);
     for (size_t i = process.n_codes; i-- > 0 && !hit;) {
-        hit = address - process.codes[i].start < process.codes[i].end - process.codes[i].start;
-        if (hit)
-            *code = process.codes[i];
+        *code = process.codes[i];
+        hit = address - code->start < code->end - code->start;
     }
     pthread_mutex_unlock(&process.lock);
-    return hit;
-}
-
-int rec_code_find(uintptr_t address, struct rec_code *code)
-{
-    if (known(address, code))
+    if (hit)
         return 0;
     struct found *found = calloc(1, sizeof *found); /* a path is too long for a small stack */
     if (!found)

@@ -21,10 +21,9 @@
  * after it has finished, inside another recorded call (MPI calling itself), or when recording has
  * stopped because of an error. While the program has recording switched off (MPI_Pcontrol) a call
  * goes all the way, so that the tables of handles stay right, but it has no site and no event.
- * Nothing here ever fails towards the program: an error stops
- * recording, is told once on standard error, and calls pass through from then on. A call that an
- * entry for Fortran has announced (fortran.h) is recorded as coming from where the entry was
- * called.
+ * Nothing here ever fails towards the program: an error stops recording, is told once on standard
+ * error, and calls pass through from then on. A call that an entry for Fortran has announced
+ * (fortran.h) is recorded as coming from where the entry was called.
  */
 #ifndef RFN_RECORD_RECORDER_H
 #define RFN_RECORD_RECORDER_H

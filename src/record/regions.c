@@ -63,12 +63,6 @@ static __thread uint32_t unseen[N_KINDS] REC_TLS_MODEL;
 
 /* ---- names ---- */
 
-static int64_t word_of(const char *text, size_t length)
-{
-    int64_t word = (int64_t)(rfn_hash_bytes(text, length) & INT64_MAX);
-    return word ? word : 1;
-}
-
 static int64_t add_name(struct rec_regions *regions, const char *text, size_t length, int64_t word)
 {
     RFN_TRY(RFN_GROW(regions->names, regions->names_capacity, regions->n_names + 1));
@@ -94,7 +88,8 @@ static int64_t find(struct rec_regions *regions, const char *text, size_t length
         if (name->length == length && memcmp(name->text, text, length) == 0)
             return known->number;
     }
-    const int64_t word = word_of(text, length);
+    int64_t word = (int64_t)(rfn_hash_bytes(text, length) & INT64_MAX);
+    word = word ? word : 1;
     const uint64_t *number = rfn_map_get(&regions->by_word, (uint64_t)word);
     const int64_t found = number ? (int64_t)*number
                           : add  ? add_name(regions, text, length, word)

@@ -1,10 +1,9 @@
 /* unwind.h - steps up the stack by the call frame information alone, for call paths.
  *
- * libunwind can do this too, but is made for debuggers: it asks the loader for the module of every
- * frame, which takes long in a process with a thousand modules, blocks signals meanwhile with
- * system calls, and keeps all registers. Here a step is: the rules for the return address (kept in
- * a small table, as the outer frames of all paths are the same), the CFA by them, two or three
- * words of memory. What the step has read are its facts (see sites.c), noted on the way.
+ * libunwind can do this too, but asks the loader for the module of every frame, blocks signals
+ * meanwhile with system calls, and keeps all registers. Here a step is: the rules for the return
+ * address (kept in a small table, as the outer frames of all paths are the same), the CFA by them,
+ * two or three words of memory. What the step has read are its facts (see sites.c).
  *
  * A step that the rules do not determine without doubt (code without call frame information, signal
  * handlers, registers that nobody saved) is not made: RFN_E_UNSUPPORTED. The caller then starts

@@ -1,10 +1,9 @@
 /* backlog.h - events that wait to be reduced together.
  *
  * Reducing an event touches its symbol, the symbol's columns, tables and the folding stack: dozens
- * of cache lines on as many pages. Where many ranks share a core, each turn that the system gives a
- * rank is a few calls long and starts with cold caches, so that each of these lines would be
- * fetched anew for every call. Here an event is only copied behind those before it; when the
- * backlog is full all are reduced one after the other, and what they touch is fetched once.
+ * of cache lines. Where many ranks share a core, a rank's turns are a few calls long and start with
+ * cold caches: each line would be fetched anew for every call. So an event is only copied behind
+ * those before it; when the backlog is full all are reduced, and what they touch is fetched once.
  *
  * An event's record: a header, then its input words, then its outcomes.
  */

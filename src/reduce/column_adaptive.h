@@ -1,15 +1,11 @@
 /* column_adaptive.h - the coder for short lists of small numbers that have an order: which
  * representative is executed, segment by segment.
  *
- * There is no table in front: how likely a value is follows from the values before it, and from
- * those of a *guide*, another column of as many values (the list of another process, that went
- * through the same at the same time). Each value is a few yes-or-no decisions. Eight models
- * predict each decision from different things known by then; what they say is weighed by how right
- * they have been so far, and the decision is coded with what that says, in a fraction of a bit if
- * it was expected. It takes some hundred nanoseconds per value, so it is for lists and not for
- * times.
- *
- * refrain-archive(5), Columns, 5: adaptive, has the arithmetic.
+ * How likely a value is follows from the values before it, and from those of a *guide*, another
+ * column of as many values (the list of another process that went through the same at the same
+ * time). Each value is a few yes-or-no decisions. Eight models predict each one, weighed by how
+ * right they have been so far; an expected one costs a fraction of a bit. It takes some hundred
+ * nanoseconds per value. refrain-archive(5), Columns, 5: adaptive, has the arithmetic.
  */
 #ifndef RFN_REDUCE_COLUMN_ADAPTIVE_H
 #define RFN_REDUCE_COLUMN_ADAPTIVE_H

@@ -1,6 +1,3 @@
-/* Which coder a block takes shows before it is coded, but for a few values, and runs so short that
- * they may as well be noise: there sizes decide.
- */
 #include "reduce/column_block.h"
 
 #include "reduce/column_adaptive.h"
@@ -46,9 +43,8 @@ static size_t varints_size(const int64_t *values, uint32_t n)
     return size;
 }
 
-static void put_varints(struct rfn_buf *out, const int64_t *values, uint32_t n, uint64_t count)
+static void put_values(struct rfn_buf *out, const int64_t *values, uint32_t n)
 {
-    rfn_block_head(out, RFN_CODER_VARINTS, count, varints_size(values, n));
     for (uint32_t i = 0; i < n; i++)
         rfn_buf_svarint(out, values[i]);
 }
@@ -61,16 +57,6 @@ static size_t runs_size(const int64_t *values, uint32_t n)
         size += varint_size(rfn_zigzag(values[i])) + varint_size(length - 1);
     }
     return size;
-}
-
-static void put_runs(struct rfn_buf *out, const int64_t *values, uint32_t n, uint64_t count)
-{
-    rfn_block_head(out, RFN_CODER_RUNS, count, runs_size(values, n));
-    for (uint32_t i = 0, length; i < n; i += length) {
-        length = rfn_run_length(values + i, n - i);
-        rfn_buf_svarint(out, values[i]);
-        rfn_buf_varint(out, length - 1);
-    }
 }
 
 /* Differences wrap around: they are right for all of int64. */
@@ -143,14 +129,10 @@ static unsigned bits_between(int64_t a, int64_t b)
  */
 static bool is_smooth(const int64_t *values, uint32_t n)
 {
-    uint32_t near = 0, far = 0, i = 1, half = n / 2, m = (n + 3) / 5;
-    for (; i < half; i += 5) {
+    uint32_t near = 0, far = 0, half = n / 2, m = (n + 3) / 5;
+    for (uint32_t i = 1; i < n; i += 5) {
         near += bits_between(values[i], values[i - 1]);
-        far += bits_between(values[i], values[i + half]);
-    }
-    for (; i < n; i += 5) {
-        near += bits_between(values[i], values[i - 1]);
-        far += bits_between(values[i], values[i - half]);
+        far += bits_between(values[i], values[i < half ? i + half : i - half]);
     }
     return near + m + m / 4 < far;
 }
@@ -197,19 +179,16 @@ static uint32_t find_broken_period(const int64_t *values, uint32_t n)
     return 0;
 }
 
-static uint32_t find_lag(const int64_t *values, uint32_t n)
-{
-    uint32_t lag = find_broken_period(values, n);
-    return lag || n < 16 || !is_smooth(values, n) ? lag : 1;
-}
-
 /* Codes the values as histogram, behind a head; nothing is written when that needs more than
  * `limit` bytes, or when there is no memory to try. */
 static bool try_histogram(struct rfn_buf *out, const int64_t *values, uint32_t n, uint64_t count,
                           size_t limit)
 {
     struct rfn_buf payload = RFN_BUF_INIT;
-    int error = rfn_column_histogram_encode(values, n, find_lag(values, n), &payload);
+    uint32_t lag = find_broken_period(values, n);
+    if (!lag && n >= 16 && is_smooth(values, n))
+        lag = 1;
+    int error = rfn_column_histogram_encode(values, n, lag, &payload);
     bool done = !error && payload.size <= limit;
     if (done) {
         rfn_block_head(out, RFN_CODER_HISTOGRAM, count, payload.size);
@@ -248,8 +227,7 @@ void rfn_block_put(struct rfn_buf *out, const int64_t *values, uint32_t n, uint6
                            varints_size(values, period));
         rfn_buf_varint(out, period);
         rfn_buf_svarint(out, step);
-        for (uint32_t i = 0; i < period; i++)
-            rfn_buf_svarint(out, values[i]);
+        put_values(out, values, period);
         return;
     }
     size_t varints = n < FEW ? varints_size(values, n) : SIZE_MAX;
@@ -257,10 +235,17 @@ void rfn_block_put(struct rfn_buf *out, const int64_t *values, uint32_t n, uint6
     size_t least = varints < runs ? varints : runs;
     if (n > 8 && try_histogram(out, values, n, count, least))
         return;
-    if (runs < varints)
-        put_runs(out, values, n, count);
-    else
-        put_varints(out, values, n, count);
+    if (runs >= varints) {
+        rfn_block_head(out, RFN_CODER_VARINTS, count, varints_size(values, n));
+        put_values(out, values, n);
+        return;
+    }
+    rfn_block_head(out, RFN_CODER_RUNS, count, runs);
+    for (uint32_t i = 0, length; i < n; i += length) {
+        length = rfn_run_length(values + i, n - i);
+        rfn_buf_svarint(out, values[i]);
+        rfn_buf_varint(out, length - 1);
+    }
 }
 
 /* ---- decoding ---- */

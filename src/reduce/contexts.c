@@ -15,20 +15,6 @@ void rfn_contexts_release(struct rfn_contexts *contexts)
     contexts->loops = NULL;
 }
 
-/* Of one execution of a list, those of inner loops once: at most `least` (they may double with each
- * level). */
-static uint32_t count_events(const struct rfn_contexts *contexts, const rfn_node *nodes, size_t n,
-                             const bool *counts)
-{
-    uint64_t events = 0;
-    for (size_t i = 0; i < n && events < contexts->least; i++) {
-        uint32_t index = rfn_node_index(nodes[i]);
-        events += rfn_node_is_loop(nodes[i]) ? contexts->loops[index].events
-                                             : !counts || counts[index];
-    }
-    return events < contexts->least ? (uint32_t)events : contexts->least;
-}
-
 uint32_t rfn_contexts_stretches(const struct rfn_contexts *contexts, const rfn_node *nodes,
                                 size_t n)
 {
@@ -42,8 +28,15 @@ uint32_t rfn_contexts_stretches(const struct rfn_contexts *contexts, const rfn_n
 int rfn_contexts_add(struct rfn_contexts *contexts, const rfn_node *body, size_t length,
                      const bool *counts)
 {
-    return rfn_contexts_add_as(contexts, body, length,
-                               count_events(contexts, body, length, counts));
+    /* Those of inner loops once; at most `least`, as they may double with each level. */
+    uint64_t events = 0;
+    for (size_t i = 0; i < length && events < contexts->least; i++) {
+        uint32_t index = rfn_node_index(body[i]);
+        events += rfn_node_is_loop(body[i]) ? contexts->loops[index].events
+                                            : !counts || counts[index];
+    }
+    events = events < contexts->least ? events : contexts->least;
+    return rfn_contexts_add_as(contexts, body, length, (uint32_t)events);
 }
 
 int rfn_contexts_add_as(struct rfn_contexts *contexts, const rfn_node *body, size_t length,

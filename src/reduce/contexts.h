@@ -1,11 +1,10 @@
 /* contexts.h - where segments are cut, and what their contexts are (doc/trace-profiling.md).
  *
  * A loop cuts when its body has enough events; where the program sets marks, only those count, and
- * one is enough. The nodes of a list
- * between two loops that cut are a stretch, and the stretches of loops that cut are contexts,
- * numbered through the loops in order of their numbers. Both follow from the bodies alone, which
- * never change: so a structure that still grows only gets more contexts, and those it has stay what
- * they are. The stretches of the top, a list that does grow, are numbered apart.
+ * one is enough. The nodes of a list between two loops that cut are a stretch, and the stretches of
+ * loops that cut are contexts, numbered in order of the loops. All of that follows from the bodies,
+ * which never change: a structure that grows only gets more contexts. The stretches of the top, a
+ * list that does grow, are numbered apart.
  */
 #ifndef RFN_REDUCE_CONTEXTS_H
 #define RFN_REDUCE_CONTEXTS_H

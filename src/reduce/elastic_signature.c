@@ -136,17 +136,6 @@ __attribute__((noinline)) static int take_new(struct rfn_elastic *elastic, struc
     return 0;
 }
 
-static int take_known(struct rfn_elastic *elastic, const struct step *step, uint64_t letter)
-{
-    elastic->state = step->to;
-    if (elastic->state == elastic->levels_state) {
-        elastic->n_waiting = 0;
-        return 0;
-    }
-    elastic->steps->waiting[elastic->n_waiting++] = letter;
-    return elastic->n_waiting == WAITING ? catch_up(elastic) : 0;
-}
-
 int rfn_elastic_append(struct rfn_elastic *elastic, uint64_t letter)
 {
     if (letter == elastic->letter)
@@ -158,8 +147,15 @@ int rfn_elastic_append(struct rfn_elastic *elastic, uint64_t letter)
     elastic->letter = letter;
     elastic->taken++;
     for (; step < set + WAYS && step->letter; step++) {
-        if (step->letter == letter && step->from == state)
-            return take_known(elastic, step, letter);
+        if (step->letter != letter || step->from != state)
+            continue;
+        elastic->state = step->to;
+        if (elastic->state == elastic->levels_state) {
+            elastic->n_waiting = 0;
+            return 0;
+        }
+        elastic->steps->waiting[elastic->n_waiting++] = letter;
+        return elastic->n_waiting == WAITING ? catch_up(elastic) : 0;
     }
     return take_new(elastic, step < set + WAYS ? step : set + key % WAYS, letter);
 }

@@ -1,8 +1,8 @@
 /* execution_lists.h - the lists of a stream's profile (stream_profile.h): which representative is
  * executed when, and what corrects its start.
  *
- * One pass over the segments makes them, after the last segment. A pass may also come before, over
- * the segments so far, and then codes what it makes: the end has only to go over what came since.
+ * One pass over the segments makes them, after the last one. A pass that comes before codes what it
+ * makes: the end has only to go over what came since.
  *
  * A list counts representatives in order of first execution. That order is known at once, until the
  * store widens a threshold: then others are executed, and all begins anew. Corrections depend on

@@ -28,19 +28,6 @@ static bool is_near(const struct rfn_criterion *criterion, int64_t shorter, int6
     return (double)longer - (double)shorter <= rfn_criterion_allowed(criterion, (double)longer);
 }
 
-/* The lowest-numbered near class; RFN_NO_LENGTH_CLASS: there is none. Leaders are not near each
- * other, so few are near a length. */
-static uint32_t find_near(const struct rfn_length_classes *classes,
-                          const struct rfn_criterion *criterion, int64_t length, size_t place)
-{
-    uint32_t found = RFN_NO_LENGTH_CLASS;
-    for (size_t i = place; i < classes->n && is_near(criterion, length, leader_at(classes, i)); i++)
-        found = classes->ascending[i] < found ? classes->ascending[i] : found;
-    for (size_t i = place; i > 0 && is_near(criterion, leader_at(classes, i - 1), length); i--)
-        found = classes->ascending[i - 1] < found ? classes->ascending[i - 1] : found;
-    return found;
-}
-
 int rfn_length_classes_find(struct rfn_length_classes *classes,
                             const struct rfn_criterion *criterion, int64_t length, uint32_t *number)
 {
@@ -53,7 +40,13 @@ int rfn_length_classes_find(struct rfn_length_classes *classes,
         else
             high = middle;
     }
-    *number = find_near(classes, criterion, length, place);
+    /* The lowest-numbered near class. Leaders are not near each other, so few are near a length. */
+    const uint32_t *numbers = classes->ascending;
+    *number = RFN_NO_LENGTH_CLASS;
+    for (size_t i = place; i < classes->n && is_near(criterion, length, leader_at(classes, i)); i++)
+        *number = numbers[i] < *number ? numbers[i] : *number;
+    for (size_t i = place; i > 0 && is_near(criterion, leader_at(classes, i - 1), length); i--)
+        *number = numbers[i - 1] < *number ? numbers[i - 1] : *number;
     if (*number != RFN_NO_LENGTH_CLASS || classes->n == RFN_LENGTH_CLASSES_MAX)
         return 0;
     RFN_TRY(RFN_GROW(classes->classes, classes->capacity, classes->n + 1));

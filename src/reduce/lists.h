@@ -3,10 +3,9 @@
  * Array arguments (counts of a v-collective, requests of a Waitall, names) are one word in an
  * event: the number of the list. Numbers count from 1 in order of first use; 0 is the empty list.
  *
- * A program may have very many lists: a loop of Waitany over n requests has up to n different ones
- * in each turn, and they differ from turn to turn. But each is nearly a copy of an earlier one. So
- * a list is kept as varints, in blocks that are compressed when they are full, and is recognized by
- * a 128-bit hash of its words.
+ * A loop of Waitany over n requests may have up to n new lists in each turn, each nearly a copy of
+ * an earlier one. So a list is kept as varints, in blocks that are compressed when they are full,
+ * and is recognized by a 128-bit hash of its words.
  *
  * Memory stays bounded: full blocks can move to a spill, and no more than RFN_LISTS_KNOWN lists are
  * recognized. When there are that many, those that have not come again since the last time are

@@ -82,17 +82,16 @@ static int count_steps(struct work *work, uint64_t n)
 
 static const struct fixed nothing = {.power = 1};
 
-static uint64_t times(uint64_t a, uint64_t b)
-{
-    __extension__ unsigned __int128 product = (unsigned __int128)a * b;
-    uint64_t sum = (uint64_t)(product & prime) + (uint64_t)(product >> 61);
-    return sum >= prime ? sum - prime : sum;
-}
-
 static uint64_t plus(uint64_t a, uint64_t b)
 {
     uint64_t sum = a + b;
     return sum >= prime ? sum - prime : sum;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    __extension__ unsigned __int128 product = (unsigned __int128)a * b;
+    return plus((uint64_t)(product & prime), (uint64_t)(product >> 61));
 }
 
 static struct fixed fixed_join(const struct fixed *a, const struct fixed *b)
@@ -103,17 +102,6 @@ static struct fixed fixed_join(const struct fixed *a, const struct fixed *b)
     for (unsigned i = 0; i < PERIOD; i++)
         both.x[i] = a->x[i] ^ b->x[(i + a->length) % PERIOD];
     return both;
-}
-
-static struct fixed fixed_repeat(struct fixed of, uint64_t n)
-{
-    struct fixed all = nothing;
-    for (; n; n >>= 1) {
-        if (n & 1)
-            all = fixed_join(&all, &of);
-        of = fixed_join(&of, &of);
-    }
-    return all;
 }
 
 static int add_letter(struct work *work, struct element *to, uint32_t symbol)
@@ -141,7 +129,12 @@ static int add_loop(struct work *work, struct element *to, const struct loop *lo
         return rfn_path_word_append(&to->word, &work->alphabet, loop->body.word.letters,
                                     loop->body.word.n);
     }
-    struct fixed all = fixed_repeat(loop->body.fixed, (uint64_t)trips);
+    struct fixed all = nothing, power = loop->body.fixed; /* 1, 2, 4, ... trips */
+    for (; trips; trips >>= 1) {
+        if (trips & 1)
+            all = fixed_join(&all, &power);
+        power = fixed_join(&power, &power);
+    }
     to->fixed = fixed_join(&to->fixed, &all);
     return 0;
 }

@@ -34,38 +34,11 @@ static int64_t shifted(const struct rfn_rank_expression *expression, uint32_t ra
     return value;
 }
 
-static int64_t permuted(const struct rfn_rank_expression *expression, uint32_t rank)
-{
-    uint32_t at[D] = {0};
-    int64_t value = 0;
-    coordinates(expression, rank, at);
-    for (uint32_t i = 0; i < expression->n_dimensions; i++)
-        value = value * expression->dimensions[expression->order[i]] + at[expression->order[i]];
-    return value;
-}
-
-static int64_t affine(const struct rfn_rank_expression *expression, uint32_t rank)
-{
-    uint32_t at[D] = {0};
-    uint64_t value = (uint64_t)expression->offset;
-    coordinates(expression, rank, at);
-    for (uint32_t i = 0; i < expression->n_dimensions; i++)
-        value += (uint64_t)expression->factors[i] * at[i];
-    return (int64_t)value;
-}
-
-static int64_t formula_value(const struct rfn_rank_expression *expression, uint32_t rank,
-                             uint32_t size)
-{
-    int64_t value;
-    if (!rfn_formula_value(expression->formula, expression->formula_size, rank, size, &value))
-        value = 0;
-    return expression->coded ? (int64_t)rfn_zigzag(value) : value;
-}
-
 int64_t rfn_rank_expression_value(const struct rfn_rank_expression *expression, uint32_t rank,
                                   uint32_t size)
 {
+    uint32_t at[D] = {0}, n = expression->n_dimensions;
+    int64_t value = 0;
     switch (expression->form) {
     case RFN_EXPRESSION_OFFSET:
         return (int64_t)((uint64_t)expression->offset + rank);
@@ -74,11 +47,20 @@ int64_t rfn_rank_expression_value(const struct rfn_rank_expression *expression, 
     case RFN_EXPRESSION_XOR:
         return expression->offset ^ (int64_t)rank;
     case RFN_EXPRESSION_PERMUTED:
-        return permuted(expression, rank);
+        coordinates(expression, rank, at);
+        for (uint32_t i = 0; i < n; i++)
+            value = value * expression->dimensions[expression->order[i]] + at[expression->order[i]];
+        return value;
     case RFN_EXPRESSION_AFFINE:
-        return affine(expression, rank);
+        coordinates(expression, rank, at);
+        value = expression->offset;
+        for (uint32_t i = 0; i < n; i++)
+            value = (int64_t)((uint64_t)value + (uint64_t)expression->factors[i] * at[i]);
+        return value;
     case RFN_EXPRESSION_FORMULA:
-        return formula_value(expression, rank, size);
+        if (!rfn_formula_value(expression->formula, expression->formula_size, rank, size, &value))
+            value = 0;
+        return expression->coded ? (int64_t)rfn_zigzag(value) : value;
     default:
         return expression->offset;
     }

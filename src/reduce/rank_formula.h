@@ -2,17 +2,12 @@
  *
  * For parameters that differ from rank to rank in a way that none of the forms of rank_expression.h
  * gives. Archives keep them as text, so the language is part of the format (refrain-archive(5),
- * Formulas) and of what people write (refrain-reduce(1)): numbers of 64 bits with sign, r, n and
- * null (MPI_PROC_NULL), the operators of C with its precedence, ?:, min and max. What differs from
- * C:
+ * Formulas, defines it). It differs from C in that / and % round down, and in that a result that 64
+ * bits do not hold, a division by 0 and a shift by less than 0 or more than 63 have no value, nor
+ * has what is made of them; && and || and ?: only look at what they need.
  *
- *   - / and % round down: -1 / n is -1, -1 % n is n - 1;
- *   - a result that 64 bits do not hold, a division by 0 and a shift by less than 0 or more than 63
- *     have no value, nor has what is made of them; && and || and ?: only look at what they need.
- *
- * The text is looked at anew for each value, in one pass that needs no memory: a sequence has one
- * formula and a value per rank, each in a time linear in the text. Any bytes may be given: what is
- * no formula is told apart from a formula without a value, nothing is undefined.
+ * Each value takes one pass over the text and no memory. Any bytes may be given: what is no formula
+ * is told apart from a formula without a value, nothing is undefined.
  */
 #ifndef RFN_REDUCE_RANK_FORMULA_H
 #define RFN_REDUCE_RANK_FORMULA_H

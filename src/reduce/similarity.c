@@ -68,11 +68,8 @@ static bool parse_threshold(const char *text, struct rfn_criterion *criterion)
 {
     /* strtod takes spaces, signs, "nan", hexadecimal numbers, too. */
     size_t digits = strspn(text, "0123456789.eE+-");
-    if (!*text || !strchr("0123456789.", *text) || (text[digits] && text[digits] != ':'))
-        return false;
-    if (!parse_number(text, digits, &criterion->threshold))
-        return false;
-    if (criterion->method->averages)
+    if (!*text || !strchr("0123456789.", *text) || (text[digits] && text[digits] != ':') ||
+        !parse_number(text, digits, &criterion->threshold) || criterion->method->averages)
         return false;
     double threshold = criterion->threshold;
     bool whole = threshold >= 1 && threshold <= UINT32_MAX &&

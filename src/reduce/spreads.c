@@ -10,28 +10,27 @@ struct rfn_hash128 rfn_sites_digest(struct rfn_hash128 before, uint64_t function
     return rfn_hash128_bytes(words, sizeof words);
 }
 
-/* Digests whose low halves agree but which differ go under the next key. NULL: out of memory. */
+/* The digest's cluster, which gets streams. Digests whose low halves agree but which differ go
+ * under the next key. NULL: out of memory. */
 static struct rfn_cluster_sums *cluster_of(struct rfn_spreads *spreads, struct rfn_hash128 digest,
-                                           uint64_t stream)
+                                           uint64_t first, uint64_t streams)
 {
     const uint64_t *number;
     uint64_t key = digest.low;
     for (; (number = rfn_map_get(&spreads->by_digest, key)); key++) {
-        if (rfn_hash128_equal(spreads->clusters[*number].digest, digest))
-            return &spreads->clusters[*number];
+        struct rfn_cluster_sums *cluster = &spreads->clusters[*number];
+        if (!rfn_hash128_equal(cluster->digest, digest))
+            continue;
+        cluster->first_stream = first < cluster->first_stream ? first : cluster->first_stream;
+        cluster->streams += streams;
+        return cluster;
     }
     if (RFN_GROW(spreads->clusters, spreads->capacity, spreads->n + 1) < 0 ||
         rfn_map_put(&spreads->by_digest, key, spreads->n) < 0)
         return NULL;
-    spreads->clusters[spreads->n] = (struct rfn_cluster_sums){.digest = digest,
-                                                              .first_stream = stream};
+    spreads->clusters[spreads->n] = (struct rfn_cluster_sums){
+        .digest = digest, .first_stream = first, .streams = streams};
     return &spreads->clusters[spreads->n++];
-}
-
-static void count_streams(struct rfn_cluster_sums *cluster, uint64_t first, uint64_t streams)
-{
-    cluster->first_stream = first < cluster->first_stream ? first : cluster->first_stream;
-    cluster->streams += streams;
 }
 
 static int count_bytes(struct rfn_spreads *spreads, size_t before, size_t after)
@@ -43,11 +42,10 @@ static int count_bytes(struct rfn_spreads *spreads, size_t before, size_t after)
 int rfn_spreads_add(struct rfn_spreads *spreads, struct rfn_hash128 digest, uint64_t stream,
                     const struct rfn_spread_table *table)
 {
-    struct rfn_cluster_sums *cluster = cluster_of(spreads, digest, stream);
+    struct rfn_cluster_sums *cluster = cluster_of(spreads, digest, stream, 1);
     if (!cluster)
         return RFN_E_NOMEM;
     size_t before = cluster->table.bytes;
-    count_streams(cluster, stream, 1);
     RFN_TRY(rfn_spread_table_merge(&cluster->table, table));
     return count_bytes(spreads, before, cluster->table.bytes);
 }
@@ -83,11 +81,10 @@ static int read_cluster(struct rfn_spreads *spreads, struct rfn_reader *reader)
     uint64_t first = rfn_reader_varint(reader), streams = rfn_reader_varint(reader);
     if (reader->failed)
         return RFN_E_EXCHANGE;
-    struct rfn_cluster_sums *cluster = cluster_of(spreads, digest, first);
+    struct rfn_cluster_sums *cluster = cluster_of(spreads, digest, first, streams);
     if (!cluster)
         return RFN_E_NOMEM;
     size_t before = cluster->table.bytes;
-    count_streams(cluster, first, streams);
     RFN_TRY(rfn_spread_table_read(&cluster->table, reader));
     return count_bytes(spreads, before, cluster->table.bytes);
 }

@@ -12,10 +12,10 @@
  *   symbol, numbered in order of first occurrence (symbol_table.h).
  * - Moved parameters (site_inputs.h). When an input of a site has had too many values (or a site
  *   has too many symbols: the input with most values), it moves to a column: from then on the
- *   site's events go to symbols without it. For the events before, symbols that differ in nothing
- *   else are joined, and the sequence is folded again: a pass over all events (join_symbols.h).
- *   A pass comes at once while passes have not gone over more than all events, else later, for all
- *   inputs moved since, at the latest at the end: so passes cost at most twice the rest.
+ *   site's events go to symbols without it. For the events before, a pass over all joins symbols
+ *   that differ in nothing else and folds again (join_symbols.h). It comes at once while passes
+ *   have not gone over more than all events, else for several inputs together, at the latest at
+ *   the end: so passes cost at most twice the rest.
  * - Columns per symbol: gap (since the exit of the event before), duration, outcomes, moved inputs,
  *   and for failed polls count and time inside. Times only with times on.
  * - Volumes, when on: what a counter counted inside the call, and outside of MPI since the event
@@ -27,11 +27,11 @@
  * proportion.
  *
  * Reduced times. Columns of what is measured last only until they take too much memory, or until
- * the end: then the time sink takes what they hold, and they are empty again. That is an epoch. Its
- * structure stays: the fold is frozen, and not folded again, which would cut other segments than
- * those compared. So an input that moves later moves only for what is to come; symbols from before
- * stay beside those of the new form, at most as many as an input may have values. With too little
- * memory an epoch comes first; then the sink holds less as far as that helps; only then the spill.
+ * the end: then the time sink empties them. That is an epoch. Its structure stays: the fold is
+ * frozen, and not folded again, which would cut other segments than those compared. So an input
+ * that moves later moves only for what is to come; symbols from before stay beside the new ones.
+ * With too little memory an epoch comes first; then the sink holds less as far as that helps; only
+ * then the spill.
  *
  * Everything else is lossless. No MPI and no clock here: tests and benchmarks drive this directly.
  */

@@ -4,10 +4,9 @@
  * Segments are put in once, in order. A segment that is like an earlier one leaves three small
  * numbers in columns: its context, its number in the store (store.h), and how late it began: the
  * start less where the segment before ends by its representative's own length, in eighths of the
- * tolerance of starts. The rest is carried on to the next, so that errors do not add up. How long a
- * representative's executions take on average (its pace), and which ones were widened away, is
- * known after the last segment; then `finish` makes the columns of PROFILE, without the segments.
- * (rfn_stream_profile_code_ahead takes averages before, and codes what follows from them.)
+ * tolerance of starts, with a remainder that is carried on. After the last segment, `finish` knows
+ * how long a representative's executions take on average (its pace), and which were widened away,
+ * and makes the columns of PROFILE. (rfn_stream_profile_code_ahead does part of that before.)
  *
  * Segments of the top are executed once each and not compared with anything; nor are those that
  * come when the store is full. Both are *loose*: their times lie in columns, too.

@@ -286,17 +286,6 @@ static inline bool matches(const struct search *search, uint32_t number)
                                 rfn_larger(search->allowed, index->allowed[number]));
 }
 
-static void search_leaf(struct search *search, const uint32_t *order, uint32_t n)
-{
-    search->index->visits++;
-    for (uint32_t i = 0; i < n && order[i] < search->found; i++) {
-        if (matches(search, order[i])) {
-            search->found = order[i];
-            return; /* they ascend */
-        }
-    }
-}
-
 /* What the bound of a half becomes. An edge is the highest (side 0) or the lowest of its half. The
  * vector may be within the half, or nearer to this edge than to one farther up: then the bound
  * stays as it is. *share: of this coordinate; *now: what it becomes. */
@@ -329,10 +318,15 @@ static void search_node(struct search *search, size_t at, const uint32_t *order,
         uint32_t left = side ? n - node->left : node->left;
         if (below > search->limit && below > half->allowed * margin)
             continue;
-        if (left <= LEAF)
-            search_leaf(search, first, left);
-        else
+        if (left > LEAF) {
             search_node(search, side ? node->right : at + 1, first, left, below);
+            continue;
+        }
+        search->index->visits++;
+        for (uint32_t k = 0; k < left && first[k] < search->found; k++) { /* they ascend */
+            if (matches(search, first[k]))
+                search->found = first[k];
+        }
     }
     *share = before;
 }
