@@ -3,7 +3,6 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "event/symbolize.h"
-#include "record/describe.h"
 #include "record/modules.h"
 #include "record/options.h"
 #include "refrain/demangle.h"
@@ -72,7 +71,8 @@ static void read_module(uint32_t number)
     if (!process.symbolizer)
         process.symbolizer = rfn_symbolizer_new();
     const int own = process.symbolizer && module
-                        ? rfn_symbolizer_module(process.symbolizer, rec_module_path(module),
+                        ? rfn_symbolizer_module(process.symbolizer,
+                                                rec_module_path(module, rec_options.executable),
                                                 module->build_id, module->build_id_size)
                         : -1;
     if (own >= 0)
