@@ -1,8 +1,8 @@
 #include "record/archive_file.h"
 
 #include "base/system.h"
+#include "record/job.h"
 #include "record/options.h"
-#include "record/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static int name_alone(char *path, size_t size)
     size_t length = strlen(path), stem = length;
     if (length > 4 && strcmp(path + length - 4, ".rfn") == 0)
         stem -= 4;
-    snprintf(suffix, sizeof suffix, ".rank%d%s", rec_place_rank(), path + stem);
+    snprintf(suffix, sizeof suffix, ".rank%d%s", rec_job_rank(), path + stem);
     if (stem + strlen(suffix) >= size)
         return RFN_E_IO;
     memcpy(path + stem, suffix, strlen(suffix) + 1);

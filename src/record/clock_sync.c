@@ -1,12 +1,10 @@
 #include "record/clock_sync.h"
 
 #include "archive/host_clocks.h"
-#include "record/describe.h"
-#include "record/finish.h"
-#include "record/one_node.h"
+#include "archive/pack.h"
+#include "record/job.h"
 #include "record/options.h"
 #include "record/patience.h"
-#include "record/place.h"
 
 #include <stdlib.h>
 
@@ -151,7 +149,7 @@ static void measure(MPI_Comm comm, const struct rfn_buf *nodes, size_t self,
 uint64_t rec_clock_sync_host(void)
 {
     struct rfn_buf content = RFN_BUF_INIT;
-    rec_host_content(&content);
+    rec_job_host(&content);
     uint64_t hash = rfn_hash_bytes(content.data, content.size);
     rfn_buf_release(&content);
     return hash;
@@ -168,19 +166,20 @@ static struct own {
 /* ---- when ---- */
 
 #ifndef RFN_FLAVOUR_SMPI /* whose ranks have one clock */
-/* What was found out once stays: the program may change its environment. */
-bool rec_clock_sync_wanted(void)
+/* Whether the ranks compare clocks, unless it turns out that they are on one node. What was found
+ * out once stays: the program may change its environment. */
+static bool is_wanted(void)
 {
     static enum { UNKNOWN, NO, YES } wanted;
-    if (!wanted && rec_place_learn()) {
-        bool may = rec_place_size() > 1 && rec_options.clock_sync != REC_CLOCK_SYNC_NEVER;
+    if (!wanted && rec_job_learn()) {
+        bool may = rec_job_size() > 1 && rec_options.clock_sync != REC_CLOCK_SYNC_NEVER;
         bool must = rec_options.clock_sync == REC_CLOCK_SYNC_ALWAYS;
-        wanted = may && (must || !rec_on_one_node(rec_place_size())) ? YES : NO;
+        wanted = may && (must || !rec_job_on_one_node(rec_job_size())) ? YES : NO;
     }
     return wanted == YES;
 }
 #else
-bool rec_clock_sync_wanted(void)
+static bool is_wanted(void)
 {
     return false;
 }
@@ -189,7 +188,7 @@ bool rec_clock_sync_wanted(void)
 /* Whether rank 0 wants it, and an archive as it was asked for has times of these clocks. */
 static bool first_wants(struct rec_exchange *exchange)
 {
-    uint64_t word = rec_clock_sync_wanted() && rec_options.times && rec_clock.kind != REC_CLOCK_MPI;
+    uint64_t word = is_wanted() && rec_options.times && rec_clock.kind != REC_CLOCK_MPI;
     return rfn_exchange_tell(&exchange->exchange, &word) == 0 && word;
 }
 
@@ -216,7 +215,7 @@ void rec_clock_sync_start(void)
 {
     struct rec_patience patience;
     struct rec_exchange exchange;
-    if (!rec_clock_sync_wanted())
+    if (!is_wanted())
         return;
     rec_patience_begin(&patience, "start MPI and compare their clocks");
     if (rec_exchange_open(&exchange, true) == 0) {

@@ -10,7 +10,7 @@
  * goes to the archive (CLOCKS), where the stamps of events stay as they were read.
  *
  * A node is a host name, as it is in the archive. A job on one node does not measure. Where the
- * launcher says that it is one (one_node.h) no message is sent when MPI starts; otherwise the ranks
+ * launcher says that it is one (job.h) no message is sent when MPI starts; otherwise the ranks
  * tell each other their hosts, on a communicator of the recorder's own. REFRAIN_CLOCK_SYNC=always
  * does that whatever the launcher says, never does nothing. It must be the same for all ranks.
  * Nothing is measured where rank 0 records no times.
@@ -23,10 +23,6 @@
 #include "refrain/archive.h"
 
 #include <stddef.h>
-
-/* Whether the ranks compare clocks, unless it turns out that they are on one node. Once MPI is up;
- * it must be the same for all ranks, which wait for each other. */
-bool rec_clock_sync_wanted(void);
 
 /* Collective over the job, in MPI_Init, when it has succeeded. */
 void rec_clock_sync_start(void);

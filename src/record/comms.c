@@ -26,8 +26,8 @@
 #include "record/comms.h"
 #include "base/grow.h"
 #include "base/map.h"
+#include "record/job.h"
 #include "record/params.h"
-#include "record/place.h"
 #include "record/tables.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static size_t comms_capacity;
 static struct rfn_map by_handle; /* handle to number */
 static struct rfn_map ordinals;  /* key of a creation to how many there were */
 static struct rfn_map groups;    /* hash to struct rec_ranks */
-static MPI_Group world_group;    /* borrowed from place.h */
+static MPI_Group world_group;    /* borrowed from job.h */
 static uint64_t removals;        /* of handles, see tables.h */
 static bool awake;               /* the first two communicators are there */
 unsigned rec_comms_on_their_way; /* entries with later_of */
@@ -279,7 +279,7 @@ static uint64_t creation_key(struct rec_call *call, enum rule rule, uint64_t mem
 static int wake(void)
 {
     int size = 0, rank = 0;
-    RFN_TRY(rec_place_group(&world_group));
+    RFN_TRY(rec_job_group(&world_group));
     rec_mpi.MPI_Group_size(world_group, &size);
     rec_mpi.MPI_Group_rank(world_group, &rank);
     const struct rec_ranks *all = world_ranks((uint32_t)size);
@@ -293,7 +293,7 @@ static int wake(void)
     set_members(world, all, NULL);
     self->identity = rfn_hash_bytes("MPI_COMM_SELF", 13);
     set_members(self, me, NULL);
-    if (rec_place_in_world()) {
+    if (rec_job_in_world()) {
         RFN_TRY(bind_handle(world, MPI_COMM_WORLD));
         RFN_TRY(bind_handle(self, MPI_COMM_SELF));
     }
@@ -444,7 +444,7 @@ void rec_comms_release(void)
     int finalized = 1;
     rec_mpi.MPI_Finalized(&finalized);
     if (awake && !finalized)
-        rec_place_release();
+        rec_job_release();
     awake = false;
 }
 

@@ -1,7 +1,7 @@
 #include "record/describe.h"
 
 #include "record/comms.h"
-#include "record/finish.h"
+#include "record/job.h"
 #include "record/options.h"
 #include "record/regions.h"
 #include "record/types.h"
@@ -12,23 +12,12 @@
 
 /* ---- modules and paths ---- */
 
-/* SMPI loads a copy of the program per rank and removes it at once; the program itself, which has
- * the same build-id, stands for them. */
-const char *rec_module_path(const struct rec_module *module)
-{
-#ifdef RFN_FLAVOUR_SMPI
-    if (rec_options.executable && access(module->path, R_OK) != 0)
-        return rec_options.executable;
-#endif
-    return module->path;
-}
-
 /* The hash of a module: of its build-id, which is the same wherever the file lies, else of all. */
 static int define_module(struct rfn_merge *merge, uint32_t number, uint64_t *hash)
 {
     const struct rec_module *module = rec_module(number);
     struct rfn_buf content = RFN_BUF_INIT;
-    rfn_buf_string(&content, rec_module_path(module));
+    rfn_buf_string(&content, rec_module_path(module, rec_options.executable));
     rfn_buf_blob(&content, module->build_id, module->build_id_size);
     uint64_t id = module->build_id_size ? rfn_hash_bytes(module->build_id, module->build_id_size)
                                         : rfn_hash_bytes(content.data, content.size);
@@ -194,32 +183,10 @@ static int describe_comms(struct rec_description *description, struct rfn_merge 
     return 0;
 }
 
-/* Of this host; 0: not known. Simulated hosts have those of the platform, which matter to nobody.
- */
-static uint64_t cores(void)
-{
-#ifdef RFN_FLAVOUR_SMPI
-    return 0;
-#else
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (uint64_t)n : 0;
-#endif
-}
-
-int rec_host_content(struct rfn_buf *content)
-{
-    char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
-    int length = 0;
-    rec_mpi.MPI_Get_processor_name(name, &length);
-    rfn_buf_string(content, name);
-    rfn_buf_varint(content, cores());
-    return rfn_buf_status(content);
-}
-
 static int describe_host(struct rec_description *description, struct rfn_merge *merge)
 {
     struct rfn_buf content = RFN_BUF_INIT;
-    int error = rec_host_content(&content);
+    int error = rec_job_host(&content);
     if (!error)
         error = rfn_merge_define(merge, RFN_DEFINITION_HOST, 0, content.data, content.size,
                                  &description->host);

@@ -26,10 +26,6 @@ struct rec_description {
     uint64_t host;
 };
 
-/* Where the module's file is. Borrowed. */
-const char *rec_module_path(const struct rec_module *module);
-/* The definition of the process's host; its hash is that of these bytes. */
-int rec_host_content(struct rfn_buf *content);
 /* Contributes all definitions of the process to the merge and notes their hashes. alone: also those
  * that another process would contribute. */
 int rec_describe(struct rec_description *description, struct rfn_merge *merge, int world_rank,

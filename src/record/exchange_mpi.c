@@ -1,6 +1,6 @@
 #include "record/exchange_mpi.h"
 
-#include "record/place.h"
+#include "record/job.h"
 
 #include <string.h>
 #include <time.h>
@@ -162,9 +162,9 @@ int rec_exchange_open(struct rec_exchange *exchange, bool in_init)
     *exchange = (struct rec_exchange){
         .exchange = {
             .context = exchange, .send = send_bytes, .receive = receive_bytes, .tell = tell}};
-    const MPI_Comm world = rec_place_comm();
+    const MPI_Comm world = rec_job_comm();
     MPI_Group group;
-    if (world == MPI_COMM_NULL || rec_place_group(&group) < 0)
+    if (world == MPI_COMM_NULL || rec_job_group(&group) < 0)
         return RFN_E_EXCHANGE;
     rec_mpi.MPI_Comm_get_errhandler(world, &programs);
     rec_mpi.MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);

@@ -11,7 +11,7 @@ struct rec_exchange {
     MPI_Comm comm;
 };
 
-/* Collective over the job (place.h). The communicator is made from the group, not duplicated, so no
+/* Collective over the job (job.h). The communicator is made from the group, not duplicated, so no
  * attribute callbacks of the program run; errors on it return. in_init: it is not known whether all
  * ranks are recorded; if some are not, the others wait, and no message of the program's is another
  * one. RFN_E_EXCHANGE: there is none. */

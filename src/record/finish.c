@@ -31,12 +31,12 @@
 #include "archive/forced_parameters.h"
 #include "record/clock_sync.h"
 #include "record/exchange_mpi.h"
+#include "record/job.h"
 #include "record/meetings.h"
 #include "record/moved_inputs.h"
 #include "record/notice.h"
 #include "record/options.h"
 #include "record/patience.h"
-#include "record/place.h"
 #include "record/regions.h"
 #include "record/say.h"
 #include "reduce/stream_reduction.h"
@@ -46,36 +46,11 @@
 #include <string.h>
 #include <time.h>
 
-bool rec_is_first_rank(void)
-{
-    return rec_place_rank() == 0;
-}
-
-void rec_initialized(void)
-{
-    int provided = MPI_THREAD_SINGLE; /* the user may have asked MPI for more than the program */
-    rec_mpi.MPI_Query_thread(&provided);
-    if (provided == MPI_THREAD_MULTIPLE)
-        rec_threads_multiple = true;
-    rec_place_learn();
-    rec_clock_sync_start();
-    rec_meetings_start();
-}
-
-void rec_initialized_session(void)
-{
-    static bool first = true;
-    if (!__atomic_exchange_n(&first, false, __ATOMIC_ACQ_REL))
-        return;
-    rec_threads_multiple = true; /* a session may allow what the world does not: be prepared */
-    rec_place_learn();
-}
-
 /* ---- arrive ---- */
 
 static int64_t arrived_ns; /* when this process came to the end of MPI; 0: it has not */
 
-void rec_finish_barrier(struct rec_call *call)
+void rec_arrive(struct rec_call *call)
 {
     struct rec_patience patience;
     arrived_ns = rec_monotonic_ns();
@@ -83,8 +58,8 @@ void rec_finish_barrier(struct rec_call *call)
     /* While others are still on their way. Only this thread's stream: others may be in use. */
     if (rec_this_stream && rec_state == REC_RECORDING && rec_options.write)
         rfn_stream_code_ahead(rec_this_stream->events);
-    const bool placed = rec_place_learn(); /* the recorder may not have seen MPI_Init */
-    const MPI_Comm all = placed ? rec_place_comm() : MPI_COMM_NULL;
+    const bool placed = rec_job_learn(); /* the recorder may not have seen MPI_Init */
+    const MPI_Comm all = placed ? rec_job_comm() : MPI_COMM_NULL;
     rec_patience_begin(&patience, "reach the end of MPI");
     if (all != MPI_COMM_NULL)
         rec_mpi.MPI_Barrier(all);
@@ -102,7 +77,7 @@ static int describe(struct rec_finishing *finish)
 {
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         RFN_TRY(rfn_stream_flush(stream->events));
-    int error = rec_describe(&finish->description, &finish->merge, rec_place_rank(), finish->alone);
+    int error = rec_describe(&finish->description, &finish->merge, rec_job_rank(), finish->alone);
     finish->definition_bytes = finish->merge.content_bytes;
     return error;
 }
@@ -337,7 +312,7 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
         path += length + 1;
     if (finish->alone)
         rec_say("rank %d called MPI_Abort; its own %s events, without those of other ranks: %s",
-                rec_place_rank(), grouped(finish->survey.events, events), path);
+                rec_job_rank(), grouped(finish->survey.events, events), path);
     if (finish->alone || rec_options.quiet)
         return;
     rec_say("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank): %s",
@@ -456,7 +431,7 @@ void rec_finish_alone(void)
     struct rfn_merge merge;
     struct rec_archive_result result = {0};
     struct rec_signals signals;
-    if (rec_state != REC_RECORDING || rec_place_rank() < 0)
+    if (rec_state != REC_RECORDING || rec_job_rank() < 0)
         return;
     rec_state = REC_FINISHED;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -484,7 +459,7 @@ static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge 
         finish_run(&exchange->exchange, merge, &clocks, result, false, error);
         rfn_buf_release(&clocks);
         rec_exchange_close(exchange);
-    } else if (rec_is_first_rank()) {
+    } else if (rec_job_is_first()) {
         rec_say("no archive was written: MPI has no communicator left for the recorder");
     }
 }
@@ -498,7 +473,7 @@ void rec_finish(void)
     bool stopped = rec_state == REC_STOPPED;
     rec_state = REC_FINISHED;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!rec_place_learn())
+    if (!rec_job_learn())
         return; /* MPI was never initialized: it will say so */
     const struct rec_stream *busy = stopped ? NULL : busy_stream();
     if (stopped)
@@ -511,6 +486,6 @@ void rec_finish(void)
     const int error = stopped || busy ? RFN_E_USAGE : 0;
     finish_by_mpi(exchange, &merge, &result, error);
     rec_journals_remove();
-    rec_place_release();
+    rec_job_release();
     rec_signals_release(&signals);
 }

@@ -3,8 +3,8 @@
 #include "archive/forced_parameters.h"
 #include "archive/pack_spreads.h"
 #include "record/clock_sync.h"
+#include "record/job.h"
 #include "record/options.h"
-#include "record/place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
         .mpi = version,
         .flavour = RFN_FLAVOUR_NAME,
         .start_realtime_ns = (uint64_t)rec_start().realtime_ns,
-        .ranks = (uint32_t)rec_place_size(),
+        .ranks = (uint32_t)rec_job_size(),
         .times = rec_options.times,
         .all_polls = rec_options.all_polls,
         .start_off = rec_options.start_off,

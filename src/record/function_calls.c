@@ -1,8 +1,8 @@
 #include "record/function_calls.h"
 
 #include "base/grow.h"
-#include "record/finish.h"
 #include "record/function_names.h"
+#include "record/job.h"
 #include "record/options.h"
 #include "record/regions.h"
 #include "record/say.h"
@@ -49,32 +49,23 @@ struct calls {
 };
 
 static __thread struct calls *own_calls REC_TLS_MODEL;
-static __thread bool busy REC_TLS_MODEL; /* in here, or where hooks must not come in */
 static struct calls *all_calls;
+static const struct rec_held_calls held_calls;
 
 static enum wanted { UNASKED, NOT_WANTED, WANTED } wanted;
 static uint64_t min_quanta, second_quanta;
 
 /* ---- one at a time ---- */
 
-bool rec_calls_keep_out(bool out)
-{
-    const bool before = busy;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    busy = out;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return before;
-}
-
 /* False: a signal's handler, or an allocator of the program, has come from within. */
 static bool come_in(void)
 {
-    return !rec_calls_keep_out(true);
+    return !rec_keep_out(true);
 }
 
 static void go_out(void)
 {
-    rec_calls_keep_out(false);
+    rec_keep_out(false);
 }
 
 /* ---- being wanted ---- */
@@ -130,6 +121,7 @@ static __attribute__((cold)) struct calls *calls_new(void)
     if (!calls)
         return NULL;
     own_calls = calls;
+    __atomic_store_n(&rec_held_calls, &held_calls, __ATOMIC_RELAXED);
     calls->next = __atomic_load_n(&all_calls, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&all_calls, &calls->next, calls, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
@@ -204,23 +196,23 @@ static void write_end(struct calls *calls, struct rec_stream *stream, const stru
 
 /* ---- what is held ---- */
 
-bool rec_calls_held(void)
+static bool any_held(void)
 {
     return own_calls && own_calls->first_held < own_calls->depth;
 }
 
-void rec_calls_write_held(struct rec_stream *stream)
+static void write_held(struct rec_stream *stream)
 {
     struct calls *calls = own_calls;
-    const bool before = rec_calls_keep_out(true);
+    const bool before = rec_keep_out(true);
     if (calls && begin_writing(stream)) {
         write_begins(calls, stream);
         end_writing(stream);
     }
-    rec_calls_keep_out(before);
+    rec_keep_out(before);
 }
 
-void rec_calls_drop_held(struct rec_stream *stream)
+static void drop_held(struct rec_stream *stream)
 {
     struct calls *calls = own_calls;
     for (size_t i = calls->first_held; i < calls->depth; i++) {
@@ -230,6 +222,8 @@ void rec_calls_drop_held(struct rec_stream *stream)
     calls->first_held = calls->depth;
     stream->held = false;
 }
+
+static const struct rec_held_calls held_calls = {any_held, write_held, drop_held};
 
 /* ---- leaving ---- */
 
@@ -379,7 +373,7 @@ static void leave_in(const struct rec_function *function, uintptr_t stack)
 
 static NOINLINE void enter(const struct rec_function *function, uintptr_t stack, uintptr_t where)
 {
-    if (busy || rec_state != REC_RECORDING || !come_in())
+    if (rec_kept_out || rec_state != REC_RECORDING || !come_in())
         return;
     enter_in(function, stack, where);
     go_out();
@@ -387,7 +381,7 @@ static NOINLINE void enter(const struct rec_function *function, uintptr_t stack,
 
 static NOINLINE void leave_function(const struct rec_function *function, uintptr_t stack)
 {
-    if (busy || rec_state != REC_RECORDING || !come_in())
+    if (rec_kept_out || rec_state != REC_RECORDING || !come_in())
         return;
     leave_in(function, stack);
     go_out();
@@ -405,7 +399,7 @@ REC_EXPORT void __cyg_profile_func_exit(void *address, void *site);
 static NOINLINE const struct rec_function *meet(uintptr_t address)
 {
     /* Within a call that is recorded the recorder may hold what is needed here. */
-    if (busy || rec_state != REC_RECORDING || is_inside() || !come_in())
+    if (rec_kept_out || rec_state != REC_RECORDING || is_inside() || !come_in())
         return NULL;
     const struct rec_function *function = rec_function_meet(address);
     go_out();
@@ -447,7 +441,7 @@ REC_EXPORT void __cyg_profile_func_exit(void *address, void *site)
 void rec_calls_prepare_close(struct rec_stream *stream)
 {
     struct calls *calls = own_calls;
-    rec_calls_keep_out(true);
+    rec_keep_out(true);
     if (!calls || !stream->held)
         return;
     const uint64_t now = rec_now();
@@ -475,7 +469,7 @@ void rec_calls_close(struct rec_stream *stream, uint64_t order)
 
 static void tell_user(uint32_t n, const struct rec_function *most, uint64_t calls)
 {
-    if (rec_options.quiet || !rec_options.functions || !rec_is_first_rank())
+    if (rec_options.quiet || !rec_options.functions || !rec_job_is_first())
         return;
     if (n)
         rec_say("%u function%s called more than %llu times in a second and not recorded any more "
@@ -517,6 +511,6 @@ void rec_calls_tell_unrecorded(struct rec_stream *stream)
             most_calls = n_calls;
         }
     }
-    rec_calls_keep_out(false);
+    rec_keep_out(false);
     tell_user(told, most, most_calls);
 }

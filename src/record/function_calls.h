@@ -28,15 +28,6 @@
 
 enum { REC_CALLS_DEPTH = 1024 };
 
-/* Has hooks of the thread return at once, or not any more; what it was before. */
-bool rec_calls_keep_out(bool out);
-
-/* Whether the thread has begins that are held. */
-bool rec_calls_held(void);
-/* Writes them to the thread's stream; forgets them. */
-void rec_calls_write_held(struct rec_stream *stream);
-void rec_calls_drop_held(struct rec_stream *stream);
-
 /* At the end, of the thread that calls MPI_Finalize: decides about what is held, as if it ended
  * now; ends the open calls that were begun after `order` (rec_regions_next); writes how many calls
  * were not recorded, of all threads. */

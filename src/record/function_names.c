@@ -3,7 +3,6 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "event/symbolize.h"
-#include "record/describe.h"
 #include "record/modules.h"
 #include "record/options.h"
 #include "refrain/demangle.h"

@@ -2,8 +2,8 @@
 
 #include "base/system.h"
 #include "record/archive_file.h"
+#include "record/job.h"
 #include "record/options.h"
-#include "record/place.h"
 #include "record/say.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static bool make_folder(const char *path)
 static char *create(uint32_t stream)
 {
     char folder[PATH_MAX], host[256] = "";
-    if (rec_archive_name(folder, sizeof folder - 10, rec_place_size(), 1) < 0) {
+    if (rec_archive_name(folder, sizeof folder - 10, rec_job_size(), 1) < 0) {
         errno = ENAMETOOLONG;
         return NULL;
     }
@@ -40,7 +40,7 @@ static char *create(uint32_t stream)
     gethostname(host, sizeof host - 1);
     for (unsigned number = 0; number < 100; number++) {
         char *path = NULL;
-        if (asprintf(&path, "%s/%s.%ld.%d.%u.%u", folder, host, (long)getpid(), rec_place_rank(),
+        if (asprintf(&path, "%s/%s.%ld.%d.%u.%u", folder, host, (long)getpid(), rec_job_rank(),
                      stream, number) < 0)
             return NULL;
         int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666);

@@ -3,11 +3,10 @@
 #include "record/comms.h"
 #include "record/exchange_mpi.h"
 #include "record/finish.h"
-#include "record/function_calls.h"
+#include "record/job.h"
 #include "record/moved_inputs.h"
 #include "record/options.h"
 #include "record/patience.h"
-#include "record/place.h"
 #include "record/say.h"
 #include "reduce/merge.h"
 #include "reduce/stream_reduction.h"
@@ -55,7 +54,7 @@ void rec_meetings_start(void)
     rec_patience_begin(&patience, "agree on --merge-interval, which has to be said for all");
     const char *problem = open_exchange();
     rec_patience_end(&patience);
-    if (problem && rec_is_first_rank())
+    if (problem && rec_job_is_first())
         rec_say("ranks merge in the end only: %s", problem);
     rec_meetings_on = !problem;
     rfn_merge_init(&meetings.merge);
@@ -71,7 +70,7 @@ struct rec_exchange *rec_meetings_end(struct rfn_merge *merge)
         return NULL;
     meetings.open = false;
     *merge = meetings.merge;
-    if (!meetings.cost.meetings && rec_is_first_rank())
+    if (!meetings.cost.meetings && rec_job_is_first())
         rec_say("ranks merged in the end only: they never met in Barrier, Allreduce, Alltoall, "
                 "Allgather or Reduce_scatter_block of all ranks");
     return &meetings.exchange;
@@ -173,7 +172,7 @@ static void meet(void)
 {
     const int64_t began = rec_monotonic_ns();
     struct rec_stream *stream = rec_this_stream;
-    const bool inside = stream && stream->inside, kept_out = rec_calls_keep_out(true);
+    const bool inside = stream && stream->inside, kept_out = rec_keep_out(true);
     if (stream)
         stream->inside = true;
     if (!meetings.error && (rec_state != REC_RECORDING || rec_threads_multiple))
@@ -181,7 +180,7 @@ static void meet(void)
     meetings.error = take_part(stream, meetings.error);
     if (stream)
         stream->inside = inside;
-    rec_calls_keep_out(kept_out);
+    rec_keep_out(kept_out);
     meetings.last_ns = rec_monotonic_ns();
     meetings.cost.meetings++;
     meetings.cost.ns += (uint64_t)(meetings.last_ns - began);
@@ -221,7 +220,7 @@ static bool has_all_ranks(MPI_Comm comm)
 /* The same of what the recorder knows. */
 static bool knows_all_ranks(const struct rec_comm *comm)
 {
-    return comm->kind != REC_COMM_INTER && comm->size == (uint32_t)rec_place_size() &&
+    return comm->kind != REC_COMM_INTER && comm->size == (uint32_t)rec_job_size() &&
            (comm->kind == REC_COMM_WORLD || !comm->local->foreign);
 }
 

@@ -234,3 +234,14 @@ uintptr_t rec_static_main(void)
     dl_iterate_phdr(visit_executable, &is_static);
     return is_static ? (uintptr_t)program_main : 0;
 }
+
+const char *rec_module_path(const struct rec_module *module, const char *program)
+{
+#ifdef RFN_FLAVOUR_SMPI
+    if (program && access(module->path, R_OK) != 0)
+        return program;
+#else
+    (void)program;
+#endif
+    return module->path;
+}

@@ -1,6 +1,6 @@
 #include "record/notice.h"
 
-#include "record/finish.h"
+#include "record/recorder.h"
 #include "record/say.h"
 
 #include <dlfcn.h>

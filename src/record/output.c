@@ -2,7 +2,7 @@
 
 #include "base/grow.h"
 #include "record/clock.h"
-#include "record/place.h"
+#include "record/job.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -129,7 +129,7 @@ static int begin_file(void *state)
     uint8_t header[RFN_HEADER_BYTES];
     struct stat status;
     placing->offset = RFN_HEADER_BYTES;
-    placing->fd = rec_archive_create(placing->alone, rec_place_size(), result);
+    placing->fd = rec_archive_create(placing->alone, rec_job_size(), result);
     if (placing->fd < 0)
         return RFN_E_IO;
     if (fstat(placing->fd, &status) < 0)

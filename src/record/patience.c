@@ -1,8 +1,7 @@
 #include "record/patience.h"
 
-#include "record/one_node.h"
+#include "record/job.h"
 #include "record/options.h"
-#include "record/place.h"
 #include "record/say.h"
 
 #include <errno.h>
@@ -40,8 +39,8 @@ static void release(struct rec_patience *patience)
 /* Seconds until this rank speaks; 0 where it never does. */
 static unsigned patience_of_rank(void)
 {
-    const unsigned usual = rec_of_several_programs() ? SOON : LATE;
-    switch (rec_place_rank()) {
+    const unsigned usual = rec_job_of_several_programs() ? SOON : LATE;
+    switch (rec_job_rank()) {
     case 0:
         return usual;
     case 1:

@@ -23,7 +23,7 @@ struct rec_patience {
     bool running;
 };
 
-/* The wait begins, of a rank that knows its place (place.h), or nothing is said; nor is it without
+/* The wait begins, of a rank that knows its place (job.h), or nothing is said; nor is it without
  * a thread. what: what all ranks are waited for to do (borrowed). */
 void rec_patience_begin(struct rec_patience *patience, const char *what);
 /* The wait is over. */

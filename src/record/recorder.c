@@ -1,14 +1,9 @@
 #include "record/recorder.h"
 
 #include "base/hash.h"
-#include "record/describe.h"
-#include "record/finish.h"
-#include "record/function_calls.h"
+#include "record/job.h"
 #include "record/notice.h"
 #include "record/options.h"
-#include "record/params.h"
-#include "record/place.h"
-#include "record/regions.h"
 #include "record/say.h"
 #include "reduce/stream_reduction.h"
 
@@ -27,6 +22,8 @@ REC_EVERY_CALL rec_listener *rec_listen = NULL;
 struct rec_stream *rec_streams;
 __thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
 __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
+__thread bool rec_kept_out REC_TLS_MODEL;
+const struct rec_held_calls *rec_held_calls;
 
 /* Representatives of one kind of segments, which bounds what a search costs
  * (doc/trace-profiling.md). */
@@ -143,6 +140,13 @@ static void open_counter(struct rec_stream *stream)
     told = true;
 }
 
+/* The hash of a site's function and frames, the same on all ranks. */
+static uint64_t letter(const void *sites, uint32_t site)
+{
+    const char *name = rec_functions[rec_sites_function(sites, site)].name;
+    return rec_site_hash(sites, site, rfn_hash_bytes(name, strlen(name)), rec_options.executable);
+}
+
 static struct rec_stream *stream_new(void)
 {
     void *memory_of_stream = calloc(1, sizeof(struct rec_stream) + REC_CACHE_LINE);
@@ -163,7 +167,7 @@ static struct rec_stream *stream_new(void)
                                                                       : NULL,
                                          .reducing = &reducing,
                                          .spill = &stream->journal.spill,
-                                         .letter = rec_site_letter,
+                                         .letter = letter,
                                          .letter_context = &stream->sites};
     stream->events = rfn_stream_new(&options);
     if (!stream->events || rec_sites_init(&stream->sites) < 0) {
@@ -214,7 +218,7 @@ void rec_wake(void)
 
 struct rec_stream *rec_stream_wake(void)
 {
-    const bool kept_out = rec_calls_keep_out(true);
+    const bool kept_out = rec_keep_out(true);
     pthread_mutex_lock(&waking);
     wake();
     struct rec_stream *stream = NULL;
@@ -222,12 +226,12 @@ struct rec_stream *rec_stream_wake(void)
         stream = rec_this_stream ? rec_this_stream : stream_new();
         rec_this_stream = stream;
         if (stream)
-            stream->held = rec_calls_held();
+            stream->held = rec_held_calls && rec_held_calls->any();
         else
             rec_stop("out of memory");
     }
     pthread_mutex_unlock(&waking);
-    rec_calls_keep_out(kept_out);
+    rec_keep_out(kept_out);
     return stream;
 }
 
@@ -257,13 +261,8 @@ void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame
     }
     const bool off = __atomic_load_n(&rec_off, __ATOMIC_RELAXED);
     if (stream->held && !(off && rec_is_dropped(function)))
-        rec_calls_write_held(stream);
+        rec_held_calls->write(stream);
     return frame;
-}
-
-void rec_drop_held(struct rec_stream *stream)
-{
-    rec_calls_drop_held(stream);
 }
 
 bool rec_is_mpi_there(void)
@@ -377,12 +376,24 @@ void rec_journals_remove(void)
         rec_journal_remove(&stream->journal);
 }
 
+/* Whether all that was recorded are regions. */
+static bool has_called_no_mpi(void)
+{
+    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        for (uint32_t site = 0; site < rec_sites_count(&stream->sites); site++) {
+            if (rfn_class_is_mpi(rec_functions[rec_sites_function(&stream->sites, site)].class_))
+                return false;
+        }
+    }
+    return true;
+}
+
 __attribute__((destructor)) static void at_exit(void)
 {
-    if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_is_first_rank())
-        rec_say("rank %d ended without MPI_Finalize; nothing was recorded", rec_place_rank());
+    if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_job_is_first())
+        rec_say("rank %d ended without MPI_Finalize; nothing was recorded", rec_job_rank());
     if (getpid() == pid)
         rec_journals_remove();
-    if (rec_state == REC_ASLEEP || (rec_state == REC_RECORDING && rec_regions_only()))
+    if (rec_state == REC_ASLEEP || (rec_state == REC_RECORDING && has_called_no_mpi()))
         rec_notice_unused();
 }

@@ -135,6 +135,34 @@ struct rec_fortran {
 extern __thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
 extern __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
 
+/* Whether hooks of the thread return at once (function_calls.h); what it was before. */
+extern __thread bool rec_kept_out REC_TLS_MODEL;
+
+static inline bool rec_keep_out(bool out)
+{
+    const bool before = rec_kept_out;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    rec_kept_out = out;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return before;
+}
+
+/* Begins of functions that a thread holds back (function_calls.h). NULL: none was ever. */
+struct rec_held_calls {
+    bool (*any)(void);                        /* of this thread */
+    void (*write)(struct rec_stream *stream); /* to the thread's stream */
+    void (*drop)(struct rec_stream *stream);  /* forgets them */
+};
+extern const struct rec_held_calls *rec_held_calls;
+
+extern struct rec_stream *rec_streams; /* all streams of the process, newest first */
+
+/* The clock when the recorder woke up. */
+struct rec_clock_pair rec_start(void);
+uint32_t rec_error_class(int rc);
+/* Removes the files of all streams' journals. */
+void rec_journals_remove(void);
+
 /* Fills rec_mpi, which rec_enter does at the first call. */
 void rec_mpi_load(void);
 /* MPI's library (as dlopen gives it) if the process has loaded it, or NULL. */
@@ -201,15 +229,12 @@ static inline struct rec_stream *rec_stream_of(struct rec_call *call)
 void rec_count_enter(struct rec_stream *stream) __attribute__((cold));
 void rec_count_exit(struct rec_stream *stream) __attribute__((cold));
 
-/* Nothing is to be written any more of the begins that wait: what comes is later than they. */
-void rec_drop_held(struct rec_stream *stream) __attribute__((cold));
-
 /* The call is to be an event even though recording is off. */
 static inline void rec_insist(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
     if (call->off && stream->held)
-        rec_drop_held(stream);
+        rec_held_calls->drop(stream); /* what comes is later than they */
     if (call->off)
         call->site = rec_site(&stream->sites, call->function, call->frame);
     call->off = false;

@@ -3,7 +3,6 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "record/finish.h"
 #include "record/function_calls.h"
 #include "record/params.h"
 #include "record/say.h"
@@ -306,17 +305,6 @@ uint64_t rec_regions_events(const struct rec_stream *stream)
             sum += symbol->occurrences;
     }
     return sum;
-}
-
-bool rec_regions_only(void)
-{
-    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
-        for (uint32_t site = 0; site < rec_sites_count(&stream->sites); site++) {
-            if (rfn_class_is_mpi(rec_functions[rec_sites_function(&stream->sites, site)].class_))
-                return false;
-        }
-    }
-    return true;
 }
 
 /* ---- what the program calls ---- */

@@ -37,9 +37,6 @@ uint64_t rec_regions_next(struct rec_stream *stream);
 /* How many events of the stream, which is settled, are no calls of MPI. */
 uint64_t rec_regions_events(const struct rec_stream *stream);
 
-/* Whether the process has made no MPI call so far. */
-bool rec_regions_only(void);
-
 /* MPI_Finalize has been called, from a wrapper with this frame: ends what its thread has open. */
 void rec_regions_close(void *frame);
 

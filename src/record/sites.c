@@ -662,3 +662,21 @@ uint32_t rec_site_of_frame(struct rec_sites *sites, uint32_t function,
     return intern(sites->table, function, frame, 1, &site) < 0 ? unknown_site(sites, function)
                                                                : site;
 }
+
+uint64_t rec_site_hash(const struct rec_sites *sites, uint32_t site, uint64_t hash,
+                       const char *program)
+{
+    size_t n;
+    const struct rec_frame *frames = rec_sites_frames(sites, site, &n);
+    for (size_t i = 0; i < n; i++) {
+        /* a build-id is the same wherever the file lies */
+        const struct rec_module *module = rec_module(frames[i].module);
+        const char *path = module->build_id_size ? "" : rec_module_path(module, program);
+        const uint64_t id = module->build_id_size
+                                ? rfn_hash_bytes(module->build_id, module->build_id_size)
+                                : rfn_hash_bytes(path, strlen(path));
+        const uint64_t words[] = {hash, id, frames[i].offset};
+        hash = rfn_hash_bytes(words, sizeof words);
+    }
+    return hash;
+}

@@ -142,7 +142,14 @@ uint32_t rec_sites_count(const struct rec_sites *sites);
 uint32_t rec_sites_function(const struct rec_sites *sites, uint32_t site);
 const struct rec_frame *rec_sites_frames(const struct rec_sites *sites, uint32_t site, size_t *n);
 
+/* Continues a hash by the frames of a site; the same on all ranks. program: see below. */
+uint64_t rec_site_hash(const struct rec_sites *sites, uint32_t site, uint64_t hash,
+                       const char *program);
+
 /* Modules of the process. Borrowed for ever. NULL when number is too large. */
 const struct rec_module *rec_module(uint32_t number);
+/* Where the module's file is. SMPI loads a copy of the program per rank and removes it at once; the
+ * program itself (may be NULL), which has the same build-id, stands for them. */
+const char *rec_module_path(const struct rec_module *module, const char *program);
 
 #endif

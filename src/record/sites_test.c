@@ -761,6 +761,45 @@ static void test_hits_need_no_walk(void **state)
     assert_int_equal(sites->walks, REC_SITE_CACHED ? 1 : 100000);
 }
 
+static uint64_t hash_of(struct rec_sites *sites, uint32_t function, uint64_t offset)
+{
+    const struct rec_frame frame = {.module = 0, .offset = offset};
+    return rec_site_hash(sites, rec_site_of_frame(sites, function, &frame), function, NULL);
+}
+
+static NOINLINE uint64_t walked_hash(struct rec_sites *sites)
+{
+    const uint64_t hash = rec_site_hash(sites, rec_site(sites, 0, __builtin_frame_address(0)), 0,
+                                        NULL);
+    return hash + (hash == 0); /* no tail call */
+}
+
+/* The same wherever a path stands, others for other functions and frames. */
+static void test_hashes(void **state)
+{
+    (void)state;
+    enum { FUNCTIONS = 3, OFFSETS = 20, N = FUNCTIONS * OFFSETS };
+    struct rec_sites both[2];
+    uint64_t hashes[2][N], walked[2];
+    const volatile int two = 2; /* not unrolled: there is one place that calls */
+    for (int i = 0; i < two; i++) {
+        assert_int_equal(rec_sites_init(&both[i]), 0);
+        walked[i] = walked_hash(&both[i]); /* there is a module now */
+        for (uint32_t k = 0; k < N; k++) {
+            uint32_t at = i ? N - 1 - k : k; /* numbers of sites differ */
+            hashes[i][at] = hash_of(&both[i], at % FUNCTIONS, at / FUNCTIONS);
+        }
+    }
+    assert_true(walked[0] == walked[1]); /* called from one place */
+    for (uint32_t k = 0; k < N; k++) {
+        assert_true(hashes[0][k] == hashes[1][k]);
+        for (uint32_t l = 0; l < k; l++)
+            assert_true(hashes[0][k] != hashes[0][l]);
+    }
+    for (int i = 0; i < 2; i++)
+        rec_sites_release(&both[i]);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -789,6 +828,7 @@ int main(void)
         TEST(test_through_the_c_library),
         TEST(test_threads),
         TEST(test_hits_need_no_walk),
+        TEST(test_hashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,9 +13,9 @@
 
 #include "record/archive_file.h"
 #include "record/comms.h"
+#include "record/job.h"
 #include "record/options.h"
 #include "record/params.h"
-#include "record/place.h"
 #include "record/say.h"
 
 #include <limits.h>
@@ -123,13 +123,13 @@ static bool choose_archive(char *path)
 {
     static unsigned count;
     char stem[PATH_MAX], place[32] = "";
-    if (rec_archive_name(stem, sizeof stem, rec_place_size(), 1) < 0)
+    if (rec_archive_name(stem, sizeof stem, rec_job_size(), 1) < 0)
         return false;
     size_t length = strlen(stem);
     if (length > 4 && strcmp(stem + length - 4, ".rfn") == 0)
         stem[length - 4] = 0;
-    if (rec_place_rank() > 0)
-        snprintf(place, sizeof place, ".rank%d", rec_place_rank());
+    if (rec_job_rank() > 0)
+        snprintf(place, sizeof place, ".rank%d", rec_job_rank());
     struct stat status;
     for (int tries = 0; tries < 10000; tries++) {
         int n = snprintf(path, PATH_MAX, "%s%s.spawn%u.rfn", stem, place,

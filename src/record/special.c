@@ -5,12 +5,14 @@
  * does afterwards is in no event. A program that uses sessions only ends with its last
  * MPI_Session_finalize in the same way. A process that calls MPI_Abort saves its own events.
  */
+#include "record/clock_sync.h"
 #include "record/comms.h"
 #include "record/finish.h"
 #include "record/fortran.h"
+#include "record/job.h"
+#include "record/meetings.h"
 #include "record/options.h"
 #include "record/params.h"
-#include "record/place.h"
 #include "record/regions.h"
 #include "record/say.h"
 
@@ -23,10 +25,22 @@
 static void tell_too_late(void)
 {
     static bool told;
-    if (rec_state == REC_FINISHED && rec_is_first_rank() && !rec_options.quiet &&
+    if (rec_state == REC_FINISHED && rec_job_is_first() && !rec_options.quiet &&
         !__atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
         rec_say("MPI is used again after its end; what follows is not in the archive, which is "
                 "already written");
+}
+
+/* MPI is up. */
+static void learn(void)
+{
+    int provided = MPI_THREAD_SINGLE; /* the user may have asked MPI for more than the program */
+    rec_mpi.MPI_Query_thread(&provided);
+    if (provided == MPI_THREAD_MULTIPLE)
+        rec_threads_multiple = true;
+    rec_job_learn();
+    rec_clock_sync_start();
+    rec_meetings_start();
 }
 
 /* What MPI's own start returned. What the ranks then do together, on several nodes, counts as a
@@ -34,7 +48,7 @@ static void tell_too_late(void)
 static int initialized(const struct rec_call *call, int rc)
 {
     if (rc == MPI_SUCCESS && (call || rec_state == REC_STOPPED)) /* others may wait for this one */
-        rec_initialized();
+        learn();
     return rc;
 }
 
@@ -82,7 +96,7 @@ REC_EXPORT int MPI_Finalize(void)
     if (call)
         rec_begin(call);
     if (first) {
-        rec_finish_barrier(call);
+        rec_arrive(call);
     } else if (call) { /* another thread has just been here */
         rec_end(call, MPI_SUCCESS);
         rec_leave(call);
@@ -131,8 +145,10 @@ REC_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Se
     if (!call)
         return rc;
     rec_end(call, rc);
-    if (rc == MPI_SUCCESS)
-        rec_initialized_session();
+    if (rc == MPI_SUCCESS) {
+        rec_threads_multiple = true; /* a session may allow what the world does not */
+        rec_job_learn();
+    }
     rec_out_session(call, rc == MPI_SUCCESS ? *session : MPI_SESSION_NULL);
     rec_leave(call);
     return rc;
@@ -147,10 +163,10 @@ static pid_t asker; /* the process that has put off its end */
 
 static void end_after_all(void)
 {
-    if (getpid() != asker || !is_recorder_up() || rec_place_in_world() ||
+    if (getpid() != asker || !is_recorder_up() || rec_job_in_world() ||
         __atomic_load_n(&open_sessions, __ATOMIC_ACQUIRE) > 0)
         return;
-    rec_finish_barrier(NULL);
+    rec_arrive(NULL);
     rec_finish();
 }
 
@@ -174,7 +190,7 @@ static bool is_last_session(const MPI_Session *session)
 {
     return *session != MPI_SESSION_NULL &&
            __atomic_sub_fetch(&open_sessions, 1, __ATOMIC_ACQ_REL) == 0 && is_recorder_up() &&
-           !rec_place_in_world() && !puts_off_end();
+           !rec_job_in_world() && !puts_off_end();
 }
 
 REC_EXPORT int MPI_Session_finalize(MPI_Session *session)
@@ -189,7 +205,7 @@ REC_EXPORT int MPI_Session_finalize(MPI_Session *session)
         rec_begin(call);
     }
     if (last)
-        rec_finish_barrier(NULL);
+        rec_arrive(NULL);
     else
         rc = rec_mpi.MPI_Session_finalize(session);
     if (call) {

@@ -3,8 +3,8 @@
 #include "archive/cluster_archive.h"
 #include "base/grow.h"
 #include "record/finishing.h"
+#include "record/job.h"
 #include "record/options.h"
-#include "record/place.h"
 #include "record/regions.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static int bring_words(struct rec_finishing *finish, size_t i)
     struct rfn_table *places = rfn_tables_use(&finish->together.places, (size_t)group,
                                               rfn_pack_places_count(events, &of->refs));
     const int64_t words[RFN_STREAM_SLOTS] = {
-        [RFN_SLOT_RANK] = rec_place_rank(),
+        [RFN_SLOT_RANK] = rec_job_rank(),
         [RFN_SLOT_THREAD] = (int64_t)i,
         [RFN_SLOT_GROUP] = (int64_t)group,
         [RFN_SLOT_VALUES] = (int64_t)rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES).number,

@@ -1,5 +1,5 @@
 /* Tests of what is made of launchers' variables. */
-#include "record/one_node.h"
+#include "record/job.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,9 +51,9 @@ static void test_launchers(void **state)
             if (expectations[i].set[k])
                 setenv(variables[k], expectations[i].set[k], 1);
         }
-        if (rec_on_one_node(4) != expectations[i].one)
+        if (rec_job_on_one_node(4) != expectations[i].one)
             print_error("expectation %zu\n", i);
-        assert_int_equal(rec_on_one_node(4), expectations[i].one);
+        assert_int_equal(rec_job_on_one_node(4), expectations[i].one);
     }
 }
 
@@ -68,7 +68,7 @@ static void test_programs(void **state)
         unsetenv("OMPI_NUM_APP_CTX");
         if (sets[i].set)
             setenv("OMPI_NUM_APP_CTX", sets[i].set, 1);
-        assert_int_equal(rec_of_several_programs(), sets[i].several);
+        assert_int_equal(rec_job_of_several_programs(), sets[i].several);
     }
 }
 
