@@ -76,7 +76,8 @@ static const char *symbol_at(uint32_t number, uint64_t offset)
     if (module && !process.symbolizer)
         process.symbolizer = rfn_symbolizer_new();
     if (module && process.symbolizer) {
-        const int own = rfn_symbolizer_module(process.symbolizer, rec_module_path(module),
+        const int own = rfn_symbolizer_module(process.symbolizer,
+                                              rec_module_path(module, rec_options.executable),
                                               module->build_id, module->build_id_size);
         if (own >= 0)
             rfn_symbolizer_functions(process.symbolizer, own, add_name, &process.names[number]);

@@ -284,11 +284,6 @@ typedef void rec_listener(const struct rec_call *call, const struct rec_stream *
 /* NULL, as long as nobody listens. To be set before a second thread records. */
 extern rec_listener *rec_listen;
 
-/* What a call path is to the signature of a stream, whatever the process: the hash of a site's
- * function and frames, the same on all ranks. rfn_stream_options.letter, whose context are the
- * stream's struct rec_sites. */
-uint64_t rec_site_letter(const void *sites, uint32_t site);
-
 /* Hands the event to the listener and the stream's reducer, and makes the stream ready for the next
  * call. */
 void rec_leave(struct rec_call *call);
