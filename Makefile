@@ -146,22 +146,22 @@ FORTRAN_$(1)  := $$(if $$(filter smpi,$(1)),,$(O)/gen/$(1)/record/$$(GENERATED_F
 GEN_OBJ_$(1)  := $$(patsubst $(O)/gen/$(1)/record/%.c,$(O)/obj/record-$(1)/%.o, \
                  $$(filter %.c,$$(GEN_$(1)) $$(FORTRAN_$(1))))
 SRC_OBJ_$(1)  := $$(patsubst src/record/%.c,$(O)/obj/record-$(1)/%.o, \
-                 $$(if $$(filter smpi,$(1)),$$(RECORD_SRC),$$(filter-out %/heap.c,$$(RECORD_SRC))))
+                 $$(if $$(filter smpi,$(1)),$$(RECORD_SRC),$$(filter-out %/smpi_heap.c,$$(RECORD_SRC))))
 FLAGS_$(1)     = $$(RECORD_FLAGS) -DRFN_FLAVOUR_$(2) -DRFN_FLAVOUR_NAME='"$(1)"' \
                  -I$(O)/gen/$(1) $$(MPI_INCLUDES_$(1))
 
-$$(GEN_$(1)) &: src/record/gen_wrappers.py src/record/mpi.def $$(MPI_H_$(1)) $(O)/config.mk
+$$(GEN_$(1)) &: src/record/wrap/gen_wrappers.py src/record/wrap/mpi.def $$(MPI_H_$(1)) $(O)/config.mk
 	@mkdir -p $(O)/gen/$(1)/record
 	$$(call say,GEN,$(O)/gen/$(1)/record)
-	$$(q)python3 src/record/gen_wrappers.py --flavour $(1) --cc $$(MPICC_$(1)) \
-	    --def src/record/mpi.def --out $(O)/gen/$(1)/record
+	$$(q)python3 src/record/wrap/gen_wrappers.py --flavour $(1) --cc $$(MPICC_$(1)) \
+	    --def src/record/wrap/mpi.def --out $(O)/gen/$(1)/record
 	@touch $$(GEN_$(1))
 
-$$(FORTRAN_$(1)): src/record/gen_fortran.py src/record/gen_wrappers.py src/record/mpi.def \
+$$(FORTRAN_$(1)): src/record/wrap/gen_fortran.py src/record/wrap/gen_wrappers.py src/record/wrap/mpi.def \
     $$(MPI_H_$(1)) $(O)/config.mk | $$(GEN_$(1))
 	$$(call say,GEN,$$@)
-	$$(q)python3 src/record/gen_fortran.py --flavour $(1) --cc $$(MPICC_$(1)) \
-	    --def src/record/mpi.def --out $(O)/gen/$(1)/record
+	$$(q)python3 src/record/wrap/gen_fortran.py --flavour $(1) --cc $$(MPICC_$(1)) \
+	    --def src/record/wrap/mpi.def --out $(O)/gen/$(1)/record
 
 $$(GEN_OBJ_$(1)): $(O)/obj/record-$(1)/%.o: $(O)/gen/$(1)/record/%.c $(O)/flags
 	@mkdir -p $$(@D)
@@ -184,13 +184,13 @@ $(O)/lib/librefrain-$(1).so: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
 
 # For programs that are linked with the recorder: SMPI copies the program's data for each rank, so
 # nothing may be preloaded there. It does so by copying the program's file, hence no debugging
-# information: five times the size. src/record/heap.h says why malloc is another.
+# information: five times the size. src/record/core/smpi_heap.h says why malloc is another.
 $(O)/lib/librefrain-$(1).a: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
 	@mkdir -p $$(@D)
 	$$(call say,AR,$$@)
-	$$(q)rm -f $$@ && $$(AR) rcsD $$@ $$(filter-out %/heap.o,$$^) $$(if $$(filter smpi,$(1)),&& \
+	$$(q)rm -f $$@ && $$(AR) rcsD $$@ $$(filter-out %/smpi_heap.o,$$^) $$(if $$(filter smpi,$(1)),&& \
 	    $$(OBJCOPY) --strip-debug $$(foreach s,$$(HEAP_SYMBOLS),--redefine-sym $$(s)=rec_heap_$$(s)) $$@ && \
-	    $$(AR) rcsD $$@ $$(filter %/heap.o,$$^))
+	    $$(AR) rcsD $$@ $$(filter %/smpi_heap.o,$$^))
 endef
 
 FLAVOUR_MACRO_mpich   := MPICH

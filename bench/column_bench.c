@@ -10,7 +10,7 @@
  * neither spikes between coarse buckets nor steps, repetitions or drifts, and may therefore be
  * larger); nanoseconds per value for appending with writing, and for reading.
  */
-#include "reduce/column.h"
+#include "reduce/columns/column.h"
 
 #include <math.h>
 #include <stdio.h>

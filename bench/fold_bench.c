@@ -6,8 +6,8 @@
  */
 #define _POSIX_C_SOURCE 199309L
 
-#include "reduce/elastic_signature.h"
-#include "reduce/fold.h"
+#include "reduce/fold/elastic_signature.h"
+#include "reduce/fold/fold.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  * 8 frames and nothing else, for counting instructions. Functions keep a frame pointer or not as
  * the command line of the compiler says.
  */
-#include "record/sites.h"
+#include "record/callpath/sites.h"
 
 #include <stdio.h>
 #include <stdlib.h>

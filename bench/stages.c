@@ -5,9 +5,9 @@
  *
  *     stage <tab> ns per call
  */
-#include "record/clock.h"
-#include "record/sites.h"
-#include "reduce/stream.h"
+#include "record/core/clock.h"
+#include "record/callpath/sites.h"
+#include "reduce/fold/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>

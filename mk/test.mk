@@ -57,7 +57,7 @@ $(foreach s,$(UNIT_SRC),$(eval $(call unit_test_rule,$(s))))
 
 # The recorder without its wrappers: a test that calls MPI is not itself recorded.
 define record_test_rules
-PARTS_$(1) := $$(filter-out %/wrappers.gen.o %/fortran.gen.o %/special.o %/spawn.o \
+PARTS_$(1) := $$(filter-out %/wrappers.gen.o %/fortran.gen.o %/manual_wrappers.o %/spawn.o \
               %/dlsym.o, \
               $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)))
 $(O)/test/librecord-$(1).a: $$(PARTS_$(1))

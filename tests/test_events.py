@@ -6,7 +6,7 @@ import sys
 
 import harness
 
-sys.path.insert(0, os.path.join(os.path.dirname(harness.HERE), "src", "record"))
+sys.path.insert(0, os.path.join(os.path.dirname(harness.HERE), "src", "record", "wrap"))
 import gen_wrappers  # noqa: E402  (what functions an MPI has)
 
 # Every program in programs/ that includes expect.h; its first comment says "ranks: N".

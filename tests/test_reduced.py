@@ -1,6 +1,6 @@
 """Reduced archives, read: the C reader, the independent reader and what verbs say of them agree.
 
-The archives are those of src/archive/reduced_model.h, whose times are known; there C is compared
+The archives are those of tests/support/reduced_model.h, whose times are known; there C is compared
 with the model, here with the page. What refrain reduce makes of real programs is test_reduce.py's.
 """
 import glob

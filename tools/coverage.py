@@ -4,7 +4,7 @@
     tools/coverage.py            writes it
     tools/coverage.py --check    fails when it is out of date
 
-Three sources are joined: src/record/mpi.def, the headers of both MPIs, and the text of the programs
+Three sources are joined: src/record/wrap/mpi.def, the headers of both MPIs, and the text of the programs
 in tests/programs.
 """
 import difflib
@@ -13,7 +13,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [os.path.join(ROOT, "src", "record"), os.path.join(ROOT, "tests")]
+sys.path[:0] = [os.path.join(ROOT, "src", "record", "wrap"), os.path.join(ROOT, "tests")]
 import gen_wrappers  # noqa: E402
 import harness  # noqa: E402
 import test_events  # noqa: E402
@@ -25,7 +25,7 @@ SHOWN = 3  # programs named per function
 START = """\
 # What is recorded of each MPI function
 
-Made by `tools/coverage.py` from `src/record/mpi.def`, the headers of MPICH and Open MPI, and the
+Made by `tools/coverage.py` from `src/record/wrap/mpi.def`, the headers of MPICH and Open MPI, and the
 programs in `tests/programs`; `make check` fails when it is out of date.
 
 Every call is an event with its call path, its enter and exit, its error class, and the words of the
@@ -125,7 +125,7 @@ def wrapped(names):
 
 
 def page():
-    text = read(os.path.join(ROOT, "src", "record", "mpi.def"))
+    text = read(os.path.join(ROOT, "src", "record", "wrap", "mpi.def"))
     functions = gen_wrappers.parse_def(text)
     headers = {flavour: gen_wrappers.parse_header(gen_wrappers.preprocess(
         flavour, harness.FLAVOURS[flavour].mpicc)).functions for flavour in MPIS}

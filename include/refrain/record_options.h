@@ -118,10 +118,11 @@
  * `refrain record` knows; the others are to measure and to test with. */
 #define RFN_RECORD_VARIABLES(X)                                                               \
     X(WRITE, "REFRAIN_WRITE", WORD, "no,yes", NULL)            /* no: nothing is written */   \
-    X(CLOCK, "REFRAIN_CLOCK", WORD, "tsc,monotonic,mpi", NULL) /* src/record/clock.h */       \
+    X(CLOCK, "REFRAIN_CLOCK", WORD, "tsc,monotonic,mpi", NULL) /* src/record/core/clock.h */  \
     X(CLOCK_SYNC, "REFRAIN_CLOCK_SYNC", WORD, "auto,always,never",                            \
-      "auto")                             /* of nodes; clock_sync.h */                        \
-    X(PID, "REFRAIN_PID", TEXT, "", NULL) /* the process that was to be recorded: notice.h */ \
+      "auto") /* of nodes; clock_sync.h */                                                    \
+    X(PID, "REFRAIN_PID", TEXT, "",                                                           \
+      NULL) /* the process that was to be recorded: launch_checks.h */                        \
     X(COMMAND, "REFRAIN_COMMAND", TEXT, "",                                                   \
       NULL) /* for the archive; default: the process's own */                                 \
     X(PRELOAD, "REFRAIN_PRELOAD", TEXT, "", NULL) /* the recorder's own path in LD_PRELOAD */ \

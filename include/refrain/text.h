@@ -1,4 +1,4 @@
-/* text.h - text that grows, and quantities for people to put into it.
+/* print_text.h - text that grows, and quantities for people to put into it.
  *
  * A text is quick enough to print tens of millions of numbers. It remembers failure: after the
  * first allocation that failed, further writes are ignored and `failed` stays set.

@@ -5,8 +5,8 @@
 #include "base/map.h"
 #include "base/pool.h"
 #include "base/rope.h"
-#include "base/spill_model.h"
 #include "base/system.h"
+#include "support/spill_model.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* pool.h - arrays whose elements are used again: those that are free are a list.
+/* buffers.h - arrays whose elements are used again: those that are free are a list.
  *
  * Links hold an element's index + 1, and 0 ends the list, so that zeroed memory is an empty pool.
  */

@@ -1,10 +1,10 @@
 /* cmd_compare.c - refrain compare: what a reduced archive saves and what it loses. */
-#include "cli/command.h"
-#include "cli/file_argument.h"
-#include "cli/json.h"
-#include "cli/table.h"
-#include "cli/terminal.h"
-#include "cli/wrap.h"
+#include "cli/args/command.h"
+#include "cli/args/file_argument.h"
+#include "cli/text/json.h"
+#include "cli/text/table.h"
+#include "cli/text/terminal.h"
+#include "cli/text/wrap.h"
 #include "refrain/compare.h"
 #include "refrain/explain.h"
 

@@ -5,12 +5,12 @@
  * and used again as long as the words that it was made of are the same. Completion calls show what
  * their requests turned out to be, so theirs is made anew each time. Call paths are made once.
  */
-#include "cli/command.h"
-#include "cli/file_argument.h"
-#include "cli/parameters.h"
-#include "cli/rank_filter.h"
-#include "cli/run_text.h"
-#include "cli/text.h"
+#include "cli/args/command.h"
+#include "cli/args/file_argument.h"
+#include "cli/args/rank_filter.h"
+#include "cli/text/parameters.h"
+#include "cli/text/print_text.h"
+#include "cli/text/run_text.h"
 #include "refrain/archive.h"
 #include "refrain/completion.h"
 #include "refrain/explain.h"

@@ -1,9 +1,9 @@
 /* cmd_merge.c - refrain merge: one archive of several that have different ranks of one run. */
 #define _POSIX_C_SOURCE 200809L /* setrlimit */
 
-#include "cli/command.h"
-#include "cli/json.h"
-#include "cli/text.h"
+#include "cli/args/command.h"
+#include "cli/text/json.h"
+#include "cli/text/print_text.h"
 #include "refrain/merge_archives.h"
 
 #include <stdlib.h>

@@ -18,13 +18,13 @@
  * all the same.
  */
 #define _POSIX_C_SOURCE 200809L /* setenv, strdup */
-#include "cli/command.h"
-#include "cli/elf_needs.h"
-#include "cli/file_argument.h"
-#include "cli/job.h"
-#include "cli/launch.h"
-#include "cli/reduction.h"
-#include "cli/writable.h"
+#include "cli/args/command.h"
+#include "cli/args/file_argument.h"
+#include "cli/args/reduction.h"
+#include "cli/launch/elf_needs.h"
+#include "cli/launch/launch.h"
+#include "cli/launch/mpi_environment.h"
+#include "cli/launch/writable.h"
 #include "refrain/record_options.h"
 
 #include <errno.h>
@@ -517,7 +517,7 @@ static const struct argp_option options_of_record[] = {
     {"mpi", KEY_MPI, "MPI", 0,
      "openmpi or mpich: for scripts and for programs that load MPI while they run; else found out",
      COMMON},
-    /* For the recorder itself: see src/record/spawn.h. */
+    /* For the recorder itself: see src/record/wrap/spawn.h. */
     {"in-place", KEY_IN_PLACE, NULL, OPTION_HIDDEN, NULL, COMMON},
     {"beside", KEY_BESIDE, "FILE", OPTION_HIDDEN, NULL, COMMON},
     RFN_RECORD_OPTIONS(OPTION) /* those of COMMON are in front */

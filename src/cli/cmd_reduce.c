@@ -1,13 +1,13 @@
 /* cmd_reduce.c - refrain reduce: a smaller archive, with the times of alike iterations, and what
  * alike ranks did, kept once. */
-#include "cli/command.h"
+#include "cli/args/command.h"
+#include "cli/args/file_argument.h"
+#include "cli/args/rank_filter.h"
+#include "cli/args/reduction.h"
 #include "cli/expressions.h"
-#include "cli/file_argument.h"
-#include "cli/json.h"
-#include "cli/rank_filter.h"
-#include "cli/reduction.h"
-#include "cli/terminal.h"
-#include "cli/text.h"
+#include "cli/text/json.h"
+#include "cli/text/print_text.h"
+#include "cli/text/terminal.h"
 #include "refrain/merge_archives.h"
 #include "refrain/trace_profile.h"
 

@@ -5,9 +5,9 @@
  * line is checked and brought into the form that the program takes.
  */
 #define _POSIX_C_SOURCE 200809L /* access' modes */
-#include "cli/command.h"
-#include "cli/file_argument.h"
-#include "cli/job.h"
+#include "cli/args/command.h"
+#include "cli/args/file_argument.h"
+#include "cli/launch/mpi_environment.h"
 #include "refrain/archive.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* cmd_report.c - refrain report: one page on why a run took as long as it did. */
-#include "cli/command.h"
-#include "cli/file_argument.h"
-#include "cli/json.h"
-#include "cli/report.h"
-#include "cli/terminal.h"
+#include "cli/args/command.h"
+#include "cli/args/file_argument.h"
+#include "cli/report/report.h"
+#include "cli/text/json.h"
+#include "cli/text/terminal.h"
 
 enum { TOP = 15 };
 

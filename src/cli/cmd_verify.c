@@ -1,10 +1,10 @@
 /* cmd_verify.c - refrain verify: every checksum and every rule of the format, over the whole file.
  */
-#include "cli/command.h"
-#include "cli/file_argument.h"
-#include "cli/json.h"
-#include "cli/terminal.h"
-#include "cli/text.h"
+#include "cli/args/command.h"
+#include "cli/args/file_argument.h"
+#include "cli/text/json.h"
+#include "cli/text/print_text.h"
+#include "cli/text/terminal.h"
 #include "refrain/archive.h"
 
 #include <stdio.h>

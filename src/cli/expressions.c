@@ -1,7 +1,7 @@
 #include "cli/expressions.h"
 
-#include "cli/command.h"
-#include "cli/json.h"
+#include "cli/args/command.h"
+#include "cli/text/json.h"
 
 void rfn_expression_argument(struct argp_state *state, const char *text,
                              struct rfn_expressions *expressions)

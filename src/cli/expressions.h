@@ -3,7 +3,7 @@
 #ifndef RFN_CLI_EXPRESSIONS_H
 #define RFN_CLI_EXPRESSIONS_H
 
-#include "cli/text.h"
+#include "cli/text/print_text.h"
 #include "refrain/expression.h"
 
 #include <argp.h>

@@ -1,9 +1,9 @@
 /* main.c - the tool's entry: the table of verbs, help, and the choice of a verb. */
-#include "cli/command.h"
-#include "cli/json.h"
-#include "cli/large_pages.h"
+#include "cli/args/command.h"
+#include "cli/args/suggest.h"
+#include "cli/launch/large_pages.h"
 #include "cli/shell_completion.h"
-#include "cli/suggest.h"
+#include "cli/text/json.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #ifndef RFN_CLI_SHELL_COMPLETION_H
 #define RFN_CLI_SHELL_COMPLETION_H
 
-#include "cli/command.h"
-#include "cli/text.h"
+#include "cli/args/command.h"
+#include "cli/text/print_text.h"
 
 #include <stddef.h>
 

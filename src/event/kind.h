@@ -6,8 +6,8 @@
  * and compared without knowing what they mean, and value columns hold words too.
  *
  * A schema names the parameters of a function and gives each a kind. The recorder's schemas are
- * generated from record/mpi.def; archives carry the schemas of the functions they use, so readers
- * need no table of MPI. What words of each kind mean is public: refrain/event.h.
+ * generated from record/wrap/mpi.def; archives carry the schemas of the functions they use, so
+ * readers need no table of MPI. What words of each kind mean is public: refrain/event.h.
  */
 #ifndef RFN_EVENT_KIND_H
 #define RFN_EVENT_KIND_H

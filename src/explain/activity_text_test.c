@@ -1,7 +1,7 @@
 /* What ranks did, in words: computing between all sorts of call paths. */
 #include "explain/activity_text.h"
 
-#include "explain/fake_report.h"
+#include "support/fake_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Findings of causes that are made up: four ranks, ten seconds, 40 s of all ranks. */
 #include "refrain/explain.h"
 
-#include "explain/fake_report.h"
+#include "support/fake_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Where the time is lost, in words. */
-#include "explain/fake_report.h"
 #include "refrain/explain.h"
+#include "support/fake_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Kinds of ranks of clusters that are made up: a grid with open ends, a rank that calls more. */
-#include "explain/fake_report.h"
 #include "refrain/explain.h"
+#include "support/fake_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

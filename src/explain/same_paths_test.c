@@ -1,7 +1,7 @@
 /* Which call paths read the same. */
 #include "explain/same_paths.h"
 
-#include "explain/fake_report.h"
+#include "support/fake_report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,11 +6,11 @@
  * disturbs the machine for a while disturbs both.
  */
 #define _GNU_SOURCE /* sched_getaffinity */
+#include "replay/arguments.h"
 #include "replay/mpi_player.h"
 #include "replay/mpi_watch.h"
 #include "replay/result.h"
 #include "replay/same_program.h"
-#include "replay/words.h"
 
 #include <limits.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 #include "replay/mpi_player.h"
 
 #include "base/grow.h"
+#include "replay/check_received.h"
 #include "replay/mpi_watch.h"
-#include "replay/received.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -11,14 +11,14 @@
 #ifndef RFN_REPLAY_MPI_PLAYER_H
 #define RFN_REPLAY_MPI_PLAYER_H
 
-#include "analyze/fates.h"
-#include "analyze/operations.h"
-#include "analyze/survey.h"
+#include "analyze/match/lookahead.h"
+#include "analyze/match/operations.h"
+#include "analyze/match/survey.h"
 #include "refrain/completion.h"
+#include "replay/buffers.h"
 #include "replay/have.gen.h" /* RPL_HAVE_MPI_X: this MPI has MPI_X */
+#include "replay/message_ids.h"
 #include "replay/mpi_pace.h"
-#include "replay/pool.h"
-#include "replay/stamps.h"
 
 #include <mpi.h>
 

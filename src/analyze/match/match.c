@@ -1,0 +1,396 @@
+/* match.c - the walk of refrain/match.h, a consumer of matching.h that keeps what lasts: both ends
+ * of messages, by the numbers of messages and receives, and the members of collective calls, by the
+ * numbers of their instances.
+ */
+#include "refrain/match.h"
+
+#include "analyze/match/matching.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct walk_stream {
+    struct rfn_match_stream match;
+    struct rfn_awaited *posted; /* by requests that the current event makes or starts */
+    size_t n_posted, posted_capacity;
+};
+
+/* The call that ended something. */
+struct ended {
+    bool any;
+    uint64_t event;
+    int64_t enter_ns, exit_ns;
+};
+
+/* Of a message. */
+struct ends {
+    struct ended sent, received;
+};
+
+/* A collective call under way. */
+struct party {
+    struct rfn_match_member *members; /* as many as there are places; NULL: it is new */
+    uint32_t function;
+    int64_t root;
+};
+
+struct walk {
+    struct rfn_match match; /* first: its hooks are called with it */
+    const struct rfn_match_hooks *hooks;
+    struct ends *ends; /* by number of the message */
+    size_t ends_capacity;
+    struct ended *received; /* by number of the receive: its message was not known then */
+    size_t received_capacity;
+    struct party *parties; /* by number of the instance */
+    size_t parties_capacity;
+    struct rfn_match_op *ops; /* of the event at hand, and the points that they refer to */
+    struct rfn_match_point *points;
+    size_t ops_capacity, points_capacity;
+    bool at_window; /* the event that leaves is: */
+    struct rfn_match_one_sided window;
+};
+
+static struct walk_stream *stream_of(const struct walk *walk, uint32_t stream)
+{
+    return (struct walk_stream *)rfn_match_stream(&walk->match, stream);
+}
+
+static struct rfn_match_point point_of(const struct walk *walk, const struct rfn_point *point)
+{
+    uint32_t rank = rfn_replay_stream(walk->match.replay, point->stream)->rank;
+    return (struct rfn_match_point){point->stream, rank, point->at, point->ns};
+}
+
+static struct ended ended_by(const struct rfn_replay_stream *at)
+{
+    return (struct ended){true, at->record->index, at->enter_ns, at->exit_ns};
+}
+
+static struct rfn_match_end end_of(const struct walk *walk, const struct rfn_point *posted,
+                                   const struct ended *ended)
+{
+    return (struct rfn_match_end){point_of(walk, posted), ended->any, ended->event, ended->enter_ns,
+                                  ended->exit_ns};
+}
+
+/* ---- what an event posts or completes ---- */
+
+static void describe_send(struct walk *walk, struct rfn_message *message, struct rfn_match_op *op,
+                          struct rfn_match_point *other)
+{
+    op->what = RFN_MATCH_SEND;
+    op->peer = message->dest;
+    op->bytes = message->bytes;
+    op->user = &message->user;
+    if (!message->taken)
+        return;
+    *other = point_of(walk, &message->posted);
+    op->other = other;
+}
+
+static void describe_receive(struct walk *walk, const struct rfn_message *message,
+                             struct rfn_match_op *op, struct rfn_match_point *other)
+{
+    if (!message)
+        return;
+    op->peer = walk->match.channels.items[message->channel].key.source;
+    op->bytes = message->bytes;
+    op->user = &walk->match.channels.messages[message - walk->match.channels.messages].user;
+    *other = point_of(walk, &message->sent);
+    op->other = other;
+}
+
+static void describe(struct walk *walk, const struct rfn_awaited *awaited, struct rfn_match_op *op,
+                     struct rfn_match_point *other)
+{
+    struct rfn_channels *channels = &walk->match.channels;
+    *op = (struct rfn_match_op){.cancelled = awaited->cancelled, .peer = RFN_NO_PEER, .bytes = -1};
+    switch (awaited->kind) {
+    case RFN_AWAITS_MESSAGE_TAKEN:
+        describe_send(walk, &channels->messages[awaited->number], op, other);
+        break;
+    case RFN_AWAITS_MESSAGE:
+        op->what = RFN_MATCH_RECEIVE;
+        if (!awaited->cancelled)
+            describe_receive(walk, rfn_channels_message(channels, awaited->number), op, other);
+        break;
+    case RFN_AWAITS_PROBED:
+        op->what = RFN_MATCH_PROBE;
+        describe_receive(walk, rfn_channels_message(channels, awaited->number), op, other);
+        break;
+    case RFN_AWAITS_ARRIVAL:
+        op->what = RFN_MATCH_PROBE;
+        describe_receive(walk, rfn_channels_peek(channels, awaited->number), op, other);
+        break;
+    default:
+        op->what = RFN_MATCH_COLLECTIVE;
+        break;
+    }
+}
+
+static int describe_all(struct walk *walk, const struct rfn_awaited *list, size_t n)
+{
+    RFN_TRY(RFN_GROW(walk->ops, walk->ops_capacity, n + 1));
+    RFN_TRY(RFN_GROW(walk->points, walk->points_capacity, n + 1));
+    for (size_t i = 0; i < n; i++)
+        describe(walk, &list[i], &walk->ops[i], &walk->points[i]);
+    return 0;
+}
+
+static struct rfn_match_event event_of(const struct walk *walk, uint32_t stream,
+                                       const struct rfn_replay_stream *at, size_t n_ops)
+{
+    return (struct rfn_match_event){.stream = stream,
+                                    .rank = at->rank,
+                                    .thread = at->thread,
+                                    .record = at->record,
+                                    .cursor = at->cursor,
+                                    .volume = &stream_of(walk, stream)->match.symbol->volume,
+                                    .enter_ns = at->enter_ns,
+                                    .exit_ns = at->exit_ns,
+                                    .ops = walk->ops,
+                                    .n_ops = n_ops};
+}
+
+/* ---- hooks: events enter ---- */
+
+static int enter(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at)
+{
+    struct walk *walk = (struct walk *)match;
+    stream_of(walk, stream)->n_posted = 0;
+    if (!walk->hooks->gap || at->first || at->enter_ns <= at->before_ns)
+        return 0;
+    return walk->hooks->gap(walk->hooks->context, stream, at->before_ns, at->enter_ns);
+}
+
+static int posted(struct rfn_match *match, uint32_t stream, const struct rfn_awaited *one)
+{
+    struct walk *walk = (struct walk *)match;
+    struct walk_stream *of = stream_of(walk, stream);
+    RFN_TRY(RFN_GROW(of->posted, of->posted_capacity, of->n_posted + 1));
+    of->posted[of->n_posted++] = *one;
+    return 0;
+}
+
+/* There is room for what is kept of a message, whose ends may be known already, or an instance. */
+static int begin(struct walk *walk, const struct rfn_awaited *one, const struct walk_stream *of,
+                 const struct rfn_replay_stream *at)
+{
+    if (one->kind == RFN_AWAITS_MESSAGE_TAKEN) {
+        RFN_TRY(RFN_GROW_ZEROED(walk->ends, walk->ends_capacity, (size_t)one->number + 1));
+    } else if (one->kind == RFN_AWAITS_MESSAGE) {
+        RFN_TRY(RFN_GROW(walk->received, walk->received_capacity, (size_t)one->number + 1));
+        walk->received[one->number] = (struct ended){0};
+    } else if (one->kind == RFN_AWAITS_ALL && walk->hooks->collective) {
+        uint32_t instance = one->share.instance, size;
+        rfn_collectives_comm(walk->match.collectives, instance, &size);
+        RFN_TRY(RFN_GROW_ZEROED(walk->parties, walk->parties_capacity, (size_t)instance + 1));
+        struct party *party = &walk->parties[instance];
+        if (!party->members) {
+            party->members = calloc((size_t)size + 1, sizeof *party->members);
+            party->root = -1;
+            party->function = at->record->function;
+        }
+        if (!party->members)
+            return RFN_E_NOMEM;
+        if (one->share.root)
+            party->root = one->share.place;
+        party->members[one->share.place] = (struct rfn_match_member){
+            .entered = true,
+            .end.posted = point_of(walk, &of->match.here),
+            .sent_bytes = of->match.symbol->volume.sent_bytes,
+            .received_bytes = of->match.symbol->volume.received_bytes};
+    }
+    return 0;
+}
+
+static int entered(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at)
+{
+    struct walk *walk = (struct walk *)match;
+    struct walk_stream *of = stream_of(walk, stream);
+    const struct rfn_call *role = of->match.symbol->role;
+    bool blocking = role->variant == RFN_CALL_BLOCKING &&
+                    (role->kind < RFN_CALL_START || rfn_call_is_collective(role));
+    const struct rfn_awaited *list = blocking ? of->match.awaited : of->posted;
+    size_t n = blocking ? of->match.n_awaited : of->n_posted;
+    for (size_t i = 0; i < n; i++)
+        RFN_TRY(begin(walk, &list[i], of, at));
+    if (!walk->hooks->enter)
+        return 0;
+    RFN_TRY(describe_all(walk, list, n));
+    const struct rfn_match_event event = event_of(walk, stream, at, n);
+    return walk->hooks->enter(walk->hooks->context, &event);
+}
+
+/* ---- hooks: events leave ---- */
+
+/* The call that ends it is noted. */
+static void note_end(struct walk *walk, const struct rfn_awaited *awaited,
+                     const struct rfn_replay_stream *at)
+{
+    const struct rfn_channels *channels = &walk->match.channels;
+    struct ended *ended;
+    if (awaited->cancelled)
+        return;
+    if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN) {
+        walk->ends[awaited->number].sent = ended_by(at);
+    } else if (awaited->kind == RFN_AWAITS_MESSAGE) {
+        uint32_t message = channels->receives[awaited->number].message;
+        ended = message ? &walk->ends[message - 1].received : &walk->received[awaited->number];
+        *ended = ended_by(at);
+    } else if (awaited->kind == RFN_AWAITS_ALL && walk->hooks->collective) {
+        struct party *party = &walk->parties[awaited->share.instance];
+        struct rfn_match_end *end = &party->members[awaited->share.place].end;
+        *end = (struct rfn_match_end){end->posted, true, at->record->index, at->enter_ns,
+                                      at->exit_ns};
+    }
+}
+
+/* Before the window forgets the call. */
+static bool arrived(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at)
+{
+    struct walk *walk = (struct walk *)match;
+    struct rfn_match_one_sided *window = &walk->window;
+    (void)at;
+    walk->at_window = rfn_match_stream(match, stream)->one_sided && walk->hooks->one_sided &&
+                      rfn_one_sided_window(match->one_sided, stream, &window->comm, &window->window,
+                                           &window->target);
+    return false;
+}
+
+static int leave(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at,
+                 const struct rfn_wait *waited)
+{
+    struct walk *walk = (struct walk *)match;
+    const struct rfn_match_hooks *hooks = walk->hooks;
+    const struct rfn_match_stream *of = rfn_match_stream(match, stream);
+    for (size_t i = 0; i < of->n_awaited; i++)
+        note_end(walk, &of->awaited[i], at);
+    RFN_TRY(describe_all(walk, of->awaited, of->n_awaited));
+    const struct rfn_match_event event = event_of(walk, stream, at, of->n_awaited);
+    if (walk->at_window) {
+        struct rfn_match_one_sided *window = &walk->window;
+        window->event = &event;
+        window->pattern = waited->pattern;
+        window->waited_ns = waited->ns;
+        window->until = waited->ns > 0 ? point_of(walk, &waited->until)
+                                       : (struct rfn_match_point){0};
+        RFN_TRY(hooks->one_sided(hooks->context, window));
+    }
+    return hooks->leave ? hooks->leave(hooks->context, &event) : 0;
+}
+
+/* ---- hooks: between streams ---- */
+
+static int late(struct rfn_match *match, struct rfn_receive *receive)
+{
+    struct walk *walk = (struct walk *)match;
+    const size_t number = (size_t)(receive - match->channels.receives);
+    RFN_TRY(RFN_GROW_ZEROED(walk->ends, walk->ends_capacity, receive->message));
+    walk->ends[receive->message - 1].received = walk->received[number];
+    return 0;
+}
+
+static int message(struct rfn_match *match, uint32_t number)
+{
+    struct walk *walk = (struct walk *)match;
+    struct rfn_message *of = &match->channels.messages[number];
+    RFN_TRY(RFN_GROW_ZEROED(walk->ends, walk->ends_capacity, (size_t)number + 1));
+    const struct ends ends = walk->ends[number];
+    const struct rfn_channel_key *key = &match->channels.items[of->channel].key;
+    const struct rfn_match_message message = {.sent = end_of(walk, &of->sent, &ends.sent),
+                                              .received = end_of(walk, &of->posted, &ends.received),
+                                              .mode = of->mode,
+                                              .bytes = of->bytes,
+                                              .tag = key->tag,
+                                              .comm = key->comm,
+                                              .user = &of->user};
+    walk->ends[number] = (struct ends){0};
+    return walk->hooks->message(walk->hooks->context, &message);
+}
+
+static int collective(struct rfn_match *match, uint32_t instance)
+{
+    struct walk *walk = (struct walk *)match;
+    struct party *party = &walk->parties[instance];
+    struct rfn_match_collective made = {
+        .function = party->function, .root = party->root, .members = party->members};
+    made.comm = rfn_collectives_comm(match->collectives, instance, &made.n_members);
+    int error = walk->hooks->collective(walk->hooks->context, &made);
+    free(party->members);
+    party->members = NULL;
+    return error;
+}
+
+static int end(void *context, uint32_t stream)
+{
+    const struct walk *walk = context;
+    return walk->hooks->end(walk->hooks->context, stream,
+                            rfn_replay_stream(walk->match.replay, stream)->exit_ns);
+}
+
+/* ---- the walk ---- */
+
+static int init(struct walk *walk, const struct rfn_archive *archive,
+                const struct rfn_match_hooks *hooks)
+{
+    const struct rfn_replay_hooks replay_hooks = {.enter = rfn_match_enter,
+                                                  .leave = rfn_match_leave,
+                                                  .end = hooks->end ? end : NULL,
+                                                  .context = walk};
+    walk->hooks = hooks;
+    walk->match.archive = archive;
+    walk->match.hooks = (struct rfn_match_consumer){.stream_size = sizeof(struct walk_stream),
+                                                    .symbol_size = sizeof(struct rfn_match_symbol),
+                                                    .enter = enter,
+                                                    .entered = entered,
+                                                    .arrived = arrived,
+                                                    .leave = leave,
+                                                    .late = late,
+                                                    .posted = posted,
+                                                    .message = hooks->message ? message : NULL,
+                                                    .collective = hooks->collective ? collective
+                                                                                    : NULL};
+    return rfn_match_init(&walk->match, &replay_hooks);
+}
+
+static void release(struct walk *walk)
+{
+    for (uint32_t i = 0; walk->match.streams && i < walk->match.n_streams; i++)
+        free(stream_of(walk, i)->posted);
+    for (size_t i = 0; i < walk->parties_capacity; i++)
+        free(walk->parties[i].members);
+    rfn_match_release(&walk->match);
+    free(walk->parties);
+    free(walk->ends);
+    free(walk->received);
+    free(walk->ops);
+    free(walk->points);
+}
+
+int rfn_match_run(const struct rfn_archive *archive, const struct rfn_match_hooks *hooks,
+                  struct rfn_matching *matching, struct rfn_diag *diag)
+{
+    struct walk walk = {.at_window = false};
+    struct rfn_matching found = {0};
+    struct rfn_diag lost_diag;
+    int lost;
+    int error = init(&walk, archive, hooks);
+    if (!error)
+        error = rfn_replay_run(walk.match.replay);
+    if (!error)
+        error = rfn_match_finish(&walk.match, &found);
+    if (!error) {
+        if (matching)
+            *matching = found;
+        if (rfn_replay_lost(walk.match.replay, &lost, &lost_diag)) {
+            error = lost;
+            if (diag)
+                *diag = lost_diag;
+        }
+    } else {
+        rfn_fail(diag, error, -1, -1, "%s", rfn_error_text(error));
+    }
+    release(&walk);
+    return error;
+}

@@ -1,0 +1,32 @@
+/* match_point.h - points in the history of a stream, and waits until one. */
+#ifndef RFN_ANALYZE_MATCH_MATCH_POINT_H
+#define RFN_ANALYZE_MATCH_MATCH_POINT_H
+
+#include "refrain/waits.h"
+
+/* The enter of a call that others may wait for. */
+struct rfn_point {
+    uint32_t stream;
+    uint64_t at; /* the consumer's number of it (matching.h): of the event, or of what was logged */
+    int64_t ns;
+};
+
+/* A call had to wait until another stream came to a point. ns 0: it had not. */
+struct rfn_wait {
+    enum rfn_pattern pattern;
+    int64_t ns;
+    struct rfn_point until;
+    uint32_t meeting; /* where that of the two streams may be (meetings.h), or 0 */
+};
+
+static inline int64_t rfn_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t rfn_most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+#endif

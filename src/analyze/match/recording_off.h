@@ -1,0 +1,40 @@
+/* recording_off.h - when the processes of a run had recording switched off, by MPI_Pcontrol.
+ *
+ * The calls themselves are recorded: a pause is from the exit of an MPI_Pcontrol(0) to the enter of
+ * the next MPI_Pcontrol(1), whichever threads of the process made them; of a run that was started
+ * with recording off, also the time before the first MPI_Pcontrol(1). What lies between two events
+ * of a stream is not known where it is in a pause of the process.
+ */
+#ifndef RFN_ANALYZE_MATCH_RECORDING_OFF_H
+#define RFN_ANALYZE_MATCH_RECORDING_OFF_H
+
+#include "refrain/archive.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* INT64_MIN, INT64_MAX where it has no beginning or end in the record. */
+struct rfn_pause {
+    int64_t from_ns, to_ns;
+};
+
+/* The pauses of one process, in order of time. */
+struct rfn_pauses {
+    struct rfn_pause *items;
+    size_t n, capacity;
+};
+
+/* Whether any process of the run may have paused: else nothing needs to be read. */
+bool rfn_pauses_possible(const struct rfn_archive *archive);
+/* Finds the pauses of the process whose streams are first to end - 1, reading all of their events.
+ * Streams that cannot be read count as far as they go. Replaces what was there. RFN_E_NOMEM. */
+int rfn_pauses_find(struct rfn_pauses *pauses, const struct rfn_archive *archive, uint32_t first,
+                    uint32_t end);
+/* How much of a time is in pauses. Times of a stream are asked for in ascending order; *at, first
+ * 0, is the first pause that may not be over for it. */
+int64_t rfn_pauses_overlap(const struct rfn_pauses *pauses, size_t *at, int64_t from_ns,
+                           int64_t to_ns);
+void rfn_pauses_release(struct rfn_pauses *pauses);
+
+#endif

@@ -1,0 +1,24 @@
+/* profile_pass.h - makes a profile (refrain/profile.h) of events that somebody else goes through: a
+ * watcher of matching.h. So the profile costs no reading of its own where all events are read
+ * anyway.
+ */
+#ifndef RFN_ANALYZE_PROFILE_PROFILE_PASS_H
+#define RFN_ANALYZE_PROFILE_PROFILE_PASS_H
+
+#include "analyze/match/matching.h"
+#include "refrain/profile.h"
+
+struct rfn_profile_pass;
+
+/* *pass is to be freed. RFN_E_NOMEM. */
+int rfn_profile_pass_new(const struct rfn_archive *archive, struct rfn_profile_pass **pass);
+void rfn_profile_pass_free(struct rfn_profile_pass *pass);
+
+/* Borrowed; it sees all events of the archive, in each stream's order. */
+const struct rfn_match_watcher *rfn_profile_pass_watcher(const struct rfn_profile_pass *pass);
+
+/* Hands out the profile, to be freed, of which only what could not be read is left to say.
+ * RFN_E_NOMEM. */
+int rfn_profile_pass_finish(struct rfn_profile_pass *pass, struct rfn_profile **profile);
+
+#endif

@@ -1,0 +1,291 @@
+/* pack_definitions.c - the merged definitions as the payload of DEFINITIONS.
+ *
+ * Definitions arrive as bytes that refer to each other by hash (pack.h). Here they get the numbers
+ * that the merge gave them, their texts go to one string table, and the frames of all paths to one
+ * table of locations, each resolved to function, file and line once. Sections are written to
+ * buffers of their own, because the string table stands first but is complete last.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "archive/write/pack.h"
+#include "event/datatype.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct location {
+    uint64_t module, offset;
+};
+
+struct definitions {
+    const struct rfn_merge *merge;
+    struct rfn_symbolizer *symbolizer;
+    int *modules;                           /* the symbolizer's numbers */
+    size_t n_modules;                       /* so far */
+    const struct rfn_source_finder *finder; /* instead of it, or NULL */
+    struct rfn_buf strings, locations, rest, cores;
+    uint64_t n_strings, n_locations;
+    struct rfn_map string_numbers;   /* hash of text -> number */
+    struct rfn_map location_numbers; /* hash of (module, offset) -> see locations_of */
+};
+
+/* Texts are identified by 64-bit hashes, as all definitions are. */
+static uint64_t string_number(struct definitions *definitions, const void *text, size_t size)
+{
+    uint64_t hash = rfn_hash_bytes(text, size);
+    const uint64_t *known = rfn_map_get(&definitions->string_numbers, hash);
+    if (known)
+        return *known;
+    if (rfn_map_put(&definitions->string_numbers, hash, definitions->n_strings) < 0)
+        definitions->strings.failed = true;
+    rfn_buf_blob(&definitions->strings, text, size);
+    return definitions->n_strings++;
+}
+
+static uint64_t text_number(struct definitions *definitions, const char *text)
+{
+    return string_number(definitions, text ? text : "", text ? strlen(text) : 0);
+}
+
+/* Takes a string out of a definition's content and puts its number out. */
+static void pass_string(struct definitions *definitions, struct rfn_reader *content,
+                        struct rfn_buf *out)
+{
+    size_t size;
+    const uint8_t *text = rfn_reader_blob(content, &size);
+    rfn_buf_varint(out, string_number(definitions, text ? (const char *)text : "", size));
+}
+
+static void pass_rest(struct rfn_reader *content, struct rfn_buf *out)
+{
+    size_t left = rfn_reader_left(content);
+    rfn_buf_bytes(out, rfn_reader_bytes(content, left), left);
+}
+
+static void pass_svarints(struct rfn_reader *content, uint64_t n, struct rfn_buf *out)
+{
+    for (uint64_t i = 0; i < n && !content->failed; i++)
+        rfn_buf_svarint(out, rfn_reader_svarint(content));
+}
+
+/* ---- one function per kind: content in, archive's form out ---- */
+
+static void pack_module(struct definitions *definitions, struct rfn_reader *content,
+                        struct rfn_buf *out)
+{
+    size_t path_size, id_size;
+    struct rfn_reader again = *content;
+    const uint8_t *path = rfn_reader_blob(&again, &path_size);
+    const uint8_t *build_id = rfn_reader_blob(&again, &id_size);
+    int *module = &definitions->modules[definitions->n_modules++]; /* modules come in order */
+    *module = -1;
+    if (definitions->symbolizer && !again.failed) {
+        char *name = strndup((const char *)path, path_size);
+        if (name)
+            *module = rfn_symbolizer_module(definitions->symbolizer, name,
+                                            id_size ? build_id : NULL, id_size);
+        free(name);
+    }
+    pass_string(definitions, content, out);
+    pass_rest(content, out);
+}
+
+/* A frame's locations have successive numbers: one, or more where functions are inlined. Returns
+ * the first and how many there are. */
+static uint64_t locations_of(struct definitions *definitions, uint64_t module, uint64_t offset,
+                             uint64_t *n)
+{
+    const struct rfn_source_finder *finder = definitions->finder;
+    struct rfn_buf *out = &definitions->locations;
+    const uint64_t key = rfn_hash_bytes((uint64_t[]){module, offset}, 16);
+    const uint64_t *known = rfn_map_get(&definitions->location_numbers, key);
+    if (known) {
+        *n = *known % (RFN_SOURCES_MAX + 1);
+        return *known / (RFN_SOURCES_MAX + 1);
+    }
+    struct rfn_source sources[RFN_SOURCES_MAX] = {0};
+    *n = 1;
+    if (finder)
+        *n = finder->find(finder->context,
+                          definitions->merge->definitions[RFN_DEFINITION_MODULE].items[module].hash,
+                          &offset, sources);
+    else if (definitions->symbolizer && definitions->modules[module] >= 0)
+        *n = rfn_symbolizer_find(definitions->symbolizer, definitions->modules[module], offset - 1,
+                                 sources);
+    const uint64_t first = definitions->n_locations;
+    if (rfn_map_put(&definitions->location_numbers, key, first * (RFN_SOURCES_MAX + 1) + *n) < 0)
+        out->failed = true;
+    for (uint64_t i = 0; i < *n; i++, definitions->n_locations++) {
+        rfn_buf_varint(out, module);
+        rfn_buf_varint(out, offset);
+        rfn_buf_varint(out, text_number(definitions, sources[i].function));
+        rfn_buf_varint(out, text_number(definitions, sources[i].file));
+        rfn_buf_varint(out, sources[i].line);
+    }
+    return first;
+}
+
+static void pack_path(struct definitions *definitions, struct rfn_reader *content,
+                      struct rfn_buf *out)
+{
+    struct rfn_buf frames = RFN_BUF_INIT;
+    uint64_t n = rfn_reader_varint(content), n_frames = 0;
+    for (uint64_t i = 0; i < n && !content->failed; i++) {
+        int64_t module = rfn_merge_number(definitions->merge, RFN_DEFINITION_MODULE,
+                                          rfn_reader_u64(content));
+        uint64_t offset = rfn_reader_varint(content), n_here = 0;
+        content->failed |= module < 0;
+        if (content->failed)
+            break;
+        uint64_t first = locations_of(definitions, (uint64_t)module, offset, &n_here);
+        for (uint64_t j = 0; j < n_here; j++)
+            rfn_buf_varint(&frames, first + j);
+        n_frames += n_here;
+    }
+    rfn_buf_varint(out, n_frames);
+    rfn_buf_bytes(out, frames.data, frames.size);
+    out->failed |= frames.failed;
+    rfn_buf_release(&frames);
+}
+
+static void pack_function(struct definitions *definitions, struct rfn_reader *content,
+                          struct rfn_buf *out)
+{
+    pass_string(definitions, content, out);
+    const uint8_t *head = rfn_reader_bytes(content, 4); /* class, flags, n_in, n_out */
+    if (!head)
+        return;
+    rfn_buf_bytes(out, head, 4);
+    for (int i = 0; i < head[2] + head[3] && !content->failed; i++) {
+        pass_string(definitions, content, out);
+        rfn_buf_bytes(out, rfn_reader_bytes(content, 2), 2);
+    }
+}
+
+static void pack_datatype(struct definitions *definitions, struct rfn_reader *content,
+                          struct rfn_buf *out)
+{
+    uint64_t combiner = rfn_reader_varint(content);
+    rfn_buf_varint(out, combiner);
+    if (combiner == RFN_COMBINER_NAMED)
+        pass_string(definitions, content, out);
+    else
+        rfn_buf_varint(out, text_number(definitions, ""));
+    pass_svarints(content, 5, out);
+    for (int section = 0; section < 2; section++) { /* integers, addresses */
+        uint64_t n = rfn_reader_varint(content);
+        rfn_buf_varint(out, n);
+        pass_svarints(content, n, out);
+    }
+    uint64_t n = rfn_reader_varint(content);
+    rfn_buf_varint(out, n);
+    for (uint64_t i = 0; i < n && !content->failed; i++) {
+        int64_t child = rfn_merge_number(definitions->merge, RFN_DEFINITION_DATATYPE,
+                                         rfn_reader_u64(content));
+        content->failed |= child < 0;
+        rfn_buf_varint(out, (uint64_t)child);
+    }
+}
+
+static void pack_comm(struct definitions *definitions, struct rfn_reader *content,
+                      struct rfn_buf *out)
+{
+    (void)definitions;
+    pass_rest(content, out);
+}
+
+static void pack_host(struct definitions *definitions, struct rfn_reader *content,
+                      struct rfn_buf *out)
+{
+    pass_string(definitions, content, out);
+    rfn_buf_varint(&definitions->cores, rfn_reader_varint(content));
+}
+
+static void pack_region(struct definitions *definitions, struct rfn_reader *content,
+                        struct rfn_buf *out)
+{
+    rfn_buf_u64(out, rfn_reader_u64(content));
+    pass_string(definitions, content, out);
+}
+
+static void (*const packers[RFN_DEFINITION_KINDS])(struct definitions *, struct rfn_reader *,
+                                                   struct rfn_buf *) = {
+    [RFN_DEFINITION_MODULE] = pack_module,     [RFN_DEFINITION_PATH] = pack_path,
+    [RFN_DEFINITION_FUNCTION] = pack_function, [RFN_DEFINITION_DATATYPE] = pack_datatype,
+    [RFN_DEFINITION_COMM] = pack_comm,         [RFN_DEFINITION_HOST] = pack_host,
+    [RFN_DEFINITION_REGION] = pack_region,
+};
+
+static int pack_kind(struct definitions *definitions, enum rfn_definition_kind kind,
+                     struct rfn_buf *out)
+{
+    const struct rfn_definitions *of = &definitions->merge->definitions[kind];
+    rfn_buf_varint(out, of->n);
+    for (size_t i = 0; i < of->n; i++) {
+        struct rfn_reader content = rfn_reader_over(of->items[i].bytes, of->items[i].size);
+        packers[kind](definitions, &content, out);
+        if (content.failed || rfn_reader_left(&content))
+            return RFN_E_CORRUPT;
+    }
+    return 0;
+}
+
+static int pack_sections(struct definitions *definitions, struct rfn_buf *out)
+{
+    struct rfn_buf modules = RFN_BUF_INIT;
+    text_number(definitions, ""); /* string 0 */
+    int error = pack_kind(definitions, RFN_DEFINITION_MODULE, &modules);
+    for (enum rfn_definition_kind kind = RFN_DEFINITION_PATH; kind < RFN_DEFINITION_KINDS; kind++)
+        error = error ? error : pack_kind(definitions, kind, &definitions->rest);
+    rfn_buf_varint(out, definitions->n_strings);
+    rfn_buf_bytes(out, definitions->strings.data, definitions->strings.size);
+    rfn_buf_bytes(out, modules.data, modules.size);
+    rfn_buf_varint(out, definitions->n_locations);
+    rfn_buf_bytes(out, definitions->locations.data, definitions->locations.size);
+    rfn_buf_bytes(out, definitions->rest.data, definitions->rest.size);
+    rfn_buf_bytes(out, definitions->cores.data, definitions->cores.size);
+    out->failed |= definitions->strings.failed || modules.failed || definitions->locations.failed ||
+                   definitions->rest.failed || definitions->cores.failed;
+    rfn_buf_release(&modules);
+    return error ? error : rfn_buf_status(out);
+}
+
+static int pack_definitions(struct definitions *definitions, struct rfn_buf *out)
+{
+    size_t n_modules = definitions->merge->definitions[RFN_DEFINITION_MODULE].n;
+    definitions->modules = calloc(n_modules + 1, sizeof *definitions->modules);
+    int error = definitions->modules ? pack_sections(definitions, out) : RFN_E_NOMEM;
+    free(definitions->modules);
+    rfn_buf_release(&definitions->strings);
+    rfn_buf_release(&definitions->locations);
+    rfn_buf_release(&definitions->rest);
+    rfn_buf_release(&definitions->cores);
+    rfn_map_release(&definitions->string_numbers);
+    rfn_map_release(&definitions->location_numbers);
+    return error;
+}
+
+int rfn_pack_definitions(const struct rfn_merge *merge, struct rfn_symbolizer *symbolizer,
+                         struct rfn_buf *out)
+{
+    return pack_definitions(&(struct definitions){.merge = merge, .symbolizer = symbolizer}, out);
+}
+
+int rfn_pack_known_definitions(const struct rfn_merge *merge,
+                               const struct rfn_source_finder *finder, struct rfn_buf *out)
+{
+    return pack_definitions(&(struct definitions){.merge = merge, .finder = finder}, out);
+}
+
+void rfn_pack_function(const struct rfn_function *function, struct rfn_buf *out)
+{
+    rfn_buf_string(out, function->name);
+    rfn_buf_u8(out, function->class_);
+    rfn_buf_u8(out, function->flags);
+    rfn_buf_u8(out, function->n_in);
+    rfn_buf_u8(out, function->n_out);
+    for (int i = 0; i < function->n_in + function->n_out; i++) {
+        rfn_buf_string(out, function->params[i].name);
+        rfn_buf_u8(out, function->params[i].kind);
+        rfn_buf_u8(out, function->params[i].flags);
+    }
+}

@@ -1,0 +1,76 @@
+#include "archive/write/rewrite_facts.h"
+
+/* ---- META ---- */
+
+static const char *known(const char *text)
+{
+    return text ? text : "";
+}
+
+struct rfn_pack_meta rfn_rewrite_meta_of(const struct rfn_run *run)
+{
+    return (struct rfn_pack_meta){.recorder = known(run->recorder),
+                                  .program = known(run->program),
+                                  .command = known(run->command),
+                                  .mpi = known(run->mpi),
+                                  .flavour = known(run->flavour),
+                                  .start_realtime_ns = (uint64_t)run->start_realtime_ns,
+                                  .ranks = run->ranks,
+                                  .times = run->times,
+                                  .all_polls = run->all_polls,
+                                  .start_off = run->start_off,
+                                  .path_ends = run->path_ends,
+                                  .merge_ns = (uint64_t)(run->merge_seconds * 1e9 + 0.5),
+                                  .volume = run->volume,
+                                  .volume_unit = known(run->volume_unit),
+                                  .similar = run->reduced ? known(run->similar) : NULL,
+                                  .across = run->across,
+                                  .reduction = run->reduction,
+                                  .merging = run->merging,
+                                  .forced = run->forced,
+                                  .cluster_again = run->clustered};
+}
+
+int rfn_rewrite_add_meta(struct rfn_rewrite *rewrite, const struct rfn_pack_meta *meta)
+{
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    int error = rfn_pack_meta(meta, &payload.bytes);
+    if (!error)
+        error = rfn_rewrite_add(rewrite, RFN_CHUNK_META, 0, &payload);
+    rfn_rope_release(&payload);
+    return error;
+}
+
+/* ---- STREAMS ---- */
+
+/* What the words of the chunk are called by readers. */
+static const enum rfn_stream_word words[RFN_STREAM_SLOTS] = {
+    [RFN_SLOT_RANK] = RFN_WORD_RANK,           [RFN_SLOT_THREAD] = RFN_WORD_THREAD,
+    [RFN_SLOT_GROUP] = RFN_WORD_GROUP,         [RFN_SLOT_VALUES] = RFN_WORD_VALUES,
+    [RFN_SLOT_HOST] = RFN_WORD_HOST,           [RFN_SLOT_EVENTS] = RFN_WORD_EVENTS,
+    [RFN_SLOT_CALLS] = RFN_WORD_CALLS,         [RFN_SLOT_START] = RFN_WORD_START,
+    [RFN_SLOT_REALTIME] = RFN_WORD_REALTIME,   [RFN_SLOT_VOLUME] = RFN_WORD_VOLUME,
+    [RFN_SLOT_REGIONS] = RFN_WORD_REGIONS,     [RFN_SLOT_TIMES] = RFN_WORD_TIMES,
+    [RFN_SLOT_SIGNATURE] = RFN_WORD_SIGNATURE, [RFN_SLOT_END] = RFN_WORD_END};
+
+int rfn_rewrite_add_streams(struct rfn_rewrite *rewrite, uint32_t n,
+                            int64_t (*word)(const void *context, enum rfn_stream_word word,
+                                            uint32_t stream),
+                            const void *context)
+{
+    struct rfn_runs slots[RFN_STREAM_SLOTS] = {RFN_RUNS_INIT};
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    int error = 0;
+    for (uint32_t i = 0; i < n && !error; i++) {
+        for (int slot = 0; slot < RFN_STREAM_SLOTS && !error; slot++)
+            error = rfn_runs_append(&slots[slot], word(context, words[slot], i), true, i);
+    }
+    if (!error)
+        error = rfn_pack_streams(slots, n, &payload.bytes);
+    if (!error)
+        error = rfn_rewrite_add(rewrite, RFN_CHUNK_STREAMS, 0, &payload);
+    for (int slot = 0; slot < RFN_STREAM_SLOTS; slot++)
+        rfn_runs_release(&slots[slot]);
+    rfn_rope_release(&payload);
+    return error;
+}

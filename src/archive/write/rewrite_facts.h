@@ -1,0 +1,21 @@
+/* rewrite_facts.h - META and STREAMS of an archive that is made of others: as they had them, but
+ * for what the caller changes.
+ */
+#ifndef RFN_ARCHIVE_WRITE_REWRITE_FACTS_H
+#define RFN_ARCHIVE_WRITE_REWRITE_FACTS_H
+
+#include "archive/write/pack.h"
+#include "archive/write/rewrite.h"
+
+/* What META says of a run; texts are borrowed from it. A clustered run is to be clustered again. */
+struct rfn_pack_meta rfn_rewrite_meta_of(const struct rfn_run *run);
+/* RFN_E_NOMEM, RFN_E_IO (the temporary file). */
+int rfn_rewrite_add_meta(struct rfn_rewrite *rewrite, const struct rfn_pack_meta *meta);
+
+/* Adds STREAMS of n streams, of which `word` knows the words. Errors as above. */
+int rfn_rewrite_add_streams(struct rfn_rewrite *rewrite, uint32_t n,
+                            int64_t (*word)(const void *context, enum rfn_stream_word word,
+                                            uint32_t stream),
+                            const void *context);
+
+#endif

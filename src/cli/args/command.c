@@ -1,0 +1,151 @@
+#define _DEFAULT_SOURCE /* access, on_exit */
+#include "cli/args/command.h"
+
+#include "cli/launch/mpi_environment.h"
+#include "cli/text/json.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of a process that fails in silence: launchers end a whole job when one of its processes fails,
+ * the one too that may not yet have told why. That of MPICH does only once MPI_Init was called. */
+static void leave_time_to_tell(int status, void *unused)
+{
+    (void)unused;
+    const char *flavour = rfn_job_flavour();
+    if (status != RFN_EXIT_OK && !(flavour && strcmp(flavour, "mpich") == 0))
+        sleep(5);
+}
+
+void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, int argc,
+                       char **argv, void *input)
+{
+    /* argp prints what stands before \v above the options and the rest below them. */
+    char doc[8192];
+    snprintf(doc, sizeof doc, "%s.\v%s", command->summary, command->about ? command->about : "");
+    const struct argp argp = {
+        .options = command->options, .parser = parser, .args_doc = command->usage, .doc = doc};
+    argp_err_exit_status = RFN_EXIT_USAGE;
+    int saved = -1, nowhere = -1;
+    if (command->per_rank && !rfn_job_speaks()) {
+        /* argp and the C library's getopt, which it is made of, print by themselves. */
+        on_exit(leave_time_to_tell, NULL);
+        nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        saved = nowhere < 0 ? -1 : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    }
+    if (saved >= 0)
+        dup2(nowhere, STDERR_FILENO);
+    if (nowhere >= 0)
+        close(nowhere);
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, input);
+    if (saved >= 0) {
+        dup2(saved, STDERR_FILENO);
+        close(saved);
+    }
+}
+
+void rfn_command_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fflush(stdout);
+    fputs("refrain: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+/* There is no such archive: perhaps a rank that called MPI_Abort left one of its own. */
+static void tell_of_rank_files(const char *file)
+{
+    const char *suffix = ".rfn", *ranks = ".rank[0-9]*.rfn";
+    size_t stem = strlen(file), n = 0;
+    char pattern[4096];
+    glob_t found;
+    if (stem > strlen(suffix) && strcmp(file + stem - strlen(suffix), suffix) == 0)
+        stem -= strlen(suffix);
+    if (access(file, F_OK) == 0 || 2 * stem + strlen(ranks) + 1 > sizeof pattern)
+        return;
+    for (size_t i = 0; i < stem; i++) {
+        if (strchr("*?[\\", file[i]))
+            pattern[n++] = '\\';
+        pattern[n++] = file[i];
+    }
+    strcpy(pattern + n, ranks);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return;
+    rfn_command_error("but the run was aborted, and there is %s", found.gl_pathv[0]);
+    globfree(&found);
+}
+
+int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag)
+{
+    const char *text = diag && diag->text[0] ? diag->text : rfn_error_text(error);
+    if (file && !strstr(text, file))
+        rfn_command_error("%s: %s", file, text);
+    else
+        rfn_command_error("%s", text);
+    if (file && error == RFN_E_IO)
+        tell_of_rank_files(file);
+    if (error == RFN_E_USAGE)
+        return RFN_EXIT_USAGE;
+    return error == RFN_E_CORRUPT || error == RFN_E_INCOMPLETE || error == RFN_E_VERSION
+               ? RFN_EXIT_BAD_INPUT
+               : RFN_EXIT_FAILURE;
+}
+
+int rfn_command_open(const char *file, struct rfn_archive **archive)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    int error = rfn_archive_open(file, archive, &diag);
+    return error < 0 ? rfn_command_fail(file, error, &diag) : RFN_EXIT_OK;
+}
+
+int rfn_command_check_complete(const struct rfn_archive *archive, const char *file, int status)
+{
+    const char *why = NULL;
+    if (rfn_archive_complete(archive, &why))
+        return status;
+    rfn_command_error("%s: incomplete: %s", file, why ? why : "the file was cut short");
+    return RFN_EXIT_BAD_INPUT;
+}
+
+int rfn_command_check_ranks(const struct rfn_archive *archive, const char *file,
+                            const struct rfn_rank_filter *ranks)
+{
+    uint32_t n_ranks = rfn_archive_run(archive)->ranks;
+    int64_t unknown = rfn_rank_filter_beyond(ranks, n_ranks);
+    if (unknown < 0)
+        return RFN_EXIT_OK;
+    rfn_command_error("%s: there is no rank %lld: the run has %u, counted from 0", file,
+                      (long long)unknown, n_ranks);
+    return RFN_EXIT_USAGE;
+}
+
+int rfn_command_print(struct rfn_text *text, const char *file, int status)
+{
+    if (text->failed)
+        status = rfn_command_fail(file, RFN_E_NOMEM, NULL);
+    else
+        rfn_text_print(text);
+    rfn_text_release(text);
+    return status;
+}
+
+int rfn_command_print_json(json_t *value, int status)
+{
+    struct rfn_text text = {0};
+    char *json = value ? json_dumps(value, JSON_INDENT(2)) : NULL;
+    json_decref(value);
+    text.failed = !json || rfn_json_failed();
+    rfn_text_string(&text, json ? json : "");
+    rfn_text_char(&text, '\n');
+    free(json);
+    return rfn_command_print(&text, NULL, status);
+}

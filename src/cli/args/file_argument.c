@@ -1,0 +1,67 @@
+#include "cli/args/file_argument.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void rfn_rank_argument(struct argp_state *state, const char *text, struct rfn_rank_filter *ranks)
+{
+    rfn_rank_filter_release(ranks);
+    if (rfn_rank_filter_init(ranks, text) < 0)
+        argp_error(state, "'%s' is not a list of ranks, such as 3 or 0-3,7", text);
+}
+
+uint64_t rfn_number_argument(struct argp_state *state, const char *text, const char *what)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno || *end || text[0] < '0' || text[0] > '9')
+        argp_error(state, "'%s' is not a %s", text, what);
+    return value;
+}
+
+int64_t rfn_time_argument(struct argp_state *state, const char *text, const char *option)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"", 1}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *end;
+    double value = strtod(text, &end), ns = -1;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (end != text && strcmp(end, units[i].name) == 0)
+            ns = value * units[i].ns;
+    }
+    if (!(ns >= 0 && ns < 9e18))
+        argp_error(state, "--%s takes a time like 1.5s, 20ms or 300 (nanoseconds), not '%s'",
+                   option, text);
+    return (int64_t)(ns + 0.5);
+}
+
+error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state)
+{
+    struct rfn_file_argument *given = state->input;
+    switch (key) {
+    case 'j':
+        given->json = true;
+        return 0;
+    case 't':
+        given->top = rfn_number_argument(state, arg, "number");
+        given->top_given = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (given->file)
+            argp_error(state,
+                       "one file at a time, not '%s' and '%s' (the value of an option may need a "
+                       "'=' before it)",
+                       given->file, arg);
+        given->file = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which file?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}

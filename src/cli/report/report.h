@@ -1,0 +1,103 @@
+/* report.h - the pages of `refrain report`: text for people, JSON for machines.
+ *
+ * report_text.c and report_json.c put the page together, of parts that have a file of their own.
+ */
+#ifndef RFN_CLI_REPORT_REPORT_H
+#define RFN_CLI_REPORT_REPORT_H
+
+#include "cli/args/rank_filter.h"
+#include "cli/text/print_text.h"
+#include "refrain/archive.h"
+#include "refrain/behaviour.h"
+#include "refrain/explain.h"
+
+#include <jansson.h>
+
+struct rfn_report {
+    const char *file;
+    const struct rfn_archive *archive;
+    const struct rfn_run *run;
+    const struct rfn_profile *profile;
+    const struct rfn_waits *waits;
+    const struct rfn_behaviour *behaviour;   /* NULL: nothing is known of it */
+    bool behaviour_table;                    /* in full; else what costs most */
+    const struct rfn_clustering *clustering; /* NULL: nothing is known of it */
+    struct rfn_efficiency efficiency;
+    const char *incomplete;              /* why the file is not whole, NULL if it is */
+    size_t top;                          /* rows of a table */
+    size_t width;                        /* of the page */
+    const struct rfn_rank_filter *ranks; /* whom the page is about; NULL: all */
+    const char *call_path; /* text that the call paths shown contain; NULL: all are shown */
+};
+
+void rfn_report_text(struct rfn_text *out, const struct rfn_report *report);
+/* NULL: out of memory. */
+json_t *rfn_report_json(const struct rfn_report *report);
+
+/* ---- the parts of the page ---- */
+
+/* What ran, how efficiently, and the three costliest causes of waiting. */
+void rfn_report_head(struct rfn_text *out, const struct rfn_report *report);
+/* Efficiency and where the time of all ranks goes. */
+void rfn_report_efficiency(struct rfn_text *out, const struct rfn_report *report);
+/* Wait states, their causes, the critical path, what was not matched. */
+void rfn_report_waits(struct rfn_text *out, const struct rfn_report *report);
+/* Time and volume per rank. */
+void rfn_report_rank_times(struct rfn_text *out, const struct rfn_report *report);
+void rfn_report_rank_volumes(struct rfn_text *out, const struct rfn_report *report);
+/* Patterns of the steps, if they were asked for. */
+void rfn_report_behaviour(struct rfn_text *out, const struct rfn_report *report);
+json_t *rfn_report_behaviour_json(const struct rfn_report *report);
+/* Which ranks behave alike, and what tells the others apart. */
+void rfn_report_alike(struct rfn_text *out, const struct rfn_report *report);
+json_t *rfn_report_alike_json(const struct rfn_report *report);
+/* Message sizes and who sends to whom. */
+void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report);
+/* Adds wait_states, waits, causes, critical_path and matching to the object. */
+void rfn_report_waits_json(json_t *value, const struct rfn_report *report);
+/* Adds verdict and findings. */
+void rfn_report_findings_json(json_t *value, const struct rfn_report *report);
+
+/* ---- what the parts share: report_common.c ---- */
+
+/* Whether a row is part of setup: Init, Finalize, sessions. */
+bool rfn_report_setup(const struct rfn_report *report, const struct rfn_profile_row *row);
+/* A row's share of the time of all ranks. */
+double rfn_report_share(const struct rfn_report *report, int64_t ns);
+/* Whether waits were measured: needs times. */
+bool rfn_report_has_waits(const struct rfn_report *report);
+/* How many ranks there is nothing of: the run was cut short, or the file. */
+uint32_t rfn_report_missing(const struct rfn_report *report);
+/* A quantity of what was counted beside the time. */
+struct rfn_quantity rfn_report_volume(const struct rfn_report *report, uint64_t volume);
+/* "(15 of 40; --top 40 shows all)" behind a table's title, if it is cut, and the end of the line.
+ */
+void rfn_report_end_title(struct rfn_text *out, const struct rfn_report *report, size_t n);
+/* " of rank 3", " of ranks 0-3,7" where the page is about some ranks; nothing otherwise. */
+void rfn_report_of_ranks(struct rfn_text *out, const struct rfn_report *report);
+/* The words of a sentence, which is released, as lines; those after the first are indented. */
+void rfn_report_sentence(struct rfn_text *out, const struct rfn_report *report,
+                         struct rfn_text *sentence, size_t indent);
+/* What explain.h asks for. */
+struct rfn_measured rfn_report_measured(const struct rfn_report *report);
+
+/* ---- what --rank and --call-path leave: report_select.c ---- */
+
+bool rfn_report_shows_rank(const struct rfn_report *report, uint32_t rank);
+/* By the name of the MPI function, too. */
+bool rfn_report_shows_call(const struct rfn_report *report, uint32_t function, uint32_t path);
+/* A wait state with the time of the ranks asked for. */
+struct rfn_shown_wait {
+    const struct rfn_wait_row *row;
+    int64_t ns;
+};
+/* Those that have some time, n of them, most time first; to be freed. NULL: out of memory. */
+struct rfn_shown_wait *rfn_report_shown_waits(const struct rfn_report *report, size_t *n);
+/* Activities of the causes and of the critical path; NULL for a number that does not exist. */
+const struct rfn_activity *rfn_report_activity(const struct rfn_report *report, uint32_t activity);
+bool rfn_report_shows_activity(const struct rfn_report *report, uint32_t activity);
+/* Causes in which a rank asked for is late, or waits in those calls and that pattern. Fit for
+ * struct rfn_cause_choice: its context is the report. */
+bool rfn_report_shows_cause(const void *report, const struct rfn_cause *cause);
+
+#endif

@@ -1,0 +1,73 @@
+/* report_common.c - what the parts of the report share. */
+#include "cli/report/report.h"
+#include "cli/text/wrap.h"
+#include "refrain/event.h"
+
+bool rfn_report_setup(const struct rfn_report *report, const struct rfn_profile_row *row)
+{
+    return rfn_archive_function(report->archive, row->function)->class_ == RFN_CLASS_SETUP;
+}
+
+double rfn_report_share(const struct rfn_report *report, int64_t ns)
+{
+    double all = (double)report->efficiency.all_ns;
+    return all > 0 ? (double)ns / all : 0;
+}
+
+bool rfn_report_has_waits(const struct rfn_report *report)
+{
+    return report->waits->times && report->efficiency.all_ns > 0;
+}
+
+uint32_t rfn_report_missing(const struct rfn_report *report)
+{
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < report->profile->n_ranks; i++)
+        missing += report->profile->ranks[i].threads == 0;
+    return missing;
+}
+
+struct rfn_quantity rfn_report_volume(const struct rfn_report *report, uint64_t volume)
+{
+    bool ns = strcmp(report->run->volume_unit, "ns") == 0 && volume <= INT64_MAX;
+    return ns ? rfn_time_text((int64_t)volume) : rfn_count_text(volume);
+}
+
+void rfn_report_end_title(struct rfn_text *out, const struct rfn_report *report, size_t n)
+{
+    struct rfn_text title = {0};
+    size_t start = out->n;
+    if (n > report->top)
+        rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", report->top, n, n);
+    while (start > 0 && out->data[start - 1] != '\n')
+        start--;
+    rfn_text_bytes(&title, out->data + start, out->n - start);
+    out->n = start;
+    rfn_text_wrap(out, &title, report->width, 2);
+    rfn_text_release(&title);
+}
+
+void rfn_report_of_ranks(struct rfn_text *out, const struct rfn_report *report)
+{
+    for (size_t i = 0; report->ranks && i < report->ranks->n; i++) {
+        const struct rfn_rank_range *range = &report->ranks->ranges[i];
+        bool several = report->ranks->n > 1 || range->first != range->last;
+        rfn_text_string(out, i ? "," : several ? " of ranks " : " of rank ");
+        rfn_text_unsigned(out, range->first);
+        if (range->last != range->first)
+            rfn_text_format(out, "-%u", range->last);
+    }
+}
+
+void rfn_report_sentence(struct rfn_text *out, const struct rfn_report *report,
+                         struct rfn_text *sentence, size_t indent)
+{
+    rfn_text_wrap(out, sentence, report->width, indent);
+    rfn_text_release(sentence);
+}
+
+struct rfn_measured rfn_report_measured(const struct rfn_report *report)
+{
+    return (struct rfn_measured){report->archive, report->profile, report->waits,
+                                 report->efficiency};
+}

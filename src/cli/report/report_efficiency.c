@@ -1,0 +1,75 @@
+/* report_efficiency.c - efficiency, factor by factor, and where the time of all ranks goes. */
+#include "cli/report/report.h"
+#include "cli/text/table.h"
+
+#define NEEDS_PREDICTION "needs an ideal-network prediction"
+
+static void append_factors(struct rfn_text *out, const struct rfn_efficiency *e)
+{
+    struct rfn_table table;
+    rfn_table_init(&table, "ll", NULL);
+    rfn_table_row(&table, "parallel\t%7s  mean outside MPI / run time",
+                  rfn_share_text(e->parallel).text);
+    rfn_table_row(&table, "  load balance\t%7s  mean / longest outside MPI",
+                  rfn_share_text(e->load_balance).text);
+    rfn_table_row(&table, "  communication\t%7s  longest / run time",
+                  rfn_share_text(e->communication).text);
+    rfn_table_row(&table, "    serialization\t" NEEDS_PREDICTION);
+    rfn_table_row(&table, "    transfer\t" NEEDS_PREDICTION);
+    rfn_text_string(out, "\nEfficiency\n");
+    rfn_table_print(&table, 2, out);
+}
+
+static void append_share(struct rfn_text *text, const struct rfn_report *report, double ns,
+                         const char *what)
+{
+    double share = ns / (double)report->efficiency.all_ns;
+    if (share >= 0.0005)
+        rfn_text_format(text, ", %s %s", rfn_share_text(share).text, what);
+}
+
+static void append_losses(struct rfn_text *text, const struct rfn_report *report)
+{
+    const struct rfn_measured run = rfn_report_measured(report);
+    const struct rfn_losses losses = rfn_losses_of(&run);
+    rfn_text_format(text, "Of the %stime of all ranks %s is spent outside of MPI",
+                    report->profile->paused ? "recorded " : "",
+                    rfn_share_text(report->efficiency.parallel).text);
+    append_share(text, report, losses.uneven, "waiting for ranks that compute longer");
+    append_share(text, report, losses.late, "waiting for ranks that started late");
+    append_share(text, report, losses.others, "waiting for other reasons");
+    append_share(text, report, losses.transfer,
+                 losses.missing ? "in MPI, waiting for ranks that are missing or not at all"
+                                : "in MPI without waiting");
+    append_share(text, report, losses.setup, "in Init and Finalize without waiting");
+    append_share(text, report, losses.outside,
+                 losses.threads ? "before a thread's first call of MPI and after its last"
+                                : "before Init and after Finalize");
+    rfn_text_string(text, ". ");
+}
+
+void rfn_report_efficiency(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_efficiency *e = &report->efficiency;
+    struct rfn_text text = {0};
+    if (!e->all_ns)
+        return;
+    append_factors(out, e);
+    if (rfn_report_has_waits(report))
+        append_losses(&text, report);
+    rfn_text_format(&text, "MPI calls take %s (%s without Init and Finalize).",
+                    rfn_share_text(e->mpi_share).text,
+                    rfn_share_text(e->mpi_share - e->setup_share).text);
+    bool several = report->run->ranks >= rfn_report_missing(report) + 2;
+    if (several && e->load_balance >= RFN_BALANCED)
+        rfn_text_string(&text, " Outside of MPI all ranks are busy about equally long.");
+    else if (several && e->load_balance > 0)
+        rfn_text_format(
+            &text, " Outside of MPI rank %u is busy longest, for %s%s, %.2f times the mean of %s.",
+            e->max_outside_rank, rfn_time_text(e->max_outside_ns).text,
+            report->profile->ranks[e->max_outside_rank].threads > 1 ? " summed over its threads"
+                                                                    : "",
+            1 / e->load_balance, rfn_time_text(e->mean_outside_ns).text);
+    rfn_text_spaces(out, 2);
+    rfn_report_sentence(out, report, &text, 2);
+}

@@ -1,0 +1,247 @@
+/* report_head.c - the five lines that answer why the program is slow: what ran and how long, how
+ * efficiently, and the three causes that cost most, each with advice. */
+#include "cli/report/report.h"
+#include "cli/text/hosts.h"
+#include "cli/text/run_text.h"
+
+#include <stdlib.h>
+
+enum { SHOWN = 3, INDENT = 3 };
+
+#define TRIFLE_TEXT "0.5 %" /* RFN_TRIFLE */
+
+/* "halo on 8 ranks, of which 6 are here, ran for 10.0 s until rank 2 called MPI_Abort in main()
+ * [app.c:12]." */
+static void append_run(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    uint32_t missing = rfn_report_missing(report), present = profile->n_ranks - missing;
+    bool has_waits = rfn_report_has_waits(report);
+    struct rfn_text text = {0};
+    rfn_text_printable(&text, report->run->program ? report->run->program : "?");
+    rfn_text_format(&text, " on %u rank%s", report->run->ranks, report->run->ranks == 1 ? "" : "s");
+    if (missing && !present)
+        rfn_text_string(&text, ", of which none is here");
+    else if (missing)
+        rfn_text_format(&text, ", of which %u %s here", present, present == 1 ? "is" : "are");
+    if (has_waits)
+        rfn_text_format(&text, "%s ran for %s", missing ? "," : "",
+                        rfn_time_text(profile->end_ns - profile->start_ns).text);
+    else
+        rfn_text_string(&text, ": how long it ran is not known");
+    for (size_t i = 0; has_waits && i < profile->n_rows; i++) {
+        const struct rfn_call_site site = {profile->rows[i].function, profile->rows[i].path};
+        if (strcmp(rfn_call_site_function(report->archive, site)->name, "MPI_Abort") != 0)
+            continue;
+        rfn_text_format(&text, " until rank %u called MPI_Abort in ",
+                        profile->rows[i].time.min_rank);
+        rfn_call_site_place(&text, report->archive, site);
+        break;
+    }
+    rfn_text_char(&text, '.');
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
+/* Ranks were asked for, and of none of them there is anything. */
+static void append_absent(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text text = {0};
+    for (uint32_t i = 0; i < report->profile->n_ranks; i++) {
+        if (rfn_report_shows_rank(report, i) && report->profile->ranks[i].threads)
+            return;
+    }
+    rfn_text_string(&text, "Nothing");
+    rfn_report_of_ranks(&text, report);
+    rfn_text_string(&text, " is here.");
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
+static void append_no_times(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text text = {0};
+    rfn_text_string(&text, "Efficiency and waits need times, and ");
+    rfn_text_string(&text, report->profile->times
+                               ? "nothing that has times is here."
+                               : "this archive has none (it was recorded with --time=none): only "
+                                 "counts and bytes follow.");
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
+/* What follows from times is approximate. Times of two ranks may be those of different iterations:
+ * receives before their sends show by how much, and a logical clock would only move them further.
+ */
+static void append_reduced(struct rfn_text *out, const struct rfn_report *report,
+                           const struct rfn_verdict *verdict)
+{
+    struct rfn_text text = {0};
+    rfn_text_string(&text, "Reduced: ");
+    rfn_reduction_append(&text, report->run);
+    rfn_text_string(&text, ", so that waits and causes are approximate");
+    if (verdict->clocks_disagree)
+        rfn_text_format(&text, ", single waits by %s and more",
+                        rfn_time_text(report->waits->matching.backward_max_ns).text);
+    rfn_text_string(&text, ". How far single times differ: refrain info --variation.");
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
+static void append_forced(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text text = {0};
+    rfn_text_string(&text, "Merged: ");
+    rfn_forced_append(&text, report->run);
+    rfn_text_string(&text, ": what follows of messages, waits and causes is approximate.");
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
+/* Where clocks disagree by so much that it matters, what follows is not to be trusted. */
+static void append_clocks(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_matching *m = &report->waits->matching;
+    struct rfn_text text = {0};
+    rfn_text_format(&text,
+                    "The clocks of ranks disagree: %s ended before the send began, by up to %s. "
+                    "The causes below may be wrong; --fix-clocks repairs that.",
+                    m->backward == 1 ? "a receive" : "receives",
+                    rfn_time_text(m->backward_max_ns).text);
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
+/* Where ranks have no core of their own, waiting for one looks like slow calls and late ranks.
+ * Named is the host with most ranks per core. */
+static void append_crowding(struct rfn_text *out, const struct rfn_report *report)
+{
+    size_t n, crowded = 0;
+    struct rfn_host *hosts = rfn_hosts_of(report->archive, &n), *most = hosts;
+    struct rfn_text text = {0};
+    out->failed |= !hosts;
+    for (size_t i = 0; i < n; i++) {
+        struct rfn_host *host = &hosts[i];
+        if (host->cores == 0 || host->ranks <= host->cores)
+            continue;
+        if (!crowded++ || (uint64_t)host->ranks * most->cores > (uint64_t)most->ranks * host->cores)
+            most = host;
+    }
+    if (crowded) {
+        rfn_text_format(&text, "%u ranks share the %u core%s of ", most->ranks, most->cores,
+                        most->cores == 1 ? "" : "s");
+        rfn_text_printable(&text, most->name);
+        if (crowded > 1)
+            rfn_text_format(&text, ", and on %zu more host%s they share, too", crowded - 1,
+                            crowded == 2 ? "" : "s");
+        rfn_text_string(&text, ": waiting for a core looks like slow calls and late ranks, so some "
+                               "of the causes below may be the machine's.");
+        rfn_report_sentence(out, report, &text, INDENT);
+    }
+    free(hosts);
+}
+
+/* ---- causes ---- */
+
+/* What takes time where waiting does not. */
+static void append_busiest(struct rfn_text *text, const struct rfn_report *report,
+                           const struct rfn_verdict *verdict)
+{
+    const struct rfn_profile_row *row = verdict->busiest;
+    if (row) {
+        const struct rfn_activity activity = {.kind = RFN_ACTIVITY_MPI,
+                                              .at = {row->function, row->path}};
+        rfn_text_format(
+            text, " Most of the other time in MPI, %s, is spent ",
+            rfn_share_text(rfn_report_share(report, (int64_t)verdict->busiest_ns)).text);
+        rfn_activity_append(text, report->archive, &activity);
+        rfn_text_char(text, '.');
+    } else if (report->efficiency.parallel >= 0.5) {
+        rfn_text_string(text, " What takes the time is the program's own computing.");
+    }
+}
+
+static void append_no_waits(struct rfn_text *text, const struct rfn_report *report,
+                            const struct rfn_verdict *verdict)
+{
+    uint32_t missing = rfn_report_missing(report);
+    double share = rfn_report_share(report, report->waits->total_ns);
+    if (report->run->ranks == 1)
+        rfn_text_string(text, "One rank alone waits for no other.");
+    else if (missing + 1 == report->run->ranks)
+        rfn_text_string(text, "Of one rank alone it is not known how long it waited for others.");
+    else if (report->ranks || report->call_path)
+        rfn_text_string(text, "None of the causes asked for costs more than " TRIFLE_TEXT
+                              " of all ranks' time.");
+    else if (share < RFN_TRIFLE && verdict->has_unseen_waits)
+        rfn_text_format(text, "Wait states are found in %s of all ranks' time only.",
+                        rfn_share_text(share).text);
+    else if (share < RFN_TRIFLE)
+        rfn_text_format(text, "%s hardly wait for each other: %s of their time.",
+                        missing ? "The ranks that are here" : "Ranks", rfn_share_text(share).text);
+    else
+        rfn_text_format(text,
+                        "Ranks wait for each other during %s of their time, but no single cause "
+                        "costs more than %s.",
+                        rfn_share_text(share).text, TRIFLE_TEXT);
+}
+
+/* The findings, and what is to be said where they are few. */
+static void append_findings(struct rfn_text *out, const struct rfn_report *report,
+                            const struct rfn_measured *run, const struct rfn_verdict *verdict)
+{
+    const struct rfn_cause_choice choice = {rfn_report_shows_cause, report};
+    double unexplained = rfn_report_share(report, report->waits->unexplained_ns);
+    bool all = !report->ranks && !report->call_path;
+    struct rfn_findings findings;
+    struct rfn_text text = {0};
+    if (rfn_findings_init(&findings, run, &choice, SHOWN) < 0) {
+        out->failed = true;
+        return;
+    }
+    size_t n = findings.n;
+    for (size_t i = 0; i < n; i++) {
+        struct rfn_text line = {0};
+        rfn_text_format(out, "%zu. ", i + 1);
+        rfn_finding_append(&line, run, &findings.findings[i]);
+        rfn_text_char(&line, ' ');
+        rfn_finding_advice(&line, run, &findings.findings[i]);
+        rfn_report_sentence(out, report, &line, INDENT);
+    }
+    rfn_findings_release(&findings);
+    if (n == SHOWN)
+        return;
+    if (n == 0)
+        append_no_waits(&text, report, verdict);
+    else
+        rfn_text_string(&text,
+                        verdict->has_unseen_waits
+                            ? "Nothing else that is seen as waits costs more than " TRIFLE_TEXT
+                              " of all ranks' time."
+                            : "Nothing else that ranks wait for costs more than " TRIFLE_TEXT
+                              " of their time.");
+    if (all && unexplained >= RFN_TRIFLE)
+        rfn_text_format(&text, " Of %s it is not known what for.",
+                        rfn_share_text(unexplained).text);
+    if (all && n == 0 && !verdict->blames_busiest)
+        append_busiest(&text, report, verdict);
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
+void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
+{
+    append_run(out, report);
+    if (report->run->forced)
+        append_forced(out, report);
+    if (report->ranks)
+        append_absent(out, report);
+    if (!rfn_report_has_waits(report)) {
+        append_no_times(out, report);
+        return;
+    }
+    const struct rfn_measured run = rfn_report_measured(report);
+    const struct rfn_verdict verdict = rfn_verdict_of(&run);
+    struct rfn_text text = {0};
+    if (report->run->reduced)
+        append_reduced(out, report, &verdict);
+    rfn_verdict_append(&text, &run, &verdict);
+    rfn_report_sentence(out, report, &text, INDENT);
+    if (verdict.clocks_disagree && !report->run->reduced)
+        append_clocks(out, report);
+    append_crowding(out, report);
+    append_findings(out, report, &run, &verdict);
+}

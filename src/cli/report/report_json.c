@@ -1,0 +1,232 @@
+/* report_json.c - everything of the report's page, as raw numbers. */
+#include "cli/report/report.h"
+#include "cli/text/hosts.h"
+#include "cli/text/json.h"
+#include "cli/text/run_text.h"
+#include "cli/text/spawned_jobs.h"
+
+static json_t *ns(const struct rfn_report *report, int64_t value)
+{
+    return report->profile->times ? json_integer(value) : json_null();
+}
+
+static json_t *ratio(const struct rfn_report *report, double value)
+{
+    return report->efficiency.all_ns ? json_real(value) : json_null();
+}
+
+static void set_run(json_t *value, const struct rfn_report *report)
+{
+    const struct rfn_run *run = report->run;
+    const struct rfn_profile *profile = report->profile;
+    RFN_JSON_SET(value, "file", report->file);
+    RFN_JSON_SET(value, "complete", json_boolean(!report->incomplete));
+    if (report->incomplete)
+        RFN_JSON_SET(value, "incomplete_because", report->incomplete);
+    RFN_JSON_SET(value, "missing_ranks", rfn_report_missing(report));
+    RFN_JSON_SET(value, "unreadable_threads", profile->unreadable);
+    RFN_JSON_SET(value, "recorder", run->recorder);
+    RFN_JSON_SET(value, "program", run->program);
+    RFN_JSON_SET(value, "command", run->command);
+    RFN_JSON_SET(value, "mpi", run->mpi);
+    RFN_JSON_SET(value, "flavour", run->flavour);
+    RFN_JSON_SET(value, "start_realtime_ns", run->start_realtime_ns);
+    RFN_JSON_SET(value, "hosts", rfn_json_hosts(report->archive));
+    RFN_JSON_SET(value, "children", rfn_json_spawned_jobs(report->archive));
+    RFN_JSON_SET(value, "ranks", run->ranks);
+    RFN_JSON_SET(value, "threads", run->streams);
+    RFN_JSON_SET(value, "times", run->times);
+    RFN_JSON_SET(value, "reduced", rfn_json_reduction(run));
+    RFN_JSON_SET(value, "ignored_parameters", run->forced);
+    RFN_JSON_SET(value, "volume", run->volume);
+    RFN_JSON_SET(value, "volume_unit", run->volume ? rfn_json_text(run->volume_unit) : json_null());
+    RFN_JSON_SET(value, "events", profile->events);
+    RFN_JSON_SET(value, "calls", profile->calls);
+    RFN_JSON_SET(value, "unsuccessful_polls", profile->failed_polls);
+    RFN_JSON_SET(value, "run_time_ns", ns(report, profile->end_ns - profile->start_ns));
+    RFN_JSON_SET(value, "region_events", profile->region_events);
+    RFN_JSON_SET(value, "paused", profile->paused);
+    RFN_JSON_SET(value, "unrecorded_ns", ns(report, profile->unrecorded_ns));
+    RFN_JSON_SET(value, "meetings_ns", run->merging.before.ns);
+}
+
+static json_t *efficiency_json(const struct rfn_report *report)
+{
+    const struct rfn_efficiency *e = &report->efficiency;
+    json_t *value = json_object();
+    RFN_JSON_SET(value, "mpi_share", ratio(report, e->mpi_share));
+    RFN_JSON_SET(value, "setup_share", ratio(report, e->setup_share));
+    RFN_JSON_SET(value, "load_balance", ratio(report, e->load_balance));
+    RFN_JSON_SET(value, "communication_efficiency", ratio(report, e->communication));
+    RFN_JSON_SET(value, "parallel_efficiency", ratio(report, e->parallel));
+    RFN_JSON_SET(value, "parallel", ratio(report, e->parallel));
+    RFN_JSON_SET(value, "communication", ratio(report, e->communication));
+    RFN_JSON_SET(value, "serialization", json_null()); /* need the run time on an ideal */
+    RFN_JSON_SET(value, "transfer", json_null());      /* network */
+    RFN_JSON_SET(value, "mean_outside_ns", ns(report, e->mean_outside_ns));
+    RFN_JSON_SET(value, "max_outside_ns", ns(report, e->max_outside_ns));
+    RFN_JSON_SET(value, "max_outside_rank",
+                 e->all_ns ? json_integer(e->max_outside_rank) : json_null());
+    return value;
+}
+
+static json_t *rank_json(const struct rfn_report *report, uint32_t number)
+{
+    const struct rfn_profile *profile = report->profile;
+    const struct rfn_profile_rank *rank = &profile->ranks[number];
+    json_t *value = json_object();
+    RFN_JSON_SET(value, "rank", number);
+    RFN_JSON_SET(value, "threads", rank->threads);
+    RFN_JSON_SET(value, "events", rank->events);
+    RFN_JSON_SET(value, "calls", rank->calls);
+    RFN_JSON_SET(value, "mpi_ns", ns(report, rank->mpi_ns));
+    RFN_JSON_SET(value, "setup_ns", ns(report, rank->setup_ns));
+    RFN_JSON_SET(value, "outside_ns", ns(report, rfn_profile_outside_ns(rank)));
+    RFN_JSON_SET(value, "unrecorded_ns", ns(report, rank->unrecorded_ns));
+    RFN_JSON_SET(value, "messages", rank->messages);
+    RFN_JSON_SET(value, "sent_bytes", rank->sent_bytes);
+    RFN_JSON_SET(value, "collective_bytes", rank->collective_bytes);
+    if (rank->counted) {
+        RFN_JSON_SET(value, "volume_outside", rank->volume_outside);
+        RFN_JSON_SET(value, "volume_mpi", rank->volume_mpi);
+        RFN_JSON_SET(value, "volume_setup", rank->volume_setup);
+    }
+    return value;
+}
+
+static void set_spread(json_t *value, const struct rfn_report *report,
+                       const struct rfn_spread *time)
+{
+    RFN_JSON_SET(value, "total_ns", time->total_ns);
+    RFN_JSON_SET(value, "share", rfn_report_share(report, time->total_ns));
+    RFN_JSON_SET(value, "min_ns", time->min_ns);
+    RFN_JSON_SET(value, "min_rank", time->min_rank);
+    RFN_JSON_SET(value, "mean_ns", time->ranks ? (double)time->total_ns / time->ranks : 0);
+    RFN_JSON_SET(value, "max_ns", time->max_ns);
+    RFN_JSON_SET(value, "max_rank", time->max_rank);
+}
+
+static json_t *row_json(const struct rfn_report *report, const struct rfn_profile_row *row)
+{
+    const char *name = rfn_archive_function(report->archive, row->function)->name;
+    json_t *value = json_object();
+    RFN_JSON_SET(value, "function", name);
+    RFN_JSON_SET(value, "setup", rfn_report_setup(report, row));
+    RFN_JSON_SET(value, "ranks", row->time.ranks);
+    RFN_JSON_SET(value, "events", row->events);
+    RFN_JSON_SET(value, "calls", row->calls);
+    if (report->profile->times) {
+        set_spread(value, report, &row->time);
+        RFN_JSON_SET(value, "shortest_event_ns", row->min_ns);
+        RFN_JSON_SET(value, "longest_event_ns", row->max_ns);
+        RFN_JSON_SET(value, "between_polls_ns", row->between_polls_ns);
+    }
+    RFN_JSON_SET(value, "bytes", row->bytes);
+    RFN_JSON_SET(value, "sent_bytes", row->sent_bytes);
+    RFN_JSON_SET(value, "received_bytes", row->received_bytes);
+    if (report->run->volume) {
+        RFN_JSON_SET(value, "volume_before", row->volume_before);
+        RFN_JSON_SET(value, "volume_inside", row->volume_inside);
+    }
+    RFN_JSON_SET(value, "frames", rfn_json_frames(report->archive, row->path));
+    return value;
+}
+
+static json_t *rows_json(const struct rfn_report *report)
+{
+    json_t *list = json_array();
+    size_t shown = 0;
+    for (size_t i = 0; i < report->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &report->profile->rows[i];
+        if (!rfn_report_shows_call(report, row->function, row->path))
+            continue;
+        if (rfn_report_setup(report, row) || shown++ < report->top)
+            json_array_append_new(list, row_json(report, row));
+    }
+    return list;
+}
+
+static json_t *spread_json(const struct rfn_report *report, const struct rfn_spread *spread)
+{
+    json_t *value = report->profile->times ? json_object() : json_null();
+    if (report->profile->times)
+        set_spread(value, report, spread);
+    return value;
+}
+
+static json_t *regions_json(const struct rfn_report *report)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < report->profile->n_regions; i++) {
+        const struct rfn_region_row *row = &report->profile->regions[i];
+        json_t *value = json_object();
+        RFN_JSON_SET(value, "name", row->name);
+        RFN_JSON_SET(value, "visits", row->visits);
+        RFN_JSON_SET(value, "unrecorded_calls", row->unrecorded);
+        RFN_JSON_SET(value, "ranks", row->time.ranks);
+        RFN_JSON_SET(value, "time", spread_json(report, &row->time));
+        RFN_JSON_SET(value, "in_mpi", spread_json(report, &row->mpi));
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+static json_t *bins_json(const struct rfn_size_bin bins[RFN_SIZE_BINS])
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < RFN_SIZE_BINS; i++) {
+        uint64_t least = i ? (uint64_t)1 << (i - 1) : 0;
+        if (!bins[i].count)
+            continue;
+        json_t *bin = json_object();
+        RFN_JSON_SET(bin, "min_bytes", least);
+        RFN_JSON_SET(bin, "max_bytes", least ? least - 1 + least : 0);
+        RFN_JSON_SET(bin, "count", bins[i].count);
+        RFN_JSON_SET(bin, "bytes", bins[i].bytes);
+        json_array_append_new(list, bin);
+    }
+    return list;
+}
+
+static json_t *pairs_json(const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    json_t *list = json_array();
+    for (size_t i = 0; i < profile->n_pairs; i++) {
+        const struct rfn_pair *pair = &profile->pairs[i];
+        if (!rfn_report_shows_rank(report, pair->source) &&
+            !rfn_report_shows_rank(report, pair->dest))
+            continue;
+        json_t *value = json_object();
+        RFN_JSON_SET(value, "source", pair->source);
+        RFN_JSON_SET(value, "dest", pair->dest);
+        RFN_JSON_SET(value, "messages", pair->messages);
+        RFN_JSON_SET(value, "bytes", pair->bytes);
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+json_t *rfn_report_json(const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    json_t *value = json_object(), *ranks = json_array(), *sizes = json_object();
+    set_run(value, report);
+    RFN_JSON_SET(value, "efficiency", efficiency_json(report));
+    for (uint32_t i = 0; i < profile->n_ranks; i++) {
+        if (rfn_report_shows_rank(report, i))
+            json_array_append_new(ranks, rank_json(report, i));
+    }
+    rfn_report_waits_json(value, report);
+    RFN_JSON_SET(value, "behaviour", rfn_report_behaviour_json(report));
+    RFN_JSON_SET(value, "alike", rfn_report_alike_json(report));
+    RFN_JSON_SET(value, "time_per_rank", ranks);
+    RFN_JSON_SET(value, "regions", regions_json(report));
+    RFN_JSON_SET(value, "call_paths", rows_json(report));
+    RFN_JSON_SET(sizes, "point_to_point", bins_json(profile->point_to_point));
+    RFN_JSON_SET(sizes, "collective", bins_json(profile->collective));
+    RFN_JSON_SET(value, "message_sizes", sizes);
+    RFN_JSON_SET(value, "communication_matrix", pairs_json(report));
+    rfn_report_findings_json(value, report);
+    return value;
+}

@@ -1,0 +1,210 @@
+/* report_messages.c - message sizes, and who sends to whom.
+ *
+ * The matrix is printed as far as the page is wide enough: bytes in four characters per pair up to
+ * some 16 ranks, one digit per pair (tenths of the heaviest pair) up to 32; beyond that the sums by
+ * distance between ranks. The heaviest pairs follow in any case that does not show bytes. Of ranks
+ * that were asked for, only the pairs with them are shown.
+ */
+#include "cli/report/report.h"
+#include "cli/text/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MATRIX_RANKS = 32, DISTANCES_SHOWN = 10, PAIRS_SHOWN = 10 };
+
+/* ---- sizes ---- */
+
+/* Messages of a bin: "1 B", "512 - 1023 B", "from 2 KiB". */
+static void size_cell(struct rfn_table *table, unsigned bin)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    char text[80];
+    if (bin <= 1)
+        snprintf(text, sizeof text, "%u B", bin);
+    else if (bin <= 10)
+        snprintf(text, sizeof text, "%u - %u B", 1u << (bin - 1), (1u << bin) - 1);
+    else
+        snprintf(text, sizeof text, "from %u %s", 1u << (bin - 1) % 10, units[(bin - 1) / 10]);
+    rfn_table_cell(table, text);
+}
+
+static void bin_cells(struct rfn_table *table, const struct rfn_size_bin *bin)
+{
+    rfn_table_cell(table, bin->count ? rfn_count_text(bin->count).text : "");
+    rfn_table_cell(table, bin->count ? rfn_bytes_text(bin->bytes).text : "");
+}
+
+static void append_sizes(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    struct rfn_table table;
+    size_t rows = 0;
+    rfn_table_init(&table, "lrrrr", "size\tmessages\tbytes\tcollective calls\tbytes");
+    for (unsigned bin = 0; bin < RFN_SIZE_BINS; bin++) {
+        if (!profile->point_to_point[bin].count && !profile->collective[bin].count)
+            continue;
+        size_cell(&table, bin);
+        bin_cells(&table, &profile->point_to_point[bin]);
+        bin_cells(&table, &profile->collective[bin]);
+        rows++;
+    }
+    if (rows) {
+        rfn_text_string(out,
+                        "\nSizes: point-to-point messages as sent; collectives per rank, by what "
+                        "it gives (or gets)");
+        rfn_report_end_title(out, report, 0);
+    }
+    rfn_table_print(&table, 2, rows ? out : NULL);
+}
+
+/* ---- the matrix ---- */
+
+/* cell: characters of a cell. most: 0 for bytes, else what the digit 9 stands for. */
+static void append_matrix(struct rfn_text *out, const struct rfn_profile *profile, int cell,
+                          uint64_t most)
+{
+    const struct rfn_pair *pair = profile->pairs, *end = pair + profile->n_pairs;
+    rfn_text_string(out, " from\\to");
+    for (uint32_t dest = 0; dest < profile->n_ranks; dest++) {
+        if (cell > 2)
+            rfn_text_format(out, "%*u", cell, dest);
+        else
+            rfn_text_format(out, " %c", (char)(dest % 10 ? '0' + dest % 10 : '0' + dest / 10));
+    }
+    rfn_text_char(out, '\n');
+    for (uint32_t source = 0; source < profile->n_ranks; source++) {
+        rfn_text_format(out, "  %5u ", source);
+        for (uint32_t dest = 0; dest < profile->n_ranks; dest++) {
+            bool there = pair < end && pair->source == source && pair->dest == dest;
+            uint64_t bytes = there ? pair++->bytes : 0; /* pairs are in order */
+            char digit = (char)('0' + (most ? (int)((double)bytes / (double)most * 9.999) : 0));
+            if (!most)
+                rfn_text_format(out, " %4s", there && !bytes ? "0" : rfn_bytes_short(bytes).text);
+            else
+                rfn_text_format(out, " %c", there ? digit : '.');
+        }
+        rfn_text_char(out, '\n');
+    }
+}
+
+/* ---- summaries ---- */
+
+struct distance {
+    int64_t ranks; /* dest - source, the shorter way round */
+    uint64_t messages, bytes;
+    uint32_t pairs;
+};
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct distance *a = left, *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    if (a->messages != b->messages)
+        return a->messages > b->messages ? -1 : 1;
+    return a->ranks < b->ranks ? -1 : a->ranks > b->ranks;
+}
+
+static void append_distances(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    uint32_t n = profile->n_ranks;
+    struct distance *distances = calloc((size_t)n + 1, sizeof *distances);
+    struct rfn_table table;
+    if (!distances) {
+        out->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        distances[i].ranks = i <= n / 2 ? i : (int64_t)i - n;
+    for (size_t i = 0; i < profile->n_pairs; i++) {
+        const struct rfn_pair *pair = &profile->pairs[i];
+        struct distance *distance = &distances[((uint64_t)pair->dest + n - pair->source) % n];
+        distance->messages += pair->messages;
+        distance->bytes += pair->bytes;
+        distance->pairs++;
+    }
+    qsort(distances, n, sizeof *distances, by_bytes);
+    rfn_table_init(&table, "rrrr", "distance\tpairs\tmessages\tbytes");
+    for (uint32_t i = 0; i < n && i < DISTANCES_SHOWN && distances[i].pairs; i++)
+        rfn_table_row(&table, "%+lld\t%s\t%s\t%s", (long long)distances[i].ranks,
+                      rfn_count_text(distances[i].pairs).text,
+                      rfn_count_text(distances[i].messages).text,
+                      rfn_bytes_text(distances[i].bytes).text);
+    rfn_text_string(out, "\nMessages by distance (receiver - sender, the shorter way round)");
+    rfn_report_end_title(out, report, 0);
+    rfn_table_print(&table, 2, out);
+    free(distances);
+}
+
+static int heavier(const void *left, const void *right)
+{
+    const struct rfn_pair *const *a = left, *const *b = right;
+    if ((*a)->bytes != (*b)->bytes)
+        return (*a)->bytes > (*b)->bytes ? -1 : 1;
+    if ((*a)->messages != (*b)->messages)
+        return (*a)->messages > (*b)->messages ? -1 : 1;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* The pairs with a rank that was asked for, heaviest first. */
+static void append_pairs(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    size_t n = 0, shown = report->ranks && report->top > PAIRS_SHOWN ? report->top : PAIRS_SHOWN;
+    const struct rfn_pair **order = malloc((profile->n_pairs + 1) * sizeof *order);
+    struct rfn_table table;
+    if (!order) {
+        out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < profile->n_pairs; i++) {
+        const struct rfn_pair *pair = &profile->pairs[i];
+        if (rfn_report_shows_rank(report, pair->source) ||
+            rfn_report_shows_rank(report, pair->dest))
+            order[n++] = pair;
+    }
+    qsort(order, n, sizeof *order, heavier);
+    rfn_table_init(&table, "rrrr", "from\tto\tmessages\tbytes");
+    for (size_t i = 0; i < n && i < shown; i++)
+        rfn_table_row(&table, "%s\t%s\t%s\t%s", rfn_count_text(order[i]->source).text,
+                      rfn_count_text(order[i]->dest).text, rfn_count_text(order[i]->messages).text,
+                      rfn_bytes_text(order[i]->bytes).text);
+    rfn_text_string(out, report->ranks ? "\nMessages" : "\nHeaviest pairs");
+    rfn_report_of_ranks(out, report);
+    if (n > shown)
+        rfn_text_format(out, " (%zu of %zu)", shown, n);
+    rfn_report_end_title(out, report, 0);
+    rfn_table_print(&table, 2, out);
+    free(order);
+}
+
+void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    size_t n_ranks = profile->n_ranks;
+    bool few = n_ranks <= MATRIX_RANKS && !report->ranks;
+    uint64_t heaviest = 0;
+    if (!report->ranks)
+        append_sizes(out, report);
+    if (!profile->n_pairs)
+        return;
+    for (size_t i = 0; i < profile->n_pairs; i++)
+        heaviest = profile->pairs[i].bytes > heaviest ? profile->pairs[i].bytes : heaviest;
+    if (few && 8 + 5 * n_ranks <= report->width) {
+        rfn_text_string(out, "\nBytes sent from rank (row) to rank (column)\n");
+        append_matrix(out, profile, 5, 0);
+        return;
+    }
+    if (few && heaviest && 8 + 2 * n_ranks <= report->width) {
+        rfn_text_format(out,
+                        "\nBytes sent from rank (row) to rank (column): tenths of %s, . for none",
+                        rfn_bytes_text(heaviest).text);
+        rfn_report_end_title(out, report, 0);
+        append_matrix(out, profile, 2, heaviest);
+    } else if (!report->ranks) {
+        append_distances(out, report);
+    }
+    append_pairs(out, report);
+}

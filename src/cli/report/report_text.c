@@ -1,0 +1,362 @@
+/* report_text.c - the page that a performance analyst reads first.
+ *
+ * The five lines that matter; what ran; efficiency; wait states, causes and the critical path; time
+ * per rank; the program's regions; functions; call paths; message sizes and who sends to whom. Init
+ * and Finalize stand in a table of their own, so that they do not hide the rest.
+ */
+#include "cli/report/report.h"
+#include "cli/text/hosts.h"
+#include "cli/text/run_text.h"
+#include "cli/text/spawned_jobs.h"
+#include "cli/text/table.h"
+#include "cli/text/wrap.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { FUNCTIONS_SHOWN = 8 };
+
+/* ---- header ---- */
+
+/* line: is released. */
+static void append_text(struct rfn_text *out, const struct rfn_report *report, const char *name,
+                        struct rfn_text *line)
+{
+    rfn_text_format(out, "%-10s", name);
+    rfn_report_sentence(out, report, line, 10);
+}
+
+static void append_line(struct rfn_text *out, const struct rfn_report *report, const char *name,
+                        const char *text)
+{
+    struct rfn_text line = {0};
+    rfn_text_printable(&line, text ? text : "?");
+    append_text(out, report, name, &line);
+}
+
+static void append_ranks(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_run *run = report->run;
+    struct rfn_text line = {0};
+    rfn_text_unsigned(&line, run->ranks);
+    if (run->streams > run->ranks)
+        rfn_text_format(&line, ", with %u threads that call MPI", run->streams);
+    rfn_text_string(&line, ", on ");
+    rfn_hosts_append(&line, report->archive);
+    append_text(out, report, "Ranks", &line);
+}
+
+/* Which MPI, and when it was recorded. */
+static void append_recording(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_run *run = report->run;
+    const char *mpi = run->mpi ? run->mpi : "";
+    char date[64] = "at an unknown time";
+    time_t start = (time_t)(run->start_realtime_ns / 1000000000);
+    const struct tm *utc = run->start_realtime_ns > 0 ? gmtime(&start) : NULL;
+    struct rfn_text version = {0};
+    rfn_text_printable(&version, mpi);
+    if (!version.failed && strchr(mpi, ',')) /* Open MPI goes on with where it was built */
+        version.n = strcspn(rfn_text_terminated(&version), ",");
+    append_text(out, report, "MPI", &version);
+    if (utc)
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S UTC", utc);
+    rfn_text_format(out, "%-10s%s by ", "Recorded", date);
+    rfn_text_printable(out, run->recorder ? run->recorder : "?");
+    rfn_text_char(out, '\n');
+}
+
+/* What most call paths lack that a compiler can give. */
+static void append_symbols(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    size_t places = 0, functions = 0, lines = 0;
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        const struct rfn_call_site site = {profile->rows[i].function, profile->rows[i].path};
+        struct rfn_location location;
+        if (!rfn_call_site_location(report->archive, site, &location))
+            continue;
+        places++;
+        functions += location.function != NULL;
+        lines += location.file && location.line;
+    }
+    if (2 * functions < places)
+        append_line(
+            out, report, "Symbols",
+            "the program has hardly any: compile it with -g and do not strip it, to see its "
+            "functions and lines here");
+    else if (2 * lines < places)
+        append_line(out, report, "Symbols",
+                    "the program has hardly any line numbers: compile it with -g to see them here");
+}
+
+/* How long it ran, what of that was not recorded, and what looks like the program's calls and is
+ * the recorder's. */
+static void append_run_time(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    const struct rfn_run_meetings *before = &report->run->merging.before;
+    int64_t span = profile->end_ns - profile->start_ns;
+    double all = (double)report->efficiency.all_ns + (double)profile->unrecorded_ns;
+    struct rfn_text time = {0}, paused = {0}, merged = {0};
+    if (profile->times)
+        rfn_text_format(&time, "%s, from the first %s", rfn_time_text(span).text,
+                        rfn_report_missing(report) ? "to the last event that is here"
+                                                   : "Init to the last Finalize");
+    else
+        rfn_text_string(&time, "not known: the archive has no times");
+    append_text(out, report, "Run time", &time);
+    if (profile->paused && profile->times && all > 0)
+        rfn_text_format(&paused,
+                        "%s of the time of all ranks was not recorded (MPI_Pcontrol) and is "
+                        "left out below",
+                        rfn_share_text((double)profile->unrecorded_ns / all).text);
+    else if (profile->paused)
+        rfn_text_string(&paused, "a part of the run was not recorded (MPI_Pcontrol)");
+    if (profile->paused)
+        append_text(out, report, "Paused", &paused);
+    if (!profile->times || !before->meetings)
+        return;
+    rfn_text_format(&merged, "in %s meeting%s (--merge-interval): %s on rank 0",
+                    rfn_count_text(before->meetings).text, before->meetings == 1 ? "" : "s",
+                    rfn_time_text((int64_t)before->ns).text);
+    if (span > 0)
+        rfn_text_format(&merged, " (%s of the run time)",
+                        rfn_share_text((double)before->ns / (double)span).text);
+    rfn_text_string(&merged, ", which are in the calls of all ranks before them");
+    append_text(out, report, "Merged", &merged);
+}
+
+static void append_header(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_run *run = report->run;
+    const struct rfn_profile *profile = report->profile;
+    append_line(out, report, "Program", run->program);
+    append_line(out, report, "Command", run->command);
+    append_ranks(out, report);
+    append_recording(out, report);
+    append_symbols(out, report);
+    rfn_path_ends_line(out, run, 10);
+    rfn_spawned_jobs_line(out, report->archive, 10);
+    rfn_text_format(out, "%-10s%s", "MPI calls", rfn_count_text(profile->calls).text);
+    if (profile->failed_polls)
+        rfn_text_format(out, ", %s of them unsuccessful polls",
+                        rfn_count_text(profile->failed_polls).text);
+    rfn_text_char(out, '\n');
+    append_run_time(out, report);
+    if (profile->unreadable)
+        rfn_text_format(out, "%-10s%u of %u threads, so far as they go\n", "Damaged",
+                        profile->unreadable, run->streams);
+}
+
+/* ---- regions ---- */
+
+static int64_t mean_of(const struct rfn_spread *spread)
+{
+    return spread->ranks ? spread->total_ns / spread->ranks : 0;
+}
+
+static void append_regions(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    size_t n = profile->n_regions, shown = n < report->top ? n : report->top, unrecorded = 0;
+    struct rfn_table table;
+    if (!n)
+        return;
+    rfn_table_init(&table, profile->times ? "rrrrrrrrl" : "rrl",
+                   profile->times
+                       ? "time\tshare\tmin\tmean\tmax\tmean in MPI\tvisits\tranks\tregion"
+                       : "visits\tranks\tregion");
+    for (size_t i = 0; i < shown; i++) {
+        const struct rfn_region_row *row = &profile->regions[i];
+        struct rfn_text name = {0};
+        if (profile->times)
+            rfn_table_row(
+                &table, "%s\t%s\t%s\t%s\t%s\t%s", rfn_time_text(row->time.total_ns).text,
+                rfn_share_text(rfn_report_share(report, row->time.total_ns)).text,
+                rfn_time_text(row->time.min_ns).text, rfn_time_text(mean_of(&row->time)).text,
+                rfn_time_text(row->time.max_ns).text, rfn_time_text(mean_of(&row->mpi)).text);
+        rfn_table_row(&table, "%s\t%s", rfn_count_text(row->visits).text,
+                      rfn_count_text(row->time.ranks).text);
+        rfn_text_printable(&name, row->name);
+        rfn_table_text(&table, &name);
+    }
+    rfn_text_string(out, "\nRegions, with all that is inside; min, mean and max over ranks");
+    rfn_report_end_title(out, report, n);
+    /* On narrow pages without min, ranks, max. */
+    rfn_table_fit(&table, report->width, (const unsigned[]){2, 7, 4}, profile->times ? 3 : 0);
+    rfn_table_print(&table, 2, out);
+    for (size_t i = 0; i < n && unrecorded < report->top; i++) {
+        const struct rfn_region_row *row = &profile->regions[i];
+        if (!row->unrecorded)
+            continue;
+        unrecorded++;
+        rfn_text_string(out, "  ");
+        rfn_text_printable(out, row->name);
+        rfn_text_format(out, ": %s call%s not recorded, as it was called too often\n",
+                        rfn_count_text(row->unrecorded).text, row->unrecorded == 1 ? "" : "s");
+    }
+}
+
+/* ---- functions ---- */
+
+struct sum {
+    uint32_t function;
+    uint64_t calls, bytes;
+    int64_t time_ns;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct sum *a = left, *b = right;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns > b->time_ns ? -1 : 1;
+    if (a->calls != b->calls)
+        return a->calls > b->calls ? -1 : 1;
+    return a->function < b->function ? -1 : a->function > b->function;
+}
+
+/* sums: zeros, for all functions. */
+static void print_functions(struct rfn_text *out, const struct rfn_report *report, struct sum *sums)
+{
+    uint32_t functions = rfn_archive_functions(report->archive);
+    bool times = report->profile->times;
+    size_t n = 0;
+    struct rfn_table table;
+    for (uint32_t i = 0; i < functions; i++)
+        sums[i].function = i;
+    for (size_t i = 0; i < report->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &report->profile->rows[i];
+        struct sum *sum = &sums[row->function];
+        if (rfn_report_setup(report, row) ||
+            !rfn_report_shows_call(report, row->function, row->path))
+            continue;
+        n += sum->calls == 0;
+        sum->calls += row->calls;
+        sum->bytes += row->bytes;
+        sum->time_ns += row->time.total_ns;
+    }
+    if (n == 0)
+        return;
+    qsort(sums, functions, sizeof *sums, by_time);
+    size_t shown = n < FUNCTIONS_SHOWN ? n : FUNCTIONS_SHOWN;
+    rfn_table_init(&table, times ? "rrrrl" : "rrl",
+                   times ? "time\tshare\tcalls\tbytes\tfunction" : "calls\tbytes\tfunction");
+    for (const struct sum *sum = sums; sum < sums + shown; sum++) {
+        if (times)
+            rfn_table_row(&table, "%s\t%s", rfn_time_text(sum->time_ns).text,
+                          rfn_share_text(rfn_report_share(report, sum->time_ns)).text);
+        rfn_table_row(&table, "%s\t%s", rfn_count_text(sum->calls).text,
+                      sum->bytes ? rfn_bytes_text(sum->bytes).text : "");
+        rfn_table_cell(&table, rfn_archive_function(report->archive, sum->function)->name);
+    }
+    rfn_text_string(out, "\nFunctions, all ranks together");
+    if (shown < n)
+        rfn_text_format(out, " (%zu of %zu)", shown, n);
+    rfn_text_char(out, '\n');
+    rfn_table_print(&table, 2, out);
+}
+
+static void append_functions(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct sum *sums = calloc((size_t)rfn_archive_functions(report->archive) + 1, sizeof *sums);
+    if (sums)
+        print_functions(out, report, sums);
+    else
+        out->failed = true;
+    free(sums);
+}
+
+/* ---- call paths ---- */
+
+static void path_row(struct rfn_table *table, const struct rfn_report *report,
+                     const struct rfn_profile_row *row)
+{
+    const struct rfn_spread *time = &row->time;
+    if (report->profile->times)
+        rfn_table_row(table, "%s\t%s\t%s\t%s\t%s", rfn_time_text(time->total_ns).text,
+                      rfn_share_text(rfn_report_share(report, time->total_ns)).text,
+                      rfn_time_text(time->min_ns).text, rfn_time_text(mean_of(time)).text,
+                      rfn_time_text(time->max_ns).text);
+    rfn_table_row(table, "%s\t%s\t%s", rfn_count_text(row->calls).text,
+                  row->bytes ? rfn_bytes_text(row->bytes).text : "",
+                  rfn_count_text(time->ranks).text);
+    if (report->run->volume)
+        rfn_table_row(table, "%s\t%s", rfn_report_volume(report, row->volume_inside).text,
+                      rfn_report_volume(report, row->volume_before).text);
+    rfn_table_cell(table, rfn_archive_function(report->archive, row->function)->name);
+}
+
+static void path_note(struct rfn_table *table, const struct rfn_report *report, uint32_t path)
+{
+    struct rfn_text line = {0}, note = {0};
+    rfn_call_path_short(&line, report->archive, path, report->width - 6);
+    rfn_text_wrap(&note, &line, report->width - 6, 2);
+    rfn_table_note(table, &note);
+    rfn_text_release(&line);
+}
+
+/* Call paths of setup, or all others, of these at most `top`. */
+static void append_paths(struct rfn_text *out, const struct rfn_report *report, bool setup)
+{
+    bool times = report->profile->times, volume = report->run->volume != NULL;
+    const char *kinds = times ? "rrrrrrrrrrl" : "rrrrrl";
+    struct rfn_table table;
+    size_t n = 0;
+    rfn_table_init(&table, volume ? kinds : kinds + 2, NULL);
+    if (times)
+        rfn_table_row(&table, "time\tshare\tmin\tmean\tmax");
+    rfn_table_row(&table, volume ? "calls\tbytes\tranks\tvolume in\tbefore\tfunction"
+                                 : "calls\tbytes\tranks\tfunction");
+    for (size_t i = 0; i < report->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &report->profile->rows[i];
+        if (rfn_report_setup(report, row) != setup ||
+            !rfn_report_shows_call(report, row->function, row->path))
+            continue;
+        if (n++ >= report->top && !setup)
+            continue;
+        path_row(&table, report, row);
+        if (!setup)
+            path_note(&table, report, row->path);
+    }
+    if (n && setup) {
+        rfn_text_string(out, "\nSetup\n");
+    } else if (n) {
+        rfn_text_string(out, times ? "\nCall paths by time in MPI; min, mean and max over ranks"
+                                   : "\nCall paths by bytes");
+        rfn_report_end_title(out, report, n);
+    }
+    /* On narrow pages without min, ranks, volume before, max, bytes. */
+    if (times && volume)
+        rfn_table_fit(&table, report->width, (const unsigned[]){2, 7, 9, 4, 6}, 5);
+    else if (times)
+        rfn_table_fit(&table, report->width, (const unsigned[]){2, 7, 4, 6}, 4);
+    rfn_table_print(&table, 6, n ? out : NULL);
+}
+
+/* ---- the page ---- */
+
+void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text incomplete = {0};
+    if (report->incomplete) {
+        rfn_text_format(&incomplete, "incomplete: %s", report->incomplete);
+        rfn_report_sentence(out, report, &incomplete, 2);
+    }
+    rfn_report_head(out, report);
+    rfn_text_char(out, '\n');
+    append_header(out, report);
+    rfn_report_efficiency(out, report);
+    rfn_report_waits(out, report);
+    rfn_report_behaviour(out, report);
+    rfn_report_alike(out, report);
+    if (report->profile->times)
+        rfn_report_rank_times(out, report);
+    if (report->run->volume)
+        rfn_report_rank_volumes(out, report);
+    append_regions(out, report);
+    append_functions(out, report);
+    append_paths(out, report, false);
+    append_paths(out, report, true);
+    rfn_report_messages(out, report);
+}

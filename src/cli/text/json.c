@@ -1,0 +1,144 @@
+#include "cli/text/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool no_memory; /* for some part of a value */
+
+static void *allocate(size_t size)
+{
+    void *memory = malloc(size);
+    no_memory |= !memory;
+    return memory;
+}
+
+void rfn_json_init(void)
+{
+    no_memory = false;
+    json_set_alloc_funcs(allocate, free);
+}
+
+json_t *rfn_json_fail(void)
+{
+    no_memory = true;
+    return NULL;
+}
+
+bool rfn_json_failed(void)
+{
+    return no_memory;
+}
+
+json_t *rfn_json_text(const char *text)
+{
+    if (!text)
+        return json_null();
+    json_t *value = json_string(text);
+    if (value)
+        return value;
+    size_t n = strlen(text);
+    char *copy = malloc(n + 1);
+    if (!copy)
+        return rfn_json_fail();
+    for (size_t i = 0; i <= n; i++)
+        copy[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
+    value = json_string(copy);
+    free(copy);
+    return value;
+}
+
+json_t *rfn_json_of_text(struct rfn_text *text)
+{
+    rfn_text_char(text, '\0');
+    json_t *value = text->failed ? rfn_json_fail() : rfn_json_text(text->data);
+    rfn_text_release(text);
+    return value;
+}
+
+json_t *rfn_json_count(uint64_t count)
+{
+    return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);
+}
+
+json_t *rfn_json_signature(uint64_t signature)
+{
+    char digits[17];
+    snprintf(digits, sizeof digits, "%016" PRIx64, signature);
+    return json_string(digits);
+}
+
+json_t *rfn_json_ranks(const uint32_t *ranks, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_integer(ranks[i]));
+    return list;
+}
+
+json_t *rfn_json_frames(const struct rfn_archive *archive, uint32_t path)
+{
+    struct rfn_path frames = {0};
+    if (path < rfn_archive_paths(archive))
+        frames = rfn_archive_path(archive, path);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < frames.n_frames; i++) {
+        struct rfn_location at = rfn_archive_location(archive, frames.frames[i]);
+        json_t *frame = json_object();
+        RFN_JSON_SET(frame, "function", at.function);
+        RFN_JSON_SET(frame, "file", at.file);
+        RFN_JSON_SET(frame, "line", at.line ? json_integer(at.line) : json_null());
+        RFN_JSON_SET(frame, "module", at.module);
+        RFN_JSON_SET(frame, "offset", at.offset);
+        RFN_JSON_SET(frame, "internal", rfn_call_path_internal(&at));
+        json_array_append_new(list, frame);
+    }
+    return list;
+}
+
+json_t *rfn_json_call_path(const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    struct rfn_text text = {0};
+    rfn_call_site_path(&text, archive, site, SIZE_MAX);
+    return rfn_json_of_text(&text);
+}
+
+void rfn_json_set_call(json_t *value, const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    const char *function = rfn_call_site_function(archive, site)->name;
+    RFN_JSON_SET(value, "call_path", rfn_json_call_path(archive, site));
+    RFN_JSON_SET(value, "function", function);
+    RFN_JSON_SET(value, "frames", rfn_json_frames(archive, site.path));
+}
+
+json_t *rfn_json_call(const struct rfn_archive *archive, struct rfn_call_site site)
+{
+    json_t *value = json_object();
+    rfn_json_set_call(value, archive, site);
+    return value;
+}
+
+void rfn_json_set_activity(json_t *value, const struct rfn_archive *archive,
+                           const struct rfn_activity *activity)
+{
+    bool compute = activity->kind == RFN_ACTIVITY_COMPUTE;
+    bool call = activity->kind != RFN_ACTIVITY_START;
+    const char *function = rfn_activity_function(archive, activity);
+    const char *region = activity->region < rfn_archive_regions(archive)
+                             ? rfn_archive_region(archive, activity->region)
+                             : NULL;
+    struct rfn_text text = {0};
+    rfn_activity_append(&text, archive, activity);
+    RFN_JSON_SET(value, "activity", rfn_json_of_text(&text));
+    RFN_JSON_SET(value, "kind", rfn_activity_kind_name(activity->kind));
+    RFN_JSON_SET(value, "function", function);
+    RFN_JSON_SET(value, "region", region);
+    RFN_JSON_SET(value, "before",
+                 compute ? rfn_json_call_path(archive, activity->before) : json_null());
+    RFN_JSON_SET(value, "at", call ? rfn_json_call_path(archive, activity->at) : json_null());
+    RFN_JSON_SET(value, "before_frames",
+                 compute ? rfn_json_frames(archive, activity->before.path) : json_null());
+    RFN_JSON_SET(value, "at_frames",
+                 call ? rfn_json_frames(archive, activity->at.path) : json_null());
+}

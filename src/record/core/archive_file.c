@@ -1,0 +1,188 @@
+#include "record/core/archive_file.h"
+
+#include "base/system.h"
+#include "record/core/job.h"
+#include "record/core/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int rec_archive_fail(struct rec_archive_result *result, const char *format, ...)
+{
+    if (!result->problem[0]) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(result->problem, sizeof result->problem, format, args);
+        va_end(args);
+    }
+    return RFN_E_IO;
+}
+
+int rec_archive_name(char *path, size_t size, int ranks, unsigned number)
+{
+    char stem[PATH_MAX];
+    if (rec_options.output)
+        snprintf(stem, sizeof stem, "%s", rec_options.output);
+    else
+        snprintf(stem, sizeof stem, "%s.%d.rfn", rec_options.program ? rec_options.program : "mpi",
+                 ranks);
+    bool absolute = stem[0] == '/' || !rec_options.directory;
+    const char *directory = absolute ? "" : rec_options.directory;
+    const char *slash = absolute ? "" : "/";
+    size_t length = strlen(stem);
+    const char *suffix = "";
+    if (length > 4 && strcmp(stem + length - 4, ".rfn") == 0) {
+        stem[length - 4] = 0;
+        suffix = ".rfn";
+    }
+    int n = number < 2
+                ? snprintf(path, size, "%s%s%s%s", directory, slash, stem, suffix)
+                : snprintf(path, size, "%s%s%s.%u%s", directory, slash, stem, number, suffix);
+    return n > 0 && (size_t)n < size ? 0 : RFN_E_IO;
+}
+
+/* Puts .rankN before the suffix of a name. */
+static int name_alone(char *path, size_t size)
+{
+    char suffix[64];
+    size_t length = strlen(path), stem = length;
+    if (length > 4 && strcmp(path + length - 4, ".rfn") == 0)
+        stem -= 4;
+    snprintf(suffix, sizeof suffix, ".rank%d%s", rec_job_rank(), path + stem);
+    if (stem + strlen(suffix) >= size)
+        return RFN_E_IO;
+    memcpy(path + stem, suffix, strlen(suffix) + 1);
+    return 0;
+}
+
+int rec_archive_create(bool alone, int ranks, struct rec_archive_result *result)
+{
+    for (unsigned number = 1; number < 10000; number++) {
+        if (rec_archive_name(result->path, sizeof result->path, ranks, number) < 0 ||
+            (alone && name_alone(result->path, sizeof result->path) < 0))
+            return rec_archive_fail(result, "the name of the archive is too long");
+        struct stat old;
+        bool exists = lstat(result->path, &old) == 0;
+        if (exists && S_ISDIR(old.st_mode))
+            return rec_archive_fail(result, "%s is a directory", result->path);
+        if (exists && rec_options.force && !S_ISREG(old.st_mode))
+            return rec_archive_fail(result, "%s is no regular file, and so is not replaced",
+                                    result->path);
+        if (exists && rec_options.force && unlink(result->path) < 0 && errno != ENOENT)
+            return rec_archive_fail(result, "cannot remove %s: %s", result->path, strerror(errno));
+        int fd = rfn_above_standard(
+            open(result->path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));
+        if (fd >= 0)
+            return fd;
+        if (errno != EEXIST || rec_options.force)
+            break;
+    }
+    return rec_archive_fail(result, "cannot create %s: %s", result->path, strerror(errno));
+}
+
+/* Leaves out what has been written. */
+static struct iovec *skip_written(struct iovec *parts, const struct iovec *end, size_t written)
+{
+    for (; parts < end && written >= parts->iov_len; parts++)
+        written -= parts->iov_len;
+    if (parts < end) {
+        parts->iov_base = (uint8_t *)parts->iov_base + written;
+        parts->iov_len -= written;
+    }
+    return parts;
+}
+
+/* Changes the parts. *offset is then behind what was written. */
+static int write_parts(int fd, struct iovec *parts, int n_parts, uint64_t *offset,
+                       struct rec_archive_result *result)
+{
+    const struct iovec *end = parts + n_parts;
+    while ((parts = skip_written(parts, end, 0)) < end) {
+        ssize_t n = pwritev(fd, parts, (int)(end - parts), (off_t)*offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return rec_archive_fail(result, "cannot write %s: %s", result->path,
+                                    strerror(n < 0 ? errno : ENOSPC));
+        *offset += (uint64_t)n;
+        parts = skip_written(parts, end, (size_t)n);
+    }
+    return 0;
+}
+
+int rec_archive_write(int fd, const uint8_t *bytes, size_t size, uint64_t offset,
+                      struct rec_archive_result *result)
+{
+    struct iovec part = {(void *)bytes, size};
+    return write_parts(fd, &part, 1, &offset, result);
+}
+
+int rec_archive_open(const char *path, uint64_t inode)
+{
+    int fd = rfn_above_standard(open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status;
+    if (fd >= 0 && (fstat(fd, &status) < 0 || (uint64_t)status.st_ino != inode)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+int rec_archive_close(int fd, struct rec_archive_result *result)
+{
+    return close(fd) == 0
+               ? 0
+               : rec_archive_fail(result, "cannot write %s: %s", result->path, strerror(errno));
+}
+
+/* ---- writing ---- */
+
+static int write_waiting(struct rec_writing *writing)
+{
+    const int n = writing->n_waiting;
+    writing->n_waiting = 0;
+    writing->waiting_bytes = 0;
+    return write_parts(writing->fd, writing->waiting, n, &writing->offset, writing->result);
+}
+
+static int write_lasting(void *context, const uint8_t *bytes, size_t size)
+{
+    struct rec_writing *writing = context;
+    while (size > 0) {
+        const size_t room = REC_WRITING_AT_ONCE - writing->waiting_bytes;
+        const size_t part = size < room ? size : room;
+        writing->waiting[writing->n_waiting++] = (struct iovec){(void *)bytes, part};
+        writing->waiting_bytes += part;
+        if (writing->n_waiting == REC_WRITING_MOST_PARTS ||
+            writing->waiting_bytes == REC_WRITING_AT_ONCE)
+            RFN_TRY(write_waiting(writing));
+        bytes += part;
+        size -= part;
+    }
+    return 0;
+}
+
+static int write_passing(void *context, const uint8_t *bytes, size_t size)
+{
+    RFN_TRY(write_lasting(context, bytes, size));
+    return write_waiting(context);
+}
+
+int rec_writing_rope(struct rec_writing *writing, const struct rfn_rope *bytes)
+{
+    static const struct rfn_rope_visitor visitor = {write_lasting, write_passing};
+    RFN_TRY(rfn_rope_walk(bytes, &visitor, writing));
+    return write_waiting(writing);
+}
+
+int rec_writing_bytes(struct rec_writing *writing, const uint8_t *bytes, size_t size)
+{
+    return write_passing(writing, bytes, size);
+}

@@ -1,0 +1,23 @@
+/* exchange_mpi.h - the recorder's messages between ranks: reduce/merge/exchange.h over MPI, on a
+ * communicator of the recorder's own. */
+#ifndef RFN_RECORD_CORE_EXCHANGE_MPI_H
+#define RFN_RECORD_CORE_EXCHANGE_MPI_H
+
+#include "record/core/recorder.h"
+#include "reduce/merge/exchange.h"
+
+struct rec_exchange {
+    struct rfn_exchange exchange; /* use this */
+    MPI_Comm comm;
+};
+
+/* Collective over the job (job.h). The communicator is made from the group, not duplicated, so no
+ * attribute callbacks of the program run; errors on it return. in_init: it is not known whether all
+ * ranks are recorded; if some are not, the others wait, and no message of the program's is another
+ * one. RFN_E_EXCHANGE: there is none. */
+int rec_exchange_open(struct rec_exchange *exchange, bool in_init);
+/* Whether all ranks of comm say yes; false also when MPI fails. Collective. */
+bool rec_all_say(MPI_Comm comm, bool yes);
+void rec_exchange_close(struct rec_exchange *exchange); /* collective */
+
+#endif

@@ -1,0 +1,148 @@
+#include "record/core/journal.h"
+
+#include "base/system.h"
+#include "record/core/archive_file.h"
+#include "record/core/job.h"
+#include "record/core/message.h"
+#include "record/core/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- names ---- */
+
+/* Makes the folder; returns whether it is there. */
+static bool make_folder(const char *path)
+{
+    struct stat status;
+    return mkdir(path, 0777) == 0 ||
+           (errno == EEXIST && lstat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+/* Creates an empty file of this stream's, never through a link and never over another one. Returns
+ * its path, to be freed, or NULL with errno set. */
+static char *create(uint32_t stream)
+{
+    char folder[PATH_MAX], host[256] = "";
+    if (rec_archive_name(folder, sizeof folder - 10, rec_job_size(), 1) < 0) {
+        errno = ENAMETOOLONG;
+        return NULL;
+    }
+    strcat(folder, ".journal");
+    if (!make_folder(folder))
+        return NULL;
+    gethostname(host, sizeof host - 1);
+    for (unsigned number = 0; number < 100; number++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s/%s.%ld.%d.%u.%u", folder, host, (long)getpid(), rec_job_rank(),
+                     stream, number) < 0)
+            return NULL;
+        int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            close(fd);
+            return path;
+        }
+        free(path);
+        if (errno != EEXIST)
+            break;
+    }
+    return NULL;
+}
+
+/* ---- writing and reading ---- */
+
+static int write_at(int fd, const uint8_t *bytes, size_t size, uint64_t offset)
+{
+    while (size > 0) {
+        ssize_t n = pwrite(fd, bytes, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            errno = n < 0 ? errno : ENOSPC;
+            return RFN_E_IO;
+        }
+        bytes += n;
+        size -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return 0;
+}
+
+static int append(struct rec_journal *journal, const void *bytes, size_t size)
+{
+    if (!journal->path && !(journal->path = create(journal->stream)))
+        return RFN_E_IO;
+    journal->owner = (long)getpid();
+    int fd = rfn_above_standard(open(journal->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+    if (fd < 0)
+        return RFN_E_IO;
+    int error = write_at(fd, bytes, size, journal->size);
+    if (close(fd) < 0 && errno != EINTR)
+        error = RFN_E_IO; /* some file systems report a full disk only now */
+    return error;
+}
+
+static int journal_write(void *context, const void *bytes, size_t size, uint64_t *offset)
+{
+    struct rec_journal *journal = context;
+    struct rec_signals signals;
+    int programs_errno = errno;
+    if (journal->failed || (journal->path && journal->owner != (long)getpid()))
+        return RFN_E_IO;
+    rec_signals_hold(&signals);
+    int error = rec_options.write ? append(journal, bytes, size) : 0;
+    journal->failed = error < 0;
+    if (error < 0)
+        rec_say("%s cannot be written: %s; the recorder takes more memory instead",
+                journal->path ? journal->path : "the journal", strerror(errno));
+    rec_signals_release(&signals);
+    errno = programs_errno;
+    *offset = journal->size;
+    if (!error)
+        journal->size += size;
+    journal->writes += !error;
+    return error;
+}
+
+static int journal_read(void *context, uint64_t offset, void *bytes, size_t size)
+{
+    const struct rec_journal *journal = context;
+    int programs_errno = errno, error = 0;
+    if (!journal->path)
+        return RFN_E_IO;
+    int fd = rfn_above_standard(open(journal->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    for (size_t at = 0; fd >= 0 && at < size && !error;) {
+        ssize_t n = pread(fd, (uint8_t *)bytes + at, size - at, (off_t)(offset + at));
+        if (n > 0)
+            at += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            error = RFN_E_IO;
+    }
+    if (fd >= 0)
+        close(fd);
+    errno = programs_errno;
+    return fd < 0 ? RFN_E_IO : error;
+}
+
+void rec_journal_init(struct rec_journal *journal, uint32_t stream)
+{
+    *journal = (struct rec_journal){.stream = stream};
+    journal->spill = (struct rfn_spill){journal, journal_write, journal_read};
+}
+
+void rec_journal_remove(struct rec_journal *journal)
+{
+    if (!journal->path || journal->owner != (long)getpid())
+        return;
+    unlink(journal->path);
+    *strrchr(journal->path, '/') = 0;
+    rmdir(journal->path);
+    free(journal->path);
+    journal->path = NULL;
+}

@@ -1,0 +1,35 @@
+/* journal.h - files for what does not fit into memory: NAME.rfn.journal/ beside the archive.
+ *
+ * A stream whose finished blocks have to leave memory appends them to a file of its own, and reads
+ * them again when the archive is written; then the files go. Nothing is on disk before the first
+ * block leaves. The thread that has filled the block writes it: no helper threads, no shared files,
+ * no locks. A file is opened for each write and closed again, so that a program that closes or
+ * counts descriptors sees none of ours; a write is some ten to hundred KiB.
+ *
+ * Without writing (rec_options.write) what should be written is dropped and only counted.
+ *
+ * When a file cannot be written (disk full), it is said once, and that stream's memory grows.
+ */
+#ifndef RFN_RECORD_CORE_JOURNAL_H
+#define RFN_RECORD_CORE_JOURNAL_H
+
+#include "base/spill.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rec_journal {
+    struct rfn_spill spill; /* hands out this journal */
+    char *path;             /* NULL before the first write */
+    uint64_t size;
+    uint64_t writes;
+    uint32_t stream;
+    long owner;  /* the process that made the file: a forked child leaves it alone */
+    bool failed; /* it could not be written: it is not tried again */
+};
+
+void rec_journal_init(struct rec_journal *journal, uint32_t stream); /* stays where it is */
+/* Removes the file, and the folder if it is empty then. */
+void rec_journal_remove(struct rec_journal *journal);
+
+#endif

@@ -1,0 +1,94 @@
+#include "record/core/launch_checks.h"
+
+#include "record/core/message.h"
+#include "record/core/recorder.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#ifndef RFN_FLAVOUR_SMPI /* whose ranks are in one process, without a launcher */
+
+/* ---- what the launcher says ---- */
+
+/* The value of the first of these variables that is set, or otherwise. */
+static long first_number(const char *const *names, long otherwise)
+{
+    for (; *names; names++) {
+        const char *value = getenv(*names);
+        if (value && *value)
+            return strtol(value, NULL, 10);
+    }
+    return otherwise;
+}
+
+static bool is_launchers_first(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+                                        "SLURM_PROCID", NULL};
+    return first_number(names, 0) == 0;
+}
+
+static long launchers_size(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
+    return first_number(names, 1);
+}
+
+/* ---- the notices ---- */
+
+void rec_notice_gaps(int ranks)
+{
+    if (ranks == 1 && launchers_size() > 1 && is_launchers_first())
+        rec_say("the launcher started %ld processes, but each is alone with its MPI and has an "
+                "archive of its own: the launcher belongs to another MPI than the program",
+                launchers_size());
+}
+
+/* Whether the process has started MPI. The table is empty: no call came through the recorder. */
+static bool mpi_was_initialized(void)
+{
+    void *library = rec_mpi_loaded(),
+         *address = library ? dlsym(library, "PMPI_Initialized") : NULL;
+    int (*initialized)(int *);
+    int flag = 0;
+    if (!address)
+        return false;
+    memcpy(&initialized, &address, sizeof address);
+    return initialized(&flag) == MPI_SUCCESS && flag;
+}
+
+#ifdef __x86_64__
+#define BY_DLSYM ""
+#else
+#define BY_DLSYM ", or fetched them by dlsym, which is not followed on this machine"
+#endif
+
+void rec_notice_unused(void)
+{
+    const char *started = getenv("REFRAIN_PID");
+    struct rusage children;
+    if (!started || strtol(started, NULL, 10) != getpid() || !is_launchers_first())
+        return;
+    if (mpi_was_initialized())
+        rec_say("no archive was written: no MPI call came through the recorder; what calls MPI was "
+                "loaded with RTLD_DEEPBIND, or calls its PMPI functions" BY_DLSYM);
+    else if (getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0)
+        rec_say("no archive was written: the program called no MPI function");
+}
+
+#else
+
+void rec_notice_gaps(int ranks)
+{
+    (void)ranks;
+}
+
+void rec_notice_unused(void)
+{
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* launch_checks.h - what a user could wonder about: calls that were made, but that no archive
+ * holds.
+ *
+ * The recorder sees the calls of one job's processes through the C functions of MPI. What passes
+ * beside it leaves no other trace than these lines.
+ */
+#ifndef RFN_RECORD_CORE_LAUNCH_CHECKS_H
+#define RFN_RECORD_CORE_LAUNCH_CHECKS_H
+
+/* After an archive of so many ranks was written, on rank 0: what is not in it. */
+void rec_notice_gaps(int ranks);
+
+/* At the end of a process in which no MPI call was seen: says so, if this is the process that was
+ * to be recorded and it has had no child that could have been recorded in its place. */
+void rec_notice_unused(void);
+
+#endif

@@ -1,0 +1,374 @@
+#include "record/core/recorder.h"
+
+#include "base/hash.h"
+#include "record/core/job.h"
+#include "record/core/launch_checks.h"
+#include "record/core/message.h"
+#include "record/core/options.h"
+#include "reduce/segments/stream_reduction.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+REC_EVERY_CALL enum rec_state rec_state = REC_ASLEEP;
+REC_EVERY_CALL bool rec_threads_multiple = false;
+REC_EVERY_CALL bool rec_off = false;
+REC_EVERY_CALL rec_listener *rec_listen = NULL;
+struct rec_stream *rec_streams;
+__thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
+__thread struct rec_fortran rec_fortran REC_TLS_MODEL;
+__thread bool rec_kept_out REC_TLS_MODEL;
+const struct rec_held_calls *rec_held_calls;
+
+/* Representatives of one kind of segments, which bounds what a search costs
+ * (doc/trace-profiling.md). */
+enum { MAX_PER_KIND = 400 };
+
+static bool closed; /* to threads that have not recorded anything */
+static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
+static struct rec_clock_pair start;
+static pid_t pid;
+static struct rfn_memory memory; /* of all streams */
+static struct rfn_reducing reducing;
+static char stop_reason[256];
+
+void rec_stop(const char *format, ...)
+{
+    static bool stopped; /* by this thread or another one */
+    if (rec_state != REC_RECORDING || __atomic_exchange_n(&stopped, true, __ATOMIC_ACQ_REL))
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(stop_reason, sizeof stop_reason, format, args);
+    va_end(args);
+    rec_state = REC_STOPPED;
+    rec_say("recording stops: %s (the program goes on)", stop_reason);
+}
+
+const char *rec_stop_reason(void)
+{
+    return stop_reason;
+}
+
+/* ---- waking up: at the first MPI call of the process ---- */
+
+#ifndef RFN_FLAVOUR_SMPI
+static void *open_mpi(int flags)
+{
+    void *library = NULL;
+    for (const char *const *name = rec_mpi_library_names; *name && !library; name++)
+        library = dlopen(*name, flags);
+    return library;
+}
+
+void *rec_mpi_loaded(void)
+{
+    return open_mpi(RTLD_NOLOAD | RTLD_LAZY);
+}
+
+#else
+void *rec_mpi_loaded(void)
+{
+    return NULL;
+}
+#endif
+
+/* Fills the table of MPI functions; without an MPI nothing could be passed on. A program that is
+ * linked with the recorder may have loaded none: the linker leaves out MPI's library when the
+ * recorder has all that the program calls. Then it is loaded now, unless another MPI is there
+ * (PMPI_Wtime tells, which the recorder does not have). */
+static void load_mpi(void)
+{
+    static bool loaded;
+    if (loaded)
+        return;
+#ifdef RFN_FLAVOUR_SMPI
+    rec_mpi_fill(NULL);
+#else
+    void *library = rec_mpi_loaded();
+    if (!library && !rec_is_mpi_there())
+        library = open_mpi(RTLD_LAZY | RTLD_GLOBAL);
+    if (!library || rec_mpi_fill(library) < 0) {
+        rec_say("the recorder for %s cannot find that MPI's library (%s), or the program has "
+                "loaded another MPI",
+                RFN_FLAVOUR_NAME, rec_mpi_library_names[0]);
+        abort();
+    }
+#endif
+    loaded = true;
+}
+
+/* Opens the calling thread's counter, if a volume is wanted; without one it is recorded without. */
+static void open_counter(struct rec_stream *stream)
+{
+    static bool told;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (!rec_options.volume || rfn_counter_open(&stream->counter, rec_options.volume, &diag) == 0)
+        return;
+    if (!told)
+        rec_say("no volumes are recorded here: %s", diag.text);
+    told = true;
+}
+
+/* The hash of a site's function and frames, the same on all ranks. */
+static uint64_t letter(const void *sites, uint32_t site)
+{
+    const char *name = rec_functions[rec_sites_function(sites, site)].name;
+    return rec_site_hash(sites, site, rfn_hash_bytes(name, strlen(name)), rec_options.executable);
+}
+
+static struct rec_stream *stream_new(void)
+{
+    void *memory_of_stream = calloc(1, sizeof(struct rec_stream) + REC_CACHE_LINE);
+    struct rec_stream *stream = rec_align(memory_of_stream);
+    if (!stream)
+        return NULL;
+    rec_journal_init(&stream->journal, rec_streams ? rec_streams->number + 1 : 0);
+    open_counter(stream);
+    stream->counts = stream->counter.kind != RFN_COUNTER_NONE;
+    struct rfn_stream_options options = {.functions = rec_functions,
+                                         .times = rec_options.times,
+                                         .all_polls = rec_options.all_polls,
+                                         .volume = stream->counts,
+                                         .start = start.quanta,
+                                         .volume_start = rfn_counter_read(&stream->counter),
+                                         .memory = &memory,
+                                         .sink = rec_options.segments ? &rfn_stream_reduction_sink
+                                                                      : NULL,
+                                         .reducing = &reducing,
+                                         .spill = &stream->journal.spill,
+                                         .letter = letter,
+                                         .letter_context = &stream->sites};
+    stream->events = rfn_stream_new(&options);
+    if (!stream->events || rec_sites_init(&stream->sites) < 0) {
+        rfn_stream_free(stream->events);
+        free(memory_of_stream);
+        return NULL;
+    }
+    stream->sites.ends = rec_options.path_ends;
+    stream->number = stream->journal.stream;
+    stream->next = rec_streams;
+    rec_streams = stream;
+    return stream;
+}
+
+static void wake(void)
+{
+    load_mpi();
+    if (rec_state != REC_ASLEEP)
+        return;
+    rec_options_read();
+    /* The rest is for tables, call paths, room to grow and the writing of the archive, which takes
+     * more where the times of segments that are kept are then put into columns. */
+    memory.limit = rec_options.memory_bytes / (rec_options.segments ? 4 : 2);
+    rec_off = rec_options.start_off;
+    rec_clock_init(rec_options.resolution_ns, rec_options_text(RFN_RECORD_CLOCK));
+    /* The streams' times are in quanta, and a threshold of time is in microseconds. */
+    const double quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
+    reducing = (struct rfn_reducing){.criterion = rec_options_criterion(),
+                                     .min_calls = rec_options.segment_min_calls,
+                                     .max_per_kind = MAX_PER_KIND,
+                                     .exact_starts = rec_options.exact_starts,
+                                     .quantum_ns = quantum_ns};
+    if (reducing.criterion.method->unit[0])
+        reducing.criterion.threshold /= quantum_ns;
+    reducing.criterion.more /= quantum_ns;
+    start = rec_clock_pair();
+    pid = getpid();
+    rec_state = REC_RECORDING;
+}
+
+void rec_wake(void)
+{
+    if (pthread_mutex_trylock(&waking) != 0)
+        return;
+    wake();
+    pthread_mutex_unlock(&waking);
+}
+
+struct rec_stream *rec_stream_wake(void)
+{
+    const bool kept_out = rec_keep_out(true);
+    pthread_mutex_lock(&waking);
+    wake();
+    struct rec_stream *stream = NULL;
+    if (rec_state == REC_RECORDING && (rec_this_stream || !closed)) {
+        stream = rec_this_stream ? rec_this_stream : stream_new();
+        rec_this_stream = stream;
+        if (stream)
+            stream->held = rec_held_calls && rec_held_calls->any();
+        else
+            rec_stop("out of memory");
+    }
+    pthread_mutex_unlock(&waking);
+    rec_keep_out(kept_out);
+    return stream;
+}
+
+void rec_close_to_threads(void)
+{
+    pthread_mutex_lock(&waking);
+    closed = true;
+    pthread_mutex_unlock(&waking);
+}
+
+void rec_mpi_load(void)
+{
+    pthread_mutex_lock(&waking);
+    load_mpi();
+    pthread_mutex_unlock(&waking);
+}
+
+void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame)
+{
+    if (stream->inside) {
+        if (!stream->in_fortran || rec_fortran.awaited != function + 1)
+            return NULL;
+        rec_fortran.awaited = 0;
+        frame = rec_fortran.frame;
+        if (!frame)
+            return NULL;
+    }
+    const bool off = __atomic_load_n(&rec_off, __ATOMIC_RELAXED);
+    if (stream->held && !(off && rec_is_dropped(function)))
+        rec_held_calls->write(stream);
+    return frame;
+}
+
+bool rec_is_mpi_there(void)
+{
+#ifndef RFN_FLAVOUR_SMPI
+    return dlsym(RTLD_DEFAULT, "PMPI_Wtime") != NULL; /* which the recorder does not have */
+#else
+    return true;
+#endif
+}
+
+bool rec_is_over(const struct rec_stream *stream)
+{
+    if (stream->number == 0 && !stream->next && rec_streams == stream)
+        return false;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return rec_state != REC_RECORDING;
+}
+
+struct rec_clock_pair rec_start(void)
+{
+    return start;
+}
+
+/* ---- volumes ---- */
+
+void rec_count_enter(struct rec_stream *stream)
+{
+    stream->call.volume_enter = rfn_counter_read(&stream->counter);
+}
+
+void rec_count_exit(struct rec_stream *stream)
+{
+    stream->call.volume_exit = rfn_counter_read(&stream->counter);
+}
+
+/* ---- the end of a call ---- */
+
+/* The stream has taken the call, which took long, or failed to: what the recorder does is not what
+ * the program computes. Regions are moments, failed polls may be held back, and MPI_Finalize ends
+ * at one moment on all ranks. */
+static void end_late(struct rec_call *call, int result)
+{
+    if (result < 0)
+        rec_stop("out of memory");
+    else if (call->poll != RFN_POLL_FAILED && call->function != REC_FN_MPI_Finalize &&
+             rfn_class_is_mpi(rec_functions[call->function].class_))
+        rec_went_on(call);
+}
+
+void rec_leave(struct rec_call *call)
+{
+    struct rec_stream *stream = rec_stream_of(call);
+    const struct rfn_event event = {.site = call->site,
+                                    .function = call->function,
+                                    .error = call->rc == MPI_SUCCESS ? 0
+                                                                     : rec_error_class(call->rc),
+                                    .poll = call->poll,
+                                    .in = call->in,
+                                    .out = call->out,
+                                    .enter = call->enter,
+                                    .exit = call->exit,
+                                    .volume_enter = call->volume_enter,
+                                    .volume_exit = call->volume_exit};
+    if (rec_state == REC_RECORDING && !call->off) {
+        if (__builtin_expect(rec_listen != NULL, 0))
+            rec_listen(call, stream);
+        const int took_long = rfn_stream_event(stream->events, &event);
+        if (__builtin_expect(took_long, 0))
+            end_late(call, took_long);
+    }
+    stream->inside = stream->in_fortran;
+}
+
+void rec_went_on(struct rec_call *call)
+{
+    struct rec_stream *stream = rec_stream_of(call);
+    rec_stamp_exit(call);
+    if (rec_state == REC_RECORDING && !call->off &&
+        rfn_stream_end_later(stream->events, call->exit, call->volume_exit) < 0)
+        rec_stop("out of memory");
+}
+
+uint32_t rec_error_class(int rc)
+{
+    int error_class = rc;
+    rec_mpi.MPI_Error_class(rc, &error_class);
+    return (uint32_t)error_class;
+}
+
+/* ---- MPI_Pcontrol ---- */
+
+bool rec_is_dropped(uint32_t function)
+{
+    return rec_functions[function].class_ != RFN_CLASS_SETUP && function != REC_FN_MPI_Pcontrol;
+}
+
+void rec_control(int level)
+{
+    if (level == 0 || level == 1)
+        __atomic_store_n(&rec_off, level == 0, __ATOMIC_RELAXED);
+    else if (level == 2 && rec_this_stream && rec_state == REC_RECORDING)
+        rfn_stream_spill(rec_this_stream->events); /* no other thread may be disturbed */
+}
+
+/* ---- a program that ends without MPI_Finalize, or without MPI ---- */
+
+void rec_journals_remove(void)
+{
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        rec_journal_remove(&stream->journal);
+}
+
+/* Whether all that was recorded are regions. */
+static bool has_called_no_mpi(void)
+{
+    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        for (uint32_t site = 0; site < rec_sites_count(&stream->sites); site++) {
+            if (rfn_class_is_mpi(rec_functions[rec_sites_function(&stream->sites, site)].class_))
+                return false;
+        }
+    }
+    return true;
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+    if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_job_is_first())
+        rec_say("rank %d ended without MPI_Finalize; nothing was recorded", rec_job_rank());
+    if (getpid() == pid)
+        rec_journals_remove();
+    if (rec_state == REC_ASLEEP || (rec_state == REC_RECORDING && has_called_no_mpi()))
+        rec_notice_unused();
+}

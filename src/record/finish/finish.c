@@ -1,0 +1,491 @@
+/* finish.c - the end of recording, step by step.
+ *
+ * What a rank sends when it finalizes, in this order. "Up" is one message to its parent in a
+ * binomial tree of all ranks, "down" one from there; rank 0, the root, sends no message up. The
+ * parent of a rank is that number without its lowest bit (reduce/merge/exchange.h):
+ *
+ *     0 --- 1
+ *     +---- 2 --- 3
+ *     +---- 4 --- 5
+ *           +---- 6 --- 7
+ *
+ *     step              messages        contents
+ *     arrive            MPI_Barrier     nothing
+ *     communicator      MPI_Comm_create, and before and after it whether all ranks can
+ *     clocks            on several nodes: hosts, then round trips between nodes (clock_sync.h)
+ *     wishes            down            rank 0's options, in one word
+ *     survey            up, down        inputs in columns, streams, events, since when the rank
+ * waits merge             down, up, down  hashes of what the parent has; definitions and digests
+ * that it lacks; their numbers (reduce/merge/merge.h) times             reduced ones only: up, down
+ * what became of them; with --across what processes are compared by, and their times; up how far
+ * times lie apart (share_times.c) tables            up              words that depend on the rank;
+ * structures and values that are stored once for alike ranks (cluster_gather.h) places up, down
+ * sizes of the parts of the file; its name, and offsets outcome           up, down        who
+ * failed, and why; whether the archive is whole parts             where a rank cannot open the
+ * file: all of every rank's part, to rank 0
+ *
+ * A rank that has failed sends that it has, in each message's place, so nobody waits for it.
+ */
+#include "record/finish/finish_internal.h"
+
+#include "archive/write/forced_parameters.h"
+#include "record/core/clock_sync.h"
+#include "record/core/exchange_mpi.h"
+#include "record/core/job.h"
+#include "record/core/launch_checks.h"
+#include "record/core/message.h"
+#include "record/core/options.h"
+#include "record/core/wait_warning.h"
+#include "record/finish/online_merge.h"
+#include "record/finish/varying_params_sync.h"
+#include "record/regions/regions.h"
+#include "reduce/segments/stream_reduction.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- arrive ---- */
+
+static int64_t arrived_ns; /* when this process came to the end of MPI; 0: it has not */
+
+void rec_arrive(struct rec_call *call)
+{
+    struct rec_patience patience;
+    arrived_ns = rec_monotonic_ns();
+    rec_close_to_threads();
+    /* While others are still on their way. Only this thread's stream: others may be in use. */
+    if (rec_this_stream && rec_state == REC_RECORDING && rec_options.write)
+        rfn_stream_code_ahead(rec_this_stream->events);
+    const bool placed = rec_job_learn(); /* the recorder may not have seen MPI_Init */
+    const MPI_Comm all = placed ? rec_job_comm() : MPI_COMM_NULL;
+    rec_patience_begin(&patience, "reach the end of MPI");
+    if (all != MPI_COMM_NULL)
+        rec_mpi.MPI_Barrier(all);
+    rec_patience_end(&patience);
+    if (call) {
+        rec_end(call, MPI_SUCCESS);
+        rec_leave(call);
+    }
+}
+
+/* ---- definitions ---- */
+
+/* What this process has. */
+static int describe(struct rec_finishing *finish)
+{
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        RFN_TRY(rfn_stream_flush(stream->events));
+    int error = rec_describe(&finish->description, &finish->merge, rec_job_rank(), finish->alone);
+    finish->definition_bytes = finish->merge.content_bytes;
+    return error;
+}
+
+/* ---- wishes: an archive has what rank 0 was asked for ---- */
+
+static uint64_t volume_word(void)
+{
+    const char *volume = rec_options.volume;
+    return volume ? rfn_hash_bytes(volume, strlen(volume)) >> REC_WISH_BITS : 0;
+}
+
+bool rec_finishing_compares(const struct rec_finishing *finish)
+{
+    return finish->wishes & REC_WANTS_ACROSS && !finish->alone;
+}
+
+unsigned rec_finishing_forced_roles(const struct rec_finishing *finish)
+{
+    return finish->alone ? 0 : rec_options.forced_roles;
+}
+
+/* All ranks learn them, those that have failed as well: which messages are to come depends on them.
+ * An archive has times of all ranks, or of none; reduced ones of some only if it says how that was
+ * done, by rank 0. */
+static int learn_wishes(struct rec_finishing *finish, struct rec_archive_result *result, int error)
+{
+    finish->wishes = volume_word() << REC_WISH_BITS | (rec_options.write ? REC_WANTS_FILE : 0) |
+                     (rec_options.times ? REC_WANTS_TIMES : 0) |
+                     (rec_options.segments ? REC_WANTS_REDUCED : 0) |
+                     (rec_options.segments && rec_options.across ? REC_WANTS_ACROSS : 0);
+    int told = rfn_exchange_tell(finish->exchange, &finish->wishes);
+    error = error ? error : told;
+    if (error)
+        return error;
+    if (rec_options.times != (bool)(finish->wishes & REC_WANTS_TIMES))
+        return rec_archive_fail(result, "recorded with%s times (--time), and rank 0 with%s",
+                                rec_options.times ? "" : "out", rec_options.times ? "out" : "");
+    if (rec_options.times && rec_options.segments && !(finish->wishes & REC_WANTS_REDUCED))
+        return rec_archive_fail(result,
+                                "recorded without --time=full, and rank 0 with it: give all "
+                                "ranks the same options");
+    return 0;
+}
+
+static void keep_volume(uint64_t word, int rank)
+{
+    if (word == volume_word())
+        return;
+    if (rec_options.volume)
+        rec_say("rank %d recorded the volume %s, and rank 0 not: it is left out", rank,
+                rec_options.volume);
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        rfn_stream_drop_volume(stream->events);
+}
+
+/* ---- survey ---- */
+
+/* What meetings before have sent is counted beside what the names of surveys say. */
+enum { SURVEY_MET_BYTES = RFN_SURVEY_WRITTEN + 1, SURVEY_MET_MESSAGES, SURVEY_COUNTED };
+
+_Static_assert(SURVEY_COUNTED <= (int)RFN_SURVEY_COUNTS, "a survey counts too little");
+
+enum { WAITED_UNIT = 100000 }; /* ns; a finer one would take more bytes of each message */
+
+/* All ranks learn which inputs have moved, how many streams there are, and for how long the last
+ * one to come has been here. */
+static int survey(struct rec_finishing *finish, int error)
+{
+    const int64_t now = rec_monotonic_ns();
+    struct rfn_run_meetings *before = &finish->merging.before;
+    *before = rec_meetings_cost();
+    struct rfn_survey survey = {.counts = {[RFN_SURVEY_STREAMS] = finish->description.n_streams,
+                                           [SURVEY_MET_BYTES] = before->bytes,
+                                           [SURVEY_MET_MESSAGES] = before->messages},
+                                .least = (arrived_ns ? now - arrived_ns : 0) / WAITED_UNIT};
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        survey.counts[RFN_SURVEY_EVENTS] += rfn_stream_events(stream->events);
+        survey.counts[RFN_SURVEY_WRITES] += stream->journal.writes;
+        survey.counts[RFN_SURVEY_WRITTEN] += stream->journal.size;
+    }
+    error = rec_moved_survey(&finish->description, &survey, finish->exchange, error);
+    finish->survey = (struct rec_surveyed){.first_stream = survey.before,
+                                           .streams = survey.total[RFN_SURVEY_STREAMS],
+                                           .events = survey.total[RFN_SURVEY_EVENTS],
+                                           .writes = survey.total[RFN_SURVEY_WRITES],
+                                           .written = survey.total[RFN_SURVEY_WRITTEN]};
+    before->bytes = survey.total[SURVEY_MET_BYTES];
+    before->messages = survey.total[SURVEY_MET_MESSAGES];
+    finish->began = now - survey.least * WAITED_UNIT;
+    for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
+        error = rfn_stream_settle(stream->events);
+    return error;
+}
+
+/* ---- merge ---- */
+
+/* Digests of what a stream would write, with hashes in place of numbers. signing: what is left for
+ * that. */
+static int digest(struct rec_finishing *finish, size_t i, struct rfn_path_limits *signing)
+{
+    struct rec_stream_description *of = &finish->description.streams[i];
+    struct rec_packed *packed = &finish->packed[i];
+    struct rfn_stream_digests *digests = &packed->digests;
+    digests->signature = rfn_pack_signature(of->stream->events, signing);
+    RFN_TRY(
+        rfn_pack_structure_digests(of->stream->events, &of->refs, digests, &packed->loop_bytes));
+    RFN_TRY(rfn_pack_values(of->stream->events, &packed->values));
+    RFN_TRY(rfn_rope_hash128(&packed->values, 0, &digests->content));
+    digests->content_bytes = rfn_rope_size(&packed->values);
+    return rfn_merge_stream(&finish->merge, digests);
+}
+
+/* Of what --memory allows: structures, and values, that come to rank 0. */
+enum { TOGETHER_SHARE = 16 };
+
+/* Definitions, structures and values that are equal get one number. */
+static int merge(struct rec_finishing *finish, int error)
+{
+    struct rfn_path_limits signing = rfn_signature_limits;
+    const size_t n = finish->description.n_streams;
+    finish->packed = calloc(n + 1, sizeof *finish->packed);
+    if (!error && !finish->packed)
+        error = RFN_E_NOMEM;
+    for (size_t i = 0; i < n && !error; i++) {
+        finish->packed[i].time_set = finish->survey.first_stream + i;
+        error = digest(finish, i, &signing);
+    }
+    finish->merge.together = rec_options.cluster ? rec_options.memory_bytes / TOGETHER_SHARE : 0;
+    error = rfn_merge_run(&finish->merge, finish->exchange, error);
+    return error ? error : rec_describe_numbers(&finish->description, &finish->merge);
+}
+
+/* ---- pack ---- */
+
+/* The times that a stream writes; nothing if they are another's. What columns have not coded while
+ * they grew, of each the last block, is coded here. */
+static int pack_times(struct rec_finishing *finish, size_t i)
+{
+    const struct rfn_stream *stream = finish->description.streams[i].stream->events;
+    struct rec_packed *packed = &finish->packed[i];
+    struct rec_clock_pair start = rec_start(), end = rec_clock_pair();
+    const struct rfn_pack_pair pairs[] = {
+        {start.quanta, (uint64_t)start.monotonic_ns, (uint64_t)start.realtime_ns},
+        {end.quanta, (uint64_t)end.monotonic_ns, (uint64_t)end.realtime_ns}};
+    const struct rfn_pack_clock clock = {
+        .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = start.quanta};
+    if (packed->time_set != finish->survey.first_stream + i)
+        return 0;
+    int error = rfn_stream_reduced(stream)
+                    ? rfn_pack_reduced(stream, &clock, &packed->times, &packed->timing)
+                    : rfn_pack_timing(stream, rec_options.times ? &clock : NULL, &packed->timing);
+    packed->timing_bytes = rfn_rope_size(&packed->timing);
+    return error;
+}
+
+/* ---- tell ---- */
+
+/* "1,234,567" */
+static const char *grouped(uint64_t value, char text[32])
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = 0;
+    return text;
+}
+
+static void tell_journal(const struct rec_finishing *finish, const char *what)
+{
+    char bytes[32], writes[32];
+    if (finish->survey.writes)
+        rec_say("%s bytes in %s writes %s", grouped(finish->survey.written, bytes),
+                grouped(finish->survey.writes, writes), what);
+}
+
+/* Groups that came to rank 0, as small ones do. */
+static uint64_t count_brought(const struct rfn_stream_things *groups)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < groups->n; i++)
+        n += (groups->items[i].fate.bits & RFN_KIND_TOGETHER) != 0;
+    return n;
+}
+
+/* The archive says the first, too. What is equal in the groups of a shape is so by what a shape is;
+ * what may differ there, and is not merged, is in VALUES. */
+static void tell_forced(const struct rec_finishing *finish)
+{
+    char names[RFN_FORCED_TEXT];
+    const struct rfn_stream_things *groups = &finish->merge.streams.of[RFN_KIND_OF_GROUP];
+    uint64_t n = finish->clustered.n, all = groups->total, brought = count_brought(groups);
+    const char *why = n == brought ? "too large for clusters"
+                                   : "too large for clusters, or clusters make the archive no "
+                                     "smaller";
+    if (!rec_finishing_forced_roles(finish))
+        return;
+    rfn_forced_roles_text(finish->clustered.merged, names);
+    if (names[0])
+        rec_say("some parameters are those of the lowest rank of each cluster (%s), and messages "
+                "may not match",
+                names);
+    else if (n)
+        rec_say("no parameters were merged, as those of ranks with the same loops are equal; "
+                "lists, and what has more than 64 values on a rank, stay each rank's own");
+    if (n && n < all)
+        rec_say("of %llu of %llu groups no parameters were merged, as they are %s",
+                (unsigned long long)(all - n), (unsigned long long)all, why);
+    if (!n && finish->clustered.error)
+        rec_say("no parameters were merged: %s", rfn_error_text(finish->clustered.error));
+    else if (!n)
+        rec_say("no parameters were merged, as what ranks did is %s", why);
+}
+
+static void tell(const struct rec_finishing *finish, const struct rec_archive_result *result,
+                 int error)
+{
+    const struct rec_reduced *reduced = &finish->reduced;
+    const size_t length = rec_options.directory ? strlen(rec_options.directory) : 0;
+    const char *path = result->path;
+    char events[32], bytes[32];
+    if (error) {
+        rec_say("no archive was written: %s",
+                result->problem[0] ? result->problem : rfn_error_text(error));
+        return;
+    }
+    if (length && strncmp(path, rec_options.directory, length) == 0 && path[length] == '/')
+        path += length + 1;
+    if (finish->alone)
+        rec_say("rank %d called MPI_Abort; its own %s events, without those of other ranks: %s",
+                rec_job_rank(), grouped(finish->survey.events, events), path);
+    if (finish->alone || rec_options.quiet)
+        return;
+    rec_say("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank): %s",
+            finish->exchange->size, finish->exchange->size == 1 ? "" : "s",
+            grouped(finish->survey.events, events), grouped(result->file_bytes, bytes),
+            (double)(result->complete_ns - finish->began) * 1e-9,
+            (unsigned long long)(result->peak_bytes + 1023) / 1024, path);
+    if (reduced->not_compared)
+        rec_say("processes were not compared, and keep their own times: %s",
+                reduced->not_compared == RFN_E_EXCHANGE ? "a rank could not"
+                                                        : rfn_error_text(reduced->not_compared));
+    if (reduced->not_spread)
+        rec_say("how far times differ that are not kept is not in the archive: %s",
+                reduced->not_spread == RFN_E_EXCHANGE ? "a rank could not say"
+                                                      : rfn_error_text(reduced->not_spread));
+    tell_forced(finish);
+    rec_notice_gaps(finish->exchange->size);
+    tell_journal(finish, "went to a journal while the program ran: --memory allows more");
+}
+
+/* ---- all of it ---- */
+
+/* Merges and writes. */
+static void write_run(struct rec_finishing *finish, struct rec_archive_result *result, int error)
+{
+    const bool first = finish->exchange->rank == 0;
+    error = merge(finish, error);
+    if (finish->wishes & REC_WANTS_REDUCED)
+        error = rec_share_times(finish, error);
+    for (size_t i = 0; i < finish->description.n_streams && !error; i++)
+        error = pack_times(finish, i);
+    if (!error && first)
+        error = rec_chunk_definitions(finish); /* while others make and send what follows */
+    error = rec_together_collect(finish, error);
+    if (!error && first)
+        error = rec_chunk_first(finish);
+    if (!error)
+        error = rec_chunk_streams(finish);
+    error = rec_output_write(&finish->output, finish->exchange, finish->alone, error, result);
+    if (first)
+        tell(finish, result, error);
+}
+
+static void release(struct rec_finishing *finish)
+{
+    for (size_t i = 0; finish->packed && i < finish->description.n_streams; i++) {
+        rfn_rope_release(&finish->packed[i].values);
+        rfn_rope_release(&finish->packed[i].timing);
+        rfn_new_times_release(&finish->packed[i].times);
+    }
+    free(finish->packed);
+    rec_output_release(&finish->output);
+    rec_output_release(&finish->front);
+    rec_together_release(&finish->together);
+    rec_description_release(&finish->description);
+    rfn_merge_release(&finish->merge);
+    rfn_spreads_release(&finish->reduced.spreads);
+}
+
+/* merge: with what has been merged so far; released. */
+static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *merge,
+                       const struct rfn_buf *clocks, struct rec_archive_result *result, bool alone,
+                       int error)
+{
+    struct rec_finishing finish = {
+        .exchange = exchange, .alone = alone, .clocks = clocks, .merge = *merge};
+    char events[32];
+    exchange->messages_sent = exchange->bytes_sent = 0; /* meetings count their own */
+    error = learn_wishes(&finish, result, error);
+    error = survey(&finish, error ? error : describe(&finish));
+    if (!error)
+        keep_volume(finish.wishes >> REC_WISH_BITS, exchange->rank);
+    if (finish.wishes & REC_WANTS_FILE) {
+        write_run(&finish, result, error);
+    } else if (exchange->rank == 0) {
+        rec_say("%s events; nothing was written (REFRAIN_WRITE=no)",
+                grouped(finish.survey.events, events));
+        tell_journal(&finish, "would have gone to a journal while the program ran");
+    }
+    release(&finish);
+}
+
+/* A stream that is still inside a call, or NULL. Threads may legally be in MPI_Initialized and the
+ * like now, for a moment; in anything else only if the program is wrong, or has left the call by a
+ * jump (from an error handler). */
+static const struct rec_stream *busy_stream(void)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        const volatile bool *inside = &stream->inside;
+        for (int i = 0; i < 100 && *inside && stream != rec_this_stream; i++)
+            nanosleep(&moment, NULL);
+        if (*inside)
+            return stream;
+    }
+    return NULL;
+}
+
+/* Whether no other thread is about to hand over an event: one that waits in MPI is not. */
+static bool others_are_quiet(void)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        const volatile bool *inside = &stream->inside;
+        for (int i = 0; i < 100 && *inside && !stream->open_function; i++)
+            nanosleep(&moment, NULL);
+        if (*inside && !stream->open_function)
+            return false;
+    }
+    return true;
+}
+
+void rec_finish_alone(void)
+{
+    struct rfn_exchange alone = {.size = 1};
+    struct rfn_merge merge;
+    struct rec_archive_result result = {0};
+    struct rec_signals signals;
+    if (rec_state != REC_RECORDING || rec_job_rank() < 0)
+        return;
+    rec_state = REC_FINISHED;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!others_are_quiet()) {
+        rec_journals_remove();
+        return;
+    }
+    rec_signals_hold(&signals);
+    rfn_merge_init(&merge);
+    finish_run(&alone, &merge, NULL, &result, true, 0);
+    rec_journals_remove();
+    rec_signals_release(&signals);
+}
+
+/* exchange: that of meetings, or NULL. */
+static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge *merge,
+                          struct rec_archive_result *result, int error)
+{
+    struct rec_exchange own;
+    struct rfn_buf clocks;
+    if (!exchange && rec_exchange_open(&own, false) == 0)
+        exchange = &own;
+    if (exchange) {
+        rec_clock_sync_end(exchange, &clocks);
+        finish_run(&exchange->exchange, merge, &clocks, result, false, error);
+        rfn_buf_release(&clocks);
+        rec_exchange_close(exchange);
+    } else if (rec_job_is_first()) {
+        rec_say("no archive was written: MPI has no communicator left for the recorder");
+    }
+}
+
+void rec_finish(void)
+{
+    struct rfn_merge merge;
+    struct rec_exchange *exchange = rec_meetings_end(&merge);
+    struct rec_archive_result result = {0};
+    struct rec_signals signals;
+    bool stopped = rec_state == REC_STOPPED;
+    rec_state = REC_FINISHED;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!rec_job_learn())
+        return; /* MPI was never initialized: it will say so */
+    const struct rec_stream *busy = stopped ? NULL : busy_stream();
+    if (stopped)
+        snprintf(result.problem, sizeof result.problem, "recording stopped: %s", rec_stop_reason());
+    else if (busy)
+        snprintf(result.problem, sizeof result.problem,
+                 "%s was left by a jump, or a thread is still in it",
+                 rec_functions[busy->call.function].name);
+    rec_signals_hold(&signals);
+    const int error = stopped || busy ? RFN_E_USAGE : 0;
+    finish_by_mpi(exchange, &merge, &result, error);
+    rec_journals_remove();
+    rec_job_release();
+    rec_signals_release(&signals);
+}

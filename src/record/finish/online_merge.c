@@ -1,0 +1,247 @@
+#include "record/finish/online_merge.h"
+
+#include "record/core/exchange_mpi.h"
+#include "record/core/job.h"
+#include "record/core/message.h"
+#include "record/core/options.h"
+#include "record/core/wait_warning.h"
+#include "record/finish/finish.h"
+#include "record/finish/varying_params_sync.h"
+#include "record/handles/comms.h"
+#include "reduce/merge/merge.h"
+#include "reduce/segments/stream_reduction.h"
+
+REC_EVERY_CALL bool rec_meetings_on = false;
+
+static struct {
+    struct rec_exchange exchange;
+    struct rfn_merge merge; /* definitions so far */
+    bool open;              /* both are there */
+    uint64_t left, calls;   /* calls to the next meeting; from the last one to it */
+    int error;              /* of this rank, which then only takes part */
+    int64_t last_ns;        /* when the last one was over */
+    uint64_t segments;      /* that had been executed then */
+    struct rfn_run_meetings cost;
+} meetings;
+
+/* ---- start and end ---- */
+
+/* Whether threads may call MPI at the same time on any rank. */
+static bool some_rank_has_threads(void)
+{
+    int own = rec_threads_multiple, any = 1;
+    return rec_mpi.MPI_Allreduce(&own, &any, 1, MPI_INT, MPI_MAX, meetings.exchange.comm) !=
+               MPI_SUCCESS ||
+           any;
+}
+
+static const char *open_exchange(void)
+{
+    if (rec_exchange_open(&meetings.exchange, true) != 0)
+        return "MPI has no communicator left for the recorder";
+    meetings.open = !some_rank_has_threads();
+    if (meetings.open)
+        return NULL;
+    rec_exchange_close(&meetings.exchange);
+    return "MPI_THREAD_MULTIPLE lets threads call MPI at the same time";
+}
+
+void rec_meetings_start(void)
+{
+    struct rec_patience patience;
+    if ((!rec_options.merge_interval.segments && !rec_options.merge_interval.ns) || meetings.open)
+        return;
+    rec_patience_begin(&patience, "agree on --merge-interval, which has to be said for all");
+    const char *problem = open_exchange();
+    rec_patience_end(&patience);
+    if (problem && rec_job_is_first())
+        rec_say("ranks merge in the end only: %s", problem);
+    rec_meetings_on = !problem;
+    rfn_merge_init(&meetings.merge);
+    meetings.left = meetings.calls = 1;
+    meetings.last_ns = rec_monotonic_ns();
+}
+
+struct rec_exchange *rec_meetings_end(struct rfn_merge *merge)
+{
+    rec_meetings_on = false;
+    rfn_merge_init(merge);
+    if (!meetings.open)
+        return NULL;
+    meetings.open = false;
+    *merge = meetings.merge;
+    if (!meetings.cost.meetings && rec_job_is_first())
+        rec_say("ranks merged in the end only: they never met in Barrier, Allreduce, Alltoall, "
+                "Allgather or Reduce_scatter_block of all ranks");
+    return &meetings.exchange;
+}
+
+struct rfn_run_meetings rec_meetings_cost(void)
+{
+    return meetings.cost;
+}
+
+/* ---- a meeting ---- */
+
+/* What rank 0 tells all. It takes no memory, so that who has none left still knows. */
+struct word {
+    uint64_t next;    /* meeting, after so many calls; 0: never */
+    uint64_t defines; /* some rank has definitions that are new */
+};
+
+/* Which inputs have moved anywhere, and whether anything is defined. */
+static int survey(const struct rec_description *description, struct word *word, int error)
+{
+    struct rfn_survey survey = {.counts = {rfn_merge_new(&meetings.merge)}};
+    error = rec_moved_survey(description, &survey, &meetings.exchange.exchange, error);
+    word->defines = survey.total[0] > 0;
+    return error;
+}
+
+/* What became of the stream's times is kept: an epoch that fails ends its recording. */
+static int end_epoch(struct rec_stream *stream)
+{
+    int error = rfn_stream_epoch(stream->events);
+    if (error)
+        rec_stop("%s", rfn_error_text(error));
+    return error;
+}
+
+/* Up to where rank 0 has a word to say. stream: NULL without one. */
+static int reduce_so_far(struct rec_stream *stream, struct word *word, int error)
+{
+    struct rec_description description = {0};
+    if (!error && !stream)
+        error = RFN_E_USAGE;
+    if (!error)
+        error = rfn_stream_catch_up(stream->events);
+    if (!error)
+        error = rec_describe_so_far(&description, &meetings.merge, stream);
+    error = survey(&description, word, error);
+    if (!error)
+        error = end_epoch(stream);
+    rec_description_release(&description);
+    return error;
+}
+
+/* Segments that the stream has executed; without reduced times calls that could be meetings stand
+ * for them, as nothing is cut then. */
+static uint64_t segments_of(const struct rec_stream *stream)
+{
+    const struct rfn_stream_reduction *reduction = rfn_stream_reduced(stream->events);
+    if (!reduction)
+        return meetings.segments + meetings.calls;
+    return rfn_stream_profile_stats(rfn_stream_reduction_profile(reduction)).executions;
+}
+
+/* On rank 0. */
+static uint64_t calls_to_next(const struct rec_stream *stream)
+{
+    const struct rfn_every *every = &rec_options.merge_interval;
+    if (every->ns)
+        return rfn_pace_next(meetings.calls, (uint64_t)(rec_monotonic_ns() - meetings.last_ns),
+                             every->ns);
+    uint64_t segments = segments_of(stream), before = meetings.segments;
+    meetings.segments = segments;
+    return rfn_pace_next(meetings.calls, segments > before ? segments - before : 0,
+                         every->segments);
+}
+
+/* All learn it from rank 0. */
+static void agree(const struct rec_stream *stream, struct word *word, int error)
+{
+    if (meetings.exchange.exchange.rank == 0)
+        word->next = error ? 0 : calls_to_next(stream);
+    if (rec_mpi.MPI_Bcast(word, sizeof *word, MPI_BYTE, 0, meetings.exchange.comm) != MPI_SUCCESS)
+        *word = (struct word){0};
+    rec_meetings_on = word->next > 0;
+    meetings.left = meetings.calls = word->next;
+}
+
+static int take_part(struct rec_stream *stream, int error)
+{
+    struct word word = {0};
+    error = reduce_so_far(stream, &word, error);
+    agree(stream, &word, error);
+    return word.defines ? rfn_merge_definitions(&meetings.merge, &meetings.exchange.exchange, error)
+                        : error;
+}
+
+/* Nothing is recorded meanwhile. */
+static void meet(void)
+{
+    const int64_t began = rec_monotonic_ns();
+    struct rec_stream *stream = rec_this_stream;
+    const bool inside = stream && stream->inside, kept_out = rec_keep_out(true);
+    if (stream)
+        stream->inside = true;
+    if (!meetings.error && (rec_state != REC_RECORDING || rec_threads_multiple))
+        meetings.error = RFN_E_USAGE;
+    meetings.error = take_part(stream, meetings.error);
+    if (stream)
+        stream->inside = inside;
+    rec_keep_out(kept_out);
+    meetings.last_ns = rec_monotonic_ns();
+    meetings.cost.meetings++;
+    meetings.cost.ns += (uint64_t)(meetings.last_ns - began);
+    meetings.cost.bytes = meetings.exchange.exchange.bytes_sent;
+    meetings.cost.messages = meetings.exchange.exchange.messages_sent;
+}
+
+/* ---- which calls count ---- */
+
+/* Whether the call has failed before it was made together with the other ranks. */
+static bool was_refused(int rc)
+{
+    switch (rec_error_class(rc)) {
+    case MPI_ERR_BUFFER:
+    case MPI_ERR_COUNT:
+    case MPI_ERR_TYPE:
+    case MPI_ERR_COMM:
+    case MPI_ERR_RANK:
+    case MPI_ERR_ROOT:
+    case MPI_ERR_OP:
+    case MPI_ERR_ARG:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Asks MPI. */
+static bool has_all_ranks(MPI_Comm comm)
+{
+    int inter = 1, compared = MPI_UNEQUAL;
+    return rec_mpi.MPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
+           rec_mpi.MPI_Comm_compare(comm, meetings.exchange.comm, &compared) == MPI_SUCCESS &&
+           compared != MPI_UNEQUAL;
+}
+
+/* The same of what the recorder knows. */
+static bool knows_all_ranks(const struct rec_comm *comm)
+{
+    return comm->kind != REC_COMM_INTER && comm->size == (uint32_t)rec_job_size() &&
+           (comm->kind == REC_COMM_WORLD || !comm->local->foreign);
+}
+
+/* Whether elements of the type have anything in them; of none that MPI does not know. */
+static bool has_size(MPI_Datatype type)
+{
+    int size = 1; /* MPI_UNDEFINED if it is larger than an int */
+    rec_mpi.MPI_Type_size(type, &size);
+    return size != 0;
+}
+
+void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, int rc)
+{
+    const struct rec_comm *known = call ? call->comm : NULL;
+    if ((rc != MPI_SUCCESS && was_refused(rc)) || !has_size(type))
+        return;
+    if (!(known ? knows_all_ranks(known) : has_all_ranks(comm)))
+        return;
+    if (--meetings.left > 0)
+        return;
+    meet();
+    if (call)
+        rec_went_on(call);
+}

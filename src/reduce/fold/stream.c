@@ -1,0 +1,739 @@
+#include "reduce/fold/stream.h"
+
+#include "base/grow.h"
+#include "reduce/columns/lists.h"
+#include "reduce/fold/backlog.h"
+#include "reduce/fold/elastic_signature.h"
+#include "reduce/fold/merge_symbols.h"
+#include "reduce/fold/varying_params.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOK_EVERY = 4096 }; /* events between two looks at the memory held */
+
+/* A run of equal unsuccessful polls that may still grow. */
+struct poll_run {
+    bool open;
+    struct rfn_event event; /* enter of the first, exit of the last */
+    int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
+    uint64_t count, inside, volume_inside;
+};
+
+struct rfn_stream {
+    struct rfn_stream_options options;
+    struct {
+        struct rfn_elastic elastic; /* of what the fold has told */
+        bool given_up;
+    } signature;
+    struct rfn_symbol_table table;
+    struct rfn_site_inputs inputs;
+    struct rfn_lists lists;
+    struct rfn_fold *fold;
+    struct poll_run run;
+    uint32_t last; /* symbol of the last event */
+    uint64_t last_exit, last_volume;
+    uint64_t events, calls;
+    bool volume_dropped;
+    uint64_t passed; /* events gone over again by settling, all passes together */
+    struct {
+        uint64_t *at;
+        size_t n, capacity;
+    } marks;
+    struct {
+        uint64_t next_look; /* when there are so many events */
+        size_t counted;     /* what of options.memory->used is this stream's */
+        bool spilled;       /* something has left memory */
+        bool spill_failed;  /* do not try again */
+        bool moving;        /* columns are between two symbols */
+        unsigned patience;  /* looks are 2^patience times rarer, as looking did not help */
+    } memory;
+    struct {
+        struct rfn_stream_reduction *reduction; /* NULL: times are kept */
+        size_t bytes; /* that it holds; counting takes long, and it changes rarely */
+        uint64_t epochs;
+    } times;
+    /* What every event looks at, beside the backlog. */
+    const struct rfn_function *functions;
+    bool failed; /* a list could not be kept */
+    struct rfn_backlog backlog;
+};
+
+/* ---- the signature ---- */
+
+uint64_t rfn_stream_letter(const struct rfn_stream *stream, uint32_t symbol)
+{
+    const struct rfn_symbol *of = &stream->table.symbols[symbol];
+    return of->failed_poll ? 0 : stream->inputs.sites[of->site].letter;
+}
+
+/* What the fold tells of. */
+static void sign(void *context, const rfn_node *symbols, size_t n)
+{
+    struct rfn_stream *stream = context;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t letter = rfn_stream_letter(stream, rfn_node_index(symbols[i]));
+        int error = letter ? rfn_elastic_append(&stream->signature.elastic, letter) : 0;
+        if (error || rfn_elastic_is_slow(&stream->signature.elastic)) {
+            stream->signature.given_up = true;
+            rfn_elastic_release(&stream->signature.elastic);
+            rfn_fold_watch_by(stream->fold, NULL, NULL);
+            return;
+        }
+    }
+}
+
+/* From now on, if it is signed. */
+static void watch_fold(struct rfn_stream *stream)
+{
+    if (!stream->signature.given_up)
+        rfn_fold_watch_by(stream->fold, sign, stream);
+}
+
+uint64_t rfn_stream_signature(struct rfn_stream *stream)
+{
+    if (stream->signature.given_up)
+        return RFN_UNSIGNED;
+    rfn_fold_tell(stream->fold);
+    if (stream->signature.given_up)
+        return RFN_UNSIGNED; /* what was told was too much */
+    uint64_t signature = rfn_elastic_signature(&stream->signature.elastic);
+    return signature == RFN_UNSIGNED ? 1 : signature; /* there are no calls */
+}
+
+/* ---- making and freeing ---- */
+
+/* A node of the stack takes 36 bytes, and room for it grows by doubling. */
+static uint32_t max_nodes(const struct rfn_stream_options *options)
+{
+    enum { LEAST = 1 << 12, MOST = 1 << 26, SHARE = 256 };
+    if (!options->memory)
+        return 0;
+    size_t n = LEAST;
+    while (n < MOST && 2 * n <= options->memory->limit / SHARE)
+        n *= 2;
+    return (uint32_t)n;
+}
+
+struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
+{
+    struct rfn_stream *stream = calloc(1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    stream->options = *options;
+    stream->functions = options->functions;
+    stream->table = (struct rfn_symbol_table){.functions = options->functions,
+                                              .volume = options->volume};
+    stream->last_exit = options->start;
+    stream->last_volume = options->volume_start;
+    stream->memory.next_look = options->memory ? LOOK_EVERY : UINT64_MAX;
+    stream->fold = rfn_fold_new(max_nodes(options));
+    stream->signature.given_up = !options->letter;
+    if (stream->fold)
+        watch_fold(stream);
+    /* Kept segments take some 64 bytes per event, and four times that per kind; both together may
+     * take half of the memory. */
+    const bool reduces = options->sink && options->times;
+    if (stream->fold && reduces)
+        stream->times.reduction = options->sink->make(
+            stream, options->reducing, options->memory ? options->memory->limit / 256 : 0);
+    if (stream->fold && (stream->times.reduction || !reduces))
+        return stream;
+    rfn_fold_free(stream->fold);
+    free(stream);
+    return NULL;
+}
+
+const struct rfn_function *rfn_stream_schema(const struct rfn_stream *stream, uint32_t function)
+{
+    return &stream->functions[function];
+}
+
+void rfn_stream_free(struct rfn_stream *stream)
+{
+    if (!stream)
+        return;
+    if (stream->options.memory)
+        __atomic_sub_fetch(&stream->options.memory->used, stream->memory.counted, __ATOMIC_RELAXED);
+    rfn_symbol_table_release(&stream->table);
+    rfn_site_inputs_release(&stream->inputs);
+    free(stream->marks.at);
+    rfn_lists_release(&stream->lists);
+    rfn_fold_free(stream->fold);
+    rfn_elastic_release(&stream->signature.elastic);
+    if (stream->times.reduction)
+        stream->options.sink->free(stream->times.reduction);
+    free(stream);
+}
+
+/* ---- memory ---- */
+
+size_t rfn_stream_bytes(const struct rfn_stream *stream)
+{
+    struct rfn_fold_stats fold;
+    rfn_fold_stats(stream->fold, &fold);
+    return fold.bytes + rfn_lists_bytes(&stream->lists) + rfn_symbol_table_bytes(&stream->table) +
+           stream->marks.capacity * sizeof *stream->marks.at +
+           rfn_elastic_bytes(&stream->signature.elastic) + stream->times.bytes;
+}
+
+const struct rfn_spill *rfn_stream_spill_of(const struct rfn_stream *stream)
+{
+    return stream->memory.spilled ? stream->options.spill : NULL;
+}
+
+/* Of all that can leave memory. */
+static int each_that_leaves(void *columns, int (*visit)(void *context, struct rfn_column *column),
+                            void *context)
+{
+    struct rfn_stream *stream = columns;
+    RFN_TRY(rfn_symbol_table_each(&stream->table, visit, context));
+    if (stream->times.reduction)
+        RFN_TRY(stream->options.sink->each_column(stream->times.reduction, visit, context));
+    return rfn_fold_each_column(stream->fold, visit, context);
+}
+
+/* Frees what is only there to save time later. */
+static void drop_ahead(struct rfn_stream *stream)
+{
+    if (!stream->times.reduction)
+        return;
+    stream->options.sink->drop_ahead(stream->times.reduction);
+    stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
+}
+
+/* Frees about `wanted` bytes. */
+static int spill(struct rfn_stream *stream, size_t wanted)
+{
+    stream->memory.spilled = true;
+    drop_ahead(stream); /* it would read what is spilled again and again */
+    size_t before = rfn_lists_bytes(&stream->lists);
+    RFN_TRY(rfn_lists_spill(&stream->lists, stream->options.spill));
+    size_t freed = before - rfn_lists_bytes(&stream->lists);
+    if (freed < wanted)
+        RFN_TRY(rfn_columns_relieve(stream, each_that_leaves, stream->options.spill, wanted - freed,
+                                    NULL));
+    if (stream->times.reduction)
+        stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
+    return 0;
+}
+
+/* Brings what the process holds up to date and returns it. */
+static size_t count_memory(struct rfn_stream *stream)
+{
+    struct rfn_memory *memory = stream->options.memory;
+    size_t bytes = rfn_stream_bytes(stream), change = bytes - stream->memory.counted;
+    stream->memory.counted = bytes;
+    return __atomic_add_fetch(&memory->used, change, __ATOMIC_RELAXED);
+}
+
+/* What was measured so far goes to the sink. An input that has moved stays in the symbols from
+ * before: they are in the part that keeps its structure. */
+static int end_epoch(struct rfn_stream *stream)
+{
+    rfn_site_inputs_settled(&stream->inputs);
+    stream->times.epochs++;
+    RFN_TRY(rfn_fold_freeze(stream->fold));
+    RFN_TRY(stream->options.sink->epoch(stream->times.reduction));
+    stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
+    rfn_symbol_table_empty_measured(&stream->table);
+    stream->marks.n = 0;
+    return 0;
+}
+
+/* Has the stream hold less by epochs and wider thresholds. 1: enough, or what is too much is in
+ * other streams, which will do the same; 0; or an error. */
+static int reduce_memory(struct rfn_stream *stream)
+{
+    enum { AT_ONCE = 64 }; /* kinds that are widened: each takes as long as there are kinds */
+    const struct rfn_memory *memory = stream->options.memory;
+    size_t used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
+    if (rfn_symbol_table_measured_bytes(&stream->table) > memory->limit / 16) {
+        RFN_TRY(end_epoch(stream));
+        used = count_memory(stream);
+    }
+    if (used > memory->limit) {
+        drop_ahead(stream);
+        used = count_memory(stream);
+    }
+    int widened = 1;
+    for (int i = 0; i < AT_ONCE && used > memory->limit && widened; i++) {
+        if (stream->times.bytes < memory->limit / 16)
+            break;
+        RFN_TRY(widened = stream->options.sink->widen(stream->times.reduction));
+        stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
+        used = count_memory(stream);
+    }
+    bool others = stream->memory.counted < memory->limit / 8;
+    return used <= memory->limit || (others && used <= memory->limit / 8 * 9);
+}
+
+/* When the process holds too much, this stream frees what is over seven eighths of the limit. A
+ * spill that fails leaves all as it is: memory grows then. */
+static int look_at_memory(struct rfn_stream *stream)
+{
+    struct rfn_memory *memory = stream->options.memory;
+    uint64_t every = 8 * (uint64_t)stream->table.n; /* looking costs a little per symbol */
+    stream->memory.next_look = stream->events + ((every > LOOK_EVERY ? every : LOOK_EVERY)
+                                                 << stream->memory.patience);
+    if (!memory || !stream->options.spill ||
+        (stream->memory.spill_failed && !stream->times.reduction))
+        return 0;
+    size_t used = count_memory(stream);
+    if (used > memory->limit && stream->times.reduction && !stream->memory.moving) {
+        int enough = reduce_memory(stream);
+        if (enough)
+            return enough < 0 ? enough : 0;
+        used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
+    }
+    if (used <= memory->limit || stream->memory.spill_failed)
+        return 0;
+    stream->memory.spill_failed = spill(stream, used - memory->limit / 8 * 7) < 0;
+    /* What is too much may be another thread's, or may not be able to leave. */
+    bool helped = count_memory(stream) <= memory->limit;
+    stream->memory.patience = helped                        ? 0
+                              : stream->memory.patience < 8 ? stream->memory.patience + 1
+                                                            : 8;
+    return 0;
+}
+
+static int spill_all(struct rfn_stream *stream)
+{
+    if (!stream->options.memory || !stream->options.spill || stream->memory.spill_failed)
+        return 0;
+    int error = spill(stream, SIZE_MAX);
+    stream->memory.spill_failed = error < 0;
+    count_memory(stream);
+    return error;
+}
+
+/* ---- moving inputs from signatures to columns ---- */
+
+static int look(void *stream)
+{
+    return look_at_memory(stream);
+}
+
+/* After an epoch symbols stay as they are. */
+void rfn_stream_move(struct rfn_stream *stream, uint32_t site, uint32_t input)
+{
+    rfn_site_inputs_move(&stream->inputs, site, input, !stream->times.epochs);
+}
+
+int rfn_stream_settle(struct rfn_stream *stream)
+{
+    if (!stream->inputs.unsettled)
+        return 0;
+    struct rfn_fold *old = stream->fold;
+    rfn_fold_tell(old); /* letters stay what they are */
+    /* The pass makes new columns: the old ones go out of the way. */
+    if (stream->options.memory && count_memory(stream) > stream->options.memory->limit / 4)
+        spill_all(stream);
+    struct rfn_fold *new = rfn_fold_new(max_nodes(&stream->options));
+    if (!new)
+        return RFN_E_NOMEM;
+    stream->fold = new;
+    stream->memory.moving = true;
+    const struct rfn_symbol_join join = {
+        .table = &stream->table,
+        .inputs = &stream->inputs,
+        .from = old,
+        .to = stream->fold,
+        .look = look,
+        .context = stream,
+    };
+    int error = rfn_symbols_join(&join, &stream->last);
+    stream->memory.moving = false;
+    stream->signature.given_up |= error < 0;
+    if (!error)
+        watch_fold(stream);
+    rfn_fold_free(old);
+    rfn_site_inputs_settled(&stream->inputs);
+    stream->passed += stream->events;
+    return error;
+}
+
+/* Settles while the passes so far together have not gone over more than all events, and a few. A
+ * pass makes all columns anew: where times are reduced, an epoch makes that unnecessary when there
+ * is no memory for both. */
+static int settle_in_time(struct rfn_stream *stream)
+{
+    enum { FREE = 1 << 16 };
+    if (stream->times.reduction && stream->options.memory &&
+        count_memory(stream) > stream->options.memory->limit / 2)
+        return end_epoch(stream);
+    return stream->passed <= stream->events + FREE ? rfn_stream_settle(stream) : 0;
+}
+
+/* ---- events ---- */
+
+static int append_times(struct rfn_stream *stream, struct rfn_symbol *symbol,
+                        const struct rfn_event *event)
+{
+    int error = rfn_column_append(&symbol->gap, (int64_t)(event->enter - stream->last_exit));
+    error |= rfn_column_append(&symbol->duration, (int64_t)(event->exit - event->enter));
+    stream->last_exit = event->exit;
+    if (__builtin_expect(stream->events % RFN_STREAM_MARK == 0 && stream->events, 0)) {
+        RFN_TRY(RFN_GROW(stream->marks.at, stream->marks.capacity, stream->marks.n + 1));
+        stream->marks.at[stream->marks.n++] = event->enter;
+    }
+    return error ? RFN_E_NOMEM : 0;
+}
+
+__attribute__((noinline)) static int
+append_volume(struct rfn_stream *stream, struct rfn_column *columns, const struct rfn_event *event)
+{
+    if (!rfn_class_is_mpi(rfn_stream_schema(stream, event->function)->class_)) {
+        /* A moment in the program, at which nothing is counted. */
+        RFN_TRY(rfn_column_append(&columns[0], 0));
+        return rfn_column_append(&columns[1], 0);
+    }
+    uint64_t inside = event->volume_exit - event->volume_enter;
+    uint64_t counted = event->volume_exit - stream->last_volume;
+    stream->last_volume = event->volume_exit;
+    RFN_TRY(rfn_column_append(&columns[0], (int64_t)(counted - inside)));
+    return rfn_column_append(&columns[1], (int64_t)inside);
+}
+
+static int append_columns(struct rfn_stream *stream, struct rfn_symbol *symbol,
+                          const struct rfn_event *event, uint64_t polls, uint64_t inside)
+{
+    struct rfn_column *column = symbol->columns;
+    int error = 0;
+    for (uint32_t moved = symbol->moved; moved; moved &= moved - 1)
+        error |= rfn_column_append(column++, event->in[__builtin_ctz(moved)]);
+    unsigned n_out = rfn_stream_schema(stream, symbol->function)->n_out;
+    for (unsigned i = 0; i < n_out; i++)
+        error |= rfn_column_append(column++, event->out[i]);
+    if (symbol->failed_poll) {
+        error |= rfn_column_append(&symbol->polls, (int64_t)polls);
+        if (stream->options.times)
+            error |= rfn_column_append(&symbol->inside, (int64_t)inside);
+    }
+    if (stream->options.times)
+        error |= append_times(stream, symbol, event);
+    if (__builtin_expect(stream->options.volume, 0))
+        error |= append_volume(stream, column, event);
+    symbol->occurrences++;
+    return error ? RFN_E_NOMEM : 0;
+}
+
+/* Adds the symbol of an event that was never seen; *move is the input that then has to move. */
+static int64_t symbol_new(struct rfn_stream *stream, uint32_t function,
+                          const struct rfn_symbol_signature *signature, int *move)
+{
+    const struct rfn_function *schema = rfn_stream_schema(stream, function);
+    int new = rfn_site_inputs_use(&stream->inputs, signature->site, schema->n_in);
+    RFN_TRY(new);
+    if (new && stream->options.letter && rfn_class_is_mpi(schema->class_))
+        stream->inputs.sites[signature->site].letter =
+            stream->options.letter(stream->options.letter_context, signature->site) | 1;
+    struct rfn_symbol like = {.site = signature->site,
+                              .function = function,
+                              .error = signature->error,
+                              .failed_poll = signature->failed_poll,
+                              .moved = signature->moved};
+    int64_t symbol = rfn_symbol_table_add(&stream->table, &like, signature->in);
+    RFN_TRY((int)symbol);
+    *move = rfn_site_inputs_note(&stream->inputs, &stream->table.symbols[symbol]);
+    if (*move < -1)
+        return *move;
+    return symbol;
+}
+
+static int emit(struct rfn_stream *stream, const struct rfn_event *event, uint64_t polls,
+                uint64_t inside)
+{
+    int64_t masked[RFN_PARAMS_MAX];
+    struct rfn_symbol_signature signature = {
+        .site = event->site,
+        .error = event->error,
+        .moved = rfn_stream_moved(stream, event->site),
+        .failed_poll = event->poll == RFN_POLL_FAILED,
+        .n_in = rfn_stream_schema(stream, event->function)->n_in,
+        .in = event->in};
+    if (signature.moved) {
+        memcpy(masked, event->in, signature.n_in * sizeof *masked);
+        for (uint32_t left = signature.moved; left; left &= left - 1)
+            masked[__builtin_ctz(left)] = 0;
+        signature.in = masked;
+    }
+    int move = -1;
+    struct rfn_symbol_table *table = &stream->table;
+    int64_t symbol = table->n ? (int64_t)table->entries[stream->last].next : -1;
+    if (symbol < 0 || !rfn_symbol_is(&table->symbols[symbol], &signature)) {
+        symbol = rfn_symbol_table_find(table, &signature);
+        if (symbol < 0)
+            symbol = symbol_new(stream, event->function, &signature, &move);
+        RFN_TRY((int)symbol);
+        table->entries[stream->last].next = (uint32_t)symbol;
+    }
+    stream->last = (uint32_t)symbol;
+    RFN_TRY(append_columns(stream, &table->symbols[symbol], event, polls, inside));
+    stream->events++;
+    stream->calls += polls;
+    RFN_TRY(rfn_fold_append(stream->fold, (uint32_t)symbol));
+    if (move >= 0)
+        rfn_stream_move(stream, event->site, (uint32_t)move);
+    if (__builtin_expect(stream->events >= stream->memory.next_look, 0))
+        RFN_TRY(look_at_memory(stream));
+    return __builtin_expect(stream->inputs.unsettled, 0) ? settle_in_time(stream) : 0;
+}
+
+static int end_run(struct rfn_stream *stream)
+{
+    struct poll_run *run = &stream->run;
+    if (!run->open)
+        return 0;
+    run->open = false;
+    /* What was counted between the polls goes to the gap. */
+    run->event.volume_enter = run->event.volume_exit - run->volume_inside;
+    return emit(stream, &run->event, run->count, run->inside);
+}
+
+static int hold(struct rfn_stream *stream, const struct rfn_event *event)
+{
+    struct poll_run *run = &stream->run;
+    const struct rfn_function *function = rfn_stream_schema(stream, event->function);
+    bool goes_on = run->open && run->event.site == event->site && run->event.error == event->error;
+    for (unsigned i = 0; i < function->n_in && goes_on; i++)
+        goes_on = run->in[i] == event->in[i];
+    if (!goes_on) {
+        RFN_TRY(end_run(stream));
+        run->open = true;
+        run->event = *event;
+        memcpy(run->in, event->in, function->n_in * sizeof *run->in);
+        memcpy(run->out, event->out, function->n_out * sizeof *run->out);
+        run->event.in = run->in;
+        run->event.out = run->out;
+        run->count = run->inside = run->volume_inside = 0;
+    }
+    run->count++;
+    run->inside += event->exit - event->enter;
+    run->event.exit = event->exit;
+    run->volume_inside += event->volume_exit - event->volume_enter;
+    run->event.volume_exit = event->volume_exit;
+    return 0;
+}
+
+static int reduce(struct rfn_stream *stream, const struct rfn_event *event)
+{
+    if (event->poll == RFN_POLL_FAILED && !stream->options.all_polls)
+        return hold(stream, event);
+    if (stream->run.open)
+        RFN_TRY(end_run(stream));
+    return emit(stream, event, 1, event->exit - event->enter);
+}
+
+int rfn_stream_catch_up(struct rfn_stream *stream)
+{
+    struct rfn_backlog *backlog = &stream->backlog;
+    if (stream->failed)
+        return RFN_E_NOMEM;
+    for (uint32_t at = 0; at < backlog->n;) {
+        const struct rfn_event event = rfn_backlog_get(backlog, &at);
+        if (__builtin_expect(reduce(stream, &event) < 0, 0)) {
+            stream->failed = true; /* what is left cannot be told apart from what is done */
+            break;
+        }
+    }
+    backlog->n = 0;
+    return stream->failed ? RFN_E_NOMEM : 0;
+}
+
+int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
+{
+    const int took_long = !rfn_backlog_has_room(&stream->backlog);
+    if (__builtin_expect(stream->failed, 0))
+        return RFN_E_NOMEM;
+    if (__builtin_expect(took_long, 0))
+        RFN_TRY(rfn_stream_catch_up(stream));
+    const struct rfn_function *function = rfn_stream_schema(stream, event->function);
+    rfn_backlog_put(&stream->backlog, event, function->n_in, function->n_out,
+                    stream->options.volume);
+    return took_long;
+}
+
+int rfn_stream_more_polls(struct rfn_stream *stream, uint64_t more, uint64_t less)
+{
+    RFN_TRY(rfn_stream_catch_up(stream)); /* now it is held back */
+    stream->run.count += more;
+    stream->run.inside -= less;
+    return 0;
+}
+
+int rfn_stream_spill(struct rfn_stream *stream)
+{
+    RFN_TRY(rfn_stream_catch_up(stream));
+    return spill_all(stream);
+}
+
+int rfn_stream_flush(struct rfn_stream *stream)
+{
+    RFN_TRY(rfn_stream_catch_up(stream));
+    RFN_TRY(end_run(stream));
+    return rfn_stream_settle(stream);
+}
+
+int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volume_exit)
+{
+    RFN_TRY(rfn_stream_catch_up(stream)); /* the event may still be in the backlog */
+    struct rfn_symbol *symbol = &stream->table.symbols[stream->last];
+    struct rfn_column *columns[2] = {&symbol->duration, NULL};
+    uint64_t more[2] = {exit - stream->last_exit, volume_exit - stream->last_volume};
+    if (rfn_stream_has_volume(stream))
+        columns[1] = (struct rfn_column *)rfn_stream_volume(stream, symbol) + 1;
+    if (stream->times.reduction && !columns[0]->n) /* an epoch has taken its times */
+        stream->options.sink->end_later(stream->times.reduction, (int64_t)more[0],
+                                        (int64_t)more[1]);
+    for (int i = 0; i < 2; i++) {
+        if (columns[i] && columns[i]->n)
+            RFN_TRY(rfn_column_set_last(columns[i], columns[i]->last + (int64_t)more[i]));
+    }
+    stream->last_exit = exit;
+    stream->last_volume = volume_exit;
+    return 0;
+}
+
+static int code_ahead(void *context, struct rfn_column *column)
+{
+    (void)context;
+    rfn_column_code_ahead(column);
+    return 0;
+}
+
+int rfn_stream_code_ahead(struct rfn_stream *stream)
+{
+    RFN_TRY(rfn_stream_catch_up(stream));
+    if (end_run(stream) < 0) {
+        stream->failed = true; /* the run is lost */
+        return RFN_E_NOMEM;
+    }
+    return stream->times.reduction ? 0 : each_that_leaves(stream, code_ahead, NULL);
+}
+
+int rfn_stream_epoch(struct rfn_stream *stream)
+{
+    if (!stream->times.reduction)
+        return 0;
+    RFN_TRY(rfn_stream_settle(stream));
+    RFN_TRY(end_epoch(stream));
+    stream->options.sink->code_ahead(stream->times.reduction);
+    stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
+    if (stream->options.memory)
+        count_memory(stream);
+    return 0;
+}
+
+struct rfn_room rfn_stream_room(const struct rfn_stream *stream)
+{
+    const struct rfn_memory *memory = stream->options.memory;
+    if (!memory || stream->memory.spill_failed)
+        return (struct rfn_room){0};
+    size_t used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
+    double share = used ? (double)stream->memory.counted / (double)used : 1;
+    return (struct rfn_room){stream->options.spill, (size_t)((double)(memory->limit / 2) * share)};
+}
+
+int rfn_stream_reduce(struct rfn_stream *stream)
+{
+    if (!stream->times.reduction)
+        return 0;
+    const struct rfn_room room = rfn_stream_room(stream);
+    RFN_TRY(stream->options.sink->epoch(stream->times.reduction));
+    rfn_symbol_table_empty_measured(&stream->table);
+    stream->marks.n = 0;
+    return stream->options.sink->finish(stream->times.reduction, &room);
+}
+
+const struct rfn_stream_reduction *rfn_stream_reduced(const struct rfn_stream *stream)
+{
+    return stream->times.reduction;
+}
+
+uint64_t rfn_stream_epochs(const struct rfn_stream *stream)
+{
+    return stream->times.epochs;
+}
+
+/* ---- looking at the result ---- */
+
+int64_t rfn_stream_list(struct rfn_stream *stream, const int64_t *words, size_t n)
+{
+    int64_t number = rfn_lists_intern(&stream->lists, words, n);
+    stream->failed |= number < 0;
+    return number < 0 ? RFN_LIST_ABSENT : number;
+}
+
+size_t rfn_stream_lists(const struct rfn_stream *stream)
+{
+    return stream->lists.n;
+}
+
+const int64_t *rfn_stream_list_words(const struct rfn_stream *stream, size_t number, size_t *n)
+{
+    return rfn_lists_get(&stream->lists, number, n);
+}
+
+uint32_t rfn_stream_symbols(const struct rfn_stream *stream)
+{
+    return (uint32_t)stream->table.n;
+}
+
+const struct rfn_symbol *rfn_stream_symbol(const struct rfn_stream *stream, uint32_t symbol)
+{
+    return &stream->table.symbols[symbol];
+}
+
+const struct rfn_column *rfn_stream_volume(const struct rfn_stream *stream,
+                                           const struct rfn_symbol *symbol)
+{
+    return stream->options.volume ? symbol->columns + rfn_symbol_values(&stream->table, symbol)
+                                  : NULL;
+}
+
+bool rfn_stream_has_volume(const struct rfn_stream *stream)
+{
+    return stream->options.volume && !stream->volume_dropped;
+}
+
+bool rfn_stream_counts(const struct rfn_stream *stream)
+{
+    return stream->options.volume;
+}
+
+uint64_t rfn_stream_start(const struct rfn_stream *stream)
+{
+    return stream->options.start;
+}
+
+void rfn_stream_drop_volume(struct rfn_stream *stream)
+{
+    stream->volume_dropped = true;
+}
+
+const struct rfn_fold *rfn_stream_fold(const struct rfn_stream *stream)
+{
+    return stream->fold;
+}
+
+uint64_t rfn_stream_events(const struct rfn_stream *stream)
+{
+    return stream->events;
+}
+
+uint64_t rfn_stream_calls(const struct rfn_stream *stream)
+{
+    return stream->calls;
+}
+
+const uint64_t *rfn_stream_marks(const struct rfn_stream *stream, size_t *n)
+{
+    *n = stream->marks.n;
+    return stream->marks.at;
+}
+
+uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site)
+{
+    return rfn_site_inputs_of(&stream->inputs, site);
+}

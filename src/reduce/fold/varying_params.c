@@ -1,0 +1,89 @@
+#include "reduce/fold/varying_params.h"
+
+#include "base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The values that an input has had. */
+struct rfn_distinct {
+    int64_t *values;
+    size_t n, capacity;
+};
+
+void rfn_site_inputs_release(struct rfn_site_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->n; i++) {
+        struct rfn_input_site *site = &inputs->sites[i];
+        for (unsigned k = 0; site->inputs && k < site->n_in; k++)
+            free(site->inputs[k].values);
+        free(site->inputs);
+    }
+    free(inputs->sites);
+    *inputs = (struct rfn_site_inputs){0};
+}
+
+int rfn_site_inputs_use(struct rfn_site_inputs *inputs, uint32_t number, unsigned n_in)
+{
+    size_t n = inputs->n;
+    if (number >= n) {
+        RFN_TRY(RFN_GROW(inputs->sites, inputs->capacity, (size_t)number + 1));
+        memset(inputs->sites + n, 0, (number + 1 - n) * sizeof *inputs->sites);
+        inputs->n = (size_t)number + 1;
+    }
+    struct rfn_input_site *site = &inputs->sites[number];
+    if (site->inputs)
+        return 0;
+    site->n_in = n_in;
+    site->inputs = calloc(n_in + 1u, sizeof *site->inputs);
+    return site->inputs ? 1 : RFN_E_NOMEM;
+}
+
+static int distinct_add(struct rfn_distinct *distinct, int64_t value)
+{
+    for (size_t i = 0; i < distinct->n; i++) {
+        if (distinct->values[i] == value)
+            return 0;
+    }
+    RFN_TRY(RFN_GROW(distinct->values, distinct->capacity, distinct->n + 1));
+    distinct->values[distinct->n++] = value;
+    return 0;
+}
+
+int rfn_site_inputs_note(struct rfn_site_inputs *inputs, const struct rfn_symbol *symbol)
+{
+    struct rfn_input_site *site = &inputs->sites[symbol->site];
+    unsigned most = 0;
+    site->n_symbols++;
+    for (unsigned i = 0; i < site->n_in; i++) {
+        if (site->moved >> i & 1)
+            continue;
+        RFN_TRY(distinct_add(&site->inputs[i], symbol->in[i]));
+        if (site->inputs[i].n > RFN_INPUT_VALUES_MAX)
+            return (int)i;
+        if (site->inputs[i].n > site->inputs[most].n || site->moved >> most & 1)
+            most = i;
+    }
+    bool movable = site->n_in > 0 && !(site->moved >> most & 1) && site->inputs[most].n > 1;
+    return movable && site->n_symbols > RFN_INPUT_SYMBOLS_MAX ? (int)most : -1;
+}
+
+void rfn_site_inputs_move(struct rfn_site_inputs *inputs, uint32_t number, uint32_t input,
+                          bool settles)
+{
+    if (rfn_site_inputs_of(inputs, number) >> input & 1 || number >= inputs->n ||
+        !inputs->sites[number].inputs)
+        return;
+    struct rfn_input_site *site = &inputs->sites[number];
+    site->moved |= 1u << input;
+    if (settles)
+        site->unsettled = inputs->unsettled = true;
+    site->n_symbols = 0; /* what is counted from now on are symbols of the new form */
+}
+
+void rfn_site_inputs_settled(struct rfn_site_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->n; i++)
+        inputs->sites[i].unsettled = false;
+    inputs->unsettled = false;
+}
