@@ -189,7 +189,7 @@ $(O)/lib/librefrain-$(1).a: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
 	@mkdir -p $$(@D)
 	$$(call say,AR,$$@)
 	$$(q)rm -f $$@ && $$(AR) rcsD $$@ $$(filter-out %/smpi_heap.o,$$^) $$(if $$(filter smpi,$(1)),&& \
-	    $$(OBJCOPY) --strip-debug $$(foreach s,$$(HEAP_SYMBOLS),--redefine-sym $$(s)=rec_heap_$$(s)) $$@ && \
+	    $$(OBJCOPY) --strip-debug $$(foreach s,$$(HEAP_SYMBOLS),--redefine-sym $$(s)=rec_smpi_heap_$$(s)) $$@ && \
 	    $$(AR) rcsD $$@ $$(filter %/smpi_heap.o,$$^))
 endef
 

@@ -5,8 +5,8 @@
  *
  *     stage <tab> ns per call
  */
-#include "record/core/clock.h"
 #include "record/callpath/sites.h"
+#include "record/core/clock.h"
 #include "reduce/fold/stream.h"
 
 #include <stdio.h>

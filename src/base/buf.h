@@ -82,7 +82,7 @@ uint32_t rfn_reader_count(struct rfn_reader *reader, size_t each);
 const uint8_t *rfn_reader_blob(struct rfn_reader *reader, size_t *size);
 
 /* 8 bytes, least significant first. In a row: compilers make one load or store of them. */
-static inline void rfn_store_64(uint8_t *to, uint64_t value)
+static inline void rfn_representative_store_64(uint8_t *to, uint64_t value)
 {
     to[0] = (uint8_t)value;
     to[1] = (uint8_t)(value >> 8);

@@ -40,7 +40,7 @@ static int compute(const char *text, enum rpl_compute *value)
     return strcmp(text, "busy") == 0 || strcmp(text, "sleep") == 0 ? 0 : RFN_E_USAGE;
 }
 
-static int parse_word(struct rpl_words *words, const char *word)
+static int parse_word(struct rpl_arguments *words, const char *word)
 {
     const char *value;
     long n;
@@ -68,10 +68,10 @@ static int parse_word(struct rpl_words *words, const char *word)
     return 0;
 }
 
-int rpl_words_parse(struct rpl_words *words, int argc, char **argv, struct rfn_diag *diag)
+int rpl_arguments_parse(struct rpl_arguments *words, int argc, char **argv, struct rfn_diag *diag)
 {
     bool only_files = false;
-    *words = (struct rpl_words){.scale = 1};
+    *words = (struct rpl_arguments){.scale = 1};
     for (int i = 1; i < argc; i++) {
         if (!only_files && strcmp(argv[i], "--") == 0) {
             only_files = true;

@@ -13,7 +13,7 @@
 
 enum rpl_compute { RPL_COMPUTE_AUTO, RPL_COMPUTE_BUSY, RPL_COMPUTE_SLEEP };
 
-struct rpl_words {
+struct rpl_arguments {
     const char *file, *against; /* against: NULL none */
     int repeats;                /* 0: not given */
     double scale;
@@ -23,6 +23,6 @@ struct rpl_words {
 };
 
 /* RFN_E_USAGE, with words. */
-int rpl_words_parse(struct rpl_words *words, int argc, char **argv, struct rfn_diag *diag);
+int rpl_arguments_parse(struct rpl_arguments *words, int argc, char **argv, struct rfn_diag *diag);
 
 #endif

@@ -13,16 +13,16 @@
 
 #define WORDS(...) parse(&words, (const char *const[]){"replay", __VA_ARGS__, NULL})
 
-static struct rpl_words words;
+static struct rpl_arguments words;
 
-static int parse(struct rpl_words *result, const char *const *given)
+static int parse(struct rpl_arguments *result, const char *const *given)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     char *argv[16];
     int argc = 0;
     for (; given[argc]; argc++)
         argv[argc] = (char *)given[argc];
-    int error = rpl_words_parse(result, argc, argv, &diag);
+    int error = rpl_arguments_parse(result, argc, argv, &diag);
     assert_int_equal(error == 0, diag.text[0] == '\0');
     return error;
 }

@@ -5,8 +5,8 @@
 
 enum { ALIGNMENT = 64, SMALLEST = 6, LARGEST = 46 }; /* logarithms of sizes */
 
-struct rpl_pool_block {
-    struct rpl_pool_block *next;
+struct rpl_buffers_block {
+    struct rpl_buffers_block *next;
     unsigned power;
 };
 
@@ -18,12 +18,12 @@ static unsigned power_of(int64_t bytes)
     return power;
 }
 
-void *rpl_pool_take(struct rpl_pool *pool, int64_t bytes)
+void *rpl_buffers_take(struct rpl_buffers *pool, int64_t bytes)
 {
     unsigned power = power_of(bytes);
     if (power > LARGEST)
         return NULL;
-    struct rpl_pool_block *block = pool->free[power];
+    struct rpl_buffers_block *block = pool->free[power];
     if (block) {
         pool->free[power] = block->next;
     } else {
@@ -36,30 +36,30 @@ void *rpl_pool_take(struct rpl_pool *pool, int64_t bytes)
     return (char *)block + ALIGNMENT;
 }
 
-static struct rpl_pool_block *block_of(const void *buffer)
+static struct rpl_buffers_block *block_of(const void *buffer)
 {
-    return (struct rpl_pool_block *)(void *)((char *)buffer - ALIGNMENT);
+    return (struct rpl_buffers_block *)(void *)((char *)buffer - ALIGNMENT);
 }
 
-int64_t rpl_pool_room(const void *buffer)
+int64_t rpl_buffers_room(const void *buffer)
 {
     return INT64_C(1) << block_of(buffer)->power;
 }
 
-void rpl_pool_give(struct rpl_pool *pool, void *buffer)
+void rpl_buffers_give(struct rpl_buffers *pool, void *buffer)
 {
     if (!buffer)
         return;
-    struct rpl_pool_block *block = block_of(buffer);
+    struct rpl_buffers_block *block = block_of(buffer);
     block->next = pool->free[block->power];
     pool->free[block->power] = block;
 }
 
-void rpl_pool_release(struct rpl_pool *pool)
+void rpl_buffers_release(struct rpl_buffers *pool)
 {
     for (unsigned power = 0; power < 64; power++) {
         while (pool->free[power]) {
-            struct rpl_pool_block *block = pool->free[power];
+            struct rpl_buffers_block *block = pool->free[power];
             pool->free[power] = block->next;
             free(block);
         }

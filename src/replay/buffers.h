@@ -9,17 +9,17 @@
 
 #include <stdint.h>
 
-struct rpl_pool {
-    struct rpl_pool_block *free[64]; /* by the size's logarithm */
+struct rpl_buffers {
+    struct rpl_buffers_block *free[64]; /* by the size's logarithm */
 };
 
 /* At least `bytes` bytes (also for 0), aligned to 64; NULL: out of memory. */
-void *rpl_pool_take(struct rpl_pool *pool, int64_t bytes);
+void *rpl_buffers_take(struct rpl_buffers *pool, int64_t bytes);
 /* The bytes that such a buffer has. */
-int64_t rpl_pool_room(const void *buffer);
+int64_t rpl_buffers_room(const void *buffer);
 /* NULL is ignored. */
-void rpl_pool_give(struct rpl_pool *pool, void *buffer);
+void rpl_buffers_give(struct rpl_buffers *pool, void *buffer);
 /* Frees what was given back; other buffers stay, as someone may still write to them. */
-void rpl_pool_release(struct rpl_pool *pool);
+void rpl_buffers_release(struct rpl_buffers *pool);
 
 #endif

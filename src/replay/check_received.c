@@ -19,7 +19,7 @@ static bool has_other_size(const struct rfn_volume *recorded, int64_t bytes, cha
 static bool is_another(const struct rfn_volume *recorded, int64_t bytes, const uint64_t *stamp,
                        const void *buffer, char *text, size_t size)
 {
-    if (!stamp || rpl_stamp_fits(*stamp, buffer, bytes))
+    if (!stamp || rpl_message_id_fits(*stamp, buffer, bytes))
         return false;
     snprintf(text, size,
              "received another message of %" PRId64 " bytes from rank %" PRId64
@@ -28,7 +28,7 @@ static bool is_another(const struct rfn_volume *recorded, int64_t bytes, const u
     return true;
 }
 
-bool rpl_received_wrong(const struct rfn_volume *recorded, int64_t bytes, const uint64_t *stamp,
+bool rpl_check_received(const struct rfn_volume *recorded, int64_t bytes, const uint64_t *stamp,
                         const void *buffer, char *text, size_t size)
 {
     if (recorded->source == RFN_PROC_NULL || recorded->received_bytes < 0)

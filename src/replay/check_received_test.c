@@ -19,9 +19,9 @@ static const char *judge(int64_t source, int64_t recorded, int64_t bytes, bool s
     const struct rfn_volume volume = {.source = source, .received_bytes = recorded};
     const uint64_t stamp = UINT64_C(0x1122334455667788);
     unsigned char buffer[32] = {0};
-    rpl_stamp_put(same ? stamp : ~stamp, buffer, bytes);
+    rpl_message_id_put(same ? stamp : ~stamp, buffer, bytes);
     text[0] = '\0';
-    bool wrong = rpl_received_wrong(&volume, bytes, &stamp, buffer, text, sizeof text);
+    bool wrong = rpl_check_received(&volume, bytes, &stamp, buffer, text, sizeof text);
     assert_int_equal(wrong, text[0] != '\0');
     return text;
 }
@@ -72,8 +72,8 @@ static void test_without_stamp(void **state)
     (void)state;
     const struct rfn_volume volume = {.source = 2, .received_bytes = 8};
     const unsigned char buffer[8] = {1};
-    assert_false(rpl_received_wrong(&volume, 8, NULL, buffer, text, sizeof text));
-    assert_true(rpl_received_wrong(&volume, 7, NULL, buffer, text, sizeof text));
+    assert_false(rpl_check_received(&volume, 8, NULL, buffer, text, sizeof text));
+    assert_true(rpl_check_received(&volume, 7, NULL, buffer, text, sizeof text));
 }
 
 int main(void)

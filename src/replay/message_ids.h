@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rpl_stamps {
+struct rpl_message_ids {
     struct rfn_map next; /* channel, seen from one end, to how many messages there were */
 };
 
@@ -25,11 +25,12 @@ struct rpl_channel {
 };
 
 /* The number that the channel's next message carries, and counts it; RFN_E_NOMEM. */
-int rpl_stamps_next(struct rpl_stamps *stamps, const struct rpl_channel *channel, uint64_t *stamp);
-void rpl_stamps_release(struct rpl_stamps *stamps);
+int rpl_message_ids_next(struct rpl_message_ids *stamps, const struct rpl_channel *channel,
+                         uint64_t *stamp);
+void rpl_message_ids_release(struct rpl_message_ids *stamps);
 
-void rpl_stamp_put(uint64_t stamp, void *buffer, int64_t bytes);
+void rpl_message_id_put(uint64_t stamp, void *buffer, int64_t bytes);
 /* Whether a message that was received is the one with the number. */
-bool rpl_stamp_fits(uint64_t stamp, const void *buffer, int64_t bytes);
+bool rpl_message_id_fits(uint64_t stamp, const void *buffer, int64_t bytes);
 
 #endif

@@ -464,7 +464,7 @@ static int issue_collective(struct rpl_player *player, const struct rfn_call_eve
         return 0;
     }
     for (int i = 0; i < a.n_kept; i++)
-        rpl_pool_give(&player->pool, a.kept[i]);
+        rpl_buffers_give(&player->pool, a.kept[i]);
     return 0;
 }
 

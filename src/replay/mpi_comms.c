@@ -72,7 +72,7 @@ static int issue_group_of_ranks(struct rpl_player *player, const struct rfn_call
         MPI_Group_incl(group, (int)n, ranks, &made);
     else
         MPI_Group_excl(group, (int)n, ranks, &made);
-    rpl_pool_give(&player->pool, ranks);
+    rpl_buffers_give(&player->pool, ranks);
     return rpl_keep_group(player, call, made);
 }
 
@@ -87,7 +87,7 @@ static int issue_group_of_ranges(struct rpl_player *player, const struct rfn_cal
         MPI_Group_range_incl(group, (int)(n / 3), (int(*)[3])(void *)ranges, &made);
     else
         MPI_Group_range_excl(group, (int)(n / 3), (int(*)[3])(void *)ranges, &made);
-    rpl_pool_give(&player->pool, ranges);
+    rpl_buffers_give(&player->pool, ranges);
     return rpl_keep_group(player, call, made);
 }
 
@@ -250,8 +250,8 @@ static int issue_cart(struct rpl_player *player, const struct rfn_call_event *ca
         return rpl_no_memory(player);
     MPI_Cart_create(rpl_mpi_comm(player, rfn_word(call, RFN_IN_COMM, -1)), (int)n, dims, periods, 0,
                     &made);
-    rpl_pool_give(&player->pool, dims);
-    rpl_pool_give(&player->pool, periods);
+    rpl_buffers_give(&player->pool, dims);
+    rpl_buffers_give(&player->pool, periods);
     return keep_comm(player, call, made);
 }
 
@@ -265,7 +265,7 @@ static int issue_cart_sub(struct rpl_player *player, const struct rfn_call_event
     if (!remain)
         return rpl_no_memory(player);
     MPI_Cart_sub(comm, remain, &made);
-    rpl_pool_give(&player->pool, remain);
+    rpl_buffers_give(&player->pool, remain);
     return keep_comm(player, call, made);
 }
 
@@ -281,8 +281,8 @@ static int issue_graph(struct rpl_player *player, const struct rfn_call_event *c
         return mismatch(player, call);
     MPI_Graph_create(rpl_mpi_comm(player, rfn_word(call, RFN_IN_COMM, -1)), (int)n, index, edges, 0,
                      &made);
-    rpl_pool_give(&player->pool, index);
-    rpl_pool_give(&player->pool, edges);
+    rpl_buffers_give(&player->pool, index);
+    rpl_buffers_give(&player->pool, edges);
     return keep_comm(player, call, made);
 }
 
@@ -307,9 +307,9 @@ static int issue_dist_graph(struct rpl_player *player, const struct rfn_call_eve
         return mismatch(player, call);
     MPI_Dist_graph_create(rpl_mpi_comm(player, rfn_word(call, RFN_IN_COMM, -1)), (int)n, sources,
                           degrees, destinations, none, MPI_INFO_NULL, 0, &made);
-    rpl_pool_give(&player->pool, sources);
-    rpl_pool_give(&player->pool, degrees);
-    rpl_pool_give(&player->pool, destinations);
+    rpl_buffers_give(&player->pool, sources);
+    rpl_buffers_give(&player->pool, degrees);
+    rpl_buffers_give(&player->pool, destinations);
     return keep_comm(player, call, made);
 }
 
@@ -324,8 +324,8 @@ static int issue_dist_graph_adjacent(struct rpl_player *player, const struct rfn
         return rpl_no_memory(player);
     MPI_Dist_graph_create_adjacent(rpl_mpi_comm(player, rfn_word(call, RFN_IN_COMM, -1)), (int)n_in,
                                    in, none, (int)n_out, out, none, MPI_INFO_NULL, 0, &made);
-    rpl_pool_give(&player->pool, in);
-    rpl_pool_give(&player->pool, out);
+    rpl_buffers_give(&player->pool, in);
+    rpl_buffers_give(&player->pool, out);
     return keep_comm(player, call, made);
 }
 #endif

@@ -35,7 +35,7 @@ struct replay {
 };
 
 struct job {
-    struct rpl_words words;
+    struct rpl_arguments words;
     struct replay replays[2];
     int n_replays;
     int rank, ranks, repeats;
@@ -377,7 +377,7 @@ __attribute__((visibility("default"))) int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
-    int status = agree(&job, NULL, rpl_words_parse(&job.words, argc, argv, &diag), &diag);
+    int status = agree(&job, NULL, rpl_arguments_parse(&job.words, argc, argv, &diag), &diag);
     if (status == 0) {
         job.n_replays = job.words.against ? 2 : 1;
         job.repeats = job.words.repeats   ? job.words.repeats

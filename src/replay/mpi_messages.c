@@ -41,8 +41,8 @@ static int stamp_outgoing(struct rpl_player *player, int64_t comm, int64_t dest,
     uint64_t stamp = 0;
     if (dest < 0)
         return 0;
-    RFN_TRY(rpl_stamp(player, comm, dest, tag, true, &stamp));
-    rpl_stamp_put(stamp, buffer, bytes);
+    RFN_TRY(rpl_message_id(player, comm, dest, tag, true, &stamp));
+    rpl_message_id_put(stamp, buffer, bytes);
     return 0;
 }
 
@@ -112,14 +112,14 @@ static int issue_send(struct rpl_player *player, const struct rfn_call_event *ca
     if (call->call->variant == RFN_CALL_BLOCKING) {
         RFN_TRY(prepare(player, call, &out));
         send_blocking(call, &out);
-        rpl_pool_give(&player->pool, out.buffer);
+        rpl_buffers_give(&player->pool, out.buffer);
         return 0;
     }
     struct rpl_request *request;
     struct rfn_fate fate = {0};
     RFN_TRY(rpl_new_request(player, call, &request));
     if (call->call->variant == RFN_CALL_NONBLOCKING)
-        RFN_TRY(rpl_fate(player, &player->volume, &fate));
+        RFN_TRY(rpl_outcome_ahead(player, &player->volume, &fate));
     if (fate.cancelled)
         return post_nowhere(player, request, &request->request);
     RFN_TRY(prepare(player, call, &out));
@@ -145,7 +145,7 @@ static int post(struct rpl_player *player, struct rpl_request *request, int64_t 
     request->posted = true;
     request->type = piece.type;
     if (request->stamped)
-        RFN_TRY(rpl_stamp(player, request->comm, source, tag, false, &request->stamp));
+        RFN_TRY(rpl_message_id(player, request->comm, source, tag, false, &request->stamp));
     MPI_Irecv(request->buffer, piece.count, piece.type, rpl_mpi_rank(source), rpl_mpi_tag(tag),
               rpl_mpi_comm(player, request->comm), handle);
     return 0;
@@ -161,11 +161,11 @@ static int receive_blocking(struct rpl_player *player, const struct rfn_call_eve
     MPI_Status status;
     RFN_TRY(rpl_take(player, room_of(call), &buffer));
     if (stamped)
-        RFN_TRY(rpl_stamp(player, volume->comm, volume->source, volume->tag, false, &stamp));
+        RFN_TRY(rpl_message_id(player, volume->comm, volume->source, volume->tag, false, &stamp));
     MPI_Recv(buffer, piece.count, piece.type, rpl_mpi_rank(volume->source),
              rpl_mpi_tag(volume->tag), rpl_mpi_comm(player, volume->comm), &status);
     rpl_check(player, &status, piece.type, volume, stamped ? &stamp : NULL, buffer);
-    rpl_pool_give(&player->pool, buffer);
+    rpl_buffers_give(&player->pool, buffer);
     return 0;
 }
 
@@ -181,7 +181,7 @@ static int issue_recv(struct rpl_player *player, const struct rfn_call_event *ca
     request->tag = rfn_word(call, RFN_IN_tag, RFN_ANY);
     RFN_TRY(rpl_take(player, request->bytes, &request->buffer));
     if (call->call->variant == RFN_CALL_NONBLOCKING) {
-        RFN_TRY(rpl_fate(player, &player->volume, &fate));
+        RFN_TRY(rpl_outcome_ahead(player, &player->volume, &fate));
         return fate.cancelled ? post_nowhere(player, request, &request->request)
                               : post(player, request, fate.source, fate.tag, &request->request);
     }
@@ -203,7 +203,7 @@ static int exchange(struct rpl_player *player, const struct rfn_call_event *call
     uint64_t stamp = 0;
     MPI_Status status;
     if (stamped)
-        RFN_TRY(rpl_stamp(player, volume->comm, volume->source, volume->tag, false, &stamp));
+        RFN_TRY(rpl_message_id(player, volume->comm, volume->source, volume->tag, false, &stamp));
     if (call->call->operation == RFN_MPI_Sendrecv_replace)
         MPI_Sendrecv_replace(out->buffer, out->piece.count, out->piece.type, out->dest, out->tag,
                              rpl_mpi_rank(volume->source), rpl_mpi_tag(volume->tag), out->comm,
@@ -227,8 +227,8 @@ static int issue_sendrecv(struct rpl_player *player, const struct rfn_call_event
         RFN_TRY(rpl_take(player, room_of(call), &buffer));
     RFN_TRY(exchange(player, call, &out, replaces ? out.buffer : buffer,
                      rpl_piece(player, room_of(call))));
-    rpl_pool_give(&player->pool, buffer);
-    rpl_pool_give(&player->pool, out.buffer);
+    rpl_buffers_give(&player->pool, buffer);
+    rpl_buffers_give(&player->pool, out.buffer);
     return 0;
 }
 
@@ -239,14 +239,15 @@ static int issue_isendrecv(struct rpl_player *player, const struct rfn_call_even
     struct rfn_fate fate;
     struct outgoing out;
     RFN_TRY(rpl_new_request(player, call, &request));
-    RFN_TRY(rpl_fate(player, &player->volume, &fate));
+    RFN_TRY(rpl_outcome_ahead(player, &player->volume, &fate));
     RFN_TRY(prepare(player, call, &out));
     struct rpl_piece piece = rpl_piece(player, room_of(call));
     request->type = piece.type;
     request->bytes = room_of(call);
     request->stamped = fate.source >= 0 && fate.tag >= 0;
     if (request->stamped)
-        RFN_TRY(rpl_stamp(player, request->comm, fate.source, fate.tag, false, &request->stamp));
+        RFN_TRY(
+            rpl_message_id(player, request->comm, fate.source, fate.tag, false, &request->stamp));
     if (call->call->operation == RFN_MPI_Sendrecv_replace) {
         request->buffer = out.buffer;
         MPI_Isendrecv_replace(out.buffer, out.piece.count, out.piece.type, out.dest, out.tag,
@@ -292,8 +293,8 @@ static int issue_mprobe(struct rpl_player *player, const struct rfn_call_event *
     int64_t slot = rfn_outcome(call, RFN_OUT_MESSAGE);
     MPI_Status status;
     if (message.stamped)
-        RFN_TRY(
-            rpl_stamp(player, volume->comm, volume->source, volume->tag, false, &message.stamp));
+        RFN_TRY(rpl_message_id(player, volume->comm, volume->source, volume->tag, false,
+                               &message.stamp));
     MPI_Mprobe(rpl_mpi_rank(volume->source), rpl_mpi_tag(volume->tag),
                rpl_mpi_comm(player, volume->comm), &message.message, &status);
     if (slot < 0 || slot >= RFN_SLOTS_MAX)
@@ -323,13 +324,13 @@ static int issue_mrecv(struct rpl_player *player, const struct rfn_call_event *c
         MPI_Mrecv(buffer, piece.count, piece.type, &message.message, &status);
         rpl_check(player, &status, piece.type, &player->volume,
                   message.stamped ? &message.stamp : NULL, buffer);
-        rpl_pool_give(&player->pool, buffer);
+        rpl_buffers_give(&player->pool, buffer);
         return 0;
     }
     struct rpl_request *request;
     struct rfn_fate fate;
     RFN_TRY(rpl_new_request(player, call, &request));
-    RFN_TRY(rpl_fate(player, &player->volume, &fate));
+    RFN_TRY(rpl_outcome_ahead(player, &player->volume, &fate));
     request->buffer = buffer;
     request->type = piece.type;
     request->stamp = message.stamp;
@@ -351,7 +352,7 @@ static int begin_start(struct rpl_player *player, struct rpl_request *request,
     *own = true;
     if (!rfn_call_sends(made) && !rfn_call_receives(made))
         return 0;
-    RFN_TRY(rpl_fate(player, origin->volume, &fate));
+    RFN_TRY(rpl_outcome_ahead(player, origin->volume, &fate));
     if (request->request == MPI_REQUEST_NULL) /* it could not be made */
         return 0;
     *own = !fate.cancelled && request->peer != RFN_ANY && request->tag != RFN_ANY;
@@ -366,8 +367,8 @@ static int begin_start(struct rpl_player *player, struct rpl_request *request,
     if (!*own)
         return post(player, request, fate.source, fate.tag, &request->once);
     request->stamped = request->peer >= 0;
-    return request->stamped ? rpl_stamp(player, request->comm, request->peer, request->tag, false,
-                                        &request->stamp)
+    return request->stamped ? rpl_message_id(player, request->comm, request->peer, request->tag,
+                                             false, &request->stamp)
                             : 0;
 }
 
@@ -433,7 +434,7 @@ static int issue_pready(struct rpl_player *player, const struct rfn_call_event *
         if (!list)
             return rpl_no_memory(player);
         MPI_Pready_list((int)n, list, request->request);
-        rpl_pool_give(&player->pool, list);
+        rpl_buffers_give(&player->pool, list);
     } else {
         MPI_Pready((int)rfn_word(call, RFN_IN_partition, 0), request->request);
     }

@@ -75,7 +75,7 @@ int rpl_no_memory(struct rpl_player *player)
 
 int rpl_take(struct rpl_player *player, int64_t bytes, void **buffer)
 {
-    *buffer = rpl_pool_take(&player->pool, bytes);
+    *buffer = rpl_buffers_take(&player->pool, bytes);
     if (*buffer)
         return 0;
     return rfn_fail(player->diag, RFN_E_NOMEM, -1, (int)player->rank,
@@ -133,7 +133,7 @@ MPI_Comm rpl_mpi_comm(const struct rpl_player *player, int64_t word)
 
 int *rpl_ints(struct rpl_player *player, size_t n)
 {
-    return rpl_pool_take(&player->pool, (int64_t)((n + 1) * sizeof(int)));
+    return rpl_buffers_take(&player->pool, (int64_t)((n + 1) * sizeof(int)));
 }
 
 int *rpl_int_list(struct rpl_player *player, const struct rfn_call_event *call, enum rfn_input role,
@@ -190,9 +190,9 @@ int rpl_new_request(struct rpl_player *player, const struct rfn_call_event *call
 
 void rpl_give_request(struct rpl_player *player, struct rpl_request *request)
 {
-    rpl_pool_give(&player->pool, request->buffer);
+    rpl_buffers_give(&player->pool, request->buffer);
     for (int i = 0; i < RPL_KEPT; i++)
-        rpl_pool_give(&player->pool, request->kept[i]);
+        rpl_buffers_give(&player->pool, request->kept[i]);
     *request = no_request;
 }
 
@@ -224,7 +224,8 @@ void rpl_bury_orphans(struct rpl_player *player)
     }
 }
 
-int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct rfn_fate *fate)
+int rpl_outcome_ahead(struct rpl_player *player, const struct rfn_volume *volume,
+                      struct rfn_fate *fate)
 {
     if (player->fates)
         return rfn_fates_next(player->fates, fate, player->diag);
@@ -234,14 +235,14 @@ int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct 
 
 /* ---- what messages carry ---- */
 
-int rpl_stamp(struct rpl_player *player, int64_t comm, int64_t peer, int64_t tag, bool sending,
-              uint64_t *stamp)
+int rpl_message_id(struct rpl_player *player, int64_t comm, int64_t peer, int64_t tag, bool sending,
+                   uint64_t *stamp)
 {
     int64_t world = comm < 0 ? -1
                              : rfn_comm_peer(player->archive, (uint32_t)comm, player->rank, peer);
     int64_t own = player->rank;
     struct rpl_channel channel = {comm, sending ? own : world, sending ? world : own, tag, sending};
-    if (rpl_stamps_next(&player->stamps, &channel, stamp) < 0)
+    if (rpl_message_ids_next(&player->stamps, &channel, stamp) < 0)
         return rpl_no_memory(player);
     return 0;
 }
@@ -272,7 +273,7 @@ void rpl_check(struct rpl_player *player, MPI_Status *status, MPI_Datatype type,
                const struct rfn_volume *recorded, const uint64_t *stamp, const void *buffer)
 {
     char text[200];
-    if (rpl_received_wrong(recorded, bytes_of(status, type), stamp, buffer, text, sizeof text))
+    if (rpl_check_received(recorded, bytes_of(status, type), stamp, buffer, text, sizeof text))
         is_wrong(player, text);
 }
 
@@ -301,7 +302,7 @@ static int drop_fates(struct rpl_player *player, const struct rfn_record *record
     struct rfn_fate fate;
     bool message = rfn_call_sends(call) || rfn_call_receives(call);
     if (message && call->variant == RFN_CALL_NONBLOCKING && player->effects.created >= 0)
-        RFN_TRY(rpl_fate(player, &player->volume, &fate));
+        RFN_TRY(rpl_outcome_ahead(player, &player->volume, &fate));
     return 0;
 }
 
@@ -395,7 +396,7 @@ static void close_all(struct rpl_player *player)
         PMPI_Type_free(&player->large[i].type);
     PMPI_Comm_free(&player->nowhere);
     for (size_t i = 0; i < player->n_access; i++)
-        rpl_pool_give(&player->pool, player->access[i]);
+        rpl_buffers_give(&player->pool, player->access[i]);
     if (player->bsend) {
         void *buffer;
         int size;
@@ -411,8 +412,8 @@ static void release(struct rpl_player *player)
     rfn_tracker_free(player->tracker);
     rfn_fates_close(player->fates);
     rfn_treat_objects_release(&player->known);
-    rpl_pool_release(&player->pool);
-    rpl_stamps_release(&player->stamps);
+    rpl_buffers_release(&player->pool);
+    rpl_message_ids_release(&player->stamps);
     free(player->comms);
     free(player->owned);
     free(player->groups);

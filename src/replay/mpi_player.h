@@ -59,8 +59,8 @@ struct rpl_player {
     struct rfn_tracker *tracker;
     struct rfn_fates *fates; /* NULL: none needed */
     struct rfn_treat_objects known;
-    struct rpl_pool pool;
-    struct rpl_stamps stamps;
+    struct rpl_buffers pool;
+    struct rpl_message_ids stamps;
     struct rpl_pace pace;
     MPI_Comm nowhere; /* of this process alone: what is posted here matches nothing */
     MPI_Comm *comms;  /* by archive number */
@@ -161,11 +161,12 @@ int rpl_orphan_request(struct rpl_player *player, struct rpl_request *request);
 void rpl_bury_orphans(struct rpl_player *player);
 
 /* The stamp of the next message from or to a rank of the call's communicator. */
-int rpl_stamp(struct rpl_player *player, int64_t comm, int64_t peer, int64_t tag, bool sending,
-              uint64_t *stamp);
+int rpl_message_id(struct rpl_player *player, int64_t comm, int64_t peer, int64_t tag, bool sending,
+                   uint64_t *stamp);
 /* Compares what came with what was recorded. stamp: NULL when it is not known. */
 void rpl_check(struct rpl_player *player, MPI_Status *status, MPI_Datatype type,
                const struct rfn_volume *recorded, const uint64_t *stamp, const void *buffer);
-int rpl_fate(struct rpl_player *player, const struct rfn_volume *volume, struct rfn_fate *fate);
+int rpl_outcome_ahead(struct rpl_player *player, const struct rfn_volume *volume,
+                      struct rfn_fate *fate);
 
 #endif

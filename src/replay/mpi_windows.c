@@ -175,7 +175,7 @@ static int prepare(struct rpl_player *player, const struct rfn_call_event *call,
     int64_t result = rfn_element_bytes(call, RFN_IN_result_count, RFN_IN_result_datatype);
     int64_t bytes = origin > result ? origin : result;
     bytes += bytes < INT64_MAX - ELEMENT_BYTES ? ELEMENT_BYTES : 0;
-    if (player->n_access == 0 || bytes > rpl_pool_room(player->access[player->n_access - 1])) {
+    if (player->n_access == 0 || bytes > rpl_buffers_room(player->access[player->n_access - 1])) {
         RFN_TRY(RFN_GROW(player->access, player->access_capacity, player->n_access + 2));
         for (int i = 0; i < 2; i++, player->n_access++)
             RFN_TRY(rpl_take(player, bytes, &player->access[player->n_access]));

@@ -679,7 +679,7 @@ static void write_profiles(struct writer *writer, const struct reduced_run *run)
         rfn_buf_bytes(&out, part->data, part->size);
         rfn_buf_release(part);
     }
-    add_chunk(writer, RFN_CHUNK_PROFILES, rfn_profiles_id(0, N_RANKS - run->wrong_end), &out);
+    add_chunk(writer, RFN_CHUNK_PROFILES, rfn_time_set_table_id(0, N_RANKS - run->wrong_end), &out);
 }
 
 static int64_t full_word(const struct made_set *set, uint64_t start, size_t e, int which)

@@ -71,8 +71,9 @@ static double step_length(const struct counting *counting)
     double sum = 0;
     for (size_t i = 0; i < counting->n; i++) {
         if (counting->now[i] != ABSENT)
-            sum +=
-                (double)rfn_store_representative(counting->steps->store, 0, counting->now[i]).pace;
+            sum += (double)rfn_representative_store_representative(counting->steps->store, 0,
+                                                                   counting->now[i])
+                       .pace;
     }
     return sum / (double)counting->n;
 }
@@ -178,8 +179,8 @@ static int find_segments(const struct counting *counting, const uint32_t *classe
             segments->items[*at].count++;
             continue;
         }
-        struct rfn_representative class_ = rfn_store_representative(counting->steps->store, 0,
-                                                                    classes[i]);
+        struct rfn_representative class_ = rfn_representative_store_representative(
+            counting->steps->store, 0, classes[i]);
         error = rfn_map_put(&known, classes[i], segments->n);
         segments->items[segments->n++] = (struct rfn_alike_ranks){
             .sites = class_.events, .vector = class_.vector, .n = class_.n_events, .count = 1};

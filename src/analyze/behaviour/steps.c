@@ -79,12 +79,13 @@ int rfn_steps_init(struct rfn_steps *steps, const struct rfn_archive *archive,
                    const struct rfn_criterion *criterion, bool all,
                    struct rfn_activities *activities)
 {
-    struct rfn_store_options options = {.criterion = *criterion, .max_per_kind = MAX_PER_KIND};
+    struct rfn_representative_store_options options = {.criterion = *criterion,
+                                                       .max_per_kind = MAX_PER_KIND};
     uint32_t n = rfn_archive_run(archive)->streams;
     *steps = (struct rfn_steps){.activities = activities, .n_streams = n};
     steps->stepper = (struct rfn_match_stepper){
         .context = steps, .step = show_step, .end = end_stream};
-    steps->store = rfn_store_new(&options);
+    steps->store = rfn_representative_store_new(&options);
     steps->streams = calloc(n + (size_t)1, sizeof *steps->streams);
     if (!steps->store || !steps->streams)
         return RFN_E_NOMEM;
@@ -152,7 +153,7 @@ void rfn_steps_release(struct rfn_steps *steps)
     free(steps->streams);
     free(steps->samples);
     rfn_step_places_release(&steps->places);
-    rfn_store_free(steps->store);
+    rfn_representative_store_free(steps->store);
 }
 
 /* ---- segments ---- */
@@ -184,7 +185,7 @@ bool rfn_step_next(struct rfn_step_walk *walk)
         walk->step += word & 1 ? rfn_reader_varint(&walk->left) : 1;
         walk->class_ = (uint32_t)(word >> 1);
         if (is_looked_at(walk->steps, walk->place, walk->step)) {
-            walk->class_ = rfn_store_forward(walk->steps->store, 0, walk->class_);
+            walk->class_ = rfn_representative_store_forward(walk->steps->store, 0, walk->class_);
             return true;
         }
     }
@@ -222,7 +223,7 @@ __attribute__((noinline)) static int end_segment(struct rfn_steps *steps, uint32
     stream->vector[0] = 0;
     stream->vector[2 * stream->n + 1] = difference(ns, stream->start_ns);
     RFN_TRY(find_member(steps, number, &member));
-    int put_as = rfn_store_put(steps->store, &put, &class_);
+    int put_as = rfn_representative_store_put(steps->store, &put, &class_);
     RFN_TRY(put_as);
     RFN_TRY(append_step(member, stream->step, class_));
     member->looked_at++;
@@ -230,7 +231,7 @@ __attribute__((noinline)) static int end_segment(struct rfn_steps *steps, uint32
                                      (uint64_t)difference(ns, stream->start_ns));
     note_events(steps, member->place, stream->n);
     if (put_as != RFN_STORE_MATCHED)
-        steps->too_irregular = rfn_store_stats(steps->store).bytes > max_bytes;
+        steps->too_irregular = rfn_representative_store_stats(steps->store).bytes > max_bytes;
     return 0;
 }
 
@@ -358,7 +359,7 @@ void rfn_steps_end(struct rfn_steps *steps)
         struct rfn_step_member *member = &steps->members[i];
         member->n = steps->streams[member->stream].tallies[member->place].n;
     }
-    rfn_store_finish(steps->store);
+    rfn_representative_store_finish(steps->store);
     if (steps->too_irregular)
         forget_members(steps);
     if (steps->n_members)

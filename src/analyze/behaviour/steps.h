@@ -44,9 +44,9 @@ struct rfn_step_stream {
 };
 
 struct rfn_steps {
-    struct rfn_match_stepper stepper;  /* by which it takes the events of a walk */
-    struct rfn_store *store;           /* of context 0; events are sites */
-    struct rfn_activities *activities; /* for the numbers of sites; borrowed */
+    struct rfn_match_stepper stepper;       /* by which it takes the events of a walk */
+    struct rfn_representative_store *store; /* of context 0; events are sites */
+    struct rfn_activities *activities;      /* for the numbers of sites; borrowed */
     struct rfn_step_places places;
     struct rfn_step_sample *samples; /* by place */
     struct rfn_step_stream *streams;

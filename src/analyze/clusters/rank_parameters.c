@@ -75,7 +75,7 @@ struct stream {
 
 struct rfn_rank_parameters {
     const struct rfn_archive *archive;
-    struct rfn_call_letters letters;
+    struct rfn_call_hashes letters;
     enum rfn_parameter_form form;
     struct rfn_cluster_extremes extremes;
     struct rfn_map calls;   /* signature -> struct calls */
@@ -128,7 +128,7 @@ struct rfn_rank_parameters *rfn_rank_parameters_new(const struct rfn_archive *ar
     parameters->archive = archive;
     parameters->form = form.parameters;
     parameters->stored = form.paths == RFN_PATHS_ELASTIC && rfn_archive_is_signed(archive);
-    if (rfn_call_letters_init(&parameters->letters, archive, form.paths) == 0)
+    if (rfn_call_hashes_init(&parameters->letters, archive, form.paths) == 0)
         return parameters;
     free(parameters);
     return NULL;
@@ -143,7 +143,7 @@ void rfn_rank_parameters_free(struct rfn_rank_parameters *parameters)
     rfn_map_release_objects(&parameters->digests, free_digest);
     rfn_map_release_objects(&parameters->calls, free_calls);
     rfn_map_release(&parameters->members);
-    rfn_call_letters_release(&parameters->letters);
+    rfn_call_hashes_release(&parameters->letters);
     free(parameters->of_rank);
     free(parameters);
 }
@@ -365,8 +365,8 @@ static int64_t comm_of(const struct stream *stream, int64_t local)
 {
     if (local < 0 || local >= stream->structure->n_comms)
         return -1;
-    return rfn_member_word(stream->places, stream->structure->n_places + (size_t)local,
-                           stream->member, 0);
+    return rfn_rank_param(stream->places, stream->structure->n_places + (size_t)local,
+                          stream->member, 0);
 }
 
 /* Who calls, among whom: of a call without communicator, in the world. */
@@ -419,7 +419,7 @@ int64_t rfn_rank_parameters_place(const struct rfn_rank_parameters *parameters, 
 static struct path *use_path(struct rfn_rank_parameters *parameters, const struct stream *stream,
                              const struct rfn_symbol_info *symbol)
 {
-    uint64_t words[] = {rfn_call_letter(&parameters->letters, symbol->function, symbol->path),
+    uint64_t words[] = {rfn_call_hash(&parameters->letters, symbol->function, symbol->path),
                         stream->thread};
     uint64_t key = stream->thread ? rfn_hash_bytes(words, sizeof words) : words[0];
     const uint64_t *known = rfn_map_get(&parameters->numbers, key);
@@ -566,8 +566,8 @@ static int add_input(struct rfn_rank_parameters *parameters, const struct stream
     }
     int64_t word = symbol->in[input->number];
     if (rfn_symbol_in_places(symbol, function, input->number))
-        word = rfn_member_word(stream->places, place, stream->member,
-                               kind == RFN_KIND_RANK ? own->place : stream->rank);
+        word = rfn_rank_param(stream->places, place, stream->member,
+                              kind == RFN_KIND_RANK ? own->place : stream->rank);
     return add_word(parameters->archive, stream, input, word, own);
 }
 
@@ -683,7 +683,8 @@ int rfn_rank_parameters_read(struct rfn_rank_parameters *parameters, uint32_t fi
         uint64_t own;
         error = read_stream(parameters, i, &own, diag);
         if (!error)
-            member.signature = i == first ? own : rfn_join_signatures(member.signature, own);
+            member.signature = i == first ? own
+                                          : rfn_archive_merge_signatures(member.signature, own);
         member.calls += rfn_archive_stream(archive, i).calls;
     }
     if (!error)

@@ -246,7 +246,7 @@ int rfn_expressions_add_archive(struct rfn_expressions *expressions,
             continue;
         struct rfn_part *part;
         RFN_TRY(rfn_chunk_use(archive, &chunks->entries[i], &part, diag));
-        const struct rfn_shapes *shapes = &part->u.shapes;
+        const struct rfn_cluster_index *shapes = &part->u.shapes;
         const char *fault = rfn_cluster_formulas(archive, shapes, add_stored, expressions);
         int error = rfn_payload_fault(&shapes->payload, fault, diag);
         rfn_part_done(archive, part);

@@ -8,7 +8,7 @@
 
 enum { LINE = 64 }; /* of the cache */
 
-_Static_assert(sizeof(struct rfn_replay_stream) == 2 * LINE, "a stream has grown by a line");
+_Static_assert(sizeof(struct rfn_event_order_stream) == 2 * LINE, "a stream has grown by a line");
 
 /* Streams by what their current event does next, the earliest first; ties by number. It leaves at
  * its exit; where it has not entered yet, it enters at its enter. */
@@ -58,10 +58,10 @@ struct progress {
     double events;
 };
 
-struct rfn_replay {
+struct rfn_event_order {
     const struct rfn_archive *archive;
-    struct rfn_replay_hooks hooks;
-    struct rfn_replay_stream *streams;
+    struct rfn_event_order_hooks hooks;
+    struct rfn_event_order_stream *streams;
     uint32_t n_streams;
     bool times;
     bool batches;
@@ -196,7 +196,7 @@ static void take_out(struct heap *heap, uint32_t stream)
 /* ---- clocks ---- */
 
 /* Within the bounds the times of all streams can be added up. */
-static void set_bounds(struct rfn_replay *replay)
+static void set_bounds(struct rfn_event_order *replay)
 {
     int64_t share = INT64_MAX / ((int64_t)replay->n_streams + 1) / 8;
     replay->latest_ns = share * 7 < STAMP_MAX ? share * 7 : STAMP_MAX;
@@ -205,7 +205,7 @@ static void set_bounds(struct rfn_replay *replay)
 
 /* The moved time of a recorded stamp; stamps are asked for in order. In a sound file they ascend.
  */
-static int64_t moved(const struct rfn_replay *replay, struct rfn_replay_stream *stream,
+static int64_t moved(const struct rfn_event_order *replay, struct rfn_event_order_stream *stream,
                      int64_t recorded_ns)
 {
     if (recorded_ns < stream->clock.recorded_ns)
@@ -221,16 +221,16 @@ static int64_t moved(const struct rfn_replay *replay, struct rfn_replay_stream *
     return ns < replay->latest_ns ? ns : replay->latest_ns;
 }
 
-void rfn_replay_put_off(struct rfn_replay *replay, uint32_t stream, int64_t ns)
+void rfn_event_order_put_off(struct rfn_event_order *replay, uint32_t stream, int64_t ns)
 {
-    struct rfn_replay_stream *of = &replay->streams[stream];
+    struct rfn_event_order_stream *of = &replay->streams[stream];
     of->clock.shift_ns = ns - of->clock.recorded_ns;
     of->exit_ns = ns;
     replay->again.asked = true;
     replay->again.ns = ns;
 }
 
-bool rfn_replay_ask_again(struct rfn_replay *replay, uint32_t stream, int64_t ns)
+bool rfn_event_order_ask_again(struct rfn_event_order *replay, uint32_t stream, int64_t ns)
 {
     if (ns <= replay->again.shown_ns || ns >= NEVER)
         return false;
@@ -242,7 +242,7 @@ bool rfn_replay_ask_again(struct rfn_replay *replay, uint32_t stream, int64_t ns
 
 /* ---- streams ---- */
 
-static void close_stream(struct rfn_replay_stream *stream)
+static void close_stream(struct rfn_event_order_stream *stream)
 {
     if (stream->open)
         rfn_cursor_close(stream->cursor);
@@ -250,7 +250,8 @@ static void close_stream(struct rfn_replay_stream *stream)
 }
 
 /* Of the lowest stream it is told why, whichever comes first in time. */
-static void lose(struct rfn_replay *replay, uint32_t number, int error, const struct rfn_diag *diag)
+static void lose(struct rfn_event_order *replay, uint32_t number, int error,
+                 const struct rfn_diag *diag)
 {
     if (!replay->losses.n++ || number < replay->losses.told_of) {
         replay->losses.told_of = number;
@@ -260,8 +261,9 @@ static void lose(struct rfn_replay *replay, uint32_t number, int error, const st
 }
 
 /* The times of the event that has been fetched. sound: it is known that they are in order. */
-static inline void set_times(const struct rfn_replay *replay, struct rfn_replay_stream *stream,
-                             int64_t enter_ns, int64_t exit_ns, bool sound)
+static inline void set_times(const struct rfn_event_order *replay,
+                             struct rfn_event_order_stream *stream, int64_t enter_ns,
+                             int64_t exit_ns, bool sound)
 {
     stream->before_ns = stream->exit_ns;
     sound = sound || (enter_ns >= stream->clock.recorded_ns && exit_ns >= enter_ns &&
@@ -278,12 +280,12 @@ static inline void set_times(const struct rfn_replay *replay, struct rfn_replay_
 }
 
 /* The event at a place of the iteration is the stream's next one. */
-static void next_of_batch(const struct rfn_replay *replay, struct rfn_replay_stream *stream,
-                          uint32_t place)
+static void next_of_batch(const struct rfn_event_order *replay,
+                          struct rfn_event_order_stream *stream, uint32_t place)
 {
     struct rfn_batch *batch = stream->batch;
     if (stream->together && !stream->clock.shift_ns) {
-        rfn_replay_go_on(stream, place);
+        rfn_event_order_go_on(stream, place);
         return;
     }
     const struct rfn_batch_time *time = &batch->times[batch->taken];
@@ -298,15 +300,15 @@ static void next_of_batch(const struct rfn_replay *replay, struct rfn_replay_str
 
 /* Whether a batch's times need not be mended (set_times): then the recorded ones hold as they are.
  */
-static bool in_order(const struct rfn_replay *replay, const struct rfn_replay_stream *stream,
-                     const struct rfn_batch *batch)
+static bool in_order(const struct rfn_event_order *replay,
+                     const struct rfn_event_order_stream *stream, const struct rfn_batch *batch)
 {
     return batch->before_ns >= stream->clock.recorded_ns && batch->end_ns <= replay->latest_ns;
 }
 
-static int end_batch(struct rfn_replay *replay, uint32_t number)
+static int end_batch(struct rfn_event_order *replay, uint32_t number)
 {
-    struct rfn_replay_stream *stream = &replay->streams[number];
+    struct rfn_event_order_stream *stream = &replay->streams[number];
     RFN_TRY(replay->hooks.end_batch(replay->hooks.context, number, stream));
     replay->progress.left += stream->batch->taken;
     stream->batch = NULL;
@@ -315,9 +317,9 @@ static int end_batch(struct rfn_replay *replay, uint32_t number)
 }
 
 /* The stream's next batch begins, if there is one: 1; 0: there is none; or an error. */
-static int begin_batch(struct rfn_replay *replay, uint32_t number)
+static int begin_batch(struct rfn_event_order *replay, uint32_t number)
 {
-    struct rfn_replay_stream *stream = &replay->streams[number];
+    struct rfn_event_order_stream *stream = &replay->streams[number];
     struct rfn_batch *batch;
     if (!replay->batches)
         return 0;
@@ -334,11 +336,11 @@ static int begin_batch(struct rfn_replay *replay, uint32_t number)
 }
 
 /* The next event of a stream: 1, 0 if there is none, RFN_E_NOMEM. */
-static int fetch(struct rfn_replay *replay, uint32_t number)
+static int fetch(struct rfn_event_order *replay, uint32_t number)
 {
-    struct rfn_replay_stream *stream = &replay->streams[number];
+    struct rfn_event_order_stream *stream = &replay->streams[number];
     const struct rfn_batch *batch = stream->batch;
-    if (batch && rfn_replay_has_more(stream)) {
+    if (batch && rfn_event_order_has_more(stream)) {
         next_of_batch(replay, stream, stream->place + 1 < batch->width ? stream->place + 1 : 0);
         return 1;
     }
@@ -372,14 +374,14 @@ static int fetch(struct rfn_replay *replay, uint32_t number)
 }
 
 /* Whether this stream, if there is one, is of that rank. Those of a rank lie side by side. */
-static bool has_rank(const struct rfn_replay *replay, uint32_t stream, uint32_t rank)
+static bool has_rank(const struct rfn_event_order *replay, uint32_t stream, uint32_t rank)
 {
     return stream < replay->n_streams && rfn_archive_stream(replay->archive, stream).rank == rank;
 }
 
-static int open_stream(struct rfn_replay *replay, uint32_t number)
+static int open_stream(struct rfn_event_order *replay, uint32_t number)
 {
-    struct rfn_replay_stream *stream = &replay->streams[number];
+    struct rfn_event_order_stream *stream = &replay->streams[number];
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_stream_info info = rfn_archive_stream(replay->archive, number);
     stream->rank = info.rank;
@@ -400,19 +402,19 @@ static int open_stream(struct rfn_replay *replay, uint32_t number)
 }
 
 /* Each begins with a line of the cache. */
-static struct rfn_replay_stream *new_streams(size_t n)
+static struct rfn_event_order_stream *new_streams(size_t n)
 {
-    struct rfn_replay_stream *streams = aligned_alloc(LINE, n * sizeof *streams);
+    struct rfn_event_order_stream *streams = aligned_alloc(LINE, n * sizeof *streams);
     if (streams)
         memset(streams, 0, n * sizeof *streams);
     return streams;
 }
 
-int rfn_replay_new(const struct rfn_archive *archive, const struct rfn_replay_hooks *hooks,
-                   struct rfn_replay **replay)
+int rfn_event_order_new(const struct rfn_archive *archive,
+                        const struct rfn_event_order_hooks *hooks, struct rfn_event_order **replay)
 {
     uint32_t n = rfn_archive_run(archive)->streams;
-    struct rfn_replay *made = calloc(1, sizeof *made);
+    struct rfn_event_order *made = calloc(1, sizeof *made);
     if (!made)
         return RFN_E_NOMEM;
     made->archive = archive;
@@ -432,14 +434,14 @@ int rfn_replay_new(const struct rfn_archive *archive, const struct rfn_replay_ho
     for (uint32_t i = 0; i < n && !error; i++)
         error = open_stream(made, i);
     if (error < 0) {
-        rfn_replay_free(made);
+        rfn_event_order_free(made);
         return error;
     }
     *replay = made;
     return 0;
 }
 
-void rfn_replay_free(struct rfn_replay *replay)
+void rfn_event_order_free(struct rfn_event_order *replay)
 {
     if (!replay)
         return;
@@ -454,13 +456,14 @@ void rfn_replay_free(struct rfn_replay *replay)
     free(replay);
 }
 
-const struct rfn_replay_stream *rfn_replay_stream(const struct rfn_replay *replay, uint32_t stream)
+const struct rfn_event_order_stream *rfn_event_order_stream(const struct rfn_event_order *replay,
+                                                            uint32_t stream)
 {
     return &replay->streams[stream];
 }
 
 /* The number of a rank's first stream, or of the one behind those of lower ranks. */
-static uint32_t first_of(const struct rfn_replay *replay, uint32_t rank)
+static uint32_t first_of(const struct rfn_event_order *replay, uint32_t rank)
 {
     uint32_t from = 0, to = replay->n_streams;
     while (from < to) {
@@ -473,13 +476,13 @@ static uint32_t first_of(const struct rfn_replay *replay, uint32_t rank)
     return from;
 }
 
-bool rfn_replay_rank(const struct rfn_replay *replay, uint32_t rank, int64_t *exit_ns,
-                     int64_t *off_ns)
+bool rfn_event_order_rank(const struct rfn_event_order *replay, uint32_t rank, int64_t *exit_ns,
+                          int64_t *off_ns)
 {
     *exit_ns = INT64_MAX;
     *off_ns = 0;
     for (uint32_t i = first_of(replay, rank); has_rank(replay, i, rank); i++) {
-        const struct rfn_replay_stream *stream = &replay->streams[i];
+        const struct rfn_event_order_stream *stream = &replay->streams[i];
         if (!stream->open)
             continue;
         int64_t off = rfn_cursor_off_ns(stream->cursor);
@@ -489,12 +492,13 @@ bool rfn_replay_rank(const struct rfn_replay *replay, uint32_t rank, int64_t *ex
     return *exit_ns != INT64_MAX;
 }
 
-int64_t rfn_replay_start_ns(const struct rfn_replay *replay)
+int64_t rfn_event_order_start_ns(const struct rfn_event_order *replay)
 {
     return replay->start_ns;
 }
 
-uint32_t rfn_replay_lost(const struct rfn_replay *replay, int *error, struct rfn_diag *diag)
+uint32_t rfn_event_order_lost(const struct rfn_event_order *replay, int *error,
+                              struct rfn_diag *diag)
 {
     *error = replay->losses.error;
     *diag = replay->losses.diag;
@@ -503,7 +507,7 @@ uint32_t rfn_replay_lost(const struct rfn_replay *replay, int *error, struct rfn
 
 /* ---- the run ---- */
 
-void rfn_replay_wake(struct rfn_replay *replay, uint32_t stream)
+void rfn_event_order_wake(struct rfn_event_order *replay, uint32_t stream)
 {
     if (replay->again.stays[stream])
         replay->again.stays[stream] = false;
@@ -515,13 +519,13 @@ void rfn_replay_wake(struct rfn_replay *replay, uint32_t stream)
     replay->turn_ns = INT64_MIN;
 }
 
-const int64_t *rfn_replay_turn_ns(const struct rfn_replay *replay)
+const int64_t *rfn_event_order_turn_ns(const struct rfn_event_order *replay)
 {
     return &replay->turn_ns;
 }
 
 /* After hooks: those that they woke may leave again. */
-static inline void take_woken(struct rfn_replay *replay)
+static inline void take_woken(struct rfn_event_order *replay)
 {
     while (__builtin_expect(replay->n_woken > 0, 0)) {
         uint32_t number = replay->woken[--replay->n_woken];
@@ -530,16 +534,16 @@ static inline void take_woken(struct rfn_replay *replay)
 }
 
 /* When it is the turn of a stream that has just been shown leaving or entering. */
-static int64_t next_ns(const struct rfn_replay *replay, uint32_t number)
+static int64_t next_ns(const struct rfn_event_order *replay, uint32_t number)
 {
-    const struct rfn_replay_stream *stream = &replay->streams[number];
+    const struct rfn_event_order_stream *stream = &replay->streams[number];
     if (replay->again.asked)
         return replay->again.ns;
     return stream->held ? stream->enter_ns : stream->exit_ns;
 }
 
 /* Events of a batch are counted at its end. */
-static void has_left(struct rfn_replay *replay, struct rfn_replay_stream *stream)
+static void has_left(struct rfn_event_order *replay, struct rfn_event_order_stream *stream)
 {
     stream->first = false;
     replay->progress.left += !stream->batch;
@@ -547,9 +551,9 @@ static void has_left(struct rfn_replay *replay, struct rfn_replay_stream *stream
 
 /* An event that has been fetched enters, at once or, in a process with several threads, when it is
  * its turn. RFN_REPLAY_LEFT: it has left, too. */
-static int arrive(struct rfn_replay *replay, uint32_t number)
+static int arrive(struct rfn_event_order *replay, uint32_t number)
 {
-    struct rfn_replay_stream *stream = &replay->streams[number];
+    struct rfn_event_order_stream *stream = &replay->streams[number];
     stream->held = stream->several;
     if (stream->held)
         return 0;
@@ -559,14 +563,14 @@ static int arrive(struct rfn_replay *replay, uint32_t number)
     return result;
 }
 
-static int ended(struct rfn_replay *replay, uint32_t number)
+static int ended(struct rfn_event_order *replay, uint32_t number)
 {
     return replay->hooks.end ? replay->hooks.end(replay->hooks.context, number) : 0;
 }
 
 /* The stream goes on to its next event that has to wait for its turn. Returns whether there is
  * one. */
-static int go_on(struct rfn_replay *replay, uint32_t number)
+static int go_on(struct rfn_event_order *replay, uint32_t number)
 {
     int result;
     do {
@@ -580,9 +584,9 @@ static int go_on(struct rfn_replay *replay, uint32_t number)
 
 /* The current event of a stream is shown leaving; the next ones arrive. Returns whether the stream
  * has a current event that is not parked; it is the caller's to make it ready. */
-static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
+static int leave(struct rfn_event_order *replay, uint32_t number, bool forced)
 {
-    struct rfn_replay_stream *stream = &replay->streams[number];
+    struct rfn_event_order_stream *stream = &replay->streams[number];
     int result = replay->hooks.leave(replay->hooks.context, number, stream, forced);
     if (result < 0 || replay->again.asked)
         return result < 0 ? result : 1;
@@ -594,9 +598,9 @@ static int leave(struct rfn_replay *replay, uint32_t number, bool forced)
     return go_on(replay, number);
 }
 
-static int enter_held(struct rfn_replay *replay, uint32_t number)
+static int enter_held(struct rfn_event_order *replay, uint32_t number)
 {
-    struct rfn_replay_stream *stream = &replay->streams[number];
+    struct rfn_event_order_stream *stream = &replay->streams[number];
     stream->held = false;
     int result = replay->hooks.enter(replay->hooks.context, number, stream);
     if (result != RFN_REPLAY_LEFT)
@@ -605,10 +609,10 @@ static int enter_held(struct rfn_replay *replay, uint32_t number)
     return go_on(replay, number);
 }
 
-static int move_earliest(struct rfn_replay *replay)
+static int move_earliest(struct rfn_event_order *replay)
 {
     uint32_t number = replay->ready.earliest.stream;
-    const struct rfn_replay_stream *stream = &replay->streams[number];
+    const struct rfn_event_order_stream *stream = &replay->streams[number];
     replay->turn_ns = replay->ready.second.ns;
     replay->again.shown_ns = replay->ready.earliest.ns;
     replay->again.asked = false;
@@ -619,7 +623,7 @@ static int move_earliest(struct rfn_replay *replay)
 }
 
 /* When all wait for something: the earliest leaves without. */
-static int leave_forced(struct rfn_replay *replay)
+static int leave_forced(struct rfn_event_order *replay)
 {
     uint32_t number = replay->parked.entries[0].stream;
     replay->turn_ns = INT64_MIN;
@@ -632,12 +636,12 @@ static int leave_forced(struct rfn_replay *replay)
     return stays;
 }
 
-static int begin(struct rfn_replay *replay)
+static int begin(struct rfn_event_order *replay)
 {
     bool any = false;
     replay->turn_ns = INT64_MIN;
     for (uint32_t i = 0; i < replay->n_streams; i++) {
-        struct rfn_replay_stream *stream = &replay->streams[i];
+        struct rfn_event_order_stream *stream = &replay->streams[i];
         if (!stream->open)
             continue;
         RFN_TRY(fetch(replay, i));
@@ -666,7 +670,7 @@ static int begin(struct rfn_replay *replay)
 }
 
 /* What the stream needs that comes next, unless the earliest one stays so, is brought near. */
-static inline void look_ahead(const struct rfn_replay *replay)
+static inline void look_ahead(const struct rfn_event_order *replay)
 {
     uint32_t next = replay->ready.second.stream;
     const char *stream = (const char *)&replay->streams[next];
@@ -676,7 +680,7 @@ static inline void look_ahead(const struct rfn_replay *replay)
         replay->hooks.ahead(replay->hooks.context, next);
 }
 
-static void tell(struct rfn_replay *replay)
+static void tell(struct rfn_event_order *replay)
 {
     if (replay->progress.left - replay->progress.told < 65536 || !replay->hooks.progress)
         return;
@@ -685,7 +689,7 @@ static void tell(struct rfn_replay *replay)
                            (double)replay->progress.left / replay->progress.events);
 }
 
-__attribute__((flatten)) int rfn_replay_run(struct rfn_replay *replay)
+__attribute__((flatten)) int rfn_event_order_run(struct rfn_event_order *replay)
 {
     RFN_TRY(begin(replay));
     take_woken(replay);

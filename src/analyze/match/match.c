@@ -57,11 +57,11 @@ static struct walk_stream *stream_of(const struct walk *walk, uint32_t stream)
 
 static struct rfn_match_point point_of(const struct walk *walk, const struct rfn_point *point)
 {
-    uint32_t rank = rfn_replay_stream(walk->match.replay, point->stream)->rank;
+    uint32_t rank = rfn_event_order_stream(walk->match.replay, point->stream)->rank;
     return (struct rfn_match_point){point->stream, rank, point->at, point->ns};
 }
 
-static struct ended ended_by(const struct rfn_replay_stream *at)
+static struct ended ended_by(const struct rfn_event_order_stream *at)
 {
     return (struct ended){true, at->record->index, at->enter_ns, at->exit_ns};
 }
@@ -138,7 +138,7 @@ static int describe_all(struct walk *walk, const struct rfn_awaited *list, size_
 }
 
 static struct rfn_match_event event_of(const struct walk *walk, uint32_t stream,
-                                       const struct rfn_replay_stream *at, size_t n_ops)
+                                       const struct rfn_event_order_stream *at, size_t n_ops)
 {
     return (struct rfn_match_event){.stream = stream,
                                     .rank = at->rank,
@@ -154,7 +154,7 @@ static struct rfn_match_event event_of(const struct walk *walk, uint32_t stream,
 
 /* ---- hooks: events enter ---- */
 
-static int enter(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at)
+static int enter(struct rfn_match *match, uint32_t stream, const struct rfn_event_order_stream *at)
 {
     struct walk *walk = (struct walk *)match;
     stream_of(walk, stream)->n_posted = 0;
@@ -174,7 +174,7 @@ static int posted(struct rfn_match *match, uint32_t stream, const struct rfn_awa
 
 /* There is room for what is kept of a message, whose ends may be known already, or an instance. */
 static int begin(struct walk *walk, const struct rfn_awaited *one, const struct walk_stream *of,
-                 const struct rfn_replay_stream *at)
+                 const struct rfn_event_order_stream *at)
 {
     if (one->kind == RFN_AWAITS_MESSAGE_TAKEN) {
         RFN_TRY(RFN_GROW_ZEROED(walk->ends, walk->ends_capacity, (size_t)one->number + 1));
@@ -204,7 +204,8 @@ static int begin(struct walk *walk, const struct rfn_awaited *one, const struct 
     return 0;
 }
 
-static int entered(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at)
+static int entered(struct rfn_match *match, uint32_t stream,
+                   const struct rfn_event_order_stream *at)
 {
     struct walk *walk = (struct walk *)match;
     struct walk_stream *of = stream_of(walk, stream);
@@ -226,7 +227,7 @@ static int entered(struct rfn_match *match, uint32_t stream, const struct rfn_re
 
 /* The call that ends it is noted. */
 static void note_end(struct walk *walk, const struct rfn_awaited *awaited,
-                     const struct rfn_replay_stream *at)
+                     const struct rfn_event_order_stream *at)
 {
     const struct rfn_channels *channels = &walk->match.channels;
     struct ended *ended;
@@ -247,7 +248,8 @@ static void note_end(struct walk *walk, const struct rfn_awaited *awaited,
 }
 
 /* Before the window forgets the call. */
-static bool arrived(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at)
+static bool arrived(struct rfn_match *match, uint32_t stream,
+                    const struct rfn_event_order_stream *at)
 {
     struct walk *walk = (struct walk *)match;
     struct rfn_match_one_sided *window = &walk->window;
@@ -258,7 +260,7 @@ static bool arrived(struct rfn_match *match, uint32_t stream, const struct rfn_r
     return false;
 }
 
-static int leave(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at,
+static int leave(struct rfn_match *match, uint32_t stream, const struct rfn_event_order_stream *at,
                  const struct rfn_wait *waited)
 {
     struct walk *walk = (struct walk *)match;
@@ -326,7 +328,7 @@ static int end(void *context, uint32_t stream)
 {
     const struct walk *walk = context;
     return walk->hooks->end(walk->hooks->context, stream,
-                            rfn_replay_stream(walk->match.replay, stream)->exit_ns);
+                            rfn_event_order_stream(walk->match.replay, stream)->exit_ns);
 }
 
 /* ---- the walk ---- */
@@ -334,10 +336,10 @@ static int end(void *context, uint32_t stream)
 static int init(struct walk *walk, const struct rfn_archive *archive,
                 const struct rfn_match_hooks *hooks)
 {
-    const struct rfn_replay_hooks replay_hooks = {.enter = rfn_match_enter,
-                                                  .leave = rfn_match_leave,
-                                                  .end = hooks->end ? end : NULL,
-                                                  .context = walk};
+    const struct rfn_event_order_hooks replay_hooks = {.enter = rfn_match_enter,
+                                                       .leave = rfn_match_leave,
+                                                       .end = hooks->end ? end : NULL,
+                                                       .context = walk};
     walk->hooks = hooks;
     walk->match.archive = archive;
     walk->match.hooks = (struct rfn_match_consumer){.stream_size = sizeof(struct walk_stream),
@@ -377,13 +379,13 @@ int rfn_match_run(const struct rfn_archive *archive, const struct rfn_match_hook
     int lost;
     int error = init(&walk, archive, hooks);
     if (!error)
-        error = rfn_replay_run(walk.match.replay);
+        error = rfn_event_order_run(walk.match.replay);
     if (!error)
         error = rfn_match_finish(&walk.match, &found);
     if (!error) {
         if (matching)
             *matching = found;
-        if (rfn_replay_lost(walk.match.replay, &lost, &lost_diag)) {
+        if (rfn_event_order_lost(walk.match.replay, &lost, &lost_diag)) {
             error = lost;
             if (diag)
                 *diag = lost_diag;

@@ -15,7 +15,7 @@ struct call {
     struct rfn_match *match;
     struct rfn_match_stream *stream;
     struct rfn_match_symbol *symbol;
-    const struct rfn_replay_stream *at;
+    const struct rfn_event_order_stream *at;
     const struct rfn_record *record;
     const struct rfn_call *role;
 };
@@ -688,7 +688,7 @@ static int learn_effects(struct call *call, const struct rfn_request_effects *ef
 
 static int create(struct call *call)
 {
-    const struct rfn_replay_stream *at = call->at;
+    const struct rfn_event_order_stream *at = call->at;
     const struct rfn_request_origin *made = rfn_tracker_create(
         call->match->trackers[at->rank], at->thread, call->record, volume_of(call),
         call->symbol->lasts);
@@ -714,7 +714,7 @@ static int requests(struct call *call)
 {
     struct rfn_request_effects effects;
     const struct rfn_call *role = call->role;
-    const struct rfn_replay_stream *at = call->at;
+    const struct rfn_event_order_stream *at = call->at;
     RFN_TRY(rfn_tracker_event(call->match->trackers[at->rank], at->thread, at->cursor, call->record,
                               volume_of(call), call->symbol->lasts, &effects));
     RFN_TRY(learn_effects(call, &effects));
@@ -779,7 +779,7 @@ static int enter_window(struct call *call, const struct rfn_call_event *event)
                                     call->stream->since_ns}; /* of the polls that it ends */
     RFN_TRY(rfn_one_sided_enter(match->one_sided, event, since));
     while (match->at_windows.n)
-        rfn_replay_wake(match->replay, match->at_windows.streams[--match->at_windows.n]);
+        rfn_event_order_wake(match->replay, match->at_windows.streams[--match->at_windows.n]);
     return 0;
 }
 
@@ -792,13 +792,13 @@ static int show(struct call *call)
     if (call->symbol->topology)
         RFN_TRY(rfn_topologies_event(match->topologies, &event));
     if (call->symbol->groups)
-        RFN_TRY(rfn_groups_event(match->groups, &event));
+        RFN_TRY(rfn_mpi_groups_event(match->groups, &event));
     return call->symbol->one_sided ? enter_window(call, &event) : 0;
 }
 
 __attribute__((flatten)) int rfn_match_call(struct rfn_match *match,
                                             struct rfn_match_stream *stream,
-                                            const struct rfn_replay_stream *at)
+                                            const struct rfn_event_order_stream *at)
 {
     const struct rfn_record *record = at->record;
     struct rfn_match_symbol *symbol = stream->symbol;

@@ -22,7 +22,7 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, const struct rfn
     symbol->concerns = rfn_tracker_concerns(match->trackers[0], record->function);
     symbol->creates = rfn_tracker_creates(match->trackers[0], record->function);
     symbol->topology = rfn_topologies_concerns(match->topologies, record->function);
-    symbol->groups = rfn_groups_concerns(match->groups, record->function);
+    symbol->groups = rfn_mpi_groups_concerns(match->groups, record->function);
     symbol->one_sided = rfn_one_sided_concerns(match->one_sided, record->function);
     symbol->object = symbol->place = RFN_NONE;
     return match->hooks.symbol ? match->hooks.symbol(match, stream, symbol, record) : 0;
@@ -30,7 +30,7 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, const struct rfn
 
 /* The volume of the current event, unless its words are those that the last one had. */
 static int find_volume(struct rfn_match *match, struct rfn_match_symbol *symbol,
-                       const struct rfn_replay_stream *at)
+                       const struct rfn_event_order_stream *at)
 {
     const struct rfn_record *record = at->record;
     const struct rfn_function_info *function = rfn_archive_function(match->archive,
@@ -55,7 +55,7 @@ static int find_volume(struct rfn_match *match, struct rfn_match_symbol *symbol,
     return 0;
 }
 
-int rfn_match_enter(void *context, uint32_t stream, struct rfn_replay_stream *at)
+int rfn_match_enter(void *context, uint32_t stream, struct rfn_event_order_stream *at)
 {
     struct rfn_match *match = context;
     struct rfn_match_stream *of = rfn_match_stream(match, stream);
@@ -171,7 +171,7 @@ static int let_go(struct rfn_match *match, uint32_t stream, const struct rfn_awa
 }
 
 __attribute__((flatten)) int rfn_match_leave(void *context, uint32_t stream,
-                                             const struct rfn_replay_stream *at, bool forced)
+                                             const struct rfn_event_order_stream *at, bool forced)
 {
     struct rfn_match *match = context;
     struct rfn_match_stream *of = rfn_match_stream(match, stream);
@@ -205,7 +205,7 @@ static int bound(void *context, uint32_t number)
     struct rfn_match *match = context;
     struct rfn_receive *receive = &match->channels.receives[number];
     if (!receive->left) {
-        rfn_replay_wake(match->replay, receive->stream - 1);
+        rfn_event_order_wake(match->replay, receive->stream - 1);
         return 0;
     }
     if (match->hooks.late)
@@ -229,7 +229,7 @@ static void wake(void *context, uint32_t stream)
 {
     struct rfn_match *match = context;
     if (!match->hooks.wakes || match->hooks.wakes(match, stream))
-        rfn_replay_wake(match->replay, stream);
+        rfn_event_order_wake(match->replay, stream);
 }
 
 int rfn_match_abandon(struct rfn_match *match, uint32_t number)
@@ -253,11 +253,11 @@ int rfn_match_end(void *context, uint32_t stream)
     if (!match->stepper || !rfn_match_stream(match, stream)->symbol)
         return 0;
     return match->stepper->end(match->stepper->context, stream,
-                               rfn_replay_stream(match->replay, stream)->exit_ns);
+                               rfn_event_order_stream(match->replay, stream)->exit_ns);
 }
 
 int rfn_match_end_batch(struct rfn_match *match, uint32_t stream,
-                        const struct rfn_replay_stream *at)
+                        const struct rfn_event_order_stream *at)
 {
     struct rfn_match_stream *of = rfn_match_stream(match, stream);
     const struct rfn_match_watcher *watcher = match->watcher;
@@ -292,7 +292,7 @@ static void find_absent(struct rfn_match *match)
     }
 }
 
-int rfn_match_init(struct rfn_match *match, const struct rfn_replay_hooks *replay_hooks)
+int rfn_match_init(struct rfn_match *match, const struct rfn_event_order_hooks *replay_hooks)
 {
     const struct rfn_archive *archive = match->archive;
     match->n_ranks = rfn_archive_run(archive)->ranks;
@@ -303,7 +303,7 @@ int rfn_match_init(struct rfn_match *match, const struct rfn_replay_hooks *repla
     match->processes = calloc((size_t)match->n_ranks + 1, sizeof *match->processes);
     match->trackers = rfn_trackers_new(archive);
     match->topologies = rfn_topologies_new(archive);
-    match->groups = rfn_groups_new(archive);
+    match->groups = rfn_mpi_groups_new(archive);
     match->volumes = rfn_volumes_new(archive);
     if (match->streams)
         memset(match->streams, 0, size);
@@ -327,7 +327,7 @@ int rfn_match_init(struct rfn_match *match, const struct rfn_replay_hooks *repla
     match->channels.hooks.wake = wake;
     match->channels.hooks.ended = match->hooks.message ? message_ended : NULL;
     match->channels.hooks.context = match;
-    return rfn_replay_new(archive, replay_hooks, &match->replay);
+    return rfn_event_order_new(archive, replay_hooks, &match->replay);
 }
 
 void rfn_match_release(struct rfn_match *match)
@@ -348,12 +348,12 @@ void rfn_match_release(struct rfn_match *match)
         free(match->processes[i].persistent);
         rfn_map_release(&match->processes[i].handles);
     }
-    rfn_replay_free(match->replay);
+    rfn_event_order_free(match->replay);
     rfn_channels_release(&match->channels);
     rfn_collectives_free(match->collectives);
     rfn_one_sided_free(match->one_sided);
     rfn_topologies_free(match->topologies);
-    rfn_groups_free(match->groups);
+    rfn_mpi_groups_free(match->groups);
     rfn_volumes_free(match->volumes);
     rfn_trackers_free(match->trackers, match->archive);
     free(match->streams);

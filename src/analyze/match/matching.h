@@ -117,15 +117,17 @@ struct rfn_match_consumer {
                   const struct rfn_record *record);
     /* An event is about to enter: here.at is the consumer's to set, and since_ns if it is not the
      * event's enter. */
-    int (*enter)(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at);
+    int (*enter)(struct rfn_match *match, uint32_t stream, const struct rfn_event_order_stream *at);
     /* It has entered: what it awaits is known. Returns as the replay's hook; NULL: an event that
      * awaits nothing leaves. */
-    int (*entered)(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at);
+    int (*entered)(struct rfn_match *match, uint32_t stream,
+                   const struct rfn_event_order_stream *at);
     /* All that a call awaits is there, or will not be. Whether it is to be shown again
-     * (rfn_replay_put_off, rfn_replay_ask_again), not having left. */
-    bool (*arrived)(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at);
+     * (rfn_event_order_put_off, rfn_event_order_ask_again), not having left. */
+    bool (*arrived)(struct rfn_match *match, uint32_t stream,
+                    const struct rfn_event_order_stream *at);
     /* An event leaves, with what it awaited. at_window: how long it waited at one. */
-    int (*leave)(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at,
+    int (*leave)(struct rfn_match *match, uint32_t stream, const struct rfn_event_order_stream *at,
                  const struct rfn_wait *at_window);
     /* A receive gets its message, after the call that completes it has left. */
     int (*late)(struct rfn_match *match, struct rfn_receive *receive);
@@ -152,7 +154,7 @@ struct rfn_match_watcher {
     /* An event enters; not those of batches whose times are in order (at->together), but for them
      * what has been taken of the batch, when that ends. */
     int (*event)(void *context, uint32_t stream, const struct rfn_match_symbol *symbol,
-                 const struct rfn_replay_stream *at);
+                 const struct rfn_event_order_stream *at);
     void (*batch)(void *context, uint32_t stream, const struct rfn_batch *batch);
     /* What an event did to requests; and so many receives of so many bytes each, which events of a
      * symbol have begun in a batch, are over. */
@@ -176,14 +178,14 @@ struct rfn_match {
     const struct rfn_match_watcher *watcher; /* NULL: nobody looks on */
     const struct rfn_match_stepper *stepper; /* NULL: nor at segments */
     struct rfn_volumes *volumes;
-    struct rfn_replay *replay;
+    struct rfn_event_order *replay;
     uint32_t n_ranks, n_streams;
     bool *absent;                        /* by rank: nothing of it can be read */
     struct rfn_tracker **trackers;       /* by rank */
     struct rfn_match_process *processes; /* by rank */
     char *streams;                       /* of the consumer's size */
     struct rfn_topologies *topologies;
-    struct rfn_groups *groups;
+    struct rfn_mpi_groups *groups;
     struct rfn_one_sided *one_sided;
     struct rfn_collectives *collectives;
     struct rfn_match_parked {
@@ -196,7 +198,7 @@ struct rfn_match {
 
 /* All zeros but archive, hooks, watcher and stepper; to be released, even on failure. RFN_E_NOMEM.
  */
-int rfn_match_init(struct rfn_match *match, const struct rfn_replay_hooks *replay_hooks);
+int rfn_match_init(struct rfn_match *match, const struct rfn_event_order_hooks *replay_hooks);
 void rfn_match_release(struct rfn_match *match);
 
 static inline struct rfn_match_stream *rfn_match_stream(const struct rfn_match *match,
@@ -206,16 +208,17 @@ static inline struct rfn_match_stream *rfn_match_stream(const struct rfn_match *
 }
 
 /* The hooks of the replay, whose context is the match. */
-int rfn_match_enter(void *match, uint32_t stream, struct rfn_replay_stream *at);
-int rfn_match_leave(void *match, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
+int rfn_match_enter(void *match, uint32_t stream, struct rfn_event_order_stream *at);
+int rfn_match_leave(void *match, uint32_t stream, const struct rfn_event_order_stream *at,
+                    bool forced);
 int rfn_match_end(void *match, uint32_t stream);
 /* A batch ends: what it did to requests is told. */
 int rfn_match_end_batch(struct rfn_match *match, uint32_t stream,
-                        const struct rfn_replay_stream *at);
+                        const struct rfn_event_order_stream *at);
 
 /* match_calls.c: what the current event sends, posts, joins or completes. RFN_E_NOMEM. */
 int rfn_match_call(struct rfn_match *match, struct rfn_match_stream *stream,
-                   const struct rfn_replay_stream *at);
+                   const struct rfn_event_order_stream *at);
 /* Nobody will ask for this receive again. RFN_E_NOMEM. */
 int rfn_match_abandon(struct rfn_match *match, uint32_t receive);
 /* At the end of the record. */
@@ -232,7 +235,7 @@ static inline int rfn_match_step(const struct rfn_match *match, struct rfn_match
 
 /* The same of the event at hand, if it is for the stepper. */
 static inline int rfn_match_step_at(const struct rfn_match *match, struct rfn_match_stream *of,
-                                    uint32_t stream, const struct rfn_replay_stream *at)
+                                    uint32_t stream, const struct rfn_event_order_stream *at)
 {
     if (!match->stepper || !(at->begins || of->in_step))
         return 0;

@@ -37,7 +37,7 @@ struct handle {
     uint32_t times; /* it was handed out */
 };
 
-struct rfn_groups {
+struct rfn_mpi_groups {
     const struct rfn_archive *archive;
     uint32_t n_ranks;
     struct rfn_map interned; /* hash -> struct members */
@@ -46,13 +46,13 @@ struct rfn_groups {
     struct rfn_map windows;  /* process and slot -> communicator */
     uint64_t n_all;          /* members of all lists */
     bool *marks;             /* per rank, all false between calls */
-    uint32_t *known; /* for rfn_groups_members: as long as the longest list that it is for */
+    uint32_t *known; /* for rfn_mpi_groups_members: as long as the longest list that it is for */
     size_t known_capacity;
 };
 
-struct rfn_groups *rfn_groups_new(const struct rfn_archive *archive)
+struct rfn_mpi_groups *rfn_mpi_groups_new(const struct rfn_archive *archive)
 {
-    struct rfn_groups *groups = calloc(1, sizeof *groups);
+    struct rfn_mpi_groups *groups = calloc(1, sizeof *groups);
     if (!groups)
         return NULL;
     groups->archive = archive;
@@ -72,7 +72,7 @@ static void free_chain(void *first)
     }
 }
 
-void rfn_groups_free(struct rfn_groups *groups)
+void rfn_mpi_groups_free(struct rfn_mpi_groups *groups)
 {
     if (!groups)
         return;
@@ -85,7 +85,7 @@ void rfn_groups_free(struct rfn_groups *groups)
     free(groups);
 }
 
-bool rfn_groups_concerns(const struct rfn_groups *groups, uint32_t function)
+bool rfn_mpi_groups_concerns(const struct rfn_mpi_groups *groups, uint32_t function)
 {
     const struct rfn_call *call = rfn_archive_call(groups->archive, function);
     return call->out[RFN_OUT_GROUP] >= 0 || call->out[RFN_OUT_WIN] >= 0 ||
@@ -103,7 +103,7 @@ static struct members *new_members(uint32_t n)
 }
 
 /* Takes the new list over; the list to use instead, with one more user. NULL: out of memory. */
-static struct members *intern(struct rfn_groups *groups, struct members *members)
+static struct members *intern(struct rfn_mpi_groups *groups, struct members *members)
 {
     members->hash = rfn_hash_bytes(members->ranks, members->n * sizeof *members->ranks);
     const uint64_t *first = rfn_map_get(&groups->interned, members->hash);
@@ -129,7 +129,7 @@ static struct members *intern(struct rfn_groups *groups, struct members *members
 }
 
 /* One user less; without users the list goes. */
-static void drop(struct rfn_groups *groups, struct members *members)
+static void drop(struct rfn_mpi_groups *groups, struct members *members)
 {
     if (!members || --members->users)
         return;
@@ -160,12 +160,12 @@ static uint64_t key_of(uint32_t rank, int64_t slot)
     return (uint64_t)rank << 32 | (uint64_t)slot;
 }
 
-static struct handle *handle_of(const struct rfn_groups *groups, uint32_t rank, int64_t slot)
+static struct handle *handle_of(const struct rfn_mpi_groups *groups, uint32_t rank, int64_t slot)
 {
     return has_key(slot) ? rfn_map_object(&groups->handles, key_of(rank, slot)) : NULL;
 }
 
-static void forget(struct rfn_groups *groups, uint32_t rank, int64_t slot)
+static void forget(struct rfn_mpi_groups *groups, uint32_t rank, int64_t slot)
 {
     struct handle *handle = handle_of(groups, rank, slot);
     if (!handle)
@@ -176,7 +176,7 @@ static void forget(struct rfn_groups *groups, uint32_t rank, int64_t slot)
 }
 
 /* Takes over the list: this is what the slot is now. NULL: it is not known. */
-static int set_handle(struct rfn_groups *groups, uint32_t rank, int64_t slot,
+static int set_handle(struct rfn_mpi_groups *groups, uint32_t rank, int64_t slot,
                       struct members *members)
 {
     struct handle *handle = handle_of(groups, rank, slot);
@@ -200,7 +200,7 @@ static int set_handle(struct rfn_groups *groups, uint32_t rank, int64_t slot,
     return 0;
 }
 
-static void free_handle(struct rfn_groups *groups, uint32_t rank, int64_t slot)
+static void free_handle(struct rfn_mpi_groups *groups, uint32_t rank, int64_t slot)
 {
     struct handle *handle = handle_of(groups, rank, slot);
     if (handle && --handle->times == 0)
@@ -210,7 +210,7 @@ static void free_handle(struct rfn_groups *groups, uint32_t rank, int64_t slot)
 enum { EMPTY = -2 }; /* MPI_GROUP_EMPTY; -1 is MPI_GROUP_NULL (event/kind.c) */
 
 /* What a handle is, NULL when it is not known. */
-static const struct members *find(const struct rfn_groups *groups, uint32_t rank, int64_t word)
+static const struct members *find(const struct rfn_mpi_groups *groups, uint32_t rank, int64_t word)
 {
     static const struct members empty;
     const struct handle *handle = handle_of(groups, rank, word);
@@ -222,18 +222,18 @@ static const struct members *find(const struct rfn_groups *groups, uint32_t rank
 /* ---- groups of communicators ---- */
 
 /* Whether `rank` is in the second group of an inter-communicator. */
-static bool is_second(const struct rfn_groups *groups, uint32_t comm, uint32_t rank)
+static bool is_second(const struct rfn_mpi_groups *groups, uint32_t comm, uint32_t rank)
 {
     int64_t own = rfn_comm_rank_of(groups->archive, comm, rank);
     return own < 0 || rfn_comm_world_rank(groups->archive, comm, false, (uint32_t)own) != rank;
 }
 
-static uint32_t known_rank(const struct rfn_groups *groups, int64_t rank)
+static uint32_t known_rank(const struct rfn_mpi_groups *groups, int64_t rank)
 {
     return rank >= 0 && rank < groups->n_ranks ? (uint32_t)rank : FOREIGN;
 }
 
-static int list_comm(struct rfn_groups *groups, uint32_t comm, bool second, uint32_t rank,
+static int list_comm(struct rfn_mpi_groups *groups, uint32_t comm, bool second, uint32_t rank,
                      struct members **made)
 {
     const struct rfn_comm_info *info = rfn_archive_comm(groups->archive, comm);
@@ -249,7 +249,7 @@ static int list_comm(struct rfn_groups *groups, uint32_t comm, bool second, uint
 }
 
 /* The group of a communicator is listed once and kept. */
-static int comm_members(struct rfn_groups *groups, int64_t comm, bool remote, uint32_t rank,
+static int comm_members(struct rfn_mpi_groups *groups, int64_t comm, bool remote, uint32_t rank,
                         struct members **made)
 {
     if (comm < 0 || comm >= rfn_archive_comms(groups->archive))
@@ -275,7 +275,7 @@ static int comm_members(struct rfn_groups *groups, int64_t comm, bool remote, ui
 }
 
 /* Process sets that every MPI has; their names are not case-sensitive. */
-static int pset_members(struct rfn_groups *groups, const int64_t *name, size_t n, uint32_t rank,
+static int pset_members(struct rfn_mpi_groups *groups, const int64_t *name, size_t n, uint32_t rank,
                         struct members **made)
 {
     char text[16] = {0};
@@ -296,7 +296,7 @@ static int pset_members(struct rfn_groups *groups, const int64_t *name, size_t n
 /* ---- groups of groups ---- */
 
 /* The list of those members of a group whose `chosen` is wanted, in the group's order. */
-static int choose(struct rfn_groups *groups, const struct members *group, const bool *chosen,
+static int choose(struct rfn_mpi_groups *groups, const struct members *group, const bool *chosen,
                   bool wanted, struct members **made)
 {
     struct members *members = new_members(group->n);
@@ -353,7 +353,7 @@ static bool list_positions(const struct rfn_call_event *event, struct positions 
     return true;
 }
 
-static int include(struct rfn_groups *groups, const struct members *group,
+static int include(struct rfn_mpi_groups *groups, const struct members *group,
                    const struct positions *positions, struct members **made)
 {
     struct members *members = new_members((uint32_t)positions->n);
@@ -365,7 +365,7 @@ static int include(struct rfn_groups *groups, const struct members *group,
     return *made ? 0 : RFN_E_NOMEM;
 }
 
-static int exclude(struct rfn_groups *groups, const struct members *group,
+static int exclude(struct rfn_mpi_groups *groups, const struct members *group,
                    const struct positions *positions, struct members **made)
 {
     bool *chosen = calloc((size_t)group->n + 1, sizeof *chosen);
@@ -378,7 +378,7 @@ static int exclude(struct rfn_groups *groups, const struct members *group,
     return error;
 }
 
-static int select_members(struct rfn_groups *groups, const struct rfn_call_event *event,
+static int select_members(struct rfn_mpi_groups *groups, const struct rfn_call_event *event,
                           struct members **made)
 {
     const struct members *group = find(groups, event->rank, rfn_word(event, RFN_IN_GROUP, -1));
@@ -397,7 +397,7 @@ static int select_members(struct rfn_groups *groups, const struct rfn_call_event
     return error;
 }
 
-static void mark(struct rfn_groups *groups, const struct members *members, bool on)
+static void mark(struct rfn_mpi_groups *groups, const struct members *members, bool on)
 {
     for (uint32_t i = 0; i < members->n; i++) {
         if (members->ranks[i] != FOREIGN)
@@ -406,7 +406,7 @@ static void mark(struct rfn_groups *groups, const struct members *members, bool 
 }
 
 /* Of `list`, those that are marked, or those that are not, go behind what is in `members`. */
-static void append(const struct rfn_groups *groups, struct members *members,
+static void append(const struct rfn_mpi_groups *groups, struct members *members,
                    const struct members *list, bool marked)
 {
     for (uint32_t i = 0; i < list->n; i++) {
@@ -417,7 +417,7 @@ static void append(const struct rfn_groups *groups, struct members *members,
 }
 
 /* Processes outside of MPI_COMM_WORLD are taken for different ones. */
-static int combine(struct rfn_groups *groups, const struct rfn_call_event *event,
+static int combine(struct rfn_mpi_groups *groups, const struct rfn_call_event *event,
                    struct members **made)
 {
     const struct members *a = find(groups, event->rank, rfn_word(event, RFN_IN_GROUP, -1));
@@ -446,7 +446,7 @@ static int combine(struct rfn_groups *groups, const struct rfn_call_event *event
 /* ---- events ---- */
 
 /* The group that the call made, one user more; NULL when it is not known. */
-static int make(struct rfn_groups *groups, const struct rfn_call_event *event,
+static int make(struct rfn_mpi_groups *groups, const struct rfn_call_event *event,
                 struct members **made)
 {
     size_t n;
@@ -479,12 +479,12 @@ static int make(struct rfn_groups *groups, const struct rfn_call_event *event,
     }
 }
 
-int rfn_groups_event(struct rfn_groups *groups, const struct rfn_call_event *event)
+int rfn_mpi_groups_event(struct rfn_mpi_groups *groups, const struct rfn_call_event *event)
 {
     struct members *made = NULL;
     const uint32_t rank = event->rank;
     int64_t comm = rfn_word(event, RFN_IN_COMM, -1), win = rfn_word(event, RFN_IN_WIN, -1);
-    if (!rfn_groups_concerns(groups, event->record->function) || event->record->error ||
+    if (!rfn_mpi_groups_concerns(groups, event->record->function) || event->record->error ||
         rank >= groups->n_ranks)
         return 0;
     switch (event->call->operation) {
@@ -515,7 +515,7 @@ int rfn_groups_event(struct rfn_groups *groups, const struct rfn_call_event *eve
 /* ---- questions ---- */
 
 /* The members without those that are not in MPI_COMM_WORLD. */
-static const uint32_t *without_foreign(struct rfn_groups *groups, const struct members *members,
+static const uint32_t *without_foreign(struct rfn_mpi_groups *groups, const struct members *members,
                                        size_t *n)
 {
     for (uint32_t i = 0; i < members->n; i++) {
@@ -525,8 +525,8 @@ static const uint32_t *without_foreign(struct rfn_groups *groups, const struct m
     return groups->known;
 }
 
-const uint32_t *rfn_groups_members(struct rfn_groups *groups, uint32_t rank, int64_t handle,
-                                   size_t *n)
+const uint32_t *rfn_mpi_groups_members(struct rfn_mpi_groups *groups, uint32_t rank, int64_t handle,
+                                       size_t *n)
 {
     const struct members *members = find(groups, rank, handle);
     *n = 0;

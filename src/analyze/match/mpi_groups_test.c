@@ -11,20 +11,20 @@
 enum { WORLD = 0, SELF = 1, ODD = 2, BETWEEN = 3, EVEN = 7, MANY = 8 };
 enum { GROUP_NULL = -1, GROUP_EMPTY = -2 };
 
-static struct rfn_groups *groups;
+static struct rfn_mpi_groups *groups;
 
 static int set_up(void **state)
 {
     (void)state;
     fake_reset();
-    groups = rfn_groups_new(&fake);
+    groups = rfn_mpi_groups_new(&fake);
     return groups ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    rfn_groups_free(groups);
+    rfn_mpi_groups_free(groups);
     return 0;
 }
 
@@ -32,14 +32,14 @@ static void show(uint32_t rank, const struct rfn_record *record)
 {
     struct rfn_cursor cursor = {.archive = &fake, .stream = rank};
     const struct rfn_call_event event = rfn_call_event(&fake, &cursor, rank, record);
-    assert_int_equal(rfn_groups_event(groups, &event), 0);
+    assert_int_equal(rfn_mpi_groups_event(groups, &event), 0);
 }
 #define SHOW(rank, function, ...) show(rank, EVENT(rank, function, 0, 0, 1, __VA_ARGS__))
 
 static void expect(uint32_t rank, int64_t handle, const uint32_t *expected, size_t n_expected)
 {
     size_t n;
-    const uint32_t *members = rfn_groups_members(groups, rank, handle, &n);
+    const uint32_t *members = rfn_mpi_groups_members(groups, rank, handle, &n);
     assert_non_null(members);
     assert_int_equal(n, n_expected);
     for (size_t i = 0; i < n; i++)
@@ -52,7 +52,7 @@ static void expect(uint32_t rank, int64_t handle, const uint32_t *expected, size
 static void expect_unknown(uint32_t rank, int64_t handle)
 {
     size_t n;
-    assert_null(rfn_groups_members(groups, rank, handle, &n));
+    assert_null(rfn_mpi_groups_members(groups, rank, handle, &n));
     assert_int_equal(n, 0);
 }
 
@@ -60,10 +60,10 @@ static void test_concerns(void **state)
 {
     (void)state;
     for (uint32_t i = FAKE_COMM_GROUP; i <= FAKE_WIN_FREE; i++)
-        assert_true(rfn_groups_concerns(groups, i));
-    assert_false(rfn_groups_concerns(groups, FAKE_FENCE));
-    assert_false(rfn_groups_concerns(groups, FAKE_WIN_POST));
-    assert_false(rfn_groups_concerns(groups, FAKE_BARRIER));
+        assert_true(rfn_mpi_groups_concerns(groups, i));
+    assert_false(rfn_mpi_groups_concerns(groups, FAKE_FENCE));
+    assert_false(rfn_mpi_groups_concerns(groups, FAKE_WIN_POST));
+    assert_false(rfn_mpi_groups_concerns(groups, FAKE_BARRIER));
 }
 
 static void test_communicators(void **state)
@@ -217,7 +217,8 @@ static void test_shared(void **state)
     SHOW(0, COMM_GROUP, ODD, 0);
     SHOW(1, COMM_GROUP, WORLD, 3);
     SHOW(1, INCL, 3, 2, LIST(1, 3), 4);
-    assert_ptr_equal(rfn_groups_members(groups, 0, 0, &n), rfn_groups_members(groups, 1, 4, &n));
+    assert_ptr_equal(rfn_mpi_groups_members(groups, 0, 0, &n),
+                     rfn_mpi_groups_members(groups, 1, 4, &n));
     SHOW(0, GROUP_FREE, 0);
     EXPECT(1, 4, 1, 3);
 }

@@ -76,7 +76,7 @@ struct window {
     uint64_t first_fence;
     size_t n_fences, fences_capacity;
     struct rfn_map pairs; /* origin, target -> struct pair */
-    struct rfn_contention contention;
+    struct rfn_rma_locks contention;
     struct window *next; /* of all windows */
 };
 
@@ -92,7 +92,7 @@ struct call {
 
 struct rfn_one_sided {
     const struct rfn_archive *archive;
-    struct rfn_groups *groups;
+    struct rfn_mpi_groups *groups;
     uint32_t n_streams, n_ranks;
     int64_t no_check, no_precede;
     struct call *calls;    /* per stream */
@@ -127,7 +127,7 @@ static void learn_archive(struct rfn_one_sided *os)
 }
 
 struct rfn_one_sided *rfn_one_sided_new(const struct rfn_archive *archive,
-                                        struct rfn_groups *groups)
+                                        struct rfn_mpi_groups *groups)
 {
     struct rfn_one_sided *os = calloc(1, sizeof *os);
     if (!os)
@@ -167,7 +167,7 @@ static void release_window(struct window *window)
     window->fences = NULL;
     window->n_fences = window->fences_capacity = 0;
     rfn_map_release_objects(&window->pairs, free_pair);
-    rfn_contention_release(&window->contention);
+    rfn_rma_locks_release(&window->contention);
 }
 
 void rfn_one_sided_free(struct rfn_one_sided *os)
@@ -426,7 +426,7 @@ static int new_epoch(struct rfn_one_sided *os, const struct window *window, uint
                      int64_t group, struct epoch **epoch)
 {
     size_t n;
-    const uint32_t *ranks = rfn_groups_members(os->groups, rank, group, &n);
+    const uint32_t *ranks = rfn_mpi_groups_members(os->groups, rank, group, &n);
     *epoch = NULL;
     if (!ranks)
         return 0;
@@ -603,24 +603,24 @@ static int enter_lock(const struct rfn_one_sided *os, const struct rfn_call_even
     int64_t type = rfn_word(event, RFN_IN_lock_type, 0); /* of Win_lock_all shared */
     bool no_check = rfn_word(event, RFN_IN_assert, 0) & os->no_check;
     struct rfn_lock_call locking = lock_call(call);
-    return rfn_contention_lock(&call->window->contention, &locking,
-                               type == EXCLUSIVE || type == EXCLUSIVE_MPICH, no_check);
+    return rfn_rma_locks_lock(&call->window->contention, &locking,
+                              type == EXCLUSIVE || type == EXCLUSIVE_MPICH, no_check);
 }
 
 /* The end of a call that may be in a lock epoch, or else in an access epoch. */
 static int leave_locked(const struct call *call, struct rfn_point left, struct rfn_wait *wait)
 {
-    struct rfn_contention *contention = &call->window->contention;
+    struct rfn_rma_locks *contention = &call->window->contention;
     struct rfn_lock_call locked = lock_call(call);
     struct rfn_point until;
-    if (!rfn_contention_around(contention, &locked))
+    if (!rfn_rma_locks_around(contention, &locked))
         leave_access(call, left, wait);
-    else if (rfn_contention_waited(contention, &locked, left.ns, &until))
+    else if (rfn_rma_locks_waited(contention, &locked, left.ns, &until))
         wait_until(call, left, until, RFN_LOCK_CONTENTION, wait);
     if (locked.locking)
-        rfn_contention_locked(contention, &locked, left.ns);
+        rfn_rma_locks_locked(contention, &locked, left.ns);
     if (call->operation == RFN_MPI_Win_unlock || call->operation == RFN_MPI_Win_unlock_all)
-        return rfn_contention_unlocked(contention, &locked, left);
+        return rfn_rma_locks_unlocked(contention, &locked, left);
     return 0;
 }
 
@@ -667,7 +667,7 @@ static int begin(struct rfn_one_sided *os, const struct rfn_call_event *event, s
     case RFN_MPI_Win_unlock:
     case RFN_MPI_Win_unlock_all:
         locking = lock_call(call);
-        return rfn_contention_unlock(&call->window->contention, &locking, here);
+        return rfn_rma_locks_unlock(&call->window->contention, &locking, here);
     default:
         return 0;
     }

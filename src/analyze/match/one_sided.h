@@ -18,7 +18,7 @@ struct rfn_one_sided;
 
 /* NULL when out of memory. Both must live as long; groups is fed by the caller. */
 struct rfn_one_sided *rfn_one_sided_new(const struct rfn_archive *archive,
-                                        struct rfn_groups *groups);
+                                        struct rfn_mpi_groups *groups);
 void rfn_one_sided_free(struct rfn_one_sided *os);
 
 /* Whether calls of this function have to be shown to rfn_one_sided_enter and _leave. */

@@ -11,12 +11,12 @@
 enum { WORLD = 0, SELF = 1, ODD = 2, BETWEEN = 3, EVEN = 7, MANY = 8 };
 enum { EXCLUSIVE = 1, SHARED = 2, NO_CHECK = 1, NO_PRECEDE = 2 }; /* as Open MPI has them */
 
-static struct rfn_groups *groups;
+static struct rfn_mpi_groups *groups;
 static struct rfn_one_sided *os;
 
 static void open_archive(void)
 {
-    groups = rfn_groups_new(&fake);
+    groups = rfn_mpi_groups_new(&fake);
     os = rfn_one_sided_new(&fake, groups);
     assert_non_null(groups);
     assert_non_null(os);
@@ -36,7 +36,7 @@ static int tear_down(void **state)
 {
     (void)state;
     rfn_one_sided_free(os);
-    rfn_groups_free(groups);
+    rfn_mpi_groups_free(groups);
     return 0;
 }
 
@@ -50,7 +50,7 @@ static void show_enter(uint32_t stream, uint32_t rank, const struct rfn_record *
 {
     struct rfn_cursor cursor = {.archive = &fake, .stream = rank};
     const struct rfn_call_event event = rfn_call_event(&fake, &cursor, rank, record);
-    assert_int_equal(rfn_groups_event(groups, &event), 0);
+    assert_int_equal(rfn_mpi_groups_event(groups, &event), 0);
     assert_int_equal(rfn_one_sided_enter(os, &event, point(stream, record->enter_ns)), 0);
     fake.streams[rank].n = 0; /* events are gone once they are shown */
 }

@@ -22,7 +22,7 @@ static bool is_control(const struct rfn_archive *archive, uint32_t function)
     return info->n_in > 0 && strcmp(info->name, "MPI_Pcontrol") == 0;
 }
 
-bool rfn_pauses_possible(const struct rfn_archive *archive)
+bool rfn_off_times_possible(const struct rfn_archive *archive)
 {
     bool possible = rfn_archive_run(archive)->start_off;
     for (uint32_t i = 0; i < rfn_archive_functions(archive) && !possible; i++)
@@ -66,14 +66,14 @@ static int by_time(const void *left, const void *right)
     return (int)a->on - (int)b->on;
 }
 
-static int add(struct rfn_pauses *pauses, int64_t from, int64_t to)
+static int add(struct rfn_off_times *pauses, int64_t from, int64_t to)
 {
     RFN_TRY(RFN_GROW(pauses->items, pauses->capacity, pauses->n + 1));
-    pauses->items[pauses->n++] = (struct rfn_pause){from, to};
+    pauses->items[pauses->n++] = (struct rfn_off_time){from, to};
     return 0;
 }
 
-static int join(struct rfn_pauses *pauses, const struct changes *changes, bool start_off)
+static int join(struct rfn_off_times *pauses, const struct changes *changes, bool start_off)
 {
     bool on = !start_off;
     int64_t since = INT64_MIN;
@@ -88,8 +88,8 @@ static int join(struct rfn_pauses *pauses, const struct changes *changes, bool s
     return on ? 0 : add(pauses, since, INT64_MAX);
 }
 
-int rfn_pauses_find(struct rfn_pauses *pauses, const struct rfn_archive *archive, uint32_t first,
-                    uint32_t end)
+int rfn_off_times_find(struct rfn_off_times *pauses, const struct rfn_archive *archive,
+                       uint32_t first, uint32_t end)
 {
     struct changes changes = {0};
     int error = 0;
@@ -104,14 +104,14 @@ int rfn_pauses_find(struct rfn_pauses *pauses, const struct rfn_archive *archive
     return error;
 }
 
-int64_t rfn_pauses_overlap(const struct rfn_pauses *pauses, size_t *at, int64_t from_ns,
-                           int64_t to_ns)
+int64_t rfn_off_times_overlap(const struct rfn_off_times *pauses, size_t *at, int64_t from_ns,
+                              int64_t to_ns)
 {
     int64_t sum = 0;
     while (*at < pauses->n && pauses->items[*at].to_ns <= from_ns)
         ++*at;
     for (size_t i = *at; i < pauses->n && pauses->items[i].from_ns < to_ns; i++) {
-        const struct rfn_pause *pause = &pauses->items[i];
+        const struct rfn_off_time *pause = &pauses->items[i];
         int64_t from = pause->from_ns > from_ns ? pause->from_ns : from_ns;
         int64_t to = pause->to_ns < to_ns ? pause->to_ns : to_ns;
         sum += to > from ? to - from : 0;
@@ -119,8 +119,8 @@ int64_t rfn_pauses_overlap(const struct rfn_pauses *pauses, size_t *at, int64_t 
     return sum;
 }
 
-void rfn_pauses_release(struct rfn_pauses *pauses)
+void rfn_off_times_release(struct rfn_off_times *pauses)
 {
     free(pauses->items);
-    *pauses = (struct rfn_pauses){0};
+    *pauses = (struct rfn_off_times){0};
 }

@@ -15,26 +15,26 @@
 #include <stdint.h>
 
 /* INT64_MIN, INT64_MAX where it has no beginning or end in the record. */
-struct rfn_pause {
+struct rfn_off_time {
     int64_t from_ns, to_ns;
 };
 
 /* The pauses of one process, in order of time. */
-struct rfn_pauses {
-    struct rfn_pause *items;
+struct rfn_off_times {
+    struct rfn_off_time *items;
     size_t n, capacity;
 };
 
 /* Whether any process of the run may have paused: else nothing needs to be read. */
-bool rfn_pauses_possible(const struct rfn_archive *archive);
+bool rfn_off_times_possible(const struct rfn_archive *archive);
 /* Finds the pauses of the process whose streams are first to end - 1, reading all of their events.
  * Streams that cannot be read count as far as they go. Replaces what was there. RFN_E_NOMEM. */
-int rfn_pauses_find(struct rfn_pauses *pauses, const struct rfn_archive *archive, uint32_t first,
-                    uint32_t end);
+int rfn_off_times_find(struct rfn_off_times *pauses, const struct rfn_archive *archive,
+                       uint32_t first, uint32_t end);
 /* How much of a time is in pauses. Times of a stream are asked for in ascending order; *at, first
  * 0, is the first pause that may not be over for it. */
-int64_t rfn_pauses_overlap(const struct rfn_pauses *pauses, size_t *at, int64_t from_ns,
-                           int64_t to_ns);
-void rfn_pauses_release(struct rfn_pauses *pauses);
+int64_t rfn_off_times_overlap(const struct rfn_off_times *pauses, size_t *at, int64_t from_ns,
+                              int64_t to_ns);
+void rfn_off_times_release(struct rfn_off_times *pauses);
 
 #endif

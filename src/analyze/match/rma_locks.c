@@ -18,30 +18,30 @@ static uint64_t key_of(uint32_t own, uint32_t target)
     return (uint64_t)own << 32 | target;
 }
 
-void rfn_contention_release(struct rfn_contention *contention)
+void rfn_rma_locks_release(struct rfn_rma_locks *contention)
 {
     rfn_map_release_objects(&contention->locks, free);
     rfn_map_release_objects(&contention->targets, free);
-    *contention = (struct rfn_contention){0};
+    *contention = (struct rfn_rma_locks){0};
 }
 
 /* ---- epochs ---- */
 
-static struct rfn_lock *lock_of(const struct rfn_contention *contention,
+static struct rfn_lock *lock_of(const struct rfn_rma_locks *contention,
                                 const struct rfn_lock_call *call, uint32_t target)
 {
     return rfn_map_object(&contention->locks, key_of(call->own, target));
 }
 
-const struct rfn_lock *rfn_contention_around(const struct rfn_contention *contention,
-                                             const struct rfn_lock_call *call)
+const struct rfn_lock *rfn_rma_locks_around(const struct rfn_rma_locks *contention,
+                                            const struct rfn_lock_call *call)
 {
     const struct rfn_lock *lock = lock_of(contention, call, call->target);
     return lock ? lock : lock_of(contention, call, RFN_ALL_TARGETS);
 }
 
-int rfn_contention_lock(struct rfn_contention *contention, const struct rfn_lock_call *call,
-                        bool exclusive, bool no_check)
+int rfn_rma_locks_lock(struct rfn_rma_locks *contention, const struct rfn_lock_call *call,
+                       bool exclusive, bool no_check)
 {
     struct rfn_lock *lock = rfn_map_make_object(&contention->locks, key_of(call->own, call->target),
                                                 sizeof *lock);
@@ -51,8 +51,8 @@ int rfn_contention_lock(struct rfn_contention *contention, const struct rfn_lock
     return 0;
 }
 
-void rfn_contention_locked(struct rfn_contention *contention, const struct rfn_lock_call *call,
-                           int64_t left_ns)
+void rfn_rma_locks_locked(struct rfn_rma_locks *contention, const struct rfn_lock_call *call,
+                          int64_t left_ns)
 {
     struct rfn_lock *lock = lock_of(contention, call, call->target);
     if (lock)
@@ -82,7 +82,7 @@ static void note_unlock(struct rfn_unlocks *unlocks, const struct rfn_unlock *un
         put_unlock(unlocks->exclusive, unlock);
 }
 
-static int note(struct rfn_contention *contention, const struct rfn_lock_call *call,
+static int note(struct rfn_rma_locks *contention, const struct rfn_lock_call *call,
                 struct rfn_point point, bool ended)
 {
     const struct rfn_lock *lock = lock_of(contention, call, call->target);
@@ -99,14 +99,14 @@ static int note(struct rfn_contention *contention, const struct rfn_lock_call *c
     return 0;
 }
 
-int rfn_contention_unlock(struct rfn_contention *contention, const struct rfn_lock_call *call,
-                          struct rfn_point here)
+int rfn_rma_locks_unlock(struct rfn_rma_locks *contention, const struct rfn_lock_call *call,
+                         struct rfn_point here)
 {
     return note(contention, call, here, false);
 }
 
-int rfn_contention_unlocked(struct rfn_contention *contention, const struct rfn_lock_call *call,
-                            struct rfn_point left)
+int rfn_rma_locks_unlocked(struct rfn_rma_locks *contention, const struct rfn_lock_call *call,
+                           struct rfn_point left)
 {
     int error = note(contention, call, left, true);
     free(lock_of(contention, call, call->target));
@@ -157,12 +157,11 @@ static void look_at_target(struct search *search, const struct rfn_lock_target *
     look_at(search, &target->begun, true);
 }
 
-bool rfn_contention_waited(const struct rfn_contention *contention,
-                           const struct rfn_lock_call *call, int64_t left_ns,
-                           struct rfn_point *until)
+bool rfn_rma_locks_waited(const struct rfn_rma_locks *contention, const struct rfn_lock_call *call,
+                          int64_t left_ns, struct rfn_point *until)
 {
     struct search search = {.call = call, .left_ns = left_ns};
-    search.lock = rfn_contention_around(contention, call);
+    search.lock = rfn_rma_locks_around(contention, call);
     if (!search.lock || search.lock->no_check)
         return false;
     if (call->target == RFN_ALL_TARGETS) { /* a shared lock: only exclusive ones conflict */

@@ -31,7 +31,7 @@ struct rfn_lock_target {
 };
 
 /* Zeros are a window without locks. */
-struct rfn_contention {
+struct rfn_rma_locks {
     struct rfn_map locks;            /* rank, target -> struct rfn_lock */
     struct rfn_map targets;          /* target -> struct rfn_lock_target */
     struct rfn_lock_target anywhere; /* exclusive locks of any target */
@@ -50,28 +50,27 @@ struct rfn_lock_call {
     int64_t entered_ns;
 };
 
-void rfn_contention_release(struct rfn_contention *contention);
+void rfn_rma_locks_release(struct rfn_rma_locks *contention);
 
 /* The lock epoch that a call is in: of its target, or of all; NULL when it is in none. */
-const struct rfn_lock *rfn_contention_around(const struct rfn_contention *contention,
-                                             const struct rfn_lock_call *call);
+const struct rfn_lock *rfn_rma_locks_around(const struct rfn_rma_locks *contention,
+                                            const struct rfn_lock_call *call);
 
 /* A call that locks begins, and ends. RFN_E_NOMEM. */
-int rfn_contention_lock(struct rfn_contention *contention, const struct rfn_lock_call *call,
-                        bool exclusive, bool no_check);
-void rfn_contention_locked(struct rfn_contention *contention, const struct rfn_lock_call *call,
-                           int64_t left_ns);
+int rfn_rma_locks_lock(struct rfn_rma_locks *contention, const struct rfn_lock_call *call,
+                       bool exclusive, bool no_check);
+void rfn_rma_locks_locked(struct rfn_rma_locks *contention, const struct rfn_lock_call *call,
+                          int64_t left_ns);
 
 /* A call that unlocks begins, and ends: then the epoch is over. RFN_E_NOMEM. */
-int rfn_contention_unlock(struct rfn_contention *contention, const struct rfn_lock_call *call,
-                          struct rfn_point here);
-int rfn_contention_unlocked(struct rfn_contention *contention, const struct rfn_lock_call *call,
-                            struct rfn_point left);
+int rfn_rma_locks_unlock(struct rfn_rma_locks *contention, const struct rfn_lock_call *call,
+                         struct rfn_point here);
+int rfn_rma_locks_unlocked(struct rfn_rma_locks *contention, const struct rfn_lock_call *call,
+                           struct rfn_point left);
 
 /* Whether a call in a lock epoch, which ended at left_ns, waited for another rank; *until is when
  * that gave the lock up. */
-bool rfn_contention_waited(const struct rfn_contention *contention,
-                           const struct rfn_lock_call *call, int64_t left_ns,
-                           struct rfn_point *until);
+bool rfn_rma_locks_waited(const struct rfn_rma_locks *contention, const struct rfn_lock_call *call,
+                          int64_t left_ns, struct rfn_point *until);
 
 #endif

@@ -15,22 +15,22 @@ int rfn_profile_new(const struct rfn_archive *archive,
     struct rfn_match match = {.archive = archive,
                               .hooks = {.stream_size = sizeof(struct rfn_match_stream),
                                         .symbol_size = sizeof(struct rfn_match_symbol)}};
-    const struct rfn_replay_hooks hooks = {.enter = rfn_match_enter,
-                                           .leave = rfn_match_leave,
-                                           .progress = progress,
-                                           .context = &match,
-                                           .progress_context = context};
+    const struct rfn_event_order_hooks hooks = {.enter = rfn_match_enter,
+                                                .leave = rfn_match_leave,
+                                                .progress = progress,
+                                                .context = &match,
+                                                .progress_context = context};
     int error = rfn_profile_pass_new(archive, &pass);
     if (error >= 0) {
         match.watcher = rfn_profile_pass_watcher(pass);
         error = rfn_match_init(&match, &hooks);
         if (error >= 0)
-            error = rfn_replay_run(match.replay);
+            error = rfn_event_order_run(match.replay);
         if (error >= 0)
             error = rfn_profile_pass_finish(pass, profile);
         if (error >= 0)
-            (*profile)->unreadable = rfn_replay_lost(match.replay, &(*profile)->error,
-                                                     &(*profile)->diag);
+            (*profile)->unreadable = rfn_event_order_lost(match.replay, &(*profile)->error,
+                                                          &(*profile)->diag);
         rfn_match_release(&match);
     }
     rfn_profile_pass_free(pass);

@@ -51,8 +51,8 @@ struct stream {
     int64_t first_ns, last_ns; /* first enter, last exit */
     int64_t mpi_ns, unrecorded_ns;
     bool any;
-    const struct rfn_pauses *pauses; /* of its rank; NULL: none */
-    size_t pause;                    /* the first that may not be over */
+    const struct rfn_off_times *pauses; /* of its rank; NULL: none */
+    size_t pause;                       /* the first that may not be over */
     struct rfn_region_stream regions;
 };
 
@@ -69,7 +69,7 @@ struct rfn_profile_pass {
     struct rfn_volumes *volumes;
     struct rfn_messages messages;
     struct rfn_regions *regions;
-    struct rfn_pauses *pauses; /* by rank; NULL: there are none */
+    struct rfn_off_times *pauses; /* by rank; NULL: there are none */
     struct stream *streams;
     struct rfn_map rows; /* function * 2^32 + path -> row */
     size_t rows_capacity, of_rank_capacity;
@@ -303,7 +303,7 @@ static int take_requests(void *context, uint32_t number, const struct rfn_reques
 
 /* The run's beginning and end. */
 static void take_ends(struct rfn_profile_pass *pass, const struct rfn_tally *tally,
-                      const struct rfn_replay_stream *at)
+                      const struct rfn_event_order_stream *at)
 {
     struct rfn_profile *profile = pass->profile;
     if (tally->of.first && (!pass->seen_first || at->from_ns < profile->start_ns)) {
@@ -317,14 +317,14 @@ static void take_ends(struct rfn_profile_pass *pass, const struct rfn_tally *tal
 }
 
 /* What lies between the event before and this one. */
-static void take_gap(struct stream *stream, const struct rfn_replay_stream *at)
+static void take_gap(struct stream *stream, const struct rfn_event_order_stream *at)
 {
     if (!stream->any) {
         stream->any = true;
         stream->first_ns = at->from_ns;
     } else if (stream->pauses) {
-        stream->unrecorded_ns += rfn_pauses_overlap(stream->pauses, &stream->pause, stream->last_ns,
-                                                    at->from_ns);
+        stream->unrecorded_ns += rfn_off_times_overlap(stream->pauses, &stream->pause,
+                                                       stream->last_ns, at->from_ns);
     }
     stream->last_ns = at->to_ns;
 }
@@ -335,10 +335,10 @@ static struct rfn_region_clock clock_at(const struct stream *stream, int64_t ns)
 }
 
 static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struct rfn_tally *tally,
-                     const struct rfn_match_symbol *symbol, const struct rfn_replay_stream *at)
+                     const struct rfn_match_symbol *symbol, const struct rfn_event_order_stream *at)
 {
     const struct rfn_record *record = at->record;
-    int64_t ns = rfn_replay_inside_ns(at);
+    int64_t ns = rfn_event_order_inside_ns(at);
     tally->calls += record->polls;
     tally->time_ns += ns;
     tally->min_ns = ns < tally->min_ns ? ns : tally->min_ns;
@@ -365,7 +365,7 @@ static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struc
 }
 
 static int take_event(void *context, uint32_t number, const struct rfn_match_symbol *symbol,
-                      const struct rfn_replay_stream *at)
+                      const struct rfn_event_order_stream *at)
 {
     struct rfn_profile_pass *pass = context;
     struct stream *stream = &pass->streams[number];
@@ -386,7 +386,7 @@ static void skip_pauses(struct stream *stream, const struct rfn_batch *batch)
     int64_t ns = batch->before_ns;
     for (uint32_t i = 0; i < batch->taken; i++) {
         int64_t from_ns = ns + batch->times[i].gap_ns;
-        stream->unrecorded_ns += rfn_pauses_overlap(stream->pauses, &stream->pause, ns, from_ns);
+        stream->unrecorded_ns += rfn_off_times_overlap(stream->pauses, &stream->pause, ns, from_ns);
         ns = from_ns + batch->times[i].duration_ns;
     }
 }
@@ -555,7 +555,7 @@ int rfn_profile_pass_finish(struct rfn_profile_pass *pass, struct rfn_profile **
 static int find_pauses(struct rfn_profile_pass *pass)
 {
     uint32_t n = rfn_archive_run(pass->archive)->streams, end;
-    if (!rfn_pauses_possible(pass->archive))
+    if (!rfn_off_times_possible(pass->archive))
         return 0;
     pass->pauses = calloc((size_t)pass->profile->n_ranks + 1, sizeof *pass->pauses);
     if (!pass->pauses)
@@ -566,8 +566,8 @@ static int find_pauses(struct rfn_profile_pass *pass)
             end++;
         if (rank >= pass->profile->n_ranks)
             continue;
-        struct rfn_pauses *pauses = &pass->pauses[rank];
-        RFN_TRY(rfn_pauses_find(pauses, pass->archive, i, end));
+        struct rfn_off_times *pauses = &pass->pauses[rank];
+        RFN_TRY(rfn_off_times_find(pauses, pass->archive, i, end));
         pass->profile->paused |= pauses->n > 0;
         for (uint32_t j = i; j < end && pauses->n; j++)
             pass->streams[j].pauses = pauses;
@@ -646,7 +646,7 @@ void rfn_profile_pass_free(struct rfn_profile_pass *pass)
     for (uint32_t i = 0; pass->streams && i < rfn_archive_run(pass->archive)->streams; i++)
         release_stream(&pass->streams[i]);
     for (uint32_t i = 0; pass->pauses && i < rfn_archive_run(pass->archive)->ranks; i++)
-        rfn_pauses_release(&pass->pauses[i]);
+        rfn_off_times_release(&pass->pauses[i]);
     rfn_volumes_free(pass->volumes);
     rfn_messages_release(&pass->messages);
     rfn_regions_free(pass->regions);

@@ -11,7 +11,7 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool same_path(const struct rfn_pairing *pairing, uint32_t first, uint32_t second)
+static bool same_path(const struct rfn_archive_match *pairing, uint32_t first, uint32_t second)
 {
     struct rfn_path a = rfn_archive_path(pairing->first, first);
     struct rfn_path b = rfn_archive_path(pairing->second, second);
@@ -42,7 +42,7 @@ static int differ(struct rfn_diag *diag, const struct rfn_stream_info *info, con
                     info->thread, info->rank, what);
 }
 
-static int check_streams(const struct rfn_pairing *pairing, struct rfn_diag *diag)
+static int check_streams(const struct rfn_archive_match *pairing, struct rfn_diag *diag)
 {
     const struct rfn_run *first = rfn_archive_run(pairing->first);
     const struct rfn_run *second = rfn_archive_run(pairing->second);
@@ -76,10 +76,10 @@ static uint32_t *no_pairs(uint32_t n)
     return numbers;
 }
 
-int rfn_pairing_init(struct rfn_pairing *pairing, const struct rfn_archive *first,
-                     const struct rfn_archive *second, struct rfn_diag *diag)
+int rfn_archive_match_init(struct rfn_archive_match *pairing, const struct rfn_archive *first,
+                           const struct rfn_archive *second, struct rfn_diag *diag)
 {
-    *pairing = (struct rfn_pairing){.first = first, .second = second};
+    *pairing = (struct rfn_archive_match){.first = first, .second = second};
     RFN_TRY(check_streams(pairing, diag));
     pairing->n_functions = rfn_archive_functions(second);
     pairing->n_paths = rfn_archive_paths(second);
@@ -87,20 +87,21 @@ int rfn_pairing_init(struct rfn_pairing *pairing, const struct rfn_archive *firs
     pairing->paths = no_pairs(pairing->n_paths);
     if (pairing->functions && pairing->paths)
         return 0;
-    rfn_pairing_release(pairing);
+    rfn_archive_match_release(pairing);
     return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
 }
 
-void rfn_pairing_release(struct rfn_pairing *pairing)
+void rfn_archive_match_release(struct rfn_archive_match *pairing)
 {
     free(pairing->functions);
     free(pairing->paths);
-    *pairing = (struct rfn_pairing){0};
+    *pairing = (struct rfn_archive_match){0};
 }
 
 /* Each pair is compared once: afterwards it is known which number belongs to it. */
-int rfn_pairing_event(struct rfn_pairing *pairing, uint32_t stream, const struct rfn_record *first,
-                      const struct rfn_record *second, struct rfn_diag *diag)
+int rfn_archive_match_event(struct rfn_archive_match *pairing, uint32_t stream,
+                            const struct rfn_record *first, const struct rfn_record *second,
+                            struct rfn_diag *diag)
 {
     const unsigned long long number = first->index + 1;
     bool calls = false;
@@ -132,12 +133,12 @@ int rfn_pairing_event(struct rfn_pairing *pairing, uint32_t stream, const struct
     return differ(diag, &info, what);
 }
 
-uint32_t rfn_pairing_function(const struct rfn_pairing *pairing, uint32_t function)
+uint32_t rfn_archive_match_function(const struct rfn_archive_match *pairing, uint32_t function)
 {
     return function < pairing->n_functions ? pairing->functions[function] : RFN_NO_PAIR;
 }
 
-uint32_t rfn_pairing_path(const struct rfn_pairing *pairing, uint32_t path)
+uint32_t rfn_archive_match_path(const struct rfn_archive_match *pairing, uint32_t path)
 {
     return path < pairing->n_paths ? pairing->paths[path] : RFN_NO_PAIR;
 }

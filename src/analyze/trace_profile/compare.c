@@ -8,7 +8,7 @@
 
 struct comparing {
     const struct rfn_archive *full, *reduced;
-    struct rfn_pairing pairing;
+    struct rfn_archive_match pairing;
     struct rfn_distances *distances;
     struct rfn_comparison *result;
     const struct rfn_archive *concerned; /* cannot be read; NULL: none, or both */
@@ -57,7 +57,7 @@ static int compare_events(struct comparing *comparing, uint32_t stream, struct r
         more = read_from(comparing, comparing->reduced, rfn_cursor_next(reduced, &b, diag));
         if (more <= 0)
             break;
-        RFN_TRY(rfn_pairing_event(&comparing->pairing, stream, a, b, diag));
+        RFN_TRY(rfn_archive_match_event(&comparing->pairing, stream, a, b, diag));
         rfn_distances_add(comparing->distances, b->enter_ns, a->enter_ns);
         rfn_distances_add(comparing->distances, b->exit_ns, a->exit_ns);
         if (++comparing->events % PROGRESS_EVENTS == 0)
@@ -173,12 +173,12 @@ static int compare(struct comparing *comparing)
     result->degree_within = degrees.within;
     result->degree_across = degrees.across;
     result->degree_of_matching = degrees.both;
-    RFN_TRY(rfn_pairing_init(&comparing->pairing, comparing->full, comparing->reduced,
-                             comparing->diag));
+    RFN_TRY(rfn_archive_match_init(&comparing->pairing, comparing->full, comparing->reduced,
+                                   comparing->diag));
     int error = compare_streams(comparing);
     if (!error)
         error = compare_trends(comparing);
-    rfn_pairing_release(&comparing->pairing);
+    rfn_archive_match_release(&comparing->pairing);
     result->approximation_distance_us = rfn_distances_approximation_us(comparing->distances);
     result->largest_distance_us = 1e-3 * (double)comparing->distances->largest_ns;
     return error;

@@ -49,12 +49,12 @@ static int packed(const struct reducer *reducer, int error)
 static int find_shape(const struct reducer *reducer, const struct rfn_structure *structure,
                       struct rfn_own_shape *shape)
 {
-    struct rfn_walk walk;
-    int error = rfn_walk_open(&walk, structure, NULL);
+    struct rfn_structure_walk walk;
+    int error = rfn_structure_walk_open(&walk, structure, NULL);
     *shape = (struct rfn_own_shape){0};
     if (!error)
-        error = rfn_walk_cut(&walk, &reducer->archive->dictionary,
-                             reducer->profile->options.min_calls);
+        error = rfn_structure_walk_cut(&walk, &reducer->archive->dictionary,
+                                       reducer->profile->options.min_calls);
     if (!error)
         error = rfn_own_shape_make(shape, structure->n_symbols, structure->n_loops,
                                    walk.cuts->n_contexts);
@@ -65,7 +65,7 @@ static int find_shape(const struct reducer *reducer, const struct rfn_structure 
         if (rfn_contexts_cuts(&walk.cuts->loops, i))
             rfn_own_shape_cuts(shape, i, &walk.cuts->loops, i, body->nodes, body->n);
     }
-    rfn_walk_close(&walk);
+    rfn_structure_walk_close(&walk);
     return error;
 }
 

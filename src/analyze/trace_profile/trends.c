@@ -65,7 +65,7 @@ static int by_call(const void *a, const void *b)
 
 /* pairing: NULL for the full archive itself. RFN_E_NOMEM. */
 static int make_rows(struct rows *rows, const struct rfn_waits *waits,
-                     const struct rfn_pairing *pairing)
+                     const struct rfn_archive_match *pairing)
 {
     *rows = (struct rows){calloc(waits->n_rows + 1, sizeof *rows->rows), waits->n_rows};
     if (!rows->rows)
@@ -74,8 +74,8 @@ static int make_rows(struct rows *rows, const struct rfn_waits *waits,
         const struct rfn_wait_row *wait = &waits->rows[i];
         uint32_t function = wait->function, path = wait->path;
         if (pairing) {
-            function = rfn_pairing_function(pairing, function);
-            path = rfn_pairing_path(pairing, path);
+            function = rfn_archive_match_function(pairing, function);
+            path = rfn_archive_match_path(pairing, path);
         }
         rows->rows[i] = (struct row){wait->pattern, function, path, wait->ns_by_rank};
     }
@@ -150,7 +150,7 @@ static int by_size(const void *left, const void *right)
 }
 
 int rfn_trends_compare(const struct rfn_waits *full, const struct rfn_waits *reduced,
-                       const struct rfn_pairing *pairing, struct rfn_comparison *to)
+                       const struct rfn_archive_match *pairing, struct rfn_comparison *to)
 {
     struct comparing comparing = {
         .to = to, .n_ranks = full->n_ranks, .run_ns = (double)to->full_times.run_ns};

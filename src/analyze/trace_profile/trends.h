@@ -15,7 +15,7 @@
 /* Fills in trends and changes of a comparison, which has full_times and was zeros otherwise.
  * pairing: of the full archive and the reduced one, complete. RFN_E_NOMEM. */
 int rfn_trends_compare(const struct rfn_waits *full, const struct rfn_waits *reduced,
-                       const struct rfn_pairing *pairing, struct rfn_comparison *to);
+                       const struct rfn_archive_match *pairing, struct rfn_comparison *to);
 
 /* Whether they have a class in common. */
 bool rfn_same_severity(double share, double other);

@@ -13,7 +13,7 @@
 /* Nothing is found out yet. Field by field: clearing it all at once takes longer. */
 static inline void begin_leaving(struct rfn_leaving *leaving, struct rfn_wait_pass *pass,
                                  struct rfn_wait_stream *of, uint32_t stream,
-                                 const struct rfn_replay_stream *at)
+                                 const struct rfn_event_order_stream *at)
 {
     leaving->pass = pass;
     leaving->of = of;
@@ -48,7 +48,7 @@ static int did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint3
 /* Of an event's time, moved as it may be, that inside MPI; what the file says of it may be
  * anything.
  */
-static int64_t inside_of(const struct rfn_replay_stream *at)
+static int64_t inside_of(const struct rfn_event_order_stream *at)
 {
     int64_t all = at->exit_ns - at->enter_ns;
     int64_t inside = at->batch ? at->to_ns - at->from_ns : at->record->inside_ns;
@@ -115,7 +115,7 @@ static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait
     struct rfn_wait_stream *of = leaving->of;
     const struct rfn_wait_stream *late = &pass->streams[wait->until.stream];
     struct rfn_delays *delays = &pass->delays;
-    uint32_t late_rank = rfn_replay_stream(pass->match.replay, wait->until.stream)->rank;
+    uint32_t late_rank = rfn_event_order_stream(pass->match.replay, wait->until.stream)->rank;
     RFN_TRY(rfn_delays_find(delays, &of->history, leaving->stream, of->match.here.at,
                             &late->history, late_rank, wait));
     RFN_TRY(rfn_tally_wait(&pass->tally, wait->pattern, rfn_symbol_of(of)->site, leaving->at->rank,
@@ -201,7 +201,7 @@ static bool goes_backward(const struct rfn_leaving *leaving, const struct rfn_me
     if (by > matching->backward_max_ns)
         matching->backward_max_ns = by;
     if (pass->fix_clocks)
-        rfn_replay_put_off(pass->match.replay, leaving->stream, message->sent.ns);
+        rfn_event_order_put_off(pass->match.replay, leaving->stream, message->sent.ns);
     return pass->fix_clocks;
 }
 
@@ -290,9 +290,9 @@ static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *lat
     late->from_ns += wait.ns;
     delays->n_blames = 0;
     if (late->left.at >= waiting->first && message->sent.at >= sender->first)
-        RFN_TRY(rfn_delays_find(delays, waiting, late->left.stream, late->left.at, sender,
-                                rfn_replay_stream(pass->match.replay, message->sent.stream)->rank,
-                                &wait));
+        RFN_TRY(rfn_delays_find(
+            delays, waiting, late->left.stream, late->left.at, sender,
+            rfn_event_order_stream(pass->match.replay, message->sent.stream)->rank, &wait));
     return rfn_tally_wait(&pass->tally, wait.pattern, late->site, rank, wait.ns, delays->blames,
                           delays->n_blames);
 }
@@ -335,7 +335,7 @@ static struct rfn_wait measure_collective(struct rfn_leaving *leaving,
 
 static inline void measure(struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
 {
-    const struct rfn_replay_stream *at = leaving->at;
+    const struct rfn_event_order_stream *at = leaving->at;
     const struct rfn_message *message = NULL;
     int64_t enter_ns = leaving->of->match.since_ns;
     struct rfn_wait wait;
@@ -396,9 +396,9 @@ static bool measure_all(struct rfn_leaving *leaving)
 static int met(const struct rfn_leaving *leaving, uint32_t *hint, uint32_t stream, uint64_t at,
                uint32_t other, uint64_t other_at)
 {
-    const struct rfn_meeting meeting = {
+    const struct rfn_last_sync meeting = {
         .stream = stream, .at = at, .other = other, .other_at = other_at};
-    return rfn_meetings_add(&leaving->pass->delays.meetings, hint, &meeting);
+    return rfn_last_syncs_add(&leaving->pass->delays.meetings, hint, &meeting);
 }
 
 /* The same of a message that came early, unless the two have met in the same call by a later one.
@@ -406,8 +406,8 @@ static int met(const struct rfn_leaving *leaving, uint32_t *hint, uint32_t strea
 static int met_early(const struct rfn_leaving *leaving, uint32_t *hint, uint32_t stream,
                      uint64_t at, uint32_t other, uint64_t other_at)
 {
-    const struct rfn_meeting *last = rfn_meetings_find(&leaving->pass->delays.meetings, *hint,
-                                                       stream, other);
+    const struct rfn_last_sync *last = rfn_last_syncs_find(&leaving->pass->delays.meetings, *hint,
+                                                           stream, other);
     bool own = stream == leaving->stream;
     if (last && (own ? last->at > at : last->other_at > other_at))
         return 0;
@@ -492,7 +492,7 @@ static int met_send(const struct rfn_leaving *leaving, const struct rfn_awaited 
 }
 
 __attribute__((flatten)) bool rfn_pass_arrived(struct rfn_match *match, uint32_t stream,
-                                               const struct rfn_replay_stream *at)
+                                               const struct rfn_event_order_stream *at)
 {
     struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
     struct rfn_wait_stream *of = &pass->streams[stream];
@@ -512,7 +512,7 @@ __attribute__((flatten)) bool rfn_pass_arrived(struct rfn_match *match, uint32_t
 
 /* Any event. */
 __attribute__((flatten)) int rfn_pass_leaves(struct rfn_match *match, uint32_t stream,
-                                             const struct rfn_replay_stream *at,
+                                             const struct rfn_event_order_stream *at,
                                              const struct rfn_wait *at_window)
 {
     struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
@@ -563,14 +563,14 @@ static inline int let_go_received(struct rfn_wait_pass *pass, uint32_t stream, u
                                   const struct rfn_awaited *awaited)
 {
     const struct rfn_message *message = awaited->message;
-    const struct rfn_meeting meeting = {.stream = stream,
-                                        .at = at,
-                                        .other = message->sent.stream,
-                                        .other_at = message->user ? message->user - 1
-                                                                  : message->sent.at};
-    RFN_TRY(rfn_meetings_add(&pass->delays.meetings,
-                             &pass->match.channels.items[message->channel].received_user,
-                             &meeting));
+    const struct rfn_last_sync meeting = {.stream = stream,
+                                          .at = at,
+                                          .other = message->sent.stream,
+                                          .other_at = message->user ? message->user - 1
+                                                                    : message->sent.at};
+    RFN_TRY(rfn_last_syncs_add(&pass->delays.meetings,
+                               &pass->match.channels.items[message->channel].received_user,
+                               &meeting));
     return rfn_channels_received(&pass->match.channels, awaited->number, false);
 }
 
@@ -613,7 +613,7 @@ static inline bool measure_messages(const struct rfn_wait_pass *pass,
 
 /* It was something. */
 static inline int leave_waited(struct rfn_wait_pass *pass, struct rfn_wait_stream *of,
-                               uint32_t stream, const struct rfn_replay_stream *at,
+                               uint32_t stream, const struct rfn_event_order_stream *at,
                                const struct longest *longest)
 {
     const struct rfn_message *message = longest->message;
@@ -642,7 +642,7 @@ static inline int leave_waited(struct rfn_wait_pass *pass, struct rfn_wait_strea
 
 /* It was nothing. */
 static inline int leave_plain(struct rfn_wait_pass *pass, struct rfn_wait_stream *of,
-                              uint32_t stream, const struct rfn_replay_stream *at)
+                              uint32_t stream, const struct rfn_event_order_stream *at)
 {
     int64_t ns = at->exit_ns - of->match.since_ns;
     if (ns > 0)
@@ -659,7 +659,7 @@ static inline int leave_plain(struct rfn_wait_pass *pass, struct rfn_wait_stream
 
 __attribute__((flatten)) int rfn_pass_leave_at_once(struct rfn_wait_pass *pass,
                                                     struct rfn_wait_stream *of, uint32_t stream,
-                                                    const struct rfn_replay_stream *at)
+                                                    const struct rfn_event_order_stream *at)
 {
     struct longest longest = {0};
     bool plain =
@@ -677,7 +677,8 @@ __attribute__((flatten)) int rfn_pass_leave_at_once(struct rfn_wait_pass *pass,
     return 1;
 }
 
-int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced)
+int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_event_order_stream *at,
+                   bool forced)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *of = &pass->streams[stream];

@@ -9,7 +9,7 @@ void rfn_delays_release(struct rfn_delays *delays)
     free(delays->causes);
     rfn_map_release(&delays->index);
     rfn_sums_release(&delays->sums);
-    rfn_meetings_release(&delays->meetings);
+    rfn_last_syncs_release(&delays->meetings);
 }
 
 static int64_t cause_of(struct rfn_delays *delays, uint32_t rank, uint32_t activity)
@@ -89,8 +89,8 @@ static struct rfn_in_step in_step(const struct rfn_delays *delays,
                                   const struct rfn_history *late, const struct rfn_wait *wait)
 {
     const struct rfn_point *until = &wait->until;
-    const struct rfn_meeting *met = rfn_meetings_find(&delays->meetings, wait->meeting, stream,
-                                                      until->stream);
+    const struct rfn_last_sync *met = rfn_last_syncs_find(&delays->meetings, wait->meeting, stream,
+                                                          until->stream);
     if (met && (met->at > at || met->at < waiting->first || met->other_at > until->at ||
                 met->other_at < late->first))
         met = NULL;

@@ -43,8 +43,8 @@ static void mark_both(uint64_t key, uint64_t count)
 static void meet(uint64_t at, uint64_t late_at)
 {
     uint32_t hint = 0;
-    const struct rfn_meeting meeting = {WAITING, LATE, at, late_at};
-    assert_int_equal(rfn_meetings_add(&delays.meetings, &hint, &meeting), 0);
+    const struct rfn_last_sync meeting = {WAITING, LATE, at, late_at};
+    assert_int_equal(rfn_last_syncs_add(&delays.meetings, &hint, &meeting), 0);
 }
 
 /* The wait began where the one is now, and lasted until the point `at` of the other. */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-void rfn_meetings_release(struct rfn_meetings *meetings)
+void rfn_last_syncs_release(struct rfn_last_syncs *meetings)
 {
     free(meetings->items);
     rfn_map_release(&meetings->index);
@@ -15,7 +15,7 @@ static uint64_t key_of(uint32_t stream, uint32_t other)
     return (uint64_t)stream << 32 | other;
 }
 
-int64_t rfn_meetings_place(struct rfn_meetings *meetings, const struct rfn_meeting *meeting)
+int64_t rfn_last_syncs_place(struct rfn_last_syncs *meetings, const struct rfn_last_sync *meeting)
 {
     uint64_t key = key_of(meeting->stream, meeting->other);
     const uint64_t *known = rfn_map_get(&meetings->index, key);
@@ -28,8 +28,8 @@ int64_t rfn_meetings_place(struct rfn_meetings *meetings, const struct rfn_meeti
     return (int64_t)n;
 }
 
-const struct rfn_meeting *rfn_meetings_look_up(const struct rfn_meetings *meetings, uint32_t stream,
-                                               uint32_t other)
+const struct rfn_last_sync *rfn_last_syncs_look_up(const struct rfn_last_syncs *meetings,
+                                                   uint32_t stream, uint32_t other)
 {
     const uint64_t *at = rfn_map_get(&meetings->index, key_of(stream, other));
     return at ? &meetings->items[*at] : NULL;

@@ -13,29 +13,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rfn_meeting {
+struct rfn_last_sync {
     uint32_t stream, other;
     uint64_t at, other_at;
 };
 
-struct rfn_meetings {
-    struct rfn_meeting *items;
+struct rfn_last_syncs {
+    struct rfn_last_sync *items;
     size_t n, capacity;
     struct rfn_map index; /* stream, other -> its last meeting */
 };
 
-void rfn_meetings_release(struct rfn_meetings *meetings);
+void rfn_last_syncs_release(struct rfn_last_syncs *meetings);
 
 /* Where the last meeting of the two streams is, made if need be. RFN_E_NOMEM. */
-int64_t rfn_meetings_place(struct rfn_meetings *meetings, const struct rfn_meeting *meeting);
+int64_t rfn_last_syncs_place(struct rfn_last_syncs *meetings, const struct rfn_last_sync *meeting);
 /* The meeting takes place of the one that the two streams had before; `hint` is where the caller
  * remembers the pair, 0 at first. RFN_E_NOMEM. */
-static inline int rfn_meetings_add(struct rfn_meetings *meetings, uint32_t *hint,
-                                   const struct rfn_meeting *meeting)
+static inline int rfn_last_syncs_add(struct rfn_last_syncs *meetings, uint32_t *hint,
+                                     const struct rfn_last_sync *meeting)
 {
-    const struct rfn_meeting *hinted = *hint ? &meetings->items[*hint - 1] : NULL;
+    const struct rfn_last_sync *hinted = *hint ? &meetings->items[*hint - 1] : NULL;
     if (!hinted || hinted->stream != meeting->stream || hinted->other != meeting->other) {
-        int64_t at = rfn_meetings_place(meetings, meeting);
+        int64_t at = rfn_last_syncs_place(meetings, meeting);
         RFN_TRY((int)(at < 0 ? at : 0));
         *hint = (uint32_t)at + 1;
     }
@@ -43,16 +43,16 @@ static inline int rfn_meetings_add(struct rfn_meetings *meetings, uint32_t *hint
     return 0;
 }
 /* The last one of `stream` with `other`; NULL: none. hint: as above, or 0. */
-const struct rfn_meeting *rfn_meetings_look_up(const struct rfn_meetings *meetings, uint32_t stream,
-                                               uint32_t other);
-static inline const struct rfn_meeting *rfn_meetings_find(const struct rfn_meetings *meetings,
-                                                          uint32_t hint, uint32_t stream,
-                                                          uint32_t other)
+const struct rfn_last_sync *rfn_last_syncs_look_up(const struct rfn_last_syncs *meetings,
+                                                   uint32_t stream, uint32_t other);
+static inline const struct rfn_last_sync *rfn_last_syncs_find(const struct rfn_last_syncs *meetings,
+                                                              uint32_t hint, uint32_t stream,
+                                                              uint32_t other)
 {
-    const struct rfn_meeting *hinted = hint ? &meetings->items[hint - 1] : NULL;
+    const struct rfn_last_sync *hinted = hint ? &meetings->items[hint - 1] : NULL;
     if (hinted && hinted->stream == stream && hinted->other == other)
         return hinted;
-    return rfn_meetings_look_up(meetings, stream, other);
+    return rfn_last_syncs_look_up(meetings, stream, other);
 }
 
 #endif

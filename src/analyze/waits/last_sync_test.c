@@ -6,33 +6,34 @@
 
 #include <cmocka.h>
 
-static struct rfn_meetings meetings;
+static struct rfn_last_syncs meetings;
 
 static int setup(void **state)
 {
     (void)state;
-    meetings = (struct rfn_meetings){0};
+    meetings = (struct rfn_last_syncs){0};
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    rfn_meetings_release(&meetings);
+    rfn_last_syncs_release(&meetings);
     return 0;
 }
 
 static void add(uint32_t *hint, uint32_t stream, uint32_t other, uint64_t at, uint64_t other_at)
 {
-    const struct rfn_meeting meeting = {stream, other, at, other_at};
-    assert_int_equal(rfn_meetings_add(&meetings, hint, &meeting), 0);
+    const struct rfn_last_sync meeting = {stream, other, at, other_at};
+    assert_int_equal(rfn_last_syncs_add(&meetings, hint, &meeting), 0);
 }
 
 static void expect(uint32_t stream, uint32_t other, uint64_t at, uint64_t other_at)
 {
     const uint32_t hints[] = {0, 1, (uint32_t)meetings.n};
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
-        const struct rfn_meeting *meeting = rfn_meetings_find(&meetings, hints[i], stream, other);
+        const struct rfn_last_sync *meeting = rfn_last_syncs_find(&meetings, hints[i], stream,
+                                                                  other);
         assert_non_null(meeting);
         assert_int_equal(meeting->stream, stream);
         assert_int_equal(meeting->other, other);
@@ -46,9 +47,9 @@ static void test_pairs(void **state)
 {
     (void)state;
     uint32_t one = 0, back = 0;
-    assert_null(rfn_meetings_find(&meetings, 0, 1, 2));
+    assert_null(rfn_last_syncs_find(&meetings, 0, 1, 2));
     add(&one, 1, 2, 10, 20);
-    assert_null(rfn_meetings_find(&meetings, 0, 2, 1));
+    assert_null(rfn_last_syncs_find(&meetings, 0, 2, 1));
     add(&back, 2, 1, 30, 40);
     expect(1, 2, 10, 20);
     expect(2, 1, 30, 40);

@@ -77,7 +77,7 @@ static uint32_t most(uint32_t n, uint32_t activity)
 }
 
 void rfn_pass_learn(const struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
-                    const struct rfn_replay_stream *at, uint32_t before)
+                    const struct rfn_event_order_stream *at, uint32_t before)
 {
     struct rfn_wait_loop *loop = stream->loop;
     struct rfn_wait_symbol *symbol = rfn_symbol_of(stream);
@@ -128,7 +128,7 @@ static inline bool holds(const struct rfn_wait_pass *pass, const struct rfn_wait
 /* What is known of the current event and holds; NULL: nothing. */
 static inline const struct rfn_loop_event *known(const struct rfn_wait_pass *pass,
                                                  const struct rfn_wait_stream *stream,
-                                                 const struct rfn_replay_stream *at)
+                                                 const struct rfn_event_order_stream *at)
 {
     const struct rfn_wait_loop *loop = stream->loop;
     if (holds(pass, stream, &loop->events[at->place]))
@@ -164,7 +164,7 @@ static inline int communicate(struct rfn_channels *channels, const struct rfn_lo
 
 /* What the event does to others. */
 static inline int act(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
-                      const struct rfn_replay_stream *at, const struct rfn_loop_event *event)
+                      const struct rfn_event_order_stream *at, const struct rfn_loop_event *event)
 {
     struct rfn_begun doing;
     if (event->action == RFN_LOOP_ACT_NOTHING)
@@ -184,7 +184,7 @@ static inline int act(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream
 
 /* One event. Returns as the hook does. */
 static inline int enter(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t number,
-                        const struct rfn_replay_stream *at, const struct rfn_loop_event *event)
+                        const struct rfn_event_order_stream *at, const struct rfn_loop_event *event)
 {
     int64_t gap_ns = at->enter_ns - at->before_ns, ns = at->exit_ns - at->enter_ns;
     stream->match.symbol = &event->symbol->match;
@@ -263,15 +263,16 @@ static inline int receive_at_once(const struct run *run, const struct rfn_loop_e
 {
     struct rfn_channels *channels = &run->pass->match.channels;
     struct rfn_channel *channel = &channels->items[event->channel];
-    struct rfn_meeting meeting = {.stream = run->number,
-                                  .other = message->sent.stream,
-                                  .other_at = message->user ? message->user - 1 : message->sent.at};
+    struct rfn_last_sync meeting = {.stream = run->number,
+                                    .other = message->sent.stream,
+                                    .other_at = message->user ? message->user - 1
+                                                              : message->sent.at};
     channel->used = true;
     RFN_TRY(rfn_channels_take(channels, event->channel, here(run)));
     run->pass->calls++;
     did(run, event->mpi_activity, mpi_ns);
     meeting.at = run->history->at;
-    return rfn_meetings_add(&run->pass->delays.meetings, &channel->received_user, &meeting);
+    return rfn_last_syncs_add(&run->pass->delays.meetings, &channel->received_user, &meeting);
 }
 
 /* The requests of the iteration are completed: mostly that has to be waited for. */
@@ -360,7 +361,8 @@ static inline int64_t make_room(const struct rfn_wait_stream *stream, struct rfn
  * RFN_E_NOMEM. */
 __attribute__((noinline, flatten)) static int run_on(struct rfn_wait_pass *pass,
                                                      struct rfn_wait_stream *stream,
-                                                     uint32_t number, struct rfn_replay_stream *at)
+                                                     uint32_t number,
+                                                     struct rfn_event_order_stream *at)
 {
     const struct rfn_batch *batch = at->batch;
     const struct rfn_batch_time *time = &batch->times[batch->taken - 1];
@@ -404,21 +406,21 @@ __attribute__((noinline, flatten)) static int run_on(struct rfn_wait_pass *pass,
     }
     if (what == STEP_AWAITS) {
         stream->match.symbol = &event->symbol->match;
-        rfn_replay_skip(at, (uint32_t)done, (uint32_t)(event - events), last_ns, run.enter_ns,
-                        run.exit_ns);
+        rfn_event_order_skip(at, (uint32_t)done, (uint32_t)(event - events), last_ns, run.enter_ns,
+                             run.exit_ns);
         return STEP_AWAITS;
     }
     if (!last)
         return STEP_NONE;
-    rfn_replay_skip(at, (uint32_t)done - 1, (uint32_t)(last - events), before_ns, enter_ns,
-                    last_ns);
+    rfn_event_order_skip(at, (uint32_t)done - 1, (uint32_t)(last - events), before_ns, enter_ns,
+                         last_ns);
     return STEP_OVER;
 }
 
 /* The current event has entered. If it is its turn it may leave, too, just as the replay would have
  * it do. Returns as the hook does. */
 static int leave_early(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t number,
-                       const struct rfn_replay_stream *at)
+                       const struct rfn_event_order_stream *at)
 {
     if (at->exit_ns >= *pass->turn_ns)
         return 0;
@@ -428,7 +430,8 @@ static int leave_early(struct rfn_wait_pass *pass, struct rfn_wait_stream *strea
 
 /* Whether events may go one after the other from the current one of the batch on: no segment is
  * looked at, and its times are those of the batch. */
-static inline bool may_run(const struct rfn_wait_stream *stream, const struct rfn_replay_stream *at)
+static inline bool may_run(const struct rfn_wait_stream *stream,
+                           const struct rfn_event_order_stream *at)
 {
     const struct rfn_batch *batch = at->batch;
     return !stream->match.in_step && !batch->failed && batch->taken > 1 &&
@@ -437,7 +440,7 @@ static inline bool may_run(const struct rfn_wait_stream *stream, const struct rf
 
 __attribute__((flatten)) int rfn_pass_enter_loop(struct rfn_wait_pass *pass,
                                                  struct rfn_wait_stream *stream, uint32_t number,
-                                                 struct rfn_replay_stream *at, bool *entered)
+                                                 struct rfn_event_order_stream *at, bool *entered)
 {
     const struct rfn_loop_event *event = known(pass, stream, at);
     if (!at->together || at->clock.shift_ns || stream->polls.any || !event)
@@ -458,8 +461,8 @@ __attribute__((flatten)) int rfn_pass_enter_loop(struct rfn_wait_pass *pass,
             return result;
         uint32_t place = at->place + 1 < at->batch->width ? at->place + 1 : 0;
         event = &stream->loop->events[place];
-        if (!rfn_replay_has_more(at) || !holds(pass, stream, event))
+        if (!rfn_event_order_has_more(at) || !holds(pass, stream, event))
             return RFN_REPLAY_LEFT;
-        rfn_replay_go_on(at, place);
+        rfn_event_order_go_on(at, place);
     }
 }

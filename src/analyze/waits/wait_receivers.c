@@ -23,7 +23,7 @@ static int64_t off_ns(const struct rfn_leaving *leaving, const struct rfn_messag
                       int64_t *exit_ns)
 {
     int64_t ns;
-    if (!rfn_replay_rank(leaving->pass->match.replay, message->dest, exit_ns, &ns))
+    if (!rfn_event_order_rank(leaving->pass->match.replay, message->dest, exit_ns, &ns))
         return 0;
     return ns + rfn_cursor_off_ns(leaving->at->cursor);
 }
@@ -176,6 +176,6 @@ bool rfn_stays_for_receivers(struct rfn_leaving *leaving)
         of->stays = 0;
         return false;
     }
-    return rfn_replay_ask_again(pass->match.replay, leaving->stream, until_ns(leaving)) &&
+    return rfn_event_order_ask_again(pass->match.replay, leaving->stream, until_ns(leaving)) &&
            stay_from(pass, of, 0);
 }

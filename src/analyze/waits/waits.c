@@ -95,9 +95,9 @@ static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_st
 }
 
 static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
-                    const struct rfn_replay_stream *at)
+                    const struct rfn_event_order_stream *at)
 {
-    int64_t from = at->first ? rfn_replay_start_ns(pass->match.replay) : at->before_ns;
+    int64_t from = at->first ? rfn_event_order_start_ns(pass->match.replay) : at->before_ns;
     int64_t gap = at->enter_ns - from;
     if (gap <= 0)
         return 0;
@@ -116,7 +116,7 @@ static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_re
 
 /* An event that has waited for nothing leaves in its enter. */
 static inline int leave_at_once(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
-                                uint32_t number, const struct rfn_replay_stream *at)
+                                uint32_t number, const struct rfn_event_order_stream *at)
 {
     int64_t ns = at->exit_ns - at->enter_ns;
     if (at->record->polls > 1 || stream->polled_ns || at->record->failed_poll) {
@@ -130,7 +130,7 @@ static inline int leave_at_once(struct rfn_wait_pass *pass, struct rfn_wait_stre
 }
 
 /* An event enters, of which nothing is known beforehand but its signature. */
-static int enters(struct rfn_match *match, uint32_t number, const struct rfn_replay_stream *at)
+static int enters(struct rfn_match *match, uint32_t number, const struct rfn_event_order_stream *at)
 {
     struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
     struct rfn_wait_stream *stream = &pass->streams[number];
@@ -155,7 +155,8 @@ static int enters(struct rfn_match *match, uint32_t number, const struct rfn_rep
     return 0;
 }
 
-static int entered(struct rfn_match *match, uint32_t number, const struct rfn_replay_stream *at)
+static int entered(struct rfn_match *match, uint32_t number,
+                   const struct rfn_event_order_stream *at)
 {
     struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
     struct rfn_wait_stream *stream = &pass->streams[number];
@@ -166,7 +167,7 @@ static int entered(struct rfn_match *match, uint32_t number, const struct rfn_re
     return leave_at_once(pass, stream, number, at);
 }
 
-static int enter(void *context, uint32_t number, struct rfn_replay_stream *at)
+static int enter(void *context, uint32_t number, struct rfn_event_order_stream *at)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
@@ -183,7 +184,7 @@ static int enter(void *context, uint32_t number, struct rfn_replay_stream *at)
 
 /* What iterations do to requests is learned in a loop's first batch. Other threads of a process may
  * do something to its requests. */
-static int begin_batch(void *context, uint32_t number, const struct rfn_replay_stream *at)
+static int begin_batch(void *context, uint32_t number, const struct rfn_event_order_stream *at)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
@@ -195,7 +196,7 @@ static int begin_batch(void *context, uint32_t number, const struct rfn_replay_s
     return rfn_pass_begin_loop(stream, at->batch);
 }
 
-static int end_batch(void *context, uint32_t number, const struct rfn_replay_stream *at)
+static int end_batch(void *context, uint32_t number, const struct rfn_event_order_stream *at)
 {
     struct rfn_wait_pass *pass = context;
     pass->streams[number].loop = NULL;
@@ -236,7 +237,7 @@ static int make_steps(struct rfn_wait_pass *pass, const struct rfn_waits_options
     RFN_TRY(rfn_steps_init(pass->steps, pass->match.archive, &criterion, options->all_steps,
                            &pass->activities));
     for (uint32_t i = 0; i < pass->steps->n_streams; i++) {
-        const struct rfn_replay_stream *stream = rfn_replay_stream(pass->match.replay, i);
+        const struct rfn_event_order_stream *stream = rfn_event_order_stream(pass->match.replay, i);
         if (stream->open)
             RFN_TRY(rfn_steps_open(pass->steps, pass->match.archive, i, stream->cursor));
     }
@@ -259,15 +260,15 @@ static int init_streams(struct rfn_wait_pass *pass)
 static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double), void *context)
 {
     const struct rfn_archive *archive = pass->match.archive;
-    const struct rfn_replay_hooks hooks = {.enter = enter,
-                                           .leave = rfn_pass_leave,
-                                           .begin_batch = begin_batch,
-                                           .end_batch = end_batch,
-                                           .end = end,
-                                           .ahead = ahead,
-                                           .progress = progress,
-                                           .context = pass,
-                                           .progress_context = context};
+    const struct rfn_event_order_hooks hooks = {.enter = enter,
+                                                .leave = rfn_pass_leave,
+                                                .begin_batch = begin_batch,
+                                                .end_batch = end_batch,
+                                                .end = end,
+                                                .ahead = ahead,
+                                                .progress = progress,
+                                                .context = pass,
+                                                .progress_context = context};
     pass->match.hooks = (struct rfn_match_consumer){.stream_size = sizeof *pass->streams,
                                                     .symbol_size = sizeof(struct rfn_wait_symbol),
                                                     .symbol = new_symbol,
@@ -287,7 +288,7 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
     pass->waits->n_ranks = pass->match.n_ranks;
     pass->waits->times = rfn_archive_run(archive)->times;
     rfn_tally_init(&pass->tally, pass->match.n_ranks);
-    pass->turn_ns = rfn_replay_turn_ns(pass->match.replay);
+    pass->turn_ns = rfn_event_order_turn_ns(pass->match.replay);
     return 0;
 }
 
@@ -360,7 +361,7 @@ static int finish_critical(struct rfn_wait_pass *pass)
             .mean_ns = mean,
             .imbalance_ns = (double)chain->ns[i] - mean};
     }
-    waits->critical_rank = rfn_replay_stream(pass->match.replay, pass->last.stream)->rank;
+    waits->critical_rank = rfn_event_order_stream(pass->match.replay, pass->last.stream)->rank;
     qsort(waits->critical, waits->n_critical, sizeof *waits->critical, by_time);
     return 0;
 }
@@ -383,7 +384,7 @@ static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *op
         rfn_steps_end(pass->steps);
         RFN_TRY(rfn_behaviour_of(pass->match.archive, pass->steps, options->behaviour));
     }
-    waits->unreadable = rfn_replay_lost(pass->match.replay, &waits->error, &waits->diag);
+    waits->unreadable = rfn_event_order_lost(pass->match.replay, &waits->error, &waits->diag);
     if (pass->last.any && waits->times)
         RFN_TRY(finish_critical(pass));
     RFN_TRY(rfn_tally_finish(&pass->tally, &pass->activities, &pass->delays, waits));
@@ -408,7 +409,7 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
     if (!error)
         error = make_steps(&pass, options);
     if (!error)
-        error = rfn_replay_run(pass.match.replay);
+        error = rfn_event_order_run(pass.match.replay);
     if (!error)
         error = finish(&pass, options);
     if (error < 0) {

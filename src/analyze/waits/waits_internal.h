@@ -106,7 +106,7 @@ struct rfn_last_exit {
 struct rfn_leaving {
     struct rfn_wait_pass *pass;
     struct rfn_wait_stream *of;
-    const struct rfn_replay_stream *at;
+    const struct rfn_event_order_stream *at;
     uint32_t stream;
     struct rfn_wait wait;  /* the longest */
     struct rfn_wait after; /* what follows it: at the root of N x 1, for the last one */
@@ -163,12 +163,12 @@ void rfn_pass_release_loop(struct rfn_wait_loop *loop);
 /* The current event of the batch, which has entered without having been found simple, is looked at;
  * before: the site of the event before it. */
 void rfn_pass_learn(const struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
-                    const struct rfn_replay_stream *at, uint32_t before);
+                    const struct rfn_event_order_stream *at, uint32_t before);
 /* Events of the batch from the current one on enter in the short way, as long as they are simple,
  * and leave as long as they wait for nothing. RFN_REPLAY_LEFT: all that have entered have left; 0:
  * the current one awaits something, or, if not *entered, is not simple. RFN_E_NOMEM. */
 int rfn_pass_enter_loop(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t number,
-                        struct rfn_replay_stream *at, bool *entered);
+                        struct rfn_event_order_stream *at, bool *entered);
 
 /* The innermost region that a stream is in, or RFN_NO_REGION. */
 static inline uint32_t rfn_pass_region(const struct rfn_wait_stream *stream)
@@ -177,15 +177,17 @@ static inline uint32_t rfn_pass_region(const struct rfn_wait_stream *stream)
 }
 
 /* call_exit.c: hooks of the replay and of matching.h. */
-int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_replay_stream *at, bool forced);
-bool rfn_pass_arrived(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at);
-int rfn_pass_leaves(struct rfn_match *match, uint32_t stream, const struct rfn_replay_stream *at,
-                    const struct rfn_wait *at_window);
+int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_event_order_stream *at,
+                   bool forced);
+bool rfn_pass_arrived(struct rfn_match *match, uint32_t stream,
+                      const struct rfn_event_order_stream *at);
+int rfn_pass_leaves(struct rfn_match *match, uint32_t stream,
+                    const struct rfn_event_order_stream *at, const struct rfn_wait *at_window);
 int rfn_pass_late(struct rfn_match *match, struct rfn_receive *receive);
 /* Most calls of loops have not waited, and there is not more to them. 1: it was such a call, and
  * has left; 0: it is as it was. RFN_E_NOMEM. */
 int rfn_pass_leave_at_once(struct rfn_wait_pass *pass, struct rfn_wait_stream *of, uint32_t stream,
-                           const struct rfn_replay_stream *at);
+                           const struct rfn_event_order_stream *at);
 /* The event is over; the last of all events ends the critical path. */
 static inline void rfn_pass_over(struct rfn_wait_pass *pass, struct rfn_wait_stream *of,
                                  uint32_t stream, int64_t exit_ns)
@@ -211,7 +213,7 @@ struct rfn_wait rfn_late_receiver(struct rfn_leaving *leaving, const struct rfn_
 /* When all that the call awaited is measured: what is doubtful counts, or not. */
 void rfn_settle_doubt(struct rfn_leaving *leaving);
 /* Where times are reduced, before anything is measured: whether the event is to be shown again
- * (rfn_replay_ask_again), as receives may be posted a little later than the call ends. */
+ * (rfn_event_order_ask_again), as receives may be posted a little later than the call ends. */
 bool rfn_stays_for_receivers(struct rfn_leaving *leaving);
 /* A message that the stream stays for is taken: whether it does not stay on, for another one. */
 bool rfn_pass_wakes(struct rfn_match *match, uint32_t stream);

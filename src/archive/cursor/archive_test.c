@@ -474,10 +474,10 @@ static void test_clock(void **state)
         }
         rfn_buf_u64(&bytes, pairs[0][0]);
         const struct rfn_payload payload = {.data = bytes.data, .size = bytes.size};
-        struct rfn_scan scan;
+        struct rfn_payload_reader scan;
         struct rfn_clock clock;
         uint64_t flags;
-        rfn_scan_begin(&scan, &payload);
+        rfn_payload_reader_begin(&scan, &payload);
         assert_null(rfn_clock_read(&clock, &flags, &scan));
         assert_true(flags == RFN_TIMING_TIMES && clock.realtime_offset == 77);
         struct rfn_clock_place place = {0};
@@ -927,7 +927,7 @@ static void damage_values(struct rfn_buf *file, size_t at)
     XXH3_64bits_reset(&state);
     XXH3_64bits_update(&state, header, RFN_CHUNK_SUMMED_BYTES);
     XXH3_64bits_update(&state, stored, (size_t)entry->stored_size);
-    rfn_store_64(header + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&state));
+    rfn_representative_store_64(header + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&state));
     rfn_archive_close(archive);
 }
 

@@ -116,8 +116,8 @@ static void fill_inputs(const struct rfn_cursor *cursor, const struct rfn_symbol
         if (symbol->moved >> i & 1)
             continue;
         if (rfn_symbol_in_places(symbol, function, i))
-            in[i] = rfn_member_word(member.table, place++, member.place,
-                                    kind == RFN_KIND_RANK ? reference : cursor->rank);
+            in[i] = rfn_rank_param(member.table, place++, member.place,
+                                   kind == RFN_KIND_RANK ? reference : cursor->rank);
         else
             in[i] = kind == RFN_KIND_COMM && symbol->in[i] >= 0 ? cursor->comms[symbol->in[i]]
                                                                 : symbol->in[i];
@@ -349,7 +349,7 @@ static int read_sources(struct rfn_cursor *cursor, struct rfn_symbol_state *stat
 /* What the event behind the next one will take, as long as it is in the same loop: mostly right. */
 static inline void prefetch(const struct rfn_cursor *cursor)
 {
-    const struct rfn_walk_frame *frame = &cursor->walk.frames[cursor->walk.depth - 1];
+    const struct rfn_structure_walk_frame *frame = &cursor->walk.frames[cursor->walk.depth - 1];
     const uint32_t *node = frame->end - frame->node > 1 ? frame->node + 1 : frame->body;
     if (rfn_node_is_loop(*node))
         return;
@@ -375,10 +375,10 @@ static int deliver_seldom(struct rfn_cursor *cursor, struct rfn_symbol_state *st
     struct rfn_record *record = &state->record;
     struct rfn_recreated event;
     if (cuts) {
-        rfn_walk_place(&cursor->walk, cuts->marked
-                                          ? rfn_symbol_mark(&cursor->archive->dictionary,
-                                                            cursor->parts.structure, record->symbol)
-                                          : RFN_MARK_NONE);
+        rfn_structure_walk_place(
+            &cursor->walk, cuts->marked ? rfn_symbol_mark(&cursor->archive->dictionary,
+                                                          cursor->parts.structure, record->symbol)
+                                        : RFN_MARK_NONE);
         record->begins = cuts->place.begins;
         record->context = cuts->place.context;
     }
@@ -424,7 +424,7 @@ static int next(struct rfn_cursor *cursor, const struct rfn_record **record)
 {
     uint32_t symbol;
     const struct rfn_payload *values = &cursor->parts.values->payload;
-    int more = rfn_walk_next(&cursor->walk, &symbol);
+    int more = rfn_structure_walk_next(&cursor->walk, &symbol);
     if (__builtin_expect(more > 0, 1))
         return deliver(cursor, symbol, record);
     if (more < 0)
@@ -521,10 +521,10 @@ static int make_tables(struct rfn_cursor *cursor, struct rfn_diag *diag)
     cursor->symbols = calloc(structure->n_symbols + (size_t)1, sizeof(struct rfn_symbol_state *));
     cursor->batches.plans = calloc(structure->n_loops + (size_t)1, sizeof *cursor->batches.plans);
     if (!cursor->comms || !cursor->symbols || !cursor->batches.plans ||
-        rfn_walk_open(&cursor->walk, structure, cursor->parts.values) < 0)
+        rfn_structure_walk_open(&cursor->walk, structure, cursor->parts.values) < 0)
         return rfn_archive_no_memory(cursor->archive, diag);
     for (uint32_t i = 0; i < structure->n_comms; i++)
-        cursor->comms[i] = rfn_member_word(cursor->parts.places, structure->n_places + i, place, 0);
+        cursor->comms[i] = rfn_rank_param(cursor->parts.places, structure->n_places + i, place, 0);
     return 0;
 }
 
@@ -559,7 +559,7 @@ int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct r
 
 int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag)
 {
-    if (rfn_walk_cut(&cursor->walk, &cursor->archive->dictionary, min_calls) < 0)
+    if (rfn_structure_walk_cut(&cursor->walk, &cursor->archive->dictionary, min_calls) < 0)
         return rfn_archive_no_memory(cursor->archive, diag);
     cursor->seldom = true;
     return 0;
@@ -584,7 +584,7 @@ int rfn_cursor_show_calls(const struct rfn_cursor *cursor,
                           int (*show)(void *context, const struct rfn_context_call *call),
                           void *context)
 {
-    return rfn_walk_show_calls(&cursor->walk, show, context);
+    return rfn_structure_walk_show_calls(&cursor->walk, show, context);
 }
 
 /* ---- closing ---- */
@@ -615,7 +615,7 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
     free(cursor->batches.plans);
     free(cursor->batches.times);
     rfn_list_reader_free(cursor->lists);
-    rfn_walk_close(&cursor->walk);
+    rfn_structure_walk_close(&cursor->walk);
     free(cursor->symbols);
     free(cursor->passed);
     free(cursor->comms);
@@ -773,7 +773,7 @@ static int finish(struct rfn_cursor *cursor)
 {
     for (uint32_t i = 0; i < cursor->parts.structure->n_symbols; i++)
         RFN_TRY(finish_symbol(cursor, i));
-    if (rfn_walk_finish(&cursor->walk) < 0)
+    if (rfn_structure_walk_finish(&cursor->walk) < 0)
         return rfn_cursor_fault_in(cursor, &cursor->parts.values->payload, cursor->walk.fault);
     if (cursor->representatives && rfn_representatives_finish(cursor->representatives) < 0)
         return rfn_cursor_segment_failed(cursor);

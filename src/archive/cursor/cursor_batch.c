@@ -90,7 +90,7 @@ static uint64_t least(uint64_t a, uint64_t b)
  * no time mark lies in front of any of their events. */
 static uint64_t trips_at_once(const struct rfn_cursor *cursor, const struct rfn_batch_plan *plan)
 {
-    const struct rfn_walk *walk = &cursor->walk;
+    const struct rfn_structure_walk *walk = &cursor->walk;
     uint64_t since_mark = walk->index & cursor->marks.mask;
     const uint64_t end = least(cursor->events, cursor->clock.last);
     uint64_t events = walk->index < end ? least(BATCH_EVENTS, end - walk->index) : 0;
@@ -168,7 +168,7 @@ static uint64_t fill_batch(struct rfn_cursor *cursor, const struct rfn_batch_pla
 static void begin_batch(struct rfn_cursor *cursor, const struct rfn_batch_plan *plan,
                         uint64_t trips)
 {
-    struct rfn_walk *walk = &cursor->walk;
+    struct rfn_structure_walk *walk = &cursor->walk;
     struct rfn_batch *batch = &cursor->batches.batch;
     batch->loop = (uint32_t)(plan - cursor->batches.plans);
     batch->width = plan->width;
@@ -186,9 +186,9 @@ static void begin_batch(struct rfn_cursor *cursor, const struct rfn_batch_plan *
         rfn_supply_take(&state->durations, trips - ready);
     }
     if (plan->whole)
-        rfn_walk_skip_trips(walk, trips, plan->width);
+        rfn_structure_walk_skip_trips(walk, trips, plan->width);
     else
-        rfn_walk_skip_run(walk, plan->width);
+        rfn_structure_walk_skip_run(walk, plan->width);
     if (!walk->cuts)
         return;
     const struct rfn_stretch *stretch = &walk->frames[walk->depth - 1].stretch;
@@ -200,7 +200,7 @@ static void begin_batch(struct rfn_cursor *cursor, const struct rfn_batch_plan *
  * cursor has failed. */
 static struct rfn_batch_plan *plan_here(struct rfn_cursor *cursor)
 {
-    const struct rfn_walk_frame *frame = &cursor->walk.frames[cursor->walk.depth - 1];
+    const struct rfn_structure_walk_frame *frame = &cursor->walk.frames[cursor->walk.depth - 1];
     if (cursor->walk.depth == 1)
         return NULL;
     struct rfn_batch_plan *plan = &cursor->batches.plans[frame->loop];
@@ -229,7 +229,7 @@ int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
     const struct rfn_cuts *cuts = cursor->walk.cuts;
     if (!cursor->times || !cursor->has_timing || cursor->timing.volume || (cuts && cuts->marked))
         return 0;
-    int more = rfn_walk_find(&cursor->walk);
+    int more = rfn_structure_walk_find(&cursor->walk);
     if (more < 0)
         rfn_cursor_fault_in(cursor, &cursor->parts.values->payload, cursor->walk.fault);
     struct rfn_batch_plan *plan = more > 0 ? plan_here(cursor) : NULL;

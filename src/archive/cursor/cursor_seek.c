@@ -95,8 +95,9 @@ static int begin_at(struct rfn_cursor *cursor, uint64_t event, uint64_t mark)
     if (!cursor->passed)
         return rfn_cursor_no_memory(cursor);
     memset(cursor->passed, 0, structure->n_symbols * sizeof *cursor->passed);
-    rfn_walk_restart(&cursor->walk);
-    if (rfn_walk_pass(&cursor->walk, &cursor->archive->dictionary, event, cursor->passed) < 0)
+    rfn_structure_walk_restart(&cursor->walk);
+    if (rfn_structure_walk_pass(&cursor->walk, &cursor->archive->dictionary, event,
+                                cursor->passed) < 0)
         return rfn_cursor_fault_in(cursor, &cursor->parts.values->payload, cursor->walk.fault);
     cursor->clock.last_exit = cursor->timing.clock.start;
     cursor->marks = first_mark(cursor);

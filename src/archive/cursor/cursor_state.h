@@ -117,7 +117,7 @@ struct rfn_cursor {
         uint64_t mask;   /* numbers of marked events have none of these bits */
         bool begins;     /* the next event begins at its mark: the one before was not read */
     } marks;
-    struct rfn_walk walk;              /* in the structure; counts the events */
+    struct rfn_structure_walk walk;    /* in the structure; counts the events */
     int64_t *comms;                    /* archive numbers by local number */
     struct rfn_symbol_state **symbols; /* NULL: has not occurred since the cursor was moved */
     uint64_t *passed;                  /* per symbol: how often it did before; NULL: never moved */

@@ -51,7 +51,7 @@ struct executed {
 
 struct rfn_representatives {
     struct rfn_representatives_of of;
-    struct rfn_walk walk;
+    struct rfn_structure_walk walk;
     struct symbol_columns **symbols; /* NULL: has not been in a new segment */
     struct context **contexts;       /* NULL: has not been executed */
     struct rfn_column_cursor top;    /* corrections of segments of the top */
@@ -195,14 +195,14 @@ static int walk_failed(struct rfn_representatives *of)
 /* Walks on to the next event, if there is one. */
 static int look_ahead(struct rfn_representatives *of)
 {
-    int more = rfn_walk_next(&of->walk, &of->ahead_symbol);
+    int more = rfn_structure_walk_next(&of->walk, &of->ahead_symbol);
     if (more < 0)
         return walk_failed(of);
     of->ahead = more;
     if (!more)
         return 0;
-    rfn_walk_place(&of->walk,
-                   rfn_symbol_mark(of->of.dictionary, of->of.structure, of->ahead_symbol));
+    rfn_structure_walk_place(
+        &of->walk, rfn_symbol_mark(of->of.dictionary, of->of.structure, of->ahead_symbol));
     of->walk.index++;
     return 0;
 }
@@ -525,8 +525,8 @@ int rfn_representatives_open(const struct rfn_representatives_of *what,
     of->contexts = calloc(what->reduced->n_contexts + (size_t)1, sizeof(struct context *));
     if (!of->symbols || !of->contexts)
         return failed(of, rfn_out_of_memory);
-    if (rfn_walk_open(&of->walk, structure, what->values) < 0 ||
-        rfn_walk_cut_at(&of->walk, what->reduced->cuts) < 0)
+    if (rfn_structure_walk_open(&of->walk, structure, what->values) < 0 ||
+        rfn_structure_walk_cut_at(&of->walk, what->reduced->cuts) < 0)
         return walk_failed(of);
     of->reached.last = what->timing->clock.start;
     of->predicted = of->reached.last + what->reduced->first;
@@ -553,7 +553,7 @@ void rfn_representatives_close(struct rfn_representatives *of)
         free(context);
     }
     rfn_column_close(&of->top);
-    rfn_walk_close(&of->walk);
+    rfn_structure_walk_close(&of->walk);
     free(of->symbols);
     free(of->contexts);
     for (int i = 0; i < 2; i++) {

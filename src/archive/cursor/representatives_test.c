@@ -629,7 +629,7 @@ static void flip(struct rfn_buf *file, const struct rfn_toc_entry *entry, size_t
     XXH3_64bits_reset(&state);
     XXH3_64bits_update(&state, header, RFN_CHUNK_SUMMED_BYTES);
     XXH3_64bits_update(&state, stored, (size_t)entry->stored_size);
-    rfn_store_64(header + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&state));
+    rfn_representative_store_64(header + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&state));
 }
 
 /* Any other byte gives other times or an error; what the error says depends not on how it is read.
@@ -645,7 +645,7 @@ static void test_bytes(void **state)
         struct rfn_archive *archive = open_bytes(&file, 0);
         struct rfn_toc_entry entry =
             archive->chunks
-                .entries[together ? rfn_profiles_find(&archive->chunks, 0)
+                .entries[together ? rfn_time_set_table_find(&archive->chunks, 0)
                                   : rfn_chunks_find(&archive->chunks, RFN_CHUNK_PROFILE, 0)];
         rfn_archive_close(archive);
         unsigned refused = 0;

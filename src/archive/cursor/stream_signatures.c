@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-int rfn_call_letters_init(struct rfn_call_letters *letters, const struct rfn_archive *archive,
-                          enum rfn_path_form form)
+int rfn_call_hashes_init(struct rfn_call_hashes *letters, const struct rfn_archive *archive,
+                         enum rfn_path_form form)
 {
-    *letters = (struct rfn_call_letters){.archive = archive, .form = form};
+    *letters = (struct rfn_call_hashes){.archive = archive, .form = form};
     letters->of_paths = calloc(archive->dictionary.n_paths + (size_t)1, sizeof *letters->of_paths);
     return letters->of_paths ? 0 : RFN_E_NOMEM;
 }
 
-void rfn_call_letters_release(struct rfn_call_letters *letters)
+void rfn_call_hashes_release(struct rfn_call_hashes *letters)
 {
     free(letters->of_paths);
 }
@@ -45,7 +45,7 @@ static uint64_t frames_key(const struct rfn_archive *archive, uint32_t number, b
     return hash;
 }
 
-uint64_t rfn_call_letter(struct rfn_call_letters *letters, uint32_t function, uint32_t path)
+uint64_t rfn_call_hash(struct rfn_call_hashes *letters, uint32_t function, uint32_t path)
 {
     uint64_t *key = &letters->of_paths[path];
     const char *name = rfn_archive_function(letters->archive, function)->name;
@@ -71,7 +71,7 @@ static int open_trips(void *context, uint32_t loop, struct rfn_column_cursor *cu
                               cursor);
 }
 
-int rfn_call_signature(struct rfn_call_letters *letters, const struct rfn_structure *structure,
+int rfn_call_signature(struct rfn_call_hashes *letters, const struct rfn_structure *structure,
                        const struct rfn_values *values, uint64_t events,
                        struct rfn_path_limits *limits, uint64_t *signature)
 {
@@ -90,7 +90,7 @@ int rfn_call_signature(struct rfn_call_letters *letters, const struct rfn_struct
     for (uint32_t i = 0; i < structure->n_symbols && !error; i++) {
         const struct rfn_symbol_info *symbol = &structure->symbols[i];
         if (rfn_call_counts(letters->archive, symbol))
-            of_symbols[i] = rfn_call_letter(letters, symbol->function, symbol->path);
+            of_symbols[i] = rfn_call_hash(letters, symbol->function, symbol->path);
     }
     for (uint32_t i = 0; i < structure->n_loops && !error; i++)
         loops[i] = (struct rfn_path_nodes){structure->loops[i].nodes, structure->loops[i].n};
@@ -108,7 +108,7 @@ static uint64_t stored_signature(const struct rfn_archive *archive, uint32_t str
     return (uint64_t)rfn_stream_word(archive, RFN_WORD_SIGNATURE, stream);
 }
 
-uint64_t rfn_join_signatures(uint64_t before, uint64_t next)
+uint64_t rfn_archive_merge_signatures(uint64_t before, uint64_t next)
 {
     const uint64_t words[] = {before, next};
     return rfn_hash_bytes(words, sizeof words);
@@ -131,7 +131,7 @@ static const struct rfn_path_limits check_limits = {
     .steps = 1 << 22, .letters = 1 << 20, .work = 1 << 22};
 
 /* Signs a stream. RFN_E_RANGE: that is too much. */
-static int sign_stream(struct rfn_call_letters *letters, uint32_t stream, uint64_t *signature,
+static int sign_stream(struct rfn_call_hashes *letters, uint32_t stream, uint64_t *signature,
                        struct rfn_diag *diag)
 {
     const struct rfn_archive *archive = letters->archive;
@@ -153,7 +153,7 @@ static int sign_stream(struct rfn_call_letters *letters, uint32_t stream, uint64
  */
 int rfn_archive_check_signatures(const struct rfn_archive *archive, struct rfn_diag *diag)
 {
-    struct rfn_call_letters letters;
+    struct rfn_call_hashes letters;
     size_t n_sets = archive->n_value_sets + (size_t)1;
     uint64_t *stored = calloc(n_sets, 2 * sizeof *stored + 3 * sizeof(uint32_t) + sizeof(bool));
     if (!stored)
@@ -162,7 +162,7 @@ int rfn_archive_check_signatures(const struct rfn_archive *archive, struct rfn_d
     uint32_t *streams = (uint32_t *)(right + n_sets), n = 0;
     uint32_t *first_stored = streams + n_sets, *first_right = first_stored + n_sets;
     bool *seen = (bool *)(first_right + n_sets);
-    int error = rfn_call_letters_init(&letters, archive, RFN_PATHS_ELASTIC);
+    int error = rfn_call_hashes_init(&letters, archive, RFN_PATHS_ELASTIC);
     for (uint32_t i = 0; i < archive->n_streams && !error; i++) {
         uint32_t set = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, i);
         if (stored_signature(archive, i) == RFN_UNSIGNED || seen[set])
@@ -185,7 +185,7 @@ int rfn_archive_check_signatures(const struct rfn_archive *archive, struct rfn_d
                 "%s: stream %" PRIu32 ": its signature in STREAMS is not that of its calls",
                 archive->chunks.path, streams[i]);
     }
-    rfn_call_letters_release(&letters);
+    rfn_call_hashes_release(&letters);
     free(stored);
     return error;
 }

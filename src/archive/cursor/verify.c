@@ -73,7 +73,7 @@ static bool is_time_set(const struct rfn_archive *archive, uint64_t id)
 /* Whether nothing else has the times of what is in a PROFILES. */
 static bool profiles_belong(const struct rfn_archive *archive, const struct rfn_toc_entry *entry)
 {
-    uint32_t first = rfn_profiles_first(entry->id), end = rfn_profiles_end(entry->id);
+    uint32_t first = rfn_time_set_table_first(entry->id), end = rfn_time_set_table_end(entry->id);
     if (!is_time_set(archive, first) || first >= end || end > archive->n_streams)
         return false;
     for (uint32_t i = first; i < end; i++) {

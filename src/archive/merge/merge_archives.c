@@ -20,12 +20,12 @@ static uint32_t rank_of(const struct rfn_archive *archive, uint32_t stream)
 
 static int compare_inputs(const void *left, const void *right)
 {
-    const struct rfn_join_input *a = left, *b = right;
+    const struct rfn_archive_merge_input *a = left, *b = right;
     return a->lowest_rank < b->lowest_rank ? -1 : a->lowest_rank > b->lowest_rank;
 }
 
 /* Archives of which nothing is kept are not looked at any more. */
-static int list_inputs(struct rfn_joining *joining, const struct rfn_archive *const *archives,
+static int list_inputs(struct rfn_archive_merge *joining, const struct rfn_archive *const *archives,
                        size_t n, const struct rfn_rank_choice *choice)
 {
     uint64_t n_streams = 0;
@@ -33,7 +33,7 @@ static int list_inputs(struct rfn_joining *joining, const struct rfn_archive *co
     if (!joining->inputs)
         return RFN_E_NOMEM;
     for (size_t i = 0; i < n; i++) {
-        struct rfn_join_input *input = &joining->inputs[joining->n_inputs];
+        struct rfn_archive_merge_input *input = &joining->inputs[joining->n_inputs];
         uint32_t kept = 0;
         for (uint32_t k = archives[i]->n_streams; k-- > 0;) {
             uint32_t rank = rank_of(archives[i], k);
@@ -58,7 +58,7 @@ static int list_inputs(struct rfn_joining *joining, const struct rfn_archive *co
 
 static int compare_streams(const void *left, const void *right)
 {
-    const struct rfn_join_stream *a = left, *b = right;
+    const struct rfn_archive_merge_stream *a = left, *b = right;
     if (a->rank != b->rank)
         return a->rank < b->rank ? -1 : 1;
     if (a->input != b->input)
@@ -67,14 +67,14 @@ static int compare_streams(const void *left, const void *right)
 }
 
 /* Lists those that are kept, and gives each input their new numbers by old ones. */
-static int list_streams(struct rfn_joining *joining, const struct rfn_rank_choice *choice)
+static int list_streams(struct rfn_archive_merge *joining, const struct rfn_rank_choice *choice)
 {
     uint32_t n = 0;
     joining->streams = calloc(joining->n_streams + (size_t)1, sizeof *joining->streams);
     if (!joining->streams)
         return RFN_E_NOMEM;
     for (uint32_t i = 0; i < joining->n_inputs; i++) {
-        struct rfn_join_input *input = &joining->inputs[i];
+        struct rfn_archive_merge_input *input = &joining->inputs[i];
         const uint32_t n_all = input->archive->n_streams;
         input->streams = malloc((n_all + (size_t)1) * sizeof *input->streams);
         if (!input->streams)
@@ -83,19 +83,19 @@ static int list_streams(struct rfn_joining *joining, const struct rfn_rank_choic
             uint32_t rank = rank_of(input->archive, k);
             input->streams[k] = RFN_JOIN_NONE;
             if (keeps(choice, rank))
-                joining->streams[n++] = (struct rfn_join_stream){
+                joining->streams[n++] = (struct rfn_archive_merge_stream){
                     .input = i, .stream = k, .rank = rank};
         }
     }
     qsort(joining->streams, n, sizeof *joining->streams, compare_streams);
     for (uint32_t i = 0; i < n; i++) {
-        const struct rfn_join_stream *stream = &joining->streams[i];
+        const struct rfn_archive_merge_stream *stream = &joining->streams[i];
         joining->inputs[stream->input].streams[stream->stream] = i;
         if (i > 0 && stream->rank == stream[-1].rank && stream->input != stream[-1].input)
             return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, (int)stream->rank,
                             "rank %u is in two archives: %s and %s", stream->rank,
-                            rfn_join_archive(joining, i - 1)->chunks.path,
-                            rfn_join_archive(joining, i)->chunks.path);
+                            rfn_archive_merge_archive(joining, i - 1)->chunks.path,
+                            rfn_archive_merge_archive(joining, i)->chunks.path);
     }
     return 0;
 }
@@ -103,7 +103,8 @@ static int list_streams(struct rfn_joining *joining, const struct rfn_rank_choic
 /* ---- DEFINITIONS ---- */
 
 /* DEFINITIONS are read a second time here; what else was read refers to what they were then. */
-static int unpack_definitions(struct rfn_joining *joining, struct rfn_join_input *input)
+static int unpack_definitions(struct rfn_archive_merge *joining,
+                              struct rfn_archive_merge_input *input)
 {
     const struct rfn_chunks *chunks = &input->archive->chunks;
     const struct rfn_dictionary *opened = &input->archive->dictionary;
@@ -135,7 +136,7 @@ static int unpack_definitions(struct rfn_joining *joining, struct rfn_join_input
     return error;
 }
 
-static int add_definitions(struct rfn_joining *joining)
+static int add_definitions(struct rfn_archive_merge *joining)
 {
     const struct rfn_source_finder finder = {&joining->sources, rfn_known_sources_find};
     struct rfn_rope payload = RFN_ROPE_INIT;
@@ -151,17 +152,17 @@ static int add_definitions(struct rfn_joining *joining)
 /* Streams of a value set have one signature, which one of them having it is enough for. Where
  * archives have several for one set they were not made alike: none of them can be compared with
  * those of other archives, and no stream has one. */
-static int join_signatures(struct rfn_joining *joining)
+static int join_signatures(struct rfn_archive_merge *joining)
 {
     size_t n = joining->merge.streams.of[RFN_KIND_OF_VALUES].n;
-    joining->signatures = rfn_stream_kinds_signatures(&joining->merge.streams);
+    joining->signatures = rfn_stream_classes_signatures(&joining->merge.streams);
     if (!joining->signatures)
         return RFN_E_NOMEM;
     bool alike = true;
     for (uint32_t i = 0; i < joining->n_streams && alike; i++) {
-        const struct rfn_join_stream *stream = &joining->streams[i];
-        uint64_t old = (uint64_t)rfn_stream_word(rfn_join_archive(joining, i), RFN_WORD_SIGNATURE,
-                                                 stream->stream);
+        const struct rfn_archive_merge_stream *stream = &joining->streams[i];
+        uint64_t old = (uint64_t)rfn_stream_word(rfn_archive_merge_archive(joining, i),
+                                                 RFN_WORD_SIGNATURE, stream->stream);
         alike = old == RFN_UNSIGNED || old == joining->signatures[stream->set];
     }
     for (size_t set = 0; set < n && !alike; set++)
@@ -171,10 +172,10 @@ static int join_signatures(struct rfn_joining *joining)
 
 static int64_t word_of(const void *context, enum rfn_stream_word word, uint32_t number)
 {
-    const struct rfn_joining *joining = context;
-    const struct rfn_join_together *together = &joining->together;
-    const struct rfn_join_stream *stream = &joining->streams[number];
-    const struct rfn_join_input *input = &joining->inputs[stream->input];
+    const struct rfn_archive_merge *joining = context;
+    const struct rfn_archive_merge_together *together = &joining->together;
+    const struct rfn_archive_merge_stream *stream = &joining->streams[number];
+    const struct rfn_archive_merge_input *input = &joining->inputs[stream->input];
     int64_t old = rfn_stream_word(input->archive, word, stream->stream);
     switch (word) {
     case RFN_WORD_GROUP:
@@ -184,31 +185,31 @@ static int64_t word_of(const void *context, enum rfn_stream_word word, uint32_t 
     case RFN_WORD_SIGNATURE:
         return (int64_t)joining->signatures[stream->set];
     case RFN_WORD_TIMES:
-        return rfn_join_time_set(joining, number);
+        return rfn_archive_merge_time_set(joining, number);
     case RFN_WORD_HOST:
-        return rfn_join_number(joining, input, RFN_DEFINITION_HOST, (uint64_t)old);
+        return rfn_archive_merge_number(joining, input, RFN_DEFINITION_HOST, (uint64_t)old);
     default:
         return old;
     }
 }
 
-int rfn_join_add_streams(struct rfn_joining *joining, struct rfn_rewrite *rewrite)
+int rfn_archive_merge_add_streams(struct rfn_archive_merge *joining, struct rfn_rewrite *rewrite)
 {
     return rfn_rewrite_add_streams(rewrite, joining->n_streams, word_of, joining);
 }
 
 /* ---- META ---- */
 
-static const struct rfn_run_reduction *reduction_of(const struct rfn_join_input *input)
+static const struct rfn_run_reduction *reduction_of(const struct rfn_archive_merge_input *input)
 {
     return &rfn_archive_run(input->archive)->reduction;
 }
 
 /* Whether another part of the same archive was counted before: both speak of more streams than are
  * here, and say the same of them. */
-static bool is_counted(const struct rfn_joining *joining, size_t i)
+static bool is_counted(const struct rfn_archive_merge *joining, size_t i)
 {
-    const struct rfn_join_input *input = &joining->inputs[i];
+    const struct rfn_archive_merge_input *input = &joining->inputs[i];
     const struct rfn_run_reduction *a = reduction_of(input);
     for (size_t k = 0; k < i && a->streams > input->archive->n_streams; k++) {
         const struct rfn_run_reduction *b = reduction_of(&joining->inputs[k]);
@@ -221,7 +222,7 @@ static bool is_counted(const struct rfn_joining *joining, size_t i)
     return false;
 }
 
-static struct rfn_run_reduction sum_reductions(const struct rfn_joining *joining)
+static struct rfn_run_reduction sum_reductions(const struct rfn_archive_merge *joining)
 {
     const struct rfn_run_reduction *first = reduction_of(joining->inputs);
     struct rfn_run_reduction sum = {.min_calls = first->min_calls,
@@ -240,16 +241,17 @@ static struct rfn_run_reduction sum_reductions(const struct rfn_joining *joining
         sum.full_bytes += more->full_bytes;
     }
     for (uint32_t i = 0; i < joining->n_streams; i++) {
-        const struct rfn_join_stream *stream = &joining->streams[i];
-        sum.time_sets += rfn_join_time_set(joining, i) == i &&
-                         rfn_reduced_timing_find(rfn_join_archive(joining, i), stream->stream) >= 0;
+        const struct rfn_archive_merge_stream *stream = &joining->streams[i];
+        sum.time_sets += rfn_archive_merge_time_set(joining, i) == i &&
+                         rfn_reduced_timing_find(rfn_archive_merge_archive(joining, i),
+                                                 stream->stream) >= 0;
     }
     return sum;
 }
 
 /* What merging the ranks moved is known of each file alone; of times to merge, the longest counts.
  */
-int rfn_join_add_meta(struct rfn_joining *joining, struct rfn_rewrite *rewrite)
+int rfn_archive_merge_add_meta(struct rfn_archive_merge *joining, struct rfn_rewrite *rewrite)
 {
     struct rfn_pack_meta meta = rfn_rewrite_meta_of(rfn_archive_run(joining->inputs->archive));
     double seconds = 0;
@@ -266,7 +268,8 @@ int rfn_join_add_meta(struct rfn_joining *joining, struct rfn_rewrite *rewrite)
 
 /* ---- the file ---- */
 
-static int write_file(struct rfn_joining *joining, const char *path, bool force, uint64_t *bytes)
+static int write_file(struct rfn_archive_merge *joining, const char *path, bool force,
+                      uint64_t *bytes)
 {
     RFN_TRY(rfn_rewrite_init(&joining->rewrite, joining->inputs->archive));
     for (size_t i = 0; i < joining->n_inputs; i++)
@@ -274,22 +277,22 @@ static int write_file(struct rfn_joining *joining, const char *path, bool force,
     RFN_TRY(rfn_rewrite_check(&joining->rewrite, path, force, joining->diag));
     for (size_t i = 0; i < joining->n_inputs; i++)
         RFN_TRY(unpack_definitions(joining, &joining->inputs[i]));
-    RFN_TRY(rfn_join_groups(joining));
+    RFN_TRY(rfn_archive_merge_groups(joining));
     RFN_TRY(join_signatures(joining));
-    RFN_TRY(rfn_join_time_sets(joining));
+    RFN_TRY(rfn_archive_merge_time_sets(joining));
     RFN_TRY(add_definitions(joining));
-    RFN_TRY(rfn_join_add_clocks(joining));
-    RFN_TRY(rfn_join_add_places(joining));
+    RFN_TRY(rfn_archive_merge_add_clocks(joining));
+    RFN_TRY(rfn_archive_merge_add_places(joining));
     for (uint32_t i = 0; i < joining->n_streams; i++) {
-        RFN_TRY(rfn_join_add_parts(joining, i));
-        RFN_TRY(rfn_join_add_times(joining, i));
+        RFN_TRY(rfn_archive_merge_add_parts(joining, i));
+        RFN_TRY(rfn_archive_merge_add_times(joining, i));
     }
     RFN_TRY(rfn_rewrite_add_gathered(&joining->rewrite, &joining->gathered));
     if (joining->cluster)
-        RFN_TRY(rfn_join_cluster(joining));
+        RFN_TRY(rfn_archive_merge_cluster(joining));
     /* They stand before the others nevertheless (rewrite.h). */
-    RFN_TRY(rfn_join_add_streams(joining, &joining->rewrite));
-    RFN_TRY(rfn_join_add_meta(joining, &joining->rewrite));
+    RFN_TRY(rfn_archive_merge_add_streams(joining, &joining->rewrite));
+    RFN_TRY(rfn_archive_merge_add_meta(joining, &joining->rewrite));
     return rfn_rewrite_write(&joining->rewrite, path, force, bytes, joining->diag);
 }
 
@@ -314,12 +317,12 @@ static void tell_missing(struct rfn_merge_result *result, uint32_t from, uint32_
         memcpy(result->missing_ranks + at, ", ...", DOTS);
 }
 
-static void tell(const struct rfn_joining *joining, struct rfn_merge_result *result)
+static void tell(const struct rfn_archive_merge *joining, struct rfn_merge_result *result)
 {
     uint32_t next = 0;
     result->ranks = rfn_archive_run(joining->inputs->archive)->ranks;
     for (uint32_t i = 0; i < joining->n_streams; i++) {
-        const struct rfn_join_stream *stream = &joining->streams[i];
+        const struct rfn_archive_merge_stream *stream = &joining->streams[i];
         tell_missing(result, next, stream->rank);
         next = stream->rank + 1;
         result->events += (uint64_t)rfn_stream_word(joining->inputs[stream->input].archive,
@@ -331,10 +334,10 @@ static void tell(const struct rfn_joining *joining, struct rfn_merge_result *res
         result->bytes_before += joining->inputs[i].archive->chunks.file_bytes;
 }
 
-static void release(struct rfn_joining *joining)
+static void release(struct rfn_archive_merge *joining)
 {
     for (size_t i = 0; i < joining->n_inputs; i++) {
-        struct rfn_join_input *input = &joining->inputs[i];
+        struct rfn_archive_merge_input *input = &joining->inputs[i];
         rfn_unpacked_release(&input->definitions);
         free(input->structures);
         free(input->values);
@@ -347,23 +350,23 @@ static void release(struct rfn_joining *joining)
     free(joining->signatures);
     rfn_gathered_release(&joining->gathered);
     rfn_rewrite_release(&joining->rewrite);
-    rfn_join_together_release(&joining->together);
+    rfn_archive_merge_together_release(&joining->together);
     rfn_map_release(&joining->known_times);
     rfn_known_sources_release(&joining->sources);
     rfn_merge_release(&joining->merge);
 }
 
-int rfn_join_archives(const struct rfn_archive *const *archives, size_t n,
-                      const struct rfn_join_options *options, const char *path, bool force,
-                      struct rfn_merge_result *result, struct rfn_diag *diag)
+int rfn_archive_merge_archives(const struct rfn_archive *const *archives, size_t n,
+                               const struct rfn_archive_merge_options *options, const char *path,
+                               bool force, struct rfn_merge_result *result, struct rfn_diag *diag)
 {
-    struct rfn_joining joining = {
+    struct rfn_archive_merge joining = {
         .cluster = options->cluster, .finder = options->finder, .diag = diag};
     *result = (struct rfn_merge_result){0};
     rfn_merge_init(&joining.merge);
     int error = list_inputs(&joining, archives, n, options->choice);
     if (!error)
-        error = rfn_join_check(&joining);
+        error = rfn_archive_merge_check(&joining);
     if (!error)
         error = list_streams(&joining, options->choice);
     if (!error)

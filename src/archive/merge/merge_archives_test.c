@@ -447,7 +447,7 @@ static void sum_again(uint8_t *payload, size_t size)
     XXH3_64bits_reset(&sum);
     XXH3_64bits_update(&sum, chunk, RFN_CHUNK_SUMMED_BYTES);
     XXH3_64bits_update(&sum, payload, size);
-    rfn_store_64(chunk + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&sum));
+    rfn_representative_store_64(chunk + RFN_CHUNK_SUMMED_BYTES, XXH3_64bits_digest(&sum));
 }
 
 static size_t find_bytes(const uint8_t *payload, size_t size, const void *bytes, size_t n)

@@ -4,13 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *path_of(const struct rfn_join_input *input)
+static const char *path_of(const struct rfn_archive_merge_input *input)
 {
     return input->archive->chunks.path;
 }
 
 /* What META says. */
-static int check_meta(const struct rfn_joining *joining, const struct rfn_join_input *other)
+static int check_meta(const struct rfn_archive_merge *joining,
+                      const struct rfn_archive_merge_input *other)
 {
     const struct rfn_run *a = rfn_archive_run(joining->inputs->archive);
     const struct rfn_run *b = rfn_archive_run(other->archive);
@@ -69,8 +70,8 @@ struct period {
 
 /* What the clock of TIMING or PROFILE says, of the stream whose times come first in the file; times
  * since the start of the run say nothing. */
-static int find_period(const struct rfn_joining *joining, const struct rfn_join_input *input,
-                       struct period *period)
+static int find_period(const struct rfn_archive_merge *joining,
+                       const struct rfn_archive_merge_input *input, struct period *period)
 {
     const struct rfn_archive *archive = input->archive;
     *period = (struct period){.host = rfn_archive_stream(archive, 0).host};
@@ -80,32 +81,34 @@ static int find_period(const struct rfn_joining *joining, const struct rfn_join_
     if (entry < 0 || archive->chunks.entries[entry].type == RFN_CHUNK_PROFILES)
         return 0;
     struct rfn_payload payload;
-    struct rfn_scan scan;
+    struct rfn_payload_reader scan;
     RFN_TRY(rfn_chunks_load_events(&archive->chunks, &archive->chunks.entries[entry], &payload,
                                    joining->diag));
-    rfn_scan_begin(&scan, &payload);
-    uint64_t flags = rfn_scan_varint(&scan);
-    rfn_reader_u8(rfn_scan_next(&scan, 1)); /* the kind of clock */
-    uint64_t n = flags & RFN_TIMING_TIMES ? rfn_scan_limited(&scan, rfn_scan_left(&scan) / 24) : 0;
-    for (uint64_t i = 0; i < n && !rfn_scan_failed(&scan); i++) {
-        struct rfn_reader *pair = rfn_scan_next(&scan, 24);
+    rfn_payload_reader_begin(&scan, &payload);
+    uint64_t flags = rfn_payload_reader_varint(&scan);
+    rfn_reader_u8(rfn_payload_reader_next(&scan, 1)); /* the kind of clock */
+    uint64_t n = flags & RFN_TIMING_TIMES
+                     ? rfn_payload_reader_limited(&scan, rfn_payload_reader_left(&scan) / 24)
+                     : 0;
+    for (uint64_t i = 0; i < n && !rfn_payload_reader_failed(&scan); i++) {
+        struct rfn_reader *pair = rfn_payload_reader_next(&scan, 24);
         rfn_reader_bytes(pair, 16); /* quanta, monotonic time */
         period->end = rfn_reader_u64(pair);
         period->begin = i == 0 ? period->end : period->begin;
     }
-    period->known = n > 1 && !rfn_scan_failed(&scan);
+    period->known = n > 1 && !rfn_payload_reader_failed(&scan);
     rfn_payload_release(&payload);
     return 0;
 }
 
 /* Ranks of one run meet in MPI_Init: the last one to begin did before the first one ended. Parts of
  * one archive have the same start in META. */
-static int check_periods(const struct rfn_joining *joining)
+static int check_periods(const struct rfn_archive_merge *joining)
 {
     struct period last = {0}, first = {0}, period; /* the last to begin, the first to end */
-    const struct rfn_join_input *begins = NULL, *ends = NULL;
+    const struct rfn_archive_merge_input *begins = NULL, *ends = NULL;
     for (size_t i = 0; i < joining->n_inputs; i++) {
-        const struct rfn_join_input *input = &joining->inputs[i];
+        const struct rfn_archive_merge_input *input = &joining->inputs[i];
         RFN_TRY(find_period(joining, input, &period));
         if (!period.known)
             continue;
@@ -130,7 +133,8 @@ static int check_periods(const struct rfn_joining *joining)
 }
 
 /* A file that was cut short may lack anything. */
-static int check_whole(const struct rfn_joining *joining, const struct rfn_join_input *input)
+static int check_whole(const struct rfn_archive_merge *joining,
+                       const struct rfn_archive_merge_input *input)
 {
     const struct rfn_archive *archive = input->archive;
     if (archive->chunks.minor > RFN_FORMAT_MINOR)
@@ -144,7 +148,7 @@ static int check_whole(const struct rfn_joining *joining, const struct rfn_join_
     return 0;
 }
 
-int rfn_join_check(const struct rfn_joining *joining)
+int rfn_archive_merge_check(const struct rfn_archive_merge *joining)
 {
     for (size_t i = 0; i < joining->n_inputs; i++) {
         RFN_TRY(check_whole(joining, &joining->inputs[i]));

@@ -20,13 +20,13 @@ static bool is_needed(uint32_t type)
 }
 
 /* STREAMS and META are taken back: they are to be of what comes out. */
-static int make_image(struct rfn_joining *joining)
+static int make_image(struct rfn_archive_merge *joining)
 {
     struct rfn_rewrite *rewrite = &joining->rewrite;
     size_t before = rewrite->n;
-    int error = rfn_join_add_streams(joining, rewrite);
+    int error = rfn_archive_merge_add_streams(joining, rewrite);
     if (!error)
-        error = rfn_join_add_meta(joining, rewrite);
+        error = rfn_archive_merge_add_meta(joining, rewrite);
     if (!error)
         error = rfn_rewrite_image(rewrite, is_needed, &joining->together.image, joining->diag);
     while (rewrite->n > before)
@@ -36,13 +36,13 @@ static int make_image(struct rfn_joining *joining)
 
 static int add_streams_as(void *context, bool clustered)
 {
-    struct rfn_joining *joining = context;
+    struct rfn_archive_merge *joining = context;
     joining->together.smaller = clustered;
-    return rfn_join_add_streams(joining, &joining->together.rewrite);
+    return rfn_archive_merge_add_streams(joining, &joining->together.rewrite);
 }
 
 /* Clusters come before times, where rfn_reduce has them; what they stand for goes. */
-static int take_clusters(struct rfn_joining *joining)
+static int take_clusters(struct rfn_archive_merge *joining)
 {
     struct rfn_rewrite *to = &joining->rewrite, *from = &joining->together.rewrite;
     size_t n = 0;
@@ -61,9 +61,9 @@ static int take_clusters(struct rfn_joining *joining)
     return 0;
 }
 
-int rfn_join_cluster(struct rfn_joining *joining)
+int rfn_archive_merge_cluster(struct rfn_archive_merge *joining)
 {
-    struct rfn_join_together *together = &joining->together;
+    struct rfn_archive_merge_together *together = &joining->together;
     const struct rfn_cluster_options options = {.finder = joining->finder};
     const struct rfn_cluster_streams streams = {add_streams_as, joining};
     RFN_TRY(make_image(joining));
@@ -77,7 +77,7 @@ int rfn_join_cluster(struct rfn_joining *joining)
     return smaller ? take_clusters(joining) : 0;
 }
 
-void rfn_join_together_release(struct rfn_join_together *together)
+void rfn_archive_merge_together_release(struct rfn_archive_merge_together *together)
 {
     rfn_rewrite_release(&together->rewrite);
     rfn_cluster_plan_release(&together->plan);

@@ -24,11 +24,11 @@
 #define RFN_JOIN_NONE UINT32_MAX
 
 /* An archive that is read. */
-struct rfn_join_input {
+struct rfn_archive_merge_input {
     const struct rfn_archive *archive;
     uint32_t lowest_rank; /* that is kept */
     struct rfn_unpacked definitions;
-    struct rfn_join_digest {
+    struct rfn_archive_merge_digest {
         struct rfn_hash128 digest;
         bool known;
     } * structures, *values; /* by group and value set */
@@ -40,15 +40,15 @@ struct rfn_join_input {
 };
 
 /* A stream that is kept, and what it has in the new file. */
-struct rfn_join_stream {
+struct rfn_archive_merge_stream {
     uint32_t input, stream; /* where it comes from: number there */
     uint32_t rank, group, set;
 };
 
-struct rfn_joining {
-    struct rfn_join_input *inputs; /* in order of their lowest ranks */
+struct rfn_archive_merge {
+    struct rfn_archive_merge_input *inputs; /* in order of their lowest ranks */
     size_t n_inputs;
-    struct rfn_join_stream *streams; /* in order of rank and thread */
+    struct rfn_archive_merge_stream *streams; /* in order of rank and thread */
     uint32_t n_streams;
     uint64_t *signatures; /* by new value set */
     struct rfn_merge merge;
@@ -58,7 +58,7 @@ struct rfn_joining {
     struct rfn_map known_times;           /* hash of the times that ranks may share -> time set */
     bool cluster;                         /* what alike ranks did is to be stored once */
     struct rfn_expression_finder *finder; /* users' expressions for that, or NULL */
-    struct rfn_join_together {
+    struct rfn_archive_merge_together {
         struct rfn_rewrite_image image; /* of what was joined, without times */
         struct rfn_archive *archive;    /* the same */
         struct rfn_rewrite rewrite;     /* made of it */
@@ -68,64 +68,67 @@ struct rfn_joining {
     struct rfn_diag *diag;
 };
 
-/* All of these return an error, for which rfn_join_archives finds words where none has been said.
+/* All of these return an error, for which rfn_archive_merge_archives finds words where none has
+ * been said.
  *
  * Fails with RFN_E_UNSUPPORTED unless the archives are of one run. */
-int rfn_join_check(const struct rfn_joining *joining);
+int rfn_archive_merge_check(const struct rfn_archive_merge *joining);
 
-static inline const struct rfn_archive *rfn_join_archive(const struct rfn_joining *joining,
-                                                         uint32_t stream)
+static inline const struct rfn_archive *
+rfn_archive_merge_archive(const struct rfn_archive_merge *joining, uint32_t stream)
 {
     return joining->inputs[joining->streams[stream].input].archive;
 }
 
 /* The new number of a definition that has this number in an input. */
-int64_t rfn_join_number(const struct rfn_joining *joining, const struct rfn_join_input *input,
-                        enum rfn_definition_kind kind, uint64_t number);
+int64_t rfn_archive_merge_number(const struct rfn_archive_merge *joining,
+                                 const struct rfn_archive_merge_input *input,
+                                 enum rfn_definition_kind kind, uint64_t number);
 
 /* Appends bytes of a payload, wherever they are; borrows them. */
-void rfn_join_name_bytes(const struct rfn_payload *payload, size_t from, size_t end,
-                         struct rfn_rope *rope);
+void rfn_archive_merge_name_bytes(const struct rfn_payload *payload, size_t from, size_t end,
+                                  struct rfn_rope *rope);
 
 /* Finds equal structures and values: the groups and sets of all streams. */
-int rfn_join_groups(struct rfn_joining *joining);
+int rfn_archive_merge_groups(struct rfn_archive_merge *joining);
 /* Adds PLACES of all groups. */
-int rfn_join_add_places(struct rfn_joining *joining);
+int rfn_archive_merge_add_places(struct rfn_archive_merge *joining);
 /* Adds STRUCTURE and VALUES if the stream is the first that has them. */
-int rfn_join_add_parts(struct rfn_joining *joining, uint32_t stream);
+int rfn_archive_merge_add_parts(struct rfn_archive_merge *joining, uint32_t stream);
 
 /* Finds the time sets of all streams. */
-int rfn_join_time_sets(struct rfn_joining *joining);
+int rfn_archive_merge_time_sets(struct rfn_archive_merge *joining);
 /* Adds the stream's times, if it is the first that has them. In order of streams; then time sets
  * are final. */
-int rfn_join_add_times(struct rfn_joining *joining, uint32_t stream);
+int rfn_archive_merge_add_times(struct rfn_archive_merge *joining, uint32_t stream);
 /* The stream whose times those of a stream are. */
-static inline uint32_t rfn_join_time_set(const struct rfn_joining *joining, uint32_t number)
+static inline uint32_t rfn_archive_merge_time_set(const struct rfn_archive_merge *joining,
+                                                  uint32_t number)
 {
-    const struct rfn_join_stream *stream = &joining->streams[number];
-    const struct rfn_join_input *input = &joining->inputs[stream->input];
+    const struct rfn_archive_merge_stream *stream = &joining->streams[number];
+    const struct rfn_archive_merge_input *input = &joining->inputs[stream->input];
     return input->time_sets[rfn_stream_times(input->archive, stream->stream)];
 }
 /* Adds CLOCKS, if an archive has one. */
-int rfn_join_add_clocks(struct rfn_joining *joining);
+int rfn_archive_merge_add_clocks(struct rfn_archive_merge *joining);
 
 /* Add the chunk to any of the new archives. */
-int rfn_join_add_streams(struct rfn_joining *joining, struct rfn_rewrite *rewrite);
-int rfn_join_add_meta(struct rfn_joining *joining, struct rfn_rewrite *rewrite);
+int rfn_archive_merge_add_streams(struct rfn_archive_merge *joining, struct rfn_rewrite *rewrite);
+int rfn_archive_merge_add_meta(struct rfn_archive_merge *joining, struct rfn_rewrite *rewrite);
 
 /* Puts CLUSTERS in the place of STRUCTURE, PLACES and VALUES where the file becomes smaller. All
  * chunks are there but STREAMS and META. */
-int rfn_join_cluster(struct rfn_joining *joining);
-void rfn_join_together_release(struct rfn_join_together *together);
+int rfn_archive_merge_cluster(struct rfn_archive_merge *joining);
+void rfn_archive_merge_together_release(struct rfn_archive_merge_together *together);
 
 /* rfn_merge_archives when it is known whether to cluster, and by which expressions. */
-struct rfn_join_options {
+struct rfn_archive_merge_options {
     const struct rfn_rank_choice *choice; /* NULL: all ranks */
     bool cluster;
     struct rfn_expression_finder *finder; /* or NULL */
 };
-int rfn_join_archives(const struct rfn_archive *const *archives, size_t n,
-                      const struct rfn_join_options *options, const char *path, bool force,
-                      struct rfn_merge_result *result, struct rfn_diag *diag);
+int rfn_archive_merge_archives(const struct rfn_archive *const *archives, size_t n,
+                               const struct rfn_archive_merge_options *options, const char *path,
+                               bool force, struct rfn_merge_result *result, struct rfn_diag *diag);
 
 #endif

@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
-int64_t rfn_join_number(const struct rfn_joining *joining, const struct rfn_join_input *input,
-                        enum rfn_definition_kind kind, uint64_t number)
+int64_t rfn_archive_merge_number(const struct rfn_archive_merge *joining,
+                                 const struct rfn_archive_merge_input *input,
+                                 enum rfn_definition_kind kind, uint64_t number)
 {
     if (!rfn_unpacked_hash(&input->definitions, kind, &number))
         return -1;
@@ -14,8 +15,8 @@ int64_t rfn_join_number(const struct rfn_joining *joining, const struct rfn_join
 /* ---- STRUCTURE, with hashes or with the new numbers ---- */
 
 struct rewriting {
-    const struct rfn_joining *joining;
-    const struct rfn_join_input *input;
+    const struct rfn_archive_merge *joining;
+    const struct rfn_archive_merge_input *input;
     bool numbers; /* else hashes */
     struct rfn_reader reader;
     struct rfn_buf *out;
@@ -38,8 +39,9 @@ static uint64_t pass_count(struct rewriting *rewriting)
     return n;
 }
 
-static int make_structure(const struct rfn_joining *joining, const struct rfn_join_input *input,
-                          uint32_t group, bool numbers, struct rfn_buf *out)
+static int make_structure(const struct rfn_archive_merge *joining,
+                          const struct rfn_archive_merge_input *input, uint32_t group, bool numbers,
+                          struct rfn_buf *out)
 {
     struct rfn_payload payload;
     RFN_TRY(
@@ -70,8 +72,8 @@ static int make_structure(const struct rfn_joining *joining, const struct rfn_jo
 
 /* ---- digests ---- */
 
-void rfn_join_name_bytes(const struct rfn_payload *payload, size_t from, size_t end,
-                         struct rfn_rope *rope)
+void rfn_archive_merge_name_bytes(const struct rfn_payload *payload, size_t from, size_t end,
+                                  struct rfn_rope *rope)
 {
     const struct rfn_extent extent = {payload->at + from, end - from};
     if (payload->data)
@@ -81,18 +83,21 @@ void rfn_join_name_bytes(const struct rfn_payload *payload, size_t from, size_t 
 }
 
 /* Every group is a shape of its own: nothing is stored together here. */
-static int add_stream(struct rfn_joining *joining, const struct rfn_join_stream *stream)
+static int add_stream(struct rfn_archive_merge *joining,
+                      const struct rfn_archive_merge_stream *stream)
 {
-    struct rfn_join_input *input = &joining->inputs[stream->input];
+    struct rfn_archive_merge_input *input = &joining->inputs[stream->input];
     const struct rfn_archive *archive = input->archive;
     uint32_t group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream->stream);
     uint32_t set = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream->stream);
-    struct rfn_join_digest *structure = &input->structures[group], *values = &input->values[set];
+    struct rfn_archive_merge_digest *structure = &input->structures[group],
+                                    *values = &input->values[set];
     if (!structure->known) {
         struct rfn_buf bytes = RFN_BUF_INIT;
         int error = make_structure(joining, input, group, false, &bytes);
         if (!error)
-            *structure = (struct rfn_join_digest){rfn_hash128_bytes(bytes.data, bytes.size), true};
+            *structure = (struct rfn_archive_merge_digest){
+                rfn_hash128_bytes(bytes.data, bytes.size), true};
         rfn_buf_release(&bytes);
         RFN_TRY(error);
     }
@@ -100,7 +105,7 @@ static int add_stream(struct rfn_joining *joining, const struct rfn_join_stream 
         struct rfn_rope rope = RFN_ROPE_INIT;
         struct rfn_payload payload;
         RFN_TRY(rfn_part_load(archive, RFN_CHUNK_VALUES, set, NULL, &payload, joining->diag));
-        rfn_join_name_bytes(&payload, 0, payload.size, &rope);
+        rfn_archive_merge_name_bytes(&payload, 0, payload.size, &rope);
         int error = rfn_rope_status(&rope);
         if (!error)
             error = rfn_rope_hash128(&rope, 0, &values->digest);
@@ -117,10 +122,10 @@ static int add_stream(struct rfn_joining *joining, const struct rfn_join_stream 
     return rfn_merge_stream(&joining->merge, &digests);
 }
 
-int rfn_join_groups(struct rfn_joining *joining)
+int rfn_archive_merge_groups(struct rfn_archive_merge *joining)
 {
     for (size_t i = 0; i < joining->n_inputs; i++) {
-        struct rfn_join_input *input = &joining->inputs[i];
+        struct rfn_archive_merge_input *input = &joining->inputs[i];
         const struct rfn_archive *archive = input->archive;
         input->structures = calloc(archive->n_groups + (size_t)1, sizeof *input->structures);
         input->values = calloc(archive->n_value_sets + (size_t)1, sizeof *input->values);
@@ -131,11 +136,11 @@ int rfn_join_groups(struct rfn_joining *joining)
         RFN_TRY(add_stream(joining, &joining->streams[i]));
     struct rfn_exchange alone = {.size = 1};
     RFN_TRY(rfn_merge_run(&joining->merge, &alone, 0));
-    const struct rfn_stream_kinds *kinds = &joining->merge.streams;
+    const struct rfn_stream_classes *kinds = &joining->merge.streams;
     for (uint32_t i = 0; i < joining->n_streams; i++) {
-        struct rfn_join_stream *stream = &joining->streams[i];
-        stream->group = (uint32_t)rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP).number;
-        stream->set = (uint32_t)rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES).number;
+        struct rfn_archive_merge_stream *stream = &joining->streams[i];
+        stream->group = (uint32_t)rfn_stream_class_of(kinds, i, RFN_KIND_OF_GROUP).number;
+        stream->set = (uint32_t)rfn_stream_class_of(kinds, i, RFN_KIND_OF_VALUES).number;
     }
     return 0;
 }
@@ -143,30 +148,30 @@ int rfn_join_groups(struct rfn_joining *joining)
 /* ---- STRUCTURE and VALUES ---- */
 
 /* VALUES of a chunk of their own are copied as they are stored. */
-int rfn_join_add_parts(struct rfn_joining *joining, uint32_t number)
+int rfn_archive_merge_add_parts(struct rfn_archive_merge *joining, uint32_t number)
 {
-    const struct rfn_join_stream *stream = &joining->streams[number];
-    const struct rfn_join_input *input = &joining->inputs[stream->input];
+    const struct rfn_archive_merge_stream *stream = &joining->streams[number];
+    const struct rfn_archive_merge_input *input = &joining->inputs[stream->input];
     const struct rfn_archive *archive = input->archive;
     uint32_t group = (uint32_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream->stream);
     uint32_t set = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream->stream);
     struct rfn_rope rope = RFN_ROPE_INIT;
     struct rfn_payload payload;
-    if (rfn_stream_fate(&joining->merge.streams, number, RFN_KIND_OF_GROUP).first) {
+    if (rfn_stream_class_of(&joining->merge.streams, number, RFN_KIND_OF_GROUP).first) {
         int error = make_structure(joining, input, group, true, &rope.bytes);
         if (!error)
             error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_STRUCTURE, stream->group, &rope);
         rfn_rope_release(&rope);
         RFN_TRY(error);
     }
-    if (!rfn_stream_fate(&joining->merge.streams, number, RFN_KIND_OF_VALUES).first)
+    if (!rfn_stream_class_of(&joining->merge.streams, number, RFN_KIND_OF_VALUES).first)
         return 0;
     int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_VALUES, set);
     if (entry >= 0)
         return rfn_rewrite_copy_of(&joining->rewrite, archive, (size_t)entry, stream->set);
     RFN_TRY(rfn_part_load(archive, RFN_CHUNK_VALUES, set, NULL, &payload, joining->diag));
     rope = (struct rfn_rope)RFN_ROPE_INIT;
-    rfn_join_name_bytes(&payload, 0, payload.size, &rope);
+    rfn_archive_merge_name_bytes(&payload, 0, payload.size, &rope);
     int error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_VALUES, stream->set, &rope);
     rfn_rope_release(&rope);
     rfn_payload_release(&payload);
@@ -187,14 +192,15 @@ static int append_symbol(const struct rfn_member *member, const struct rfn_symbo
             continue;
         bool ranks = function->params[i].kind == RFN_KIND_RANK;
         uint32_t reference = ranks ? own : member->rank;
-        int64_t word = rfn_member_word(member->table, slot, member->place, reference);
+        int64_t word = rfn_rank_param(member->table, slot, member->place, reference);
         bool relative = ranks ? word >= 0 : word != RFN_UNDEFINED;
-        RFN_TRY(rfn_runs_append(&table->slots[slot++], word, relative, reference));
+        RFN_TRY(rfn_rank_runs_append(&table->slots[slot++], word, relative, reference));
     }
     return 0;
 }
 
-static int append_member(const struct rfn_joining *joining, const struct rfn_join_input *input,
+static int append_member(const struct rfn_archive_merge *joining,
+                         const struct rfn_archive_merge_input *input,
                          const struct rfn_member *member, struct rfn_tables *tables)
 {
     const struct rfn_structure *structure = member->structure;
@@ -205,20 +211,20 @@ static int append_member(const struct rfn_joining *joining, const struct rfn_joi
     for (uint32_t i = 0; i < structure->n_symbols; i++)
         RFN_TRY(append_symbol(member, &structure->symbols[i], table));
     for (size_t slot = structure->n_places; slot < table->n_slots; slot++) {
-        int64_t word = rfn_member_word(member->table, slot, member->place, 0);
+        int64_t word = rfn_rank_param(member->table, slot, member->place, 0);
         if (word >= 0)
-            word = rfn_join_number(joining, input, RFN_DEFINITION_COMM, (uint64_t)word);
-        RFN_TRY(rfn_runs_append(&table->slots[slot], word, false, 0));
+            word = rfn_archive_merge_number(joining, input, RFN_DEFINITION_COMM, (uint64_t)word);
+        RFN_TRY(rfn_rank_runs_append(&table->slots[slot], word, false, 0));
     }
     return 0;
 }
 
 /* The words of a stream, behind those of the members of its group before it. */
-static int take_member(const struct rfn_joining *joining, uint32_t number,
+static int take_member(const struct rfn_archive_merge *joining, uint32_t number,
                        struct rfn_tables *tables)
 {
-    const struct rfn_join_stream *stream = &joining->streams[number];
-    const struct rfn_join_input *input = &joining->inputs[stream->input];
+    const struct rfn_archive_merge_stream *stream = &joining->streams[number];
+    const struct rfn_archive_merge_input *input = &joining->inputs[stream->input];
     uint32_t group = (uint32_t)rfn_stream_word(input->archive, RFN_WORD_GROUP, stream->stream);
     struct rfn_part *structure, *places;
     RFN_TRY(
@@ -238,7 +244,7 @@ static int take_member(const struct rfn_joining *joining, uint32_t number,
     return error;
 }
 
-static int add_places(struct rfn_joining *joining, uint32_t group, const uint32_t *members,
+static int add_places(struct rfn_archive_merge *joining, uint32_t group, const uint32_t *members,
                       uint32_t n)
 {
     struct rfn_tables tables = {0};
@@ -256,7 +262,7 @@ static int add_places(struct rfn_joining *joining, uint32_t group, const uint32_
 }
 
 /* Streams are sorted by group, by counting: first[g + 1] is the place to fill next. */
-int rfn_join_add_places(struct rfn_joining *joining)
+int rfn_archive_merge_add_places(struct rfn_archive_merge *joining)
 {
     size_t n = joining->merge.streams.of[RFN_KIND_OF_GROUP].n;
     uint32_t *first = calloc(n + 2, sizeof *first);

@@ -25,21 +25,22 @@ struct host {
     uint64_t offset;               /* realtime - monotonic of its first stream */
 };
 
-static int64_t new_host(const struct rfn_joining *joining, const struct rfn_join_input *input,
-                        uint32_t host)
+static int64_t new_host(const struct rfn_archive_merge *joining,
+                        const struct rfn_archive_merge_input *input, uint32_t host)
 {
-    return rfn_join_number(joining, input, RFN_DEFINITION_HOST, host);
+    return rfn_archive_merge_number(joining, input, RFN_DEFINITION_HOST, host);
 }
 
-static int64_t new_host_of(const struct rfn_joining *joining, const struct rfn_join_stream *stream)
+static int64_t new_host_of(const struct rfn_archive_merge *joining,
+                           const struct rfn_archive_merge_stream *stream)
 {
-    const struct rfn_join_input *input = &joining->inputs[stream->input];
+    const struct rfn_archive_merge_input *input = &joining->inputs[stream->input];
     return new_host(joining, input,
                     (uint32_t)rfn_stream_word(input->archive, RFN_WORD_HOST, stream->stream));
 }
 
-/* The first archive that has CLOCKS; others have the same (rfn_join_add_clocks). */
-static const struct rfn_join_input *with_clocks(const struct rfn_joining *joining)
+/* The first archive that has CLOCKS; others have the same (rfn_archive_merge_add_clocks). */
+static const struct rfn_archive_merge_input *with_clocks(const struct rfn_archive_merge *joining)
 {
     for (size_t i = 0; i < joining->n_inputs; i++) {
         if (joining->inputs[i].archive->clocks.hosts)
@@ -49,13 +50,13 @@ static const struct rfn_join_input *with_clocks(const struct rfn_joining *joinin
 }
 
 /* As the reader will (reader.c, find_origin). */
-static void find_hosts(const struct rfn_joining *joining, struct host *hosts)
+static void find_hosts(const struct rfn_archive_merge *joining, struct host *hosts)
 {
-    const struct rfn_join_input *input = with_clocks(joining);
+    const struct rfn_archive_merge_input *input = with_clocks(joining);
     for (uint32_t i = joining->n_streams; i-- > 0;) {
-        const struct rfn_join_stream *stream = &joining->streams[i];
+        const struct rfn_archive_merge_stream *stream = &joining->streams[i];
         hosts[new_host_of(joining, stream)].offset = (uint64_t)rfn_stream_word(
-            rfn_join_archive(joining, i), RFN_WORD_REALTIME, stream->stream);
+            rfn_archive_merge_archive(joining, i), RFN_WORD_REALTIME, stream->stream);
     }
     if (!input)
         return;
@@ -77,10 +78,10 @@ static uint64_t start_of(const struct rfn_archive *archive, uint32_t stream,
     return (clock ? rfn_clock_ns(clock, &place, start) : start) + offset;
 }
 
-static uint64_t new_start(const struct rfn_joining *joining, const struct host *hosts,
+static uint64_t new_start(const struct rfn_archive_merge *joining, const struct host *hosts,
                           uint32_t number)
 {
-    const struct rfn_join_stream *stream = &joining->streams[number];
+    const struct rfn_archive_merge_stream *stream = &joining->streams[number];
     const struct host *host = &hosts[new_host_of(joining, stream)];
     return start_of(joining->inputs[stream->input].archive, stream->stream, host->clock,
                     host->offset);
@@ -95,7 +96,7 @@ static uint64_t old_start(const struct rfn_archive *archive, uint32_t stream)
 
 /* The stream that begins first of those that are kept of an archive is a mark on both axes of
  * time. */
-static int find_starts(struct rfn_joining *joining)
+static int find_starts(struct rfn_archive_merge *joining)
 {
     struct host *hosts = calloc(joining->merge.definitions[RFN_DEFINITION_HOST].n + 1,
                                 sizeof *hosts);
@@ -109,7 +110,7 @@ static int find_starts(struct rfn_joining *joining)
             earliest = start;
     }
     for (size_t i = 0; i < joining->n_inputs; i++) {
-        struct rfn_join_input *input = &joining->inputs[i];
+        struct rfn_archive_merge_input *input = &joining->inputs[i];
         const struct rfn_archive *archive = input->archive;
         uint32_t first = RFN_JOIN_NONE;
         for (uint32_t k = 0; k < archive->n_streams; k++) {
@@ -127,10 +128,10 @@ static int find_starts(struct rfn_joining *joining)
 
 /* ---- time sets ---- */
 
-int rfn_join_time_sets(struct rfn_joining *joining)
+int rfn_archive_merge_time_sets(struct rfn_archive_merge *joining)
 {
     for (size_t i = 0; i < joining->n_inputs; i++) {
-        struct rfn_join_input *input = &joining->inputs[i];
+        struct rfn_archive_merge_input *input = &joining->inputs[i];
         size_t n = input->archive->n_streams + (size_t)1;
         input->apart = -1;
         input->time_sets = malloc(n * sizeof *input->time_sets);
@@ -140,8 +141,8 @@ int rfn_join_time_sets(struct rfn_joining *joining)
         memset(input->time_sets, 0xff, n * sizeof *input->time_sets); /* RFN_JOIN_NONE */
     }
     for (uint32_t i = 0; i < joining->n_streams; i++) {
-        const struct rfn_join_stream *stream = &joining->streams[i];
-        struct rfn_join_input *input = &joining->inputs[stream->input];
+        const struct rfn_archive_merge_stream *stream = &joining->streams[i];
+        struct rfn_archive_merge_input *input = &joining->inputs[stream->input];
         uint32_t old = rfn_stream_times(input->archive, stream->stream);
         if (input->time_sets[old] == RFN_JOIN_NONE)
             input->time_sets[old] = i;
@@ -153,8 +154,8 @@ int rfn_join_time_sets(struct rfn_joining *joining)
 
 /* A time set, and where it goes. */
 struct moving {
-    struct rfn_joining *joining;
-    struct rfn_join_input *input;
+    struct rfn_archive_merge *joining;
+    struct rfn_archive_merge_input *input;
     uint32_t old, number;
 };
 
@@ -182,14 +183,14 @@ static int without_owner(const struct moving *moving)
 /* Where in a PROFILE the start of its clock stands, if that is of the run. Else 0. */
 static size_t find_clock_start(const struct rfn_payload *payload)
 {
-    struct rfn_scan scan;
-    rfn_scan_begin(&scan, payload);
-    uint64_t flags = rfn_scan_varint(&scan);
-    uint8_t kind = rfn_reader_u8(rfn_scan_next(&scan, 1));
-    uint64_t pairs = rfn_scan_varint(&scan);
-    bool there = !rfn_scan_failed(&scan) && rfn_scan_left(&scan) >= 8;
+    struct rfn_payload_reader scan;
+    rfn_payload_reader_begin(&scan, payload);
+    uint64_t flags = rfn_payload_reader_varint(&scan);
+    uint8_t kind = rfn_reader_u8(rfn_payload_reader_next(&scan, 1));
+    uint64_t pairs = rfn_payload_reader_varint(&scan);
+    bool there = !rfn_payload_reader_failed(&scan) && rfn_payload_reader_left(&scan) >= 8;
     bool of_the_run = flags & RFN_TIMING_TIMES && kind == RFN_CLOCK_OF_THE_RUN && pairs == 0;
-    return there && of_the_run ? rfn_scan_at(&scan) : 0;
+    return there && of_the_run ? rfn_payload_reader_at(&scan) : 0;
 }
 
 /* The 8 bytes of the start as they are to be. */
@@ -199,7 +200,7 @@ static int move_start(const struct moving *moving, const struct rfn_payload *pay
     int error = rfn_payload_read(payload, at, bytes, 8);
     if (error < 0)
         return rfn_payload_fault(payload, rfn_read_fault(error), moving->joining->diag);
-    rfn_store_64(bytes, rfn_load_64(bytes) + moving->input->later_ns);
+    rfn_representative_store_64(bytes, rfn_load_64(bytes) + moving->input->later_ns);
     return 0;
 }
 
@@ -208,9 +209,9 @@ static int add_moved(const struct moving *moving, const struct rfn_payload *payl
     struct rfn_rope rope = RFN_ROPE_INIT;
     uint8_t start[8];
     RFN_TRY(move_start(moving, payload, at, start));
-    rfn_join_name_bytes(payload, 0, at, &rope);
+    rfn_archive_merge_name_bytes(payload, 0, at, &rope);
     rfn_buf_bytes(&rope.bytes, start, sizeof start);
-    rfn_join_name_bytes(payload, at + sizeof start, payload->size, &rope);
+    rfn_archive_merge_name_bytes(payload, at + sizeof start, payload->size, &rope);
     int error = rfn_rewrite_add(&moving->joining->rewrite, RFN_CHUNK_PROFILE, moving->number,
                                 &rope);
     rfn_rope_release(&rope);
@@ -249,10 +250,10 @@ static int add_alone(const struct moving *moving)
 static bool stays_together(const struct moving *moving, uint64_t *id)
 {
     const struct rfn_archive *archive = moving->input->archive;
-    uint32_t end = rfn_profiles_end(*id), first = RFN_JOIN_NONE, last = 0, n = 0, range = 0;
+    uint32_t end = rfn_time_set_table_end(*id), first = RFN_JOIN_NONE, last = 0, n = 0, range = 0;
     if (moving->input->later_ns || shares_times(moving))
         return false;
-    for (uint32_t i = rfn_profiles_first(*id); i < end && i < archive->n_streams; i++) {
+    for (uint32_t i = rfn_time_set_table_first(*id); i < end && i < archive->n_streams; i++) {
         uint32_t number = moving->input->time_sets[i];
         if (rfn_stream_times(archive, i) != i)
             continue;
@@ -262,8 +263,8 @@ static bool stays_together(const struct moving *moving, uint64_t *id)
         last = number;
     }
     for (uint32_t i = first; i <= last; i++)
-        range += rfn_join_time_set(moving->joining, i) == i;
-    *id = rfn_profiles_id(first, last + 1);
+        range += rfn_archive_merge_time_set(moving->joining, i) == i;
+    *id = rfn_time_set_table_id(first, last + 1);
     return n == range;
 }
 
@@ -351,7 +352,7 @@ static int gather(const struct moving *moving, const struct rfn_timing *timing,
 /* What cannot be taken out keeps a chunk of its own, if it has one. */
 static int add_taken(const struct moving *moving)
 {
-    struct rfn_joining *joining = moving->joining;
+    struct rfn_archive_merge *joining = moving->joining;
     const struct rfn_archive *archive = moving->input->archive;
     struct rfn_reduced_timing reduced;
     struct rfn_timing timing;
@@ -391,18 +392,18 @@ static int add_of_profiles(const struct moving *moving, int64_t entry)
         return add_taken(moving);
     }
     RFN_TRY(rfn_rewrite_add_gathered(&moving->joining->rewrite, &moving->joining->gathered));
-    for (uint32_t i = rfn_profiles_first(old); i < rfn_profiles_end(old) && i < archive->n_streams;
-         i++)
+    for (uint32_t i = rfn_time_set_table_first(old);
+         i < rfn_time_set_table_end(old) && i < archive->n_streams; i++)
         moving->input->written[i] = true;
     return copy(moving, entry, id);
 }
 
 /* ---- the times of a stream ---- */
 
-int rfn_join_add_times(struct rfn_joining *joining, uint32_t number)
+int rfn_archive_merge_add_times(struct rfn_archive_merge *joining, uint32_t number)
 {
-    const struct rfn_join_stream *stream = &joining->streams[number];
-    struct rfn_join_input *input = &joining->inputs[stream->input];
+    const struct rfn_archive_merge_stream *stream = &joining->streams[number];
+    struct rfn_archive_merge_input *input = &joining->inputs[stream->input];
     uint32_t old = rfn_stream_times(input->archive, stream->stream);
     const struct moving moving = {joining, input, old, number};
     if (input->time_sets[old] != number || input->written[old])
@@ -427,8 +428,8 @@ static int compare_hosts(const void *left, const void *right)
 }
 
 /* With the new numbers of hosts. */
-static int pack_clocks(const struct rfn_joining *joining, const struct rfn_join_input *input,
-                       struct rfn_buf *out)
+static int pack_clocks(const struct rfn_archive_merge *joining,
+                       const struct rfn_archive_merge_input *input, struct rfn_buf *out)
 {
     const struct rfn_host_clocks *clocks = &input->archive->clocks;
     struct rfn_pack_host_clock *hosts = calloc(clocks->n_hosts + (size_t)1, sizeof *hosts);
@@ -448,16 +449,16 @@ static int pack_clocks(const struct rfn_joining *joining, const struct rfn_join_
 }
 
 /* They were measured once in a run, so all archives that have them have the same. */
-int rfn_join_add_clocks(struct rfn_joining *joining)
+int rfn_archive_merge_add_clocks(struct rfn_archive_merge *joining)
 {
-    const struct rfn_join_input *first = with_clocks(joining);
+    const struct rfn_archive_merge_input *first = with_clocks(joining);
     struct rfn_rope payload = RFN_ROPE_INIT;
     if (!first)
         return 0;
     const struct rfn_buf *clocks = &payload.bytes;
     int error = pack_clocks(joining, first, &payload.bytes);
     for (size_t i = 0; i < joining->n_inputs && !error; i++) {
-        const struct rfn_join_input *input = &joining->inputs[i];
+        const struct rfn_archive_merge_input *input = &joining->inputs[i];
         struct rfn_buf its = RFN_BUF_INIT;
         if (!input->archive->clocks.hosts)
             continue;

@@ -350,7 +350,7 @@ static const char *unpack_blocks(const struct rfn_chunks *chunks, const struct c
             size_t more = ZSTD_decompressStream(zstd, &out, &in);
             if (ZSTD_isError(more) || out.pos > header->size - done)
                 return "the compressed data are damaged";
-            if (rfn_scratch_write(chunks->scratch, payload->at + done, out.dst, out.pos) < 0)
+            if (rfn_temp_file_write(chunks->scratch, payload->at + done, out.dst, out.pos) < 0)
                 return no_scratch;
             done += out.pos;
             ended = more == 0;
@@ -365,9 +365,9 @@ static const char *unpack_blocks(const struct rfn_chunks *chunks, const struct c
 static const char *unpack_to_scratch(const struct rfn_chunks *chunks,
                                      const struct chunk_header *header, struct rfn_payload *payload)
 {
-    struct rfn_scratch *scratch = chunks->scratch;
+    struct rfn_temp_file *scratch = chunks->scratch;
     const char *fault = rfn_out_of_memory;
-    if (rfn_scratch_reserve(scratch, header->size, &payload->at) < 0)
+    if (rfn_temp_file_reserve(scratch, header->size, &payload->at) < 0)
         return no_scratch;
     ZSTD_DCtx *zstd = ZSTD_createDCtx();
     uint8_t *block = malloc(READ_BLOCK + WRITE_BLOCK);
@@ -375,10 +375,10 @@ static const char *unpack_to_scratch(const struct rfn_chunks *chunks,
         fault = unpack_blocks(chunks, header, payload, zstd, block);
     ZSTD_freeDCtx(zstd);
     free(block);
-    if (!fault && rfn_scratch_keep(scratch, payload->offset, payload->at) < 0)
+    if (!fault && rfn_temp_file_keep(scratch, payload->offset, payload->at) < 0)
         fault = rfn_out_of_memory;
     if (fault)
-        rfn_scratch_drop(scratch, payload->at, header->size);
+        rfn_temp_file_drop(scratch, payload->at, header->size);
     return fault;
 }
 
@@ -392,7 +392,7 @@ static int load_stored(const struct rfn_chunks *chunks, const uint8_t *bytes,
     payload->size = (size_t)header->size;
     payload->store = compressed ? &chunks->scratch->store : &chunks->file;
     payload->at = payload->offset + RFN_CHUNK_HEADER_BYTES;
-    if (compressed && rfn_scratch_find(chunks->scratch, payload->offset, &payload->at))
+    if (compressed && rfn_temp_file_find(chunks->scratch, payload->offset, &payload->at))
         return 0;
     RFN_TRY(sum_of_file(chunks, payload->offset, bytes, header->stored, &sum, diag));
     if (!sum_matches(sum, header->sum))
@@ -681,7 +681,7 @@ static int open_chunks(struct rfn_chunks *chunks, const char *path, const void *
                                   .file_bytes = size,
                                   .resident_max = RFN_RESIDENT_MAX,
                                   .file = {.context = chunks, .read = read_file},
-                                  .scratch = rfn_scratch_new()};
+                                  .scratch = rfn_temp_file_new()};
     int error = chunks->path && chunks->scratch ? 0 : RFN_E_NOMEM;
     if (chunks->path)
         memcpy(chunks->path, path, strlen(path) + 1);
@@ -713,7 +713,7 @@ void rfn_chunks_close(struct rfn_chunks *chunks)
 {
     if (chunks->fd >= 0)
         close(chunks->fd);
-    rfn_scratch_free(chunks->scratch);
+    rfn_temp_file_free(chunks->scratch);
     free(chunks->path);
     free(chunks->entries);
     free(chunks->by_type);

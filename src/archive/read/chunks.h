@@ -47,11 +47,11 @@ struct rfn_chunks {
         size_t entry; /* its index */
     } * by_type;      /* of all entries, in order */
     bool complete;
-    int fault;                   /* if not: RFN_E_INCOMPLETE, or RFN_E_CORRUPT for a damaged TOC */
-    char why[160];               /* a sentence; empty when complete */
-    size_t resident_max;         /* RFN_RESIDENT_MAX; tests change it */
-    struct rfn_spill file;       /* reads the file (or the memory): RFN_E_IO, RFN_E_INCOMPLETE */
-    struct rfn_scratch *scratch; /* owned */
+    int fault;             /* if not: RFN_E_INCOMPLETE, or RFN_E_CORRUPT for a damaged TOC */
+    char why[160];         /* a sentence; empty when complete */
+    size_t resident_max;   /* RFN_RESIDENT_MAX; tests change it */
+    struct rfn_spill file; /* reads the file (or the memory): RFN_E_IO, RFN_E_INCOMPLETE */
+    struct rfn_temp_file *scratch; /* owned */
 };
 
 /* The struct must stay where it is while it is open. */

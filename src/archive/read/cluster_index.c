@@ -9,7 +9,7 @@ static const char malformed[] = "its list of shapes is malformed";
 
 /* The columns lie behind all shapes, from `at` on. Malformed ones are a fault only for those who
  * ask for values. */
-static const char *find_columns(struct rfn_shapes *shapes, size_t at)
+static const char *find_columns(struct rfn_cluster_index *shapes, size_t at)
 {
     struct rfn_reader reader = rfn_reader_over(shapes->payload.data, shapes->payload.size);
     size_t capacity = 0, size;
@@ -27,7 +27,7 @@ static const char *find_columns(struct rfn_shapes *shapes, size_t at)
 }
 
 /* The directory is read twice: where it ends the first shape begins. */
-static const char *read_directory(struct rfn_shapes *shapes, uint32_t n_groups)
+static const char *read_directory(struct rfn_cluster_index *shapes, uint32_t n_groups)
 {
     const uint64_t size = shapes->payload.size;
     struct rfn_reader reader = rfn_reader_over(shapes->payload.data, shapes->payload.size);
@@ -65,24 +65,25 @@ static const char *read_directory(struct rfn_shapes *shapes, uint32_t n_groups)
     return find_columns(shapes, at);
 }
 
-const char *rfn_shapes_read(struct rfn_shapes *shapes, uint32_t n_groups,
-                            struct rfn_payload *payload)
+const char *rfn_cluster_index_read(struct rfn_cluster_index *shapes, uint32_t n_groups,
+                                   struct rfn_payload *payload)
 {
-    *shapes = (struct rfn_shapes){.payload = *payload};
+    *shapes = (struct rfn_cluster_index){.payload = *payload};
     payload->data = NULL;
     return shapes->payload.size > RFN_CLUSTERS_BYTES_MAX ? "it is too large"
                                                          : read_directory(shapes, n_groups);
 }
 
-void rfn_shapes_release(struct rfn_shapes *shapes)
+void rfn_cluster_index_release(struct rfn_cluster_index *shapes)
 {
     rfn_payload_release(&shapes->payload);
     free(shapes->places);
     free(shapes->columns);
-    *shapes = (struct rfn_shapes){0};
+    *shapes = (struct rfn_cluster_index){0};
 }
 
-const struct rfn_shape_place *rfn_shapes_find(const struct rfn_shapes *shapes, uint32_t group)
+const struct rfn_shape_place *rfn_cluster_index_find(const struct rfn_cluster_index *shapes,
+                                                     uint32_t group)
 {
     const struct rfn_shape_place *places = shapes->places;
     return &places[rfn_last_at_most(places, sizeof *places, shapes->n, group)];

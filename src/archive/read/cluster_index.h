@@ -22,7 +22,7 @@ struct rfn_shape_place {
     uint32_t numbers, places, values;
 };
 
-struct rfn_shapes {
+struct rfn_cluster_index {
     struct rfn_payload payload; /* owned */
     uint32_t n;
     struct rfn_shape_place *places; /* n, and where the last ends */
@@ -33,11 +33,12 @@ struct rfn_shapes {
 
 /* Takes over the payload, of an archive with so many groups. Returns what is wrong, or NULL; to be
  * released even so. */
-const char *rfn_shapes_read(struct rfn_shapes *shapes, uint32_t n_groups,
-                            struct rfn_payload *payload);
-void rfn_shapes_release(struct rfn_shapes *shapes);
+const char *rfn_cluster_index_read(struct rfn_cluster_index *shapes, uint32_t n_groups,
+                                   struct rfn_payload *payload);
+void rfn_cluster_index_release(struct rfn_cluster_index *shapes);
 
 /* The shape that has the group, which is one of the payload's. */
-const struct rfn_shape_place *rfn_shapes_find(const struct rfn_shapes *shapes, uint32_t group);
+const struct rfn_shape_place *rfn_cluster_index_find(const struct rfn_cluster_index *shapes,
+                                                     uint32_t group);
 
 #endif

@@ -32,13 +32,13 @@ static struct rfn_buf make(uint32_t n_shapes, size_t left)
 }
 
 static const char *read_bytes(const struct rfn_buf *bytes, uint32_t first, uint32_t end,
-                              struct rfn_shapes *shapes)
+                              struct rfn_cluster_index *shapes)
 {
     struct rfn_payload payload = {
         .data = malloc(bytes->size + 1), .size = bytes->size, .id = (uint64_t)first << 32 | end};
     assert_non_null(payload.data);
     memcpy(payload.data, bytes->data, bytes->size);
-    const char *fault = rfn_shapes_read(shapes, N_GROUPS, &payload);
+    const char *fault = rfn_cluster_index_read(shapes, N_GROUPS, &payload);
     assert_null(payload.data);
     return fault;
 }
@@ -48,7 +48,7 @@ static void test_places(void **state)
     (void)state;
     enum { N = 7 }; /* 28 groups */
     struct rfn_buf bytes = make(N, 0);
-    struct rfn_shapes shapes;
+    struct rfn_cluster_index shapes;
     assert_null(read_bytes(&bytes, FIRST, FIRST + 28, &shapes));
     assert_int_equal(shapes.n, N);
     uint32_t group = FIRST, at = shapes.places[0].numbers;
@@ -56,7 +56,7 @@ static void test_places(void **state)
     for (uint32_t n = 1; n <= N; n++, group += n - 1) {
         const struct rfn_shape_place *place = &shapes.places[n - 1];
         for (uint32_t i = 0; i < n; i++)
-            assert_ptr_equal(rfn_shapes_find(&shapes, group + i), place);
+            assert_ptr_equal(rfn_cluster_index_find(&shapes, group + i), place);
         assert_int_equal(place->first, group);
         assert_int_equal(place->numbers, at);
         assert_int_equal(place->places, at + n);
@@ -69,7 +69,7 @@ static void test_places(void **state)
     assert_false(shapes.columns_failed);
     const uint32_t columns[] = {at, at + 4, at + 7};
     assert_memory_equal(shapes.columns, columns, sizeof columns);
-    rfn_shapes_release(&shapes);
+    rfn_cluster_index_release(&shapes);
     rfn_buf_release(&bytes);
 }
 
@@ -79,20 +79,20 @@ static void test_columns_cut(void **state)
     (void)state;
     for (size_t left = 0; left <= 7; left++) {
         struct rfn_buf bytes = make(2, left);
-        struct rfn_shapes shapes;
+        struct rfn_cluster_index shapes;
         assert_null(read_bytes(&bytes, FIRST, FIRST + 3, &shapes));
         assert_int_equal(shapes.columns_failed, left != 0 && left != 3 && left != 7);
-        assert_ptr_equal(rfn_shapes_find(&shapes, FIRST + 2), &shapes.places[1]);
-        rfn_shapes_release(&shapes);
+        assert_ptr_equal(rfn_cluster_index_find(&shapes, FIRST + 2), &shapes.places[1]);
+        rfn_cluster_index_release(&shapes);
         rfn_buf_release(&bytes);
     }
 }
 
 static void refuse(const struct rfn_buf *bytes, uint32_t first, uint32_t end)
 {
-    struct rfn_shapes shapes;
+    struct rfn_cluster_index shapes;
     assert_string_equal(read_bytes(bytes, first, end, &shapes), "its list of shapes is malformed");
-    rfn_shapes_release(&shapes);
+    rfn_cluster_index_release(&shapes);
 }
 
 static void test_malformed(void **state)

@@ -20,7 +20,7 @@ uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set)
 /* What is wanted, and the shape that has it. */
 struct taking {
     const struct rfn_archive *archive;
-    const struct rfn_shapes *shapes;
+    const struct rfn_cluster_index *shapes;
     const struct rfn_structure *structure; /* of PLACES */
     const struct rfn_common *common;       /* or NULL */
     uint32_t id, group;
@@ -30,7 +30,8 @@ struct taking {
     struct rfn_buf out;
 };
 
-static struct rfn_reader part_of(const struct rfn_shapes *shapes, uint32_t from, uint32_t end)
+static struct rfn_reader part_of(const struct rfn_cluster_index *shapes, uint32_t from,
+                                 uint32_t end)
 {
     return rfn_reader_over(shapes->payload.data + from, end - from);
 }
@@ -124,7 +125,7 @@ static const char *make_structure(struct taking *taking)
 
 static const char *make_values(struct taking *taking)
 {
-    const struct rfn_shapes *shapes = taking->shapes;
+    const struct rfn_cluster_index *shapes = taking->shapes;
     const uint32_t *first_set = taking->archive->first_set;
     uint32_t from = first_set[taking->first], end = first_set[taking->end];
     uint32_t set = taking->id - from;
@@ -227,9 +228,10 @@ static const char *make_places(struct taking *taking)
 
 /* ---- any of them ---- */
 
-const char *rfn_cluster_take(const struct rfn_archive *archive, const struct rfn_shapes *shapes,
-                             uint32_t type, uint32_t id, const struct rfn_structure *structure,
-                             const struct rfn_common *common, struct rfn_payload *payload)
+const char *rfn_cluster_take(const struct rfn_archive *archive,
+                             const struct rfn_cluster_index *shapes, uint32_t type, uint32_t id,
+                             const struct rfn_structure *structure, const struct rfn_common *common,
+                             struct rfn_payload *payload)
 {
     struct taking taking = {.archive = archive,
                             .shapes = shapes,
@@ -237,7 +239,7 @@ const char *rfn_cluster_take(const struct rfn_archive *archive, const struct rfn
                             .common = common,
                             .id = id,
                             .group = type == RFN_CHUNK_VALUES ? rfn_group_of_set(archive, id) : id};
-    take_shape(&taking, rfn_shapes_find(shapes, taking.group));
+    take_shape(&taking, rfn_cluster_index_find(shapes, taking.group));
     const char *fault = type == RFN_CHUNK_STRUCTURE ? make_structure(&taking)
                         : type == RFN_CHUNK_PLACES  ? make_places(&taking)
                                                     : make_values(&taking);
@@ -291,7 +293,8 @@ static const char *shape_formulas(struct taking *taking, struct formulas *formul
     return fault;
 }
 
-const char *rfn_cluster_formulas(const struct rfn_archive *archive, const struct rfn_shapes *shapes,
+const char *rfn_cluster_formulas(const struct rfn_archive *archive,
+                                 const struct rfn_cluster_index *shapes,
                                  const char *(*visit)(void *context, const char *text, size_t size),
                                  void *context)
 {

@@ -35,14 +35,16 @@ uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set);
  * of the group, needed for PLACES. common: what several shapes have in common, may be NULL.
  * *payload is to be released after NULL. Returns what is wrong, or NULL. rfn_common_needed: there
  * has to be `common`. */
-const char *rfn_cluster_take(const struct rfn_archive *archive, const struct rfn_shapes *shapes,
-                             uint32_t type, uint32_t id, const struct rfn_structure *structure,
-                             const struct rfn_common *common, struct rfn_payload *payload);
+const char *rfn_cluster_take(const struct rfn_archive *archive,
+                             const struct rfn_cluster_index *shapes, uint32_t type, uint32_t id,
+                             const struct rfn_structure *structure, const struct rfn_common *common,
+                             struct rfn_payload *payload);
 extern const char rfn_common_needed[];
 
 /* Calls visit with each formula, once per sequence or part of one that it gives; its text lies in
  * the payload. Returns what is wrong, or NULL; what visit returns is returned, too. */
-const char *rfn_cluster_formulas(const struct rfn_archive *archive, const struct rfn_shapes *shapes,
+const char *rfn_cluster_formulas(const struct rfn_archive *archive,
+                                 const struct rfn_cluster_index *shapes,
                                  const char *(*visit)(void *context, const char *text, size_t size),
                                  void *context);
 

@@ -284,27 +284,27 @@ static struct rfn_buf pack(const struct model *model, uint32_t first_shape)
 
 /* A copy of the bytes, read; what is wrong with them, or NULL. */
 static const char *read_copy(const struct model *model, const struct rfn_buf *bytes,
-                             struct rfn_shapes *shapes)
+                             struct rfn_cluster_index *shapes)
 {
     struct rfn_payload payload = {.data = malloc(bytes->size + 1),
                                   .size = bytes->size,
                                   .id = rfn_clusters_id(0, model->n_groups)};
     assert_non_null(payload.data);
     memcpy(payload.data, bytes->data, bytes->size);
-    return rfn_shapes_read(shapes, model->n_groups, &payload);
+    return rfn_cluster_index_read(shapes, model->n_groups, &payload);
 }
 
 /* What is taken of them. */
 static const char *take(const struct model *model, const struct rfn_buf *bytes, uint32_t type,
                         uint32_t id, struct rfn_payload *payload)
 {
-    struct rfn_shapes shapes;
+    struct rfn_cluster_index shapes;
     *payload = (struct rfn_payload){0};
     const char *fault = read_copy(model, bytes, &shapes);
     if (!fault)
         fault = rfn_cluster_take(&model->archive, &shapes, type, id, &model->structure,
                                  model->common, payload);
-    rfn_shapes_release(&shapes);
+    rfn_cluster_index_release(&shapes);
     return fault;
 }
 
@@ -332,7 +332,7 @@ static void expect_places(const struct model *model, const struct rfn_buf *packe
         for (uint32_t i = 0; i < n; i++) {
             const struct rfn_rank_value *own = &model->places[slot * model->n_members + first + i];
             int64_t reference = slot < SLOTS - COMMS ? own->rank : 0;
-            assert_int_equal(rfn_member_word(&table, slot, i, reference), own->value);
+            assert_int_equal(rfn_rank_param(&table, slot, i, reference), own->value);
         }
     }
     rfn_member_table_release(&table);
@@ -351,10 +351,10 @@ static void expect_all(const struct model *model, const struct rfn_buf *packed)
 
 static void count_formulas(const struct model *model, const struct rfn_buf *packed, uint64_t *n)
 {
-    struct rfn_shapes shapes;
+    struct rfn_cluster_index shapes;
     assert_null(read_copy(model, packed, &shapes));
     assert_null(rfn_cluster_formulas(&model->archive, &shapes, count_formula, n));
-    rfn_shapes_release(&shapes);
+    rfn_cluster_index_release(&shapes);
 }
 
 static void test_round_trip(void **state)
@@ -507,12 +507,12 @@ static size_t take_all(const struct model *model, const struct rfn_buf *bytes)
             rfn_payload_release(&payload);
         }
     }
-    struct rfn_shapes all;
+    struct rfn_cluster_index all;
     size_t seen = 0;
     const char *fault = read_copy(model, bytes, &all);
     if (!fault)
         fault = rfn_cluster_formulas(&model->archive, &all, see_formula, &seen);
-    rfn_shapes_release(&all);
+    rfn_cluster_index_release(&all);
     return faults + (fault != NULL);
 }
 

@@ -75,8 +75,8 @@ void rfn_member_table_release(struct rfn_member_table *table)
     *table = (struct rfn_member_table){0};
 }
 
-int64_t rfn_member_word(const struct rfn_member_table *table, size_t sequence, uint32_t member,
-                        int64_t reference)
+int64_t rfn_rank_param(const struct rfn_member_table *table, size_t sequence, uint32_t member,
+                       int64_t reference)
 {
     const size_t first = table->first[sequence], n = table->first[sequence + 1] - first;
     const struct rfn_member_run *runs = table->runs + first;
@@ -270,23 +270,24 @@ const char *rfn_values_read(struct rfn_values *values, const struct rfn_structur
                             struct rfn_payload *payload, bool exact)
 {
     size_t lists[RFN_LIST_COLUMNS + 1] = {0};
-    struct rfn_scan scan;
+    struct rfn_payload_reader scan;
     *values = (struct rfn_values){.payload = *payload, .n_columns = structure->n_values};
     *payload = (struct rfn_payload){0};
-    rfn_scan_begin(&scan, &values->payload);
-    uint64_t n = rfn_scan_limited(&scan, RFN_LIST_WORDS_MAX);
-    if (rfn_scan_columns(&scan, lists, RFN_LIST_COLUMNS))
-        return rfn_scan_fault(&scan, "the lists are malformed");
+    rfn_payload_reader_begin(&scan, &values->payload);
+    uint64_t n = rfn_payload_reader_limited(&scan, RFN_LIST_WORDS_MAX);
+    if (rfn_payload_reader_columns(&scan, lists, RFN_LIST_COLUMNS))
+        return rfn_payload_reader_fault(&scan, "the lists are malformed");
     const char *fault = rfn_value_lists_read(&values->lists, &values->payload, lists, n);
     if (fault)
         return fault;
-    if (structure->n_values > rfn_scan_left(&scan))
+    if (structure->n_values > rfn_payload_reader_left(&scan))
         return "columns are missing";
     values->columns = malloc((structure->n_values + 1) * sizeof *values->columns);
     if (!values->columns)
         return rfn_out_of_memory;
-    fault = rfn_scan_columns(&scan, values->columns, structure->n_values);
-    return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
+    fault = rfn_payload_reader_columns(&scan, values->columns, structure->n_values);
+    return !fault && exact && rfn_payload_reader_left(&scan) ? "there are bytes behind its end"
+                                                             : fault;
 }
 
 void rfn_values_release(struct rfn_values *values)
@@ -353,15 +354,15 @@ uint64_t rfn_clock_move(const struct rfn_clock *clock, struct rfn_clock_place *p
 
 /* Pairs of equal quanta tell nothing about the slope; if all are equal, a quantum is taken for a
  * nanosecond. */
-static const char *read_pairs(struct rfn_clock *clock, uint64_t n, struct rfn_scan *scan)
+static const char *read_pairs(struct rfn_clock *clock, uint64_t n, struct rfn_payload_reader *scan)
 {
     uint64_t first[3] = {0}, last[3] = {0}, next[3];
     for (uint64_t i = 0; i < n; i++) {
-        struct rfn_reader *reader = rfn_scan_next(scan, sizeof next);
+        struct rfn_reader *reader = rfn_payload_reader_next(scan, sizeof next);
         for (int k = 0; k < 3; k++)
             next[k] = rfn_reader_u64(reader);
-        if (rfn_scan_failed(scan) || (i > 0 && (next[0] < last[0] || next[1] < last[1])))
-            return rfn_scan_fault(scan, "the clock's pairs are malformed");
+        if (rfn_payload_reader_failed(scan) || (i > 0 && (next[0] < last[0] || next[1] < last[1])))
+            return rfn_payload_reader_fault(scan, "the clock's pairs are malformed");
         if (i > 0 && next[0] > last[0])
             clock->segments[clock->n++] = rfn_clock_segment_of(last, next);
         if (i == 0)
@@ -378,25 +379,27 @@ static const char *read_pairs(struct rfn_clock *clock, uint64_t n, struct rfn_sc
     return NULL;
 }
 
-const char *rfn_clock_read(struct rfn_clock *clock, uint64_t *flags, struct rfn_scan *scan)
+const char *rfn_clock_read(struct rfn_clock *clock, uint64_t *flags,
+                           struct rfn_payload_reader *scan)
 {
     static const char too_short[] = "it is too short";
     *clock = (struct rfn_clock){0};
-    *flags = rfn_scan_varint(scan);
-    if (rfn_scan_failed(scan))
-        return rfn_scan_fault(scan, too_short);
+    *flags = rfn_payload_reader_varint(scan);
+    if (rfn_payload_reader_failed(scan))
+        return rfn_payload_reader_fault(scan, too_short);
     if (!(*flags & RFN_TIMING_TIMES))
         return NULL;
-    clock->of_the_run = rfn_reader_u8(rfn_scan_next(scan, 1)) == RFN_CLOCK_OF_THE_RUN;
-    uint64_t n = rfn_scan_limited(scan, rfn_scan_left(scan) / 24);
-    if (rfn_scan_failed(scan) || (clock->of_the_run ? n > 0 : n < 2))
-        return rfn_scan_fault(scan, "the clock's pairs are malformed");
+    clock->of_the_run = rfn_reader_u8(rfn_payload_reader_next(scan, 1)) == RFN_CLOCK_OF_THE_RUN;
+    uint64_t n = rfn_payload_reader_limited(scan, rfn_payload_reader_left(scan) / 24);
+    if (rfn_payload_reader_failed(scan) || (clock->of_the_run ? n > 0 : n < 2))
+        return rfn_payload_reader_fault(scan, "the clock's pairs are malformed");
     clock->segments = malloc((size_t)(n + 1) * sizeof *clock->segments);
     if (!clock->segments)
         return rfn_out_of_memory;
     const char *fault = read_pairs(clock, n, scan);
-    clock->start = rfn_reader_u64(rfn_scan_next(scan, 8));
-    return fault || !rfn_scan_failed(scan) ? fault : rfn_scan_fault(scan, too_short);
+    clock->start = rfn_reader_u64(rfn_payload_reader_next(scan, 8));
+    return fault || !rfn_payload_reader_failed(scan) ? fault
+                                                     : rfn_payload_reader_fault(scan, too_short);
 }
 
 void rfn_clock_release(struct rfn_clock *clock)
@@ -406,40 +409,44 @@ void rfn_clock_release(struct rfn_clock *clock)
 }
 
 const char *rfn_timing_scan(struct rfn_timing *timing, const struct rfn_structure *structure,
-                            struct rfn_payload *payload, struct rfn_scan *scan)
+                            struct rfn_payload *payload, struct rfn_payload_reader *scan)
 {
     uint64_t flags;
     *timing = (struct rfn_timing){.payload = *payload};
     *payload = (struct rfn_payload){0};
-    rfn_scan_begin(scan, &timing->payload);
+    rfn_payload_reader_begin(scan, &timing->payload);
     const char *fault = rfn_clock_read(&timing->clock, &flags, scan);
     if (fault)
         return fault;
     timing->times = flags & RFN_TIMING_TIMES;
     timing->volume = flags & RFN_TIMING_VOLUME;
     timing->stretched = flags & RFN_TIMING_STRETCHED;
-    timing->n_marks = timing->times ? rfn_scan_limited(scan, rfn_scan_left(scan)) : 0;
-    timing->marks = rfn_scan_at(scan);
-    for (uint64_t i = 0; i < timing->n_marks && !rfn_scan_failed(scan); i++)
-        rfn_scan_varint(scan);
-    if (rfn_scan_failed(scan))
-        return rfn_scan_fault(scan, "the time marks are malformed");
+    timing->n_marks = timing->times
+                          ? rfn_payload_reader_limited(scan, rfn_payload_reader_left(scan))
+                          : 0;
+    timing->marks = rfn_payload_reader_at(scan);
+    for (uint64_t i = 0; i < timing->n_marks && !rfn_payload_reader_failed(scan); i++)
+        rfn_payload_reader_varint(scan);
+    if (rfn_payload_reader_failed(scan))
+        return rfn_payload_reader_fault(scan, "the time marks are malformed");
     timing->n_times = timing->times ? structure->n_timing : structure->n_timing_bare;
     size_t n = timing->n_times + (timing->volume ? 2 * (size_t)structure->n_symbols : 0);
-    if (n > rfn_scan_left(scan))
+    if (n > rfn_payload_reader_left(scan))
         return "columns are missing";
     timing->columns = malloc((n + 1) * sizeof *timing->columns);
-    return timing->columns ? rfn_scan_columns(scan, timing->columns, n) : rfn_out_of_memory;
+    return timing->columns ? rfn_payload_reader_columns(scan, timing->columns, n)
+                           : rfn_out_of_memory;
 }
 
 const char *rfn_timing_read(struct rfn_timing *timing, const struct rfn_structure *structure,
                             struct rfn_payload *payload, bool exact)
 {
-    struct rfn_scan scan;
+    struct rfn_payload_reader scan;
     const char *fault = rfn_timing_scan(timing, structure, payload, &scan);
     if (!fault && timing->clock.of_the_run)
         fault = "its clock is not that of a stream";
-    return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
+    return !fault && exact && rfn_payload_reader_left(&scan) ? "there are bytes behind its end"
+                                                             : fault;
 }
 
 void rfn_timing_release(struct rfn_timing *timing)

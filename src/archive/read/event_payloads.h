@@ -44,8 +44,8 @@ const char *rfn_member_table_read(struct rfn_member_table *table, struct rfn_rea
                                   size_t n, uint32_t n_members, enum rfn_run_form forms);
 void rfn_member_table_release(struct rfn_member_table *table);
 /* The word of a member; reference is what relative runs count from. */
-int64_t rfn_member_word(const struct rfn_member_table *table, size_t sequence, uint32_t member,
-                        int64_t reference);
+int64_t rfn_rank_param(const struct rfn_member_table *table, size_t sequence, uint32_t member,
+                       int64_t reference);
 
 /* ---- STRUCTURE ---- */
 
@@ -151,7 +151,8 @@ struct rfn_clock_segment rfn_clock_segment_of(const uint64_t *pair, const uint64
 
 /* Reads flags and clock only; the flags say whether there is a clock. To be released even on
  * failure. */
-const char *rfn_clock_read(struct rfn_clock *clock, uint64_t *flags, struct rfn_scan *scan);
+const char *rfn_clock_read(struct rfn_clock *clock, uint64_t *flags,
+                           struct rfn_payload_reader *scan);
 void rfn_clock_release(struct rfn_clock *clock);
 
 __extension__ typedef unsigned __int128 rfn_u128;
@@ -186,7 +187,7 @@ static inline uint64_t rfn_clock_ns(const struct rfn_clock *clock, struct rfn_cl
 /* What TIMING and PROFILE have in common: begins to scan the payload, and reads clock, marks and
  * where the columns of the symbols are. Takes the payload over (also on failure). */
 const char *rfn_timing_scan(struct rfn_timing *timing, const struct rfn_structure *structure,
-                            struct rfn_payload *payload, struct rfn_scan *scan);
+                            struct rfn_payload *payload, struct rfn_payload_reader *scan);
 /* A whole TIMING; the same. */
 const char *rfn_timing_read(struct rfn_timing *timing, const struct rfn_structure *structure,
                             struct rfn_payload *payload, bool exact);

@@ -33,10 +33,11 @@ int rfn_archive_missing(const struct rfn_archive *archive, const char *what, uin
 /* ---- reading ---- */
 
 /* The time sets of PROFILES are those that its id says. */
-static const char *read_profiles(const struct rfn_archive *archive, struct rfn_profiles *profiles,
-                                 uint64_t id, struct rfn_payload *payload)
+static const char *read_profiles(const struct rfn_archive *archive,
+                                 struct rfn_time_set_table *profiles, uint64_t id,
+                                 struct rfn_payload *payload)
 {
-    uint32_t first = rfn_profiles_first(id), end = rfn_profiles_end(id), n = 0;
+    uint32_t first = rfn_time_set_table_first(id), end = rfn_time_set_table_end(id), n = 0;
     end = end < archive->n_streams ? end : archive->n_streams;
     uint32_t *sets = malloc((first < end ? end - first : 1) * sizeof *sets);
     if (!sets)
@@ -45,7 +46,7 @@ static const char *read_profiles(const struct rfn_archive *archive, struct rfn_p
         sets[n] = i;
         n += rfn_stream_times(archive, i) == i;
     }
-    const char *fault = rfn_profiles_read(profiles, sets, n, payload);
+    const char *fault = rfn_time_set_table_read(profiles, sets, n, payload);
     free(sets);
     return fault;
 }
@@ -60,7 +61,7 @@ static const char *read_part(const struct rfn_archive *archive, struct rfn_part 
     case RFN_CHUNK_VALUES:
         return rfn_values_read(&part->u.values, structure, payload, archive->exact);
     case RFN_CHUNK_CLUSTERS:
-        return rfn_shapes_read(&part->u.shapes, archive->n_groups, payload);
+        return rfn_cluster_index_read(&part->u.shapes, archive->n_groups, payload);
     case RFN_CHUNK_COMMON:
         return payload->size > RFN_CLUSTERS_BYTES_MAX
                    ? "it is too large"
@@ -84,13 +85,13 @@ static void free_part(struct rfn_part *part)
         rfn_values_release(&part->u.values);
         break;
     case RFN_CHUNK_CLUSTERS:
-        rfn_shapes_release(&part->u.shapes);
+        rfn_cluster_index_release(&part->u.shapes);
         break;
     case RFN_CHUNK_COMMON:
         rfn_common_release(&part->u.common);
         break;
     case RFN_CHUNK_PROFILES:
-        rfn_profiles_release(&part->u.profiles);
+        rfn_time_set_table_release(&part->u.profiles);
         break;
     default:
         rfn_member_table_release(&part->u.places);
@@ -366,7 +367,7 @@ int rfn_profile_load(const struct rfn_archive *archive, const struct rfn_toc_ent
     if (entry->type == RFN_CHUNK_PROFILE)
         return rfn_chunks_load_events(&archive->chunks, entry, payload, diag);
     RFN_TRY(rfn_chunk_use(archive, entry, &many, diag));
-    const char *fault = rfn_profiles_take(&many->u.profiles, time_set, payload, guides);
+    const char *fault = rfn_time_set_table_take(&many->u.profiles, time_set, payload, guides);
     rfn_part_done(archive, many);
     struct rfn_payload where = *payload;
     if (fault) {

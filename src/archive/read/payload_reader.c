@@ -2,7 +2,7 @@
 
 enum { VARINT_MAX = 10 };
 
-void rfn_scan_begin(struct rfn_scan *scan, const struct rfn_payload *payload)
+void rfn_payload_reader_begin(struct rfn_payload_reader *scan, const struct rfn_payload *payload)
 {
     scan->payload = payload;
     scan->begin = 0;
@@ -10,45 +10,45 @@ void rfn_scan_begin(struct rfn_scan *scan, const struct rfn_payload *payload)
     scan->window = rfn_reader_over(payload->data, payload->data ? payload->size : 0);
 }
 
-size_t rfn_scan_at(const struct rfn_scan *scan)
+size_t rfn_payload_reader_at(const struct rfn_payload_reader *scan)
 {
     return scan->begin + scan->window.at;
 }
 
-size_t rfn_scan_left(const struct rfn_scan *scan)
+size_t rfn_payload_reader_left(const struct rfn_payload_reader *scan)
 {
-    return scan->window.failed ? 0 : scan->payload->size - rfn_scan_at(scan);
+    return scan->window.failed ? 0 : scan->payload->size - rfn_payload_reader_at(scan);
 }
 
-struct rfn_reader *rfn_scan_next(struct rfn_scan *scan, size_t most)
+struct rfn_reader *rfn_payload_reader_next(struct rfn_payload_reader *scan, size_t most)
 {
-    size_t there = rfn_reader_left(&scan->window), left = rfn_scan_left(scan);
+    size_t there = rfn_reader_left(&scan->window), left = rfn_payload_reader_left(scan);
     if (there >= most || there >= left)
         return &scan->window;
     size_t size = left < sizeof scan->bytes ? left : sizeof scan->bytes;
-    scan->begin = rfn_scan_at(scan);
+    scan->begin = rfn_payload_reader_at(scan);
     scan->error = rfn_payload_read(scan->payload, scan->begin, scan->bytes, size);
     scan->window = rfn_reader_over(scan->bytes, size);
     scan->window.failed = scan->error < 0;
     return &scan->window;
 }
 
-uint64_t rfn_scan_varint(struct rfn_scan *scan)
+uint64_t rfn_payload_reader_varint(struct rfn_payload_reader *scan)
 {
-    return rfn_reader_varint(rfn_scan_next(scan, VARINT_MAX));
+    return rfn_reader_varint(rfn_payload_reader_next(scan, VARINT_MAX));
 }
 
-uint64_t rfn_scan_limited(struct rfn_scan *scan, uint64_t limit)
+uint64_t rfn_payload_reader_limited(struct rfn_payload_reader *scan, uint64_t limit)
 {
-    return rfn_reader_limited(rfn_scan_next(scan, VARINT_MAX), limit);
+    return rfn_reader_limited(rfn_payload_reader_next(scan, VARINT_MAX), limit);
 }
 
-void rfn_scan_column(struct rfn_scan *scan)
+void rfn_payload_reader_column(struct rfn_payload_reader *scan)
 {
-    struct rfn_reader *reader = rfn_scan_next(scan, 2 * VARINT_MAX);
+    struct rfn_reader *reader = rfn_payload_reader_next(scan, 2 * VARINT_MAX);
     uint64_t n = rfn_reader_varint(reader);
     uint64_t size = rfn_reader_varint(reader);
-    if (size > rfn_scan_left(scan) || (size && !n))
+    if (size > rfn_payload_reader_left(scan) || (size && !n))
         reader->failed = true;
     if (reader->failed)
         return;
@@ -56,23 +56,24 @@ void rfn_scan_column(struct rfn_scan *scan)
         reader->at += (size_t)size;
         return;
     }
-    scan->begin = rfn_scan_at(scan) + (size_t)size;
+    scan->begin = rfn_payload_reader_at(scan) + (size_t)size;
     *reader = rfn_reader_over(scan->bytes, 0);
 }
 
-const char *rfn_scan_fault(const struct rfn_scan *scan, const char *malformed)
+const char *rfn_payload_reader_fault(const struct rfn_payload_reader *scan, const char *malformed)
 {
     return scan->error ? rfn_read_fault(scan->error) : malformed;
 }
 
-const char *rfn_scan_columns(struct rfn_scan *scan, size_t *columns, size_t n)
+const char *rfn_payload_reader_columns(struct rfn_payload_reader *scan, size_t *columns, size_t n)
 {
-    for (size_t i = 0; i < n && !rfn_scan_failed(scan); i++) {
-        columns[i] = rfn_scan_at(scan);
-        rfn_scan_column(scan);
+    for (size_t i = 0; i < n && !rfn_payload_reader_failed(scan); i++) {
+        columns[i] = rfn_payload_reader_at(scan);
+        rfn_payload_reader_column(scan);
     }
-    columns[n] = rfn_scan_at(scan);
-    return rfn_scan_failed(scan) ? rfn_scan_fault(scan, "a column is malformed") : NULL;
+    columns[n] = rfn_payload_reader_at(scan);
+    return rfn_payload_reader_failed(scan) ? rfn_payload_reader_fault(scan, "a column is malformed")
+                                           : NULL;
 }
 
 const char *rfn_column_fault(int error)

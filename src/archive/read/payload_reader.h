@@ -15,7 +15,7 @@ enum { RFN_SCAN_WINDOW = 32 };
 enum { RFN_SCAN_WINDOW = 4096 };
 #endif
 
-struct rfn_scan {
+struct rfn_payload_reader {
     const struct rfn_payload *payload; /* borrowed */
     struct rfn_reader window;
     size_t begin; /* of the window in the payload */
@@ -24,33 +24,33 @@ struct rfn_scan {
 };
 
 /* The scan borrows the payload, and must stay where it is. */
-void rfn_scan_begin(struct rfn_scan *scan, const struct rfn_payload *payload);
+void rfn_payload_reader_begin(struct rfn_payload_reader *scan, const struct rfn_payload *payload);
 
 /* A reader at the scan's place, for the next `most` (<= RFN_SCAN_WINDOW) bytes, or what is left. */
-struct rfn_reader *rfn_scan_next(struct rfn_scan *scan, size_t most);
+struct rfn_reader *rfn_payload_reader_next(struct rfn_payload_reader *scan, size_t most);
 
 /* Where it is, and how many bytes are left; none after a failure. */
-size_t rfn_scan_at(const struct rfn_scan *scan);
-size_t rfn_scan_left(const struct rfn_scan *scan);
+size_t rfn_payload_reader_at(const struct rfn_payload_reader *scan);
+size_t rfn_payload_reader_left(const struct rfn_payload_reader *scan);
 
 /* Numbers, as rfn_reader_varint and rfn_reader_limited. */
-uint64_t rfn_scan_varint(struct rfn_scan *scan);
-uint64_t rfn_scan_limited(struct rfn_scan *scan, uint64_t limit);
+uint64_t rfn_payload_reader_varint(struct rfn_payload_reader *scan);
+uint64_t rfn_payload_reader_limited(struct rfn_payload_reader *scan, uint64_t limit);
 
 /* Passes over the column at the scan's place. */
-void rfn_scan_column(struct rfn_scan *scan);
+void rfn_payload_reader_column(struct rfn_payload_reader *scan);
 
-static inline bool rfn_scan_failed(const struct rfn_scan *scan)
+static inline bool rfn_payload_reader_failed(const struct rfn_payload_reader *scan)
 {
     return scan->window.failed;
 }
 
 /* What is wrong when it has failed: that it cannot be read, or else `malformed`. */
-const char *rfn_scan_fault(const struct rfn_scan *scan, const char *malformed);
+const char *rfn_payload_reader_fault(const struct rfn_payload_reader *scan, const char *malformed);
 
 /* Notes where n columns begin, and where the last ends (n + 1 places), and moves the scan past
  * them. Returns what is wrong, or NULL. */
-const char *rfn_scan_columns(struct rfn_scan *scan, size_t *columns, size_t n);
+const char *rfn_payload_reader_columns(struct rfn_payload_reader *scan, size_t *columns, size_t n);
 
 /* What is wrong with a column, by the error of opening or reading it. */
 const char *rfn_column_fault(int error);

@@ -92,15 +92,15 @@ enum { RUNS, EXPRESSION, FORMULA, WORDS, DIFFERENCES, TRIED };
 static int write_runs(const struct rfn_rank_value *members, size_t n, size_t *n_runs,
                       struct rfn_buf *out)
 {
-    struct rfn_runs runs = RFN_RUNS_INIT;
+    struct rfn_rank_runs runs = RFN_RUNS_INIT;
     int error = 0;
     for (size_t i = 0; i < n && !error; i++)
-        error = rfn_runs_append(&runs, members[i].value, true, members[i].rank);
+        error = rfn_rank_runs_append(&runs, members[i].value, true, members[i].rank);
     rfn_buf_varint(out, AS_RUNS);
     if (!error)
-        rfn_runs_pack(&runs, out);
+        rfn_rank_runs_pack(&runs, out);
     *n_runs = runs.n;
-    rfn_runs_release(&runs);
+    rfn_rank_runs_release(&runs);
     return error;
 }
 

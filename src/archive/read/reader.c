@@ -21,7 +21,7 @@ enum { STREAMS_MAX = 1 << 25 };
 int64_t rfn_stream_word(const struct rfn_archive *archive, enum rfn_stream_word word,
                         uint32_t stream)
 {
-    return word < archive->streams.n ? rfn_member_word(&archive->streams, word, stream, stream) : 0;
+    return word < archive->streams.n ? rfn_rank_param(&archive->streams, word, stream, stream) : 0;
 }
 
 /* Files of minor version 0 do not have this word, nor volumes. */
@@ -51,7 +51,7 @@ int64_t rfn_reduced_timing_find(const struct rfn_archive *archive, uint32_t stre
         return -1;
     uint32_t time_set = rfn_stream_times(archive, stream);
     int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_PROFILE, time_set);
-    return entry < 0 ? rfn_profiles_find(&archive->chunks, time_set) : entry;
+    return entry < 0 ? rfn_time_set_table_find(&archive->chunks, time_set) : entry;
 }
 
 /* Counts the groups and checks every number. */
@@ -273,7 +273,7 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
     struct rfn_run *run = &archive->dictionary.run;
     int64_t entry = rfn_chunks_first(chunks, run->reduced ? RFN_CHUNK_PROFILE : RFN_CHUNK_TIMING);
     struct rfn_payload payload;
-    struct rfn_scan scan;
+    struct rfn_payload_reader scan;
     struct rfn_clock clock;
     uint64_t flags;
     if (run->reduced && rfn_chunks_first(chunks, RFN_CHUNK_PROFILES) >= 0)
@@ -281,7 +281,7 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
     if (!run->times || entry < 0)
         return 0;
     RFN_TRY(rfn_chunks_load_events(chunks, &chunks->entries[entry], &payload, diag));
-    rfn_scan_begin(&scan, &payload);
+    rfn_payload_reader_begin(&scan, &payload);
     int error = rfn_payload_fault(&payload, rfn_clock_read(&clock, &flags, &scan), diag);
     if (!error && flags & RFN_TIMING_TIMES)
         run->resolution_ns = clock.resolution_ns;
@@ -458,7 +458,7 @@ struct rfn_rank_value rfn_member_own_place(const struct rfn_member *member,
         i--;
     if (i == 0 || symbol->moved >> (i - 1) & 1 || symbol->in[i - 1] < 0)
         return own;
-    int64_t comm = rfn_member_word(
+    int64_t comm = rfn_rank_param(
         member->table, member->structure->n_places + (size_t)symbol->in[i - 1], member->place, 0);
     int64_t rank = comm < 0 ? -1 : rfn_comm_rank_of(archive, (uint32_t)comm, member->rank);
     if (rank < 0)

@@ -52,9 +52,9 @@ struct rfn_part {
         struct rfn_structure structure;
         struct rfn_member_table places;
         struct rfn_values values;
-        struct rfn_shapes shapes;     /* CLUSTERS */
-        struct rfn_common common;     /* COMMON */
-        struct rfn_profiles profiles; /* PROFILES */
+        struct rfn_cluster_index shapes;    /* CLUSTERS */
+        struct rfn_common common;           /* COMMON */
+        struct rfn_time_set_table profiles; /* PROFILES */
     } u;
 };
 

@@ -7,19 +7,19 @@
 #define SHARE_MAX (UINT64_C(1) << 36)
 
 static const char *read_cuts(struct rfn_reduced_timing *reduced,
-                             const struct rfn_structure *structure, struct rfn_scan *scan)
+                             const struct rfn_structure *structure, struct rfn_payload_reader *scan)
 {
     static const char malformed[] = "it does not say which loops cut";
     uint32_t n = structure->n_loops;
-    if (n > rfn_scan_left(scan))
-        return rfn_scan_fault(scan, malformed);
+    if (n > rfn_payload_reader_left(scan))
+        return rfn_payload_reader_fault(scan, malformed);
     reduced->cuts = malloc((n + (size_t)1) * sizeof *reduced->cuts);
     if (!reduced->cuts)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < n; i++) {
-        uint8_t cuts = rfn_reader_u8(rfn_scan_next(scan, 1));
-        if (rfn_scan_failed(scan) || cuts > 1)
-            return rfn_scan_fault(scan, malformed);
+        uint8_t cuts = rfn_reader_u8(rfn_payload_reader_next(scan, 1));
+        if (rfn_payload_reader_failed(scan) || cuts > 1)
+            return rfn_payload_reader_fault(scan, malformed);
         reduced->cuts[i] = cuts;
     }
     return NULL;
@@ -30,7 +30,7 @@ const char *rfn_reduced_timing_read(struct rfn_reduced_timing *reduced, struct r
                                     struct rfn_payload *payload, struct rfn_guides *guides,
                                     bool exact)
 {
-    struct rfn_scan scan;
+    struct rfn_payload_reader scan;
     *reduced = (struct rfn_reduced_timing){.guides = *guides};
     *guides = (struct rfn_guides){0};
     const char *fault = rfn_timing_scan(timing, structure, payload, &scan);
@@ -40,21 +40,23 @@ const char *rfn_reduced_timing_read(struct rfn_reduced_timing *reduced, struct r
         fault = read_cuts(reduced, structure, &scan);
     if (fault)
         return fault;
-    reduced->first = rfn_scan_varint(&scan);
-    reduced->tolerance = rfn_scan_varint(&scan);
-    reduced->share = rfn_scan_limited(&scan, SHARE_MAX);
-    if (rfn_scan_failed(&scan))
-        return rfn_scan_fault(&scan, "the tolerance of starts is malformed");
+    reduced->first = rfn_payload_reader_varint(&scan);
+    reduced->tolerance = rfn_payload_reader_varint(&scan);
+    reduced->share = rfn_payload_reader_limited(&scan, SHARE_MAX);
+    if (rfn_payload_reader_failed(&scan))
+        return rfn_payload_reader_fault(&scan, "the tolerance of starts is malformed");
     for (uint32_t i = 0; i < structure->n_loops; i++) {
         if (reduced->cuts[i])
             reduced->n_contexts += rfn_count_stretches(&structure->loops[i], reduced->cuts);
     }
     size_t n = 1 + RFN_PROFILE_COLUMNS * (size_t)reduced->n_contexts;
-    if (n > rfn_scan_left(&scan))
+    if (n > rfn_payload_reader_left(&scan))
         return "columns are missing";
     reduced->columns = malloc((n + 1) * sizeof *reduced->columns);
-    fault = reduced->columns ? rfn_scan_columns(&scan, reduced->columns, n) : rfn_out_of_memory;
-    return !fault && exact && rfn_scan_left(&scan) ? "there are bytes behind its end" : fault;
+    fault = reduced->columns ? rfn_payload_reader_columns(&scan, reduced->columns, n)
+                             : rfn_out_of_memory;
+    return !fault && exact && rfn_payload_reader_left(&scan) ? "there are bytes behind its end"
+                                                             : fault;
 }
 
 int rfn_reduced_timing_list(const struct rfn_reduced_timing *reduced,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int rfn_walk_failed(struct rfn_walk *walk, const char *fault)
+int rfn_structure_walk_failed(struct rfn_structure_walk *walk, const char *fault)
 {
     walk->fault = fault;
     return rfn_fault_error(fault);
@@ -15,23 +15,23 @@ int rfn_walk_failed(struct rfn_walk *walk, const char *fault)
 
 /* ---- frames and trips ---- */
 
-static int push(struct rfn_walk *walk, const struct rfn_node_list *list, uint32_t loop,
+static int push(struct rfn_structure_walk *walk, const struct rfn_node_list *list, uint32_t loop,
                 uint64_t times)
 {
     if (walk->depth == walk->frames_capacity &&
         RFN_GROW(walk->frames, walk->frames_capacity, walk->depth + 1) < 0)
-        return rfn_walk_failed(walk, rfn_out_of_memory);
-    walk->frames[walk->depth++] = (struct rfn_walk_frame){.node = list->nodes,
-                                                          .end = list->nodes + list->n,
-                                                          .body = list->nodes,
-                                                          .loop = loop,
-                                                          .left = times,
-                                                          .first = walk->index};
+        return rfn_structure_walk_failed(walk, rfn_out_of_memory);
+    walk->frames[walk->depth++] = (struct rfn_structure_walk_frame){.node = list->nodes,
+                                                                    .end = list->nodes + list->n,
+                                                                    .body = list->nodes,
+                                                                    .loop = loop,
+                                                                    .left = times,
+                                                                    .first = walk->index};
     return 0;
 }
 
 /* Errors of columns. */
-static int open_trips(struct rfn_walk *walk, uint32_t loop)
+static int open_trips(struct rfn_structure_walk *walk, uint32_t loop)
 {
     const struct rfn_values *values = walk->values;
     const size_t *at = &values->columns[loop];
@@ -41,16 +41,16 @@ static int open_trips(struct rfn_walk *walk, uint32_t loop)
     return rfn_payload_column(&values->payload, at[0], at[1], &walk->trips[loop]);
 }
 
-int rfn_walk_enter_loop(struct rfn_walk *walk, uint32_t loop)
+int rfn_structure_walk_enter_loop(struct rfn_structure_walk *walk, uint32_t loop)
 {
     int64_t trips = 0;
     int error = open_trips(walk, loop);
     if (!error)
         error = rfn_column_next(&walk->trips[loop], &trips);
     if (error < 0)
-        return rfn_walk_failed(walk, rfn_column_fault(error));
+        return rfn_structure_walk_failed(walk, rfn_column_fault(error));
     if (trips < 0)
-        return rfn_walk_failed(walk, "a negative number of trips");
+        return rfn_structure_walk_failed(walk, "a negative number of trips");
     struct rfn_cuts *cuts = walk->cuts;
     if (cuts)
         cuts->pending |= rfn_stretch_meets(&walk->frames[walk->depth - 1].stretch, &cuts->loops,
@@ -58,47 +58,47 @@ int rfn_walk_enter_loop(struct rfn_walk *walk, uint32_t loop)
     if (trips == 0)
         return 0;
     RFN_TRY(push(walk, &walk->structure->loops[loop], loop, (uint64_t)trips));
-    struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
+    struct rfn_structure_walk_frame *frame = &walk->frames[walk->depth - 1];
     if (cuts)
         frame->stretch = rfn_stretch_inside(&frame[-1].stretch, &cuts->loops, loop);
     return 0;
 }
 
-int rfn_walk_empty_trip(struct rfn_walk *walk)
+int rfn_structure_walk_empty_trip(struct rfn_structure_walk *walk)
 {
     walk->empty = walk->empty_at == walk->index ? walk->empty + 1 : 1;
     walk->empty_at = walk->index;
     return walk->empty <= RFN_EMPTY_TRIPS_MAX
                ? 0
-               : rfn_walk_failed(walk, "too many trips without an event");
+               : rfn_structure_walk_failed(walk, "too many trips without an event");
 }
 
-int rfn_walk_finish(struct rfn_walk *walk)
+int rfn_structure_walk_finish(struct rfn_structure_walk *walk)
 {
     for (uint32_t i = 0; i < walk->structure->n_loops; i++) {
         int error = open_trips(walk, i);
         const char *fault = error < 0 ? rfn_column_fault(error)
                                       : rfn_column_left_over(&walk->trips[i]);
         if (fault)
-            return rfn_walk_failed(walk, fault);
+            return rfn_structure_walk_failed(walk, fault);
     }
     return 0;
 }
 
 /* ---- opening and closing ---- */
 
-int rfn_walk_open(struct rfn_walk *walk, const struct rfn_structure *structure,
-                  const struct rfn_values *values)
+int rfn_structure_walk_open(struct rfn_structure_walk *walk, const struct rfn_structure *structure,
+                            const struct rfn_values *values)
 {
-    *walk = (struct rfn_walk){.structure = structure, .values = values};
+    *walk = (struct rfn_structure_walk){.structure = structure, .values = values};
     walk->trips = calloc(structure->n_loops + (size_t)1, sizeof *walk->trips);
     walk->trips_open = calloc(structure->n_loops + (size_t)1, sizeof *walk->trips_open);
     if (!walk->trips || !walk->trips_open)
-        return rfn_walk_failed(walk, rfn_out_of_memory);
+        return rfn_structure_walk_failed(walk, rfn_out_of_memory);
     return push(walk, &structure->top, UINT32_MAX, 1);
 }
 
-void rfn_walk_close(struct rfn_walk *walk)
+void rfn_structure_walk_close(struct rfn_structure_walk *walk)
 {
     for (uint32_t i = 0; walk->trips && i < walk->structure->n_loops; i++)
         rfn_column_close(&walk->trips[i]);
@@ -110,14 +110,14 @@ void rfn_walk_close(struct rfn_walk *walk)
     free(walk->frames);
 }
 
-void rfn_walk_restart(struct rfn_walk *walk)
+void rfn_structure_walk_restart(struct rfn_structure_walk *walk)
 {
     for (uint32_t i = 0; i < walk->structure->n_loops; i++)
         rfn_column_close(&walk->trips[i]);
     memset(walk->trips_open, 0, walk->structure->n_loops * sizeof *walk->trips_open);
     walk->index = walk->empty_at = walk->empty = 0;
     walk->depth = 1;
-    struct rfn_walk_frame *top = walk->frames;
+    struct rfn_structure_walk_frame *top = walk->frames;
     top->node = top->body;
     top->left = 1;
     top->first = 0;
@@ -132,7 +132,7 @@ void rfn_walk_restart(struct rfn_walk *walk)
 
 /* What an iteration of a loop consists of, while all trips inside stay what they are. */
 struct iteration {
-    struct rfn_walk *walk;
+    struct rfn_structure_walk *walk;
     uint64_t *visits; /* of each loop inside, by number */
     uint32_t *inside; /* the loops that have some */
     uint32_t n_inside, n_nodes;
@@ -145,7 +145,7 @@ enum { ITERATION_NODES = 1024 };
 #define ITERATION_EVENTS (UINT64_C(1) << 48)
 
 /* The next value of the loop's trips, which remains to be taken. RFN_E_RANGE: there is none. */
-static int look_at_trips(struct rfn_walk *walk, uint32_t loop, int64_t *trips)
+static int look_at_trips(struct rfn_structure_walk *walk, uint32_t loop, int64_t *trips)
 {
     struct rfn_column_cursor *column = &walk->trips[loop];
     RFN_TRY(open_trips(walk, loop));
@@ -192,8 +192,8 @@ static int add_to_iteration(struct iteration *of, const struct rfn_node_list *li
 }
 
 /* Counts the symbols of `times` executions of a list that has been added so. */
-static void count_symbols(struct rfn_walk *walk, const struct rfn_node_list *list, uint64_t times,
-                          uint64_t *passed)
+static void count_symbols(struct rfn_structure_walk *walk, const struct rfn_node_list *list,
+                          uint64_t times, uint64_t *passed)
 {
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t index = rfn_node_index(list->nodes[i]);
@@ -209,8 +209,8 @@ static void count_symbols(struct rfn_walk *walk, const struct rfn_node_list *lis
  * Returns whether there were any, or an error. */
 static int pass_iterations(struct iteration *of, uint64_t to, uint64_t *passed)
 {
-    struct rfn_walk *walk = of->walk;
-    const struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
+    struct rfn_structure_walk *walk = of->walk;
+    const struct rfn_structure_walk_frame *frame = &walk->frames[walk->depth - 1];
     const struct rfn_node_list body = {frame->body, (uint32_t)(frame->end - frame->body)};
     of->most = to - walk->index < ITERATION_EVENTS ? to - walk->index : ITERATION_EVENTS;
     of->events = of->n_inside = of->n_nodes = 0;
@@ -234,26 +234,26 @@ static int pass_iterations(struct iteration *of, uint64_t to, uint64_t *passed)
         of->visits[loop] = 0;
     }
     if (error < 0)
-        return rfn_walk_failed(walk, rfn_column_fault(error));
+        return rfn_structure_walk_failed(walk, rfn_column_fault(error));
     if (times)
-        rfn_walk_skip_trips(walk, times, of->events);
+        rfn_structure_walk_skip_trips(walk, times, of->events);
     return times > 0;
 }
 
 static int pass_nodes(struct iteration *of, uint64_t to, uint64_t *passed)
 {
-    struct rfn_walk *walk = of->walk;
+    struct rfn_structure_walk *walk = of->walk;
     while (walk->depth > 0 && walk->index < to) {
-        struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
+        struct rfn_structure_walk_frame *frame = &walk->frames[walk->depth - 1];
         int alike = 0;
         if (frame->node == frame->body && walk->depth > 1)
             RFN_TRY(alike = pass_iterations(of, to, passed));
         if (alike)
             continue;
         if (frame->node == frame->end) {
-            RFN_TRY(rfn_walk_end_of_list(walk, frame));
+            RFN_TRY(rfn_structure_walk_end_of_list(walk, frame));
         } else if (rfn_node_is_loop(*frame->node)) {
-            RFN_TRY(rfn_walk_enter_loop(walk, rfn_node_index(*frame->node++)));
+            RFN_TRY(rfn_structure_walk_enter_loop(walk, rfn_node_index(*frame->node++)));
         } else {
             passed[rfn_node_index(*frame->node++)]++;
             walk->index++;
@@ -262,14 +262,14 @@ static int pass_nodes(struct iteration *of, uint64_t to, uint64_t *passed)
     return 0;
 }
 
-int rfn_walk_pass(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint64_t to,
-                  uint64_t *passed)
+int rfn_structure_walk_pass(struct rfn_structure_walk *walk,
+                            const struct rfn_dictionary *dictionary, uint64_t to, uint64_t *passed)
 {
     uint32_t symbol;
     int more = 0;
     /* Where segments begin depends on all events. */
-    while (walk->cuts && walk->index < to && (more = rfn_walk_next(walk, &symbol)) > 0) {
-        rfn_walk_place(walk, rfn_symbol_mark(dictionary, walk->structure, symbol));
+    while (walk->cuts && walk->index < to && (more = rfn_structure_walk_next(walk, &symbol)) > 0) {
+        rfn_structure_walk_place(walk, rfn_symbol_mark(dictionary, walk->structure, symbol));
         walk->index++;
         passed[symbol]++;
     }
@@ -280,7 +280,7 @@ int rfn_walk_pass(struct rfn_walk *walk, const struct rfn_dictionary *dictionary
                            .visits = calloc(n, sizeof *of.visits),
                            .inside = malloc(n * sizeof *of.inside)};
     int error = of.visits && of.inside ? pass_nodes(&of, to, passed)
-                                       : rfn_walk_failed(walk, rfn_out_of_memory);
+                                       : rfn_structure_walk_failed(walk, rfn_out_of_memory);
     free(of.visits);
     free(of.inside);
     return error;
@@ -296,19 +296,19 @@ uint32_t rfn_count_stretches(const struct rfn_node_list *list, const bool *loops
     return n;
 }
 
-static int begin_cuts(struct rfn_walk *walk, uint32_t least)
+static int begin_cuts(struct rfn_structure_walk *walk, uint32_t least)
 {
     assert(walk->index == 0 && !walk->cuts);
     walk->cuts = calloc(1, sizeof *walk->cuts);
     if (!walk->cuts)
-        return rfn_walk_failed(walk, rfn_out_of_memory);
+        return rfn_structure_walk_failed(walk, rfn_out_of_memory);
     rfn_contexts_init(&walk->cuts->loops, least);
     walk->cuts->pending = walk->cuts->marked = true;
     return 0;
 }
 
 /* When all loops are there: the top's contexts come first. */
-static void number_contexts(struct rfn_walk *walk)
+static void number_contexts(struct rfn_structure_walk *walk)
 {
     const struct rfn_node_list *top = &walk->structure->top;
     struct rfn_cuts *cuts = walk->cuts;
@@ -337,7 +337,8 @@ static bool may_wait(const struct rfn_function_info *function)
     }
 }
 
-int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint32_t min_calls)
+int rfn_structure_walk_cut(struct rfn_structure_walk *walk, const struct rfn_dictionary *dictionary,
+                           uint32_t min_calls)
 {
     const struct rfn_structure *structure = walk->structure;
     const uint32_t n = structure->n_symbols;
@@ -354,20 +355,20 @@ int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary,
                                  structure->loops[i].n, some ? counts : NULL);
     free(counts);
     if (error < 0)
-        return rfn_walk_failed(walk, rfn_out_of_memory);
+        return rfn_structure_walk_failed(walk, rfn_out_of_memory);
     walk->cuts->marked = marked;
     number_contexts(walk);
     return 0;
 }
 
-int rfn_walk_cut_at(struct rfn_walk *walk, const bool *loops)
+int rfn_structure_walk_cut_at(struct rfn_structure_walk *walk, const bool *loops)
 {
     const struct rfn_structure *structure = walk->structure;
     RFN_TRY(begin_cuts(walk, 1));
     for (uint32_t i = 0; i < structure->n_loops; i++) {
         if (rfn_contexts_add_as(&walk->cuts->loops, structure->loops[i].nodes,
                                 structure->loops[i].n, loops[i]) < 0)
-            return rfn_walk_failed(walk, rfn_out_of_memory);
+            return rfn_structure_walk_failed(walk, rfn_out_of_memory);
     }
     number_contexts(walk);
     return 0;
@@ -375,7 +376,7 @@ int rfn_walk_cut_at(struct rfn_walk *walk, const bool *loops)
 
 /* ---- what contexts consist of ---- */
 
-static int show_list(const struct rfn_walk *walk, const struct rfn_node_list *list,
+static int show_list(const struct rfn_structure_walk *walk, const struct rfn_node_list *list,
                      struct rfn_context_call call,
                      int (*show)(void *context, const struct rfn_context_call *call), void *context)
 {
@@ -393,9 +394,9 @@ static int show_list(const struct rfn_walk *walk, const struct rfn_node_list *li
 }
 
 /* around: of each loop the first context of the one around it; of those in several, of the last. */
-int rfn_walk_show_calls(const struct rfn_walk *walk,
-                        int (*show)(void *context, const struct rfn_context_call *call),
-                        void *context)
+int rfn_structure_walk_show_calls(const struct rfn_structure_walk *walk,
+                                  int (*show)(void *context, const struct rfn_context_call *call),
+                                  void *context)
 {
     const struct rfn_structure *structure = walk->structure;
     const struct rfn_contexts *loops = &walk->cuts->loops;

@@ -15,7 +15,7 @@
 #include "reduce/segments/contexts.h"
 #include "refrain/archive.h"
 
-struct rfn_walk_frame {
+struct rfn_structure_walk_frame {
     const uint32_t *node, *end, *body;
     uint32_t loop;              /* UINT32_MAX: the top */
     uint64_t left;              /* executions, with the current one */
@@ -34,11 +34,11 @@ struct rfn_cuts {
 };
 
 /* All zeros can be closed. */
-struct rfn_walk {
+struct rfn_structure_walk {
     const struct rfn_structure *structure; /* both borrowed */
     const struct rfn_values *values;
     uint64_t index; /* events so far: the caller counts them */
-    struct rfn_walk_frame *frames;
+    struct rfn_structure_walk_frame *frames;
     size_t depth, frames_capacity;
     uint64_t empty_at;               /* the value of index where a trip last had no event, */
     uint32_t empty;                  /* and how many had none there */
@@ -50,17 +50,17 @@ struct rfn_walk {
 
 /* All functions that return an error may return RFN_E_NOMEM. */
 
-int rfn_walk_open(struct rfn_walk *walk, const struct rfn_structure *structure,
-                  const struct rfn_values *values);
-void rfn_walk_close(struct rfn_walk *walk);
+int rfn_structure_walk_open(struct rfn_structure_walk *walk, const struct rfn_structure *structure,
+                            const struct rfn_values *values);
+void rfn_structure_walk_close(struct rfn_structure_walk *walk);
 
 /* Has the walk cut segments, before its first event: at loops that have a mark inside, if a symbol
  * is one, else at those whose body has at least so many calls, those of inner loops counted
  * once, with min_calls 0 at those with a call that may wait for other ranks... */
-int rfn_walk_cut(struct rfn_walk *walk, const struct rfn_dictionary *dictionary,
-                 uint32_t min_calls);
+int rfn_structure_walk_cut(struct rfn_structure_walk *walk, const struct rfn_dictionary *dictionary,
+                           uint32_t min_calls);
 /* ... or at those that loops[] names. */
-int rfn_walk_cut_at(struct rfn_walk *walk, const bool *loops);
+int rfn_structure_walk_cut_at(struct rfn_structure_walk *walk, const bool *loops);
 
 /* What events of the symbol mark. */
 static inline enum rfn_mark rfn_symbol_mark(const struct rfn_dictionary *dictionary,
@@ -75,32 +75,33 @@ uint32_t rfn_count_stretches(const struct rfn_node_list *list, const bool *loops
 /* Shows the calls of the contexts that loops and the top have of their own, list by list, the top
  * last; those of loops that do not cut are left out. Once loops are cut. What `show` returns if
  * that is negative; RFN_E_NOMEM. */
-int rfn_walk_show_calls(const struct rfn_walk *walk,
-                        int (*show)(void *context, const struct rfn_context_call *call),
-                        void *context);
+int rfn_structure_walk_show_calls(const struct rfn_structure_walk *walk,
+                                  int (*show)(void *context, const struct rfn_context_call *call),
+                                  void *context);
 
 /* What of the walk is not in line. RFN_E_CORRUPT, RFN_E_IO, RFN_E_INCOMPLETE. */
-int rfn_walk_failed(struct rfn_walk *walk, const char *fault);
-int rfn_walk_enter_loop(struct rfn_walk *walk, uint32_t loop);
+int rfn_structure_walk_failed(struct rfn_structure_walk *walk, const char *fault);
+int rfn_structure_walk_enter_loop(struct rfn_structure_walk *walk, uint32_t loop);
 /* A trip has had no event: RFN_E_CORRUPT where too many follow each other. */
-int rfn_walk_empty_trip(struct rfn_walk *walk);
+int rfn_structure_walk_empty_trip(struct rfn_structure_walk *walk);
 
 /* After the last event: whether all trips have been used. Errors as above. */
-int rfn_walk_finish(struct rfn_walk *walk);
+int rfn_structure_walk_finish(struct rfn_structure_walk *walk);
 
 /* Goes back to the first event; loops cut as before. */
-void rfn_walk_restart(struct rfn_walk *walk);
+void rfn_structure_walk_restart(struct rfn_structure_walk *walk);
 /* Goes on to the event with this number, or to the end, and adds to passed[] how often each symbol
  * occurs on the way. Iterations of a loop are passed at once where all trips inside stay the same,
  * unless segments are cut. Errors as above. */
-int rfn_walk_pass(struct rfn_walk *walk, const struct rfn_dictionary *dictionary, uint64_t to,
-                  uint64_t *passed);
+int rfn_structure_walk_pass(struct rfn_structure_walk *walk,
+                            const struct rfn_dictionary *dictionary, uint64_t to, uint64_t *passed);
 
 /* The frame's list of nodes is at its end: once more, or back to the frame around it. */
-static inline int rfn_walk_end_of_list(struct rfn_walk *walk, struct rfn_walk_frame *frame)
+static inline int rfn_structure_walk_end_of_list(struct rfn_structure_walk *walk,
+                                                 struct rfn_structure_walk_frame *frame)
 {
     if (walk->depth > 1 && frame->first == walk->index)
-        RFN_TRY(rfn_walk_empty_trip(walk));
+        RFN_TRY(rfn_structure_walk_empty_trip(walk));
     frame->node = frame->body;
     frame->first = walk->index;
     if (walk->cuts)
@@ -112,24 +113,24 @@ static inline int rfn_walk_end_of_list(struct rfn_walk *walk, struct rfn_walk_fr
 
 /* Moves on until the innermost frame's next node is that of the next event: 1, 0 at the end, or an
  * error as above. */
-static inline int rfn_walk_find(struct rfn_walk *walk)
+static inline int rfn_structure_walk_find(struct rfn_structure_walk *walk)
 {
     while (walk->depth > 0) {
-        struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
+        struct rfn_structure_walk_frame *frame = &walk->frames[walk->depth - 1];
         if (frame->node == frame->end)
-            RFN_TRY(rfn_walk_end_of_list(walk, frame));
+            RFN_TRY(rfn_structure_walk_end_of_list(walk, frame));
         else if (!rfn_node_is_loop(*frame->node))
             return 1;
         else
-            RFN_TRY(rfn_walk_enter_loop(walk, rfn_node_index(*frame->node++)));
+            RFN_TRY(rfn_structure_walk_enter_loop(walk, rfn_node_index(*frame->node++)));
     }
     return 0;
 }
 
 /* 1 and the symbol of the next event, 0 at the end, or an error as above. */
-static inline int rfn_walk_next(struct rfn_walk *walk, uint32_t *symbol)
+static inline int rfn_structure_walk_next(struct rfn_structure_walk *walk, uint32_t *symbol)
 {
-    int more = rfn_walk_find(walk);
+    int more = rfn_structure_walk_find(walk);
     if (__builtin_expect(more > 0, 1))
         *symbol = rfn_node_index(*walk->frames[walk->depth - 1].node++);
     return more;
@@ -137,10 +138,11 @@ static inline int rfn_walk_next(struct rfn_walk *walk, uint32_t *symbol)
 
 /* Before an iteration of a loop that has no loops inside and no marks: goes over `trips` of them at
  * once, of `width` events each, to the end of the last one's list. The caller does not count these
- * events. Of a frame, rfn_walk_find has found it; a segment does not become too long. */
-static inline void rfn_walk_skip_trips(struct rfn_walk *walk, uint64_t trips, uint64_t width)
+ * events. Of a frame, rfn_structure_walk_find has found it; a segment does not become too long. */
+static inline void rfn_structure_walk_skip_trips(struct rfn_structure_walk *walk, uint64_t trips,
+                                                 uint64_t width)
 {
-    struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
+    struct rfn_structure_walk_frame *frame = &walk->frames[walk->depth - 1];
     frame->left -= trips - 1;
     frame->node = frame->end;
     frame->first = walk->index + (trips - 1) * width;
@@ -156,9 +158,9 @@ static inline void rfn_walk_skip_trips(struct rfn_walk *walk, uint64_t trips, ui
 }
 
 /* The same within one iteration, of which the next `width` nodes, more than one, are no loops. */
-static inline void rfn_walk_skip_run(struct rfn_walk *walk, uint32_t width)
+static inline void rfn_structure_walk_skip_run(struct rfn_structure_walk *walk, uint32_t width)
 {
-    struct rfn_walk_frame *frame = &walk->frames[walk->depth - 1];
+    struct rfn_structure_walk_frame *frame = &walk->frames[walk->depth - 1];
     frame->node += width;
     walk->index += width;
     struct rfn_cuts *cuts = walk->cuts;
@@ -172,7 +174,7 @@ static inline void rfn_walk_skip_run(struct rfn_walk *walk, uint32_t width)
 
 /* To be called for each event, with what its symbol marks, when segments are cut: cuts->place is
  * then that of the event. */
-static inline void rfn_walk_place(struct rfn_walk *walk, enum rfn_mark mark)
+static inline void rfn_structure_walk_place(struct rfn_structure_walk *walk, enum rfn_mark mark)
 {
     struct rfn_cuts *cuts = walk->cuts;
     cuts->place.context = walk->frames[walk->depth - 1].stretch.context;

@@ -11,7 +11,7 @@
 
 static int read_bytes(void *context, uint64_t offset, void *bytes, size_t size)
 {
-    const struct rfn_scratch *scratch = context;
+    const struct rfn_temp_file *scratch = context;
     for (size_t done = 0; done < size;) {
         ssize_t n = pread(scratch->fd, (uint8_t *)bytes + done, size - done,
                           (off_t)(offset + done));
@@ -24,9 +24,9 @@ static int read_bytes(void *context, uint64_t offset, void *bytes, size_t size)
     return 0;
 }
 
-struct rfn_scratch *rfn_scratch_new(void)
+struct rfn_temp_file *rfn_temp_file_new(void)
 {
-    struct rfn_scratch *scratch = calloc(1, sizeof *scratch);
+    struct rfn_temp_file *scratch = calloc(1, sizeof *scratch);
     if (scratch && pthread_mutex_init(&scratch->lock, NULL) != 0) {
         free(scratch);
         return NULL;
@@ -38,7 +38,7 @@ struct rfn_scratch *rfn_scratch_new(void)
     return scratch;
 }
 
-void rfn_scratch_free(struct rfn_scratch *scratch)
+void rfn_temp_file_free(struct rfn_temp_file *scratch)
 {
     if (!scratch)
         return;
@@ -49,7 +49,7 @@ void rfn_scratch_free(struct rfn_scratch *scratch)
     free(scratch);
 }
 
-int rfn_scratch_file(void)
+int rfn_temp_file_file(void)
 {
     char path[4096];
     const char *folder = getenv("TMPDIR");
@@ -62,7 +62,7 @@ int rfn_scratch_file(void)
     return fd;
 }
 
-bool rfn_scratch_find(struct rfn_scratch *scratch, uint64_t chunk, uint64_t *offset)
+bool rfn_temp_file_find(struct rfn_temp_file *scratch, uint64_t chunk, uint64_t *offset)
 {
     pthread_mutex_lock(&scratch->lock);
     const uint64_t *found = rfn_map_get(&scratch->chunks, chunk);
@@ -72,11 +72,11 @@ bool rfn_scratch_find(struct rfn_scratch *scratch, uint64_t chunk, uint64_t *off
     return found != NULL;
 }
 
-int rfn_scratch_reserve(struct rfn_scratch *scratch, uint64_t size, uint64_t *offset)
+int rfn_temp_file_reserve(struct rfn_temp_file *scratch, uint64_t size, uint64_t *offset)
 {
     pthread_mutex_lock(&scratch->lock);
     if (scratch->fd < 0)
-        scratch->fd = rfn_scratch_file();
+        scratch->fd = rfn_temp_file_file();
     /* Writing behind the limit of the process would end it with a signal. */
     struct rlimit limit;
     uint64_t end = scratch->end + size;
@@ -90,7 +90,8 @@ int rfn_scratch_reserve(struct rfn_scratch *scratch, uint64_t size, uint64_t *of
     return room ? 0 : RFN_E_IO;
 }
 
-int rfn_scratch_write(struct rfn_scratch *scratch, uint64_t offset, const void *bytes, size_t size)
+int rfn_temp_file_write(struct rfn_temp_file *scratch, uint64_t offset, const void *bytes,
+                        size_t size)
 {
     for (size_t done = 0; done < size;) {
         ssize_t n = pwrite(scratch->fd, (const uint8_t *)bytes + done, size - done,
@@ -104,7 +105,7 @@ int rfn_scratch_write(struct rfn_scratch *scratch, uint64_t offset, const void *
     return 0;
 }
 
-int rfn_scratch_keep(struct rfn_scratch *scratch, uint64_t chunk, uint64_t offset)
+int rfn_temp_file_keep(struct rfn_temp_file *scratch, uint64_t chunk, uint64_t offset)
 {
     pthread_mutex_lock(&scratch->lock);
     int error = rfn_map_put(&scratch->chunks, chunk, offset);
@@ -113,7 +114,7 @@ int rfn_scratch_keep(struct rfn_scratch *scratch, uint64_t chunk, uint64_t offse
 }
 
 /* Room in the middle stays: that is seldom, and costs no more than what was written there. */
-void rfn_scratch_drop(struct rfn_scratch *scratch, uint64_t offset, uint64_t size)
+void rfn_temp_file_drop(struct rfn_temp_file *scratch, uint64_t offset, uint64_t size)
 {
     pthread_mutex_lock(&scratch->lock);
     if (offset + size == scratch->end && ftruncate(scratch->fd, (off_t)offset) == 0)

@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 /* A file without a name there, to read and write; -1: it cannot be made. */
-int rfn_scratch_file(void);
+int rfn_temp_file_file(void);
 
-struct rfn_scratch {
+struct rfn_temp_file {
     struct rfn_spill store; /* reads; RFN_E_IO, RFN_E_INCOMPLETE */
     pthread_mutex_t lock;   /* for what follows */
     int fd;                 /* -1: not made */
@@ -27,18 +27,19 @@ struct rfn_scratch {
 };
 
 /* NULL: out of memory. */
-struct rfn_scratch *rfn_scratch_new(void);
-void rfn_scratch_free(struct rfn_scratch *scratch); /* may be NULL */
+struct rfn_temp_file *rfn_temp_file_new(void);
+void rfn_temp_file_free(struct rfn_temp_file *scratch); /* may be NULL */
 
 /* Whether the payload of the chunk at that place of the archive is here, and where. */
-bool rfn_scratch_find(struct rfn_scratch *scratch, uint64_t chunk, uint64_t *offset);
+bool rfn_temp_file_find(struct rfn_temp_file *scratch, uint64_t chunk, uint64_t *offset);
 
 /* Room for a payload; then its bytes, in any order; then that it is all there. RFN_E_IO: that
  * cannot be done here (nothing is to be said to the user), RFN_E_NOMEM. */
-int rfn_scratch_reserve(struct rfn_scratch *scratch, uint64_t size, uint64_t *offset);
-int rfn_scratch_write(struct rfn_scratch *scratch, uint64_t offset, const void *bytes, size_t size);
-int rfn_scratch_keep(struct rfn_scratch *scratch, uint64_t chunk, uint64_t offset);
+int rfn_temp_file_reserve(struct rfn_temp_file *scratch, uint64_t size, uint64_t *offset);
+int rfn_temp_file_write(struct rfn_temp_file *scratch, uint64_t offset, const void *bytes,
+                        size_t size);
+int rfn_temp_file_keep(struct rfn_temp_file *scratch, uint64_t chunk, uint64_t offset);
 /* Gives room back that has not been kept. */
-void rfn_scratch_drop(struct rfn_scratch *scratch, uint64_t offset, uint64_t size);
+void rfn_temp_file_drop(struct rfn_temp_file *scratch, uint64_t offset, uint64_t size);
 
 #endif

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t rfn_profiles_find(const struct rfn_chunks *chunks, uint32_t time_set)
+int64_t rfn_time_set_table_find(const struct rfn_chunks *chunks, uint32_t time_set)
 {
     return rfn_chunks_find_range(chunks, RFN_CHUNK_PROFILES, time_set);
 }
 
 /* What it says of a time set, and where that lies. */
-struct rfn_profile_place {
+struct rfn_time_set_place {
     uint32_t time_set;
     uint32_t rest, rest_size, lists, lists_size;
     uint32_t guide; /* so many before this one; 0: none */
@@ -21,10 +21,10 @@ struct rfn_profile_place {
 
 static const char malformed[] = "its list of time sets is malformed";
 
-const char *rfn_profiles_read(struct rfn_profiles *profiles, const uint32_t *time_sets, uint32_t n,
-                              struct rfn_payload *payload)
+const char *rfn_time_set_table_read(struct rfn_time_set_table *profiles, const uint32_t *time_sets,
+                                    uint32_t n, struct rfn_payload *payload)
 {
-    *profiles = (struct rfn_profiles){.payload = *payload, .n = n};
+    *profiles = (struct rfn_time_set_table){.payload = *payload, .n = n};
     payload->data = NULL;
     const size_t size = profiles->payload.size;
     struct rfn_reader reader = rfn_reader_over(profiles->payload.data, size);
@@ -32,7 +32,7 @@ const char *rfn_profiles_read(struct rfn_profiles *profiles, const uint32_t *tim
         return "it is too large";
     if (n > size)
         return malformed;
-    struct rfn_profile_place *places = profiles->places = calloc((size_t)n + 1, sizeof *places);
+    struct rfn_time_set_place *places = profiles->places = calloc((size_t)n + 1, sizeof *places);
     if (!places)
         return rfn_out_of_memory;
     if (rfn_reader_varint(&reader) != n || reader.failed)
@@ -51,17 +51,17 @@ const char *rfn_profiles_read(struct rfn_profiles *profiles, const uint32_t *tim
     return reader.failed || at != size ? malformed : NULL;
 }
 
-void rfn_profiles_release(struct rfn_profiles *profiles)
+void rfn_time_set_table_release(struct rfn_time_set_table *profiles)
 {
     rfn_payload_release(&profiles->payload);
     free(profiles->places);
-    *profiles = (struct rfn_profiles){0};
+    *profiles = (struct rfn_time_set_table){0};
 }
 
 /* ---- taking one out ---- */
 
 /* Copies what the place says behind each other; the copy is to be released. */
-static const char *copy(const struct rfn_payload *from, const struct rfn_profile_place *place,
+static const char *copy(const struct rfn_payload *from, const struct rfn_time_set_place *place,
                         bool rest, struct rfn_payload *to)
 {
     size_t rest_size = rest ? place->rest_size : 0;
@@ -78,25 +78,25 @@ static const char *copy(const struct rfn_payload *from, const struct rfn_profile
 /* All columns there are, to the end. */
 static const char *find_columns(struct rfn_guide *guide)
 {
-    struct rfn_scan scan;
+    struct rfn_payload_reader scan;
     size_t capacity = 0;
-    rfn_scan_begin(&scan, &guide->payload);
+    rfn_payload_reader_begin(&scan, &guide->payload);
     do {
         if (RFN_GROW(guide->columns, capacity, guide->n + (size_t)1) < 0)
             return rfn_out_of_memory;
-        guide->columns[guide->n] = rfn_scan_at(&scan);
-        if (!rfn_scan_left(&scan))
+        guide->columns[guide->n] = rfn_payload_reader_at(&scan);
+        if (!rfn_payload_reader_left(&scan))
             return NULL;
-        rfn_scan_column(&scan);
+        rfn_payload_reader_column(&scan);
         guide->n++;
-    } while (!rfn_scan_failed(&scan));
-    return rfn_scan_fault(&scan, "its lists are malformed");
+    } while (!rfn_payload_reader_failed(&scan));
+    return rfn_payload_reader_fault(&scan, "its lists are malformed");
 }
 
-const char *rfn_profiles_take(const struct rfn_profiles *profiles, uint32_t time_set,
-                              struct rfn_payload *payload, struct rfn_guides *guides)
+const char *rfn_time_set_table_take(const struct rfn_time_set_table *profiles, uint32_t time_set,
+                                    struct rfn_payload *payload, struct rfn_guides *guides)
 {
-    const struct rfn_profile_place *place = profiles->places;
+    const struct rfn_time_set_place *place = profiles->places;
     place += rfn_last_at_most(place, sizeof *place, profiles->n, time_set);
     *guides = (struct rfn_guides){0};
     *payload = profiles->payload;

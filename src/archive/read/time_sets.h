@@ -14,23 +14,23 @@
 enum { RFN_GUIDES_MAX = 4, RFN_PROFILES_BYTES_MAX = 1 << 24 };
 
 /* Its id says which time sets are in it: those with numbers from `first` to below `end`. */
-static inline uint64_t rfn_profiles_id(uint32_t first, uint32_t end)
+static inline uint64_t rfn_time_set_table_id(uint32_t first, uint32_t end)
 {
     return (uint64_t)first << 32 | end;
 }
 
-static inline uint32_t rfn_profiles_first(uint64_t id)
+static inline uint32_t rfn_time_set_table_first(uint64_t id)
 {
     return (uint32_t)(id >> 32);
 }
 
-static inline uint32_t rfn_profiles_end(uint64_t id)
+static inline uint32_t rfn_time_set_table_end(uint64_t id)
 {
     return (uint32_t)id;
 }
 
 /* The chunk of this type with the time set, or -1. */
-int64_t rfn_profiles_find(const struct rfn_chunks *chunks, uint32_t time_set);
+int64_t rfn_time_set_table_find(const struct rfn_chunks *chunks, uint32_t time_set);
 
 /* Lists of another time set. */
 struct rfn_guide {
@@ -49,22 +49,22 @@ void rfn_guides_release(struct rfn_guides *guides);
 
 /* A payload of PROFILES, and where what it has of each time set lies: that is looked at once, for
  * all of them. (A time set then takes as long as it and its guides are large.) */
-struct rfn_profile_place;
-struct rfn_profiles {
+struct rfn_time_set_place;
+struct rfn_time_set_table {
     struct rfn_payload payload; /* owned */
     uint32_t n;                 /* time sets */
-    struct rfn_profile_place *places;
+    struct rfn_time_set_place *places;
 };
 
 /* Takes over the payload; time_sets: the numbers of those in it, which rise. Returns what is wrong,
  * or NULL; to be released even so. */
-const char *rfn_profiles_read(struct rfn_profiles *profiles, const uint32_t *time_sets, uint32_t n,
-                              struct rfn_payload *payload);
-void rfn_profiles_release(struct rfn_profiles *profiles);
+const char *rfn_time_set_table_read(struct rfn_time_set_table *profiles, const uint32_t *time_sets,
+                                    uint32_t n, struct rfn_payload *payload);
+void rfn_time_set_table_release(struct rfn_time_set_table *profiles);
 
 /* Makes the payload of PROFILE of a time set, and fills guides. Returns what is wrong, or NULL;
  * payload and guides are to be released either way. */
-const char *rfn_profiles_take(const struct rfn_profiles *profiles, uint32_t time_set,
-                              struct rfn_payload *payload, struct rfn_guides *guides);
+const char *rfn_time_set_table_take(const struct rfn_time_set_table *profiles, uint32_t time_set,
+                                    struct rfn_payload *payload, struct rfn_guides *guides);
 
 #endif

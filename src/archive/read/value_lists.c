@@ -227,7 +227,7 @@ static int take_lengths(struct rfn_list_rest *rest, struct page *page)
     uint8_t *to = page->values.bytes;
     for (uint64_t i = 0, end = 0; i < n; i++, to += page->values.width) {
         end += (uint64_t)rfn_packed_at(lengths, (size_t)i);
-        rfn_store_64(to, end);
+        rfn_representative_store_64(to, end);
     }
     return 0;
 }

@@ -31,8 +31,8 @@ static void take_symbol(const struct rfn_member *member, const struct rfn_struct
         bool ranks = function->params[i].kind == RFN_KIND_RANK;
         struct rfn_rank_value *word = &places->words[slot * places->n_members + at];
         *word = ranks ? shaped : world;
-        word->value = rfn_member_word(member->table, slot, member->place,
-                                      ranks ? own.rank : world.rank);
+        word->value = rfn_rank_param(member->table, slot, member->place,
+                                     ranks ? own.rank : world.rank);
         places->roles[slot] = rfn_forced_role_of(function, i);
         places->of_ranks[slot++] = ranks;
     }
@@ -142,7 +142,7 @@ int rfn_cluster_take_group(const struct rfn_cluster_job *job, uint32_t group,
             places->words[slot * places->n_members + *at] = (struct rfn_rank_value){
                 .rank = member.rank,
                 .size = rfn_archive_run(archive)->ranks,
-                .value = rfn_member_word(member.table, slot, member.place, 0)};
+                .value = rfn_rank_param(member.table, slot, member.place, 0)};
     }
     if (there)
         rfn_part_done(archive, table);

@@ -112,7 +112,7 @@ struct head {
     } what;
     struct rfn_buf *out;
     uint64_t n, last;
-    struct rfn_runs *slot;
+    struct rfn_rank_runs *slot;
     int error;
 };
 
@@ -135,7 +135,7 @@ static void take(struct head *head, uint64_t number, bool may_differ)
         break;
     case APPEND:
         if (may_differ && !head->error)
-            head->error = rfn_runs_append(head->slot++, (int64_t)number, false, 0);
+            head->error = rfn_rank_runs_append(head->slot++, (int64_t)number, false, 0);
         break;
     case PLACE:
         head->n++;
@@ -338,7 +338,7 @@ size_t rfn_pack_places_count(const struct rfn_stream *stream, const struct rfn_p
 int rfn_pack_places(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
                     struct rfn_table *table)
 {
-    struct rfn_runs *slot = table->slots;
+    struct rfn_rank_runs *slot = table->slots;
     for (uint32_t s = 0; s < rfn_stream_symbols(stream); s++) {
         const struct rfn_symbol *symbol = rfn_stream_symbol(stream, s);
         const struct rfn_function *function = rfn_stream_schema(stream, symbol->function);
@@ -355,11 +355,11 @@ int rfn_pack_places(const struct rfn_stream *stream, const struct rfn_pack_refs 
             bool rank = function->params[i].kind == RFN_KIND_RANK;
             int64_t word = symbol->in[i];
             bool relative = rank ? word >= 0 : word != RFN_UNDEFINED;
-            RFN_TRY(rfn_runs_append(slot++, word, relative, rank ? own : refs->world_rank));
+            RFN_TRY(rfn_rank_runs_append(slot++, word, relative, rank ? own : refs->world_rank));
         }
     }
     for (size_t i = 0; i < refs->n_comms; i++)
-        RFN_TRY(rfn_runs_append(slot++, refs->comms[i], false, 0));
+        RFN_TRY(rfn_rank_runs_append(slot++, refs->comms[i], false, 0));
     return 0;
 }
 
@@ -367,31 +367,31 @@ int rfn_pack_table(const struct rfn_table *table, struct rfn_buf *out)
 {
     rfn_buf_varint(out, table->n_slots);
     for (size_t s = 0; s < table->n_slots; s++)
-        rfn_runs_pack(&table->slots[s], out);
+        rfn_rank_runs_pack(&table->slots[s], out);
     return rfn_buf_status(out);
 }
 
-int rfn_pack_streams(const struct rfn_runs slots[RFN_STREAM_SLOTS], uint64_t n_streams,
+int rfn_pack_streams(const struct rfn_rank_runs slots[RFN_STREAM_SLOTS], uint64_t n_streams,
                      struct rfn_buf *out)
 {
     rfn_buf_varint(out, n_streams);
     for (size_t s = 0; s < RFN_STREAM_SLOTS; s++)
-        rfn_runs_pack(&slots[s], out);
+        rfn_rank_runs_pack(&slots[s], out);
     return rfn_buf_status(out);
 }
 
-int rfn_fill_signatures(const struct rfn_runs *sets, const uint64_t *signatures, uint64_t n_sets,
-                        struct rfn_runs *out)
+int rfn_fill_signatures(const struct rfn_rank_runs *sets, const uint64_t *signatures,
+                        uint64_t n_sets, struct rfn_rank_runs *out)
 {
     uint64_t stream = 0;
     for (size_t i = 0; i < sets->n; i++) {
-        const struct rfn_run_of *run = &sets->runs[i];
+        const struct rfn_run_of_ranks *run = &sets->runs[i];
         for (uint64_t k = 0; k < run->count; k++, stream++) {
             uint64_t set = (uint64_t)(run->is_absolute ? run->absolute : run->relative);
             set += run->is_absolute ? 0 : stream;
             if (set >= n_sets)
                 return RFN_E_EXCHANGE;
-            RFN_TRY(rfn_runs_append(out, (int64_t)signatures[set], false, 0));
+            RFN_TRY(rfn_rank_runs_append(out, (int64_t)signatures[set], false, 0));
         }
     }
     return 0;

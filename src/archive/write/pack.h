@@ -161,11 +161,11 @@ enum rfn_stream_slot {
     RFN_STREAM_SLOTS
 };
 
-int rfn_pack_streams(const struct rfn_runs slots[RFN_STREAM_SLOTS], uint64_t n_streams,
+int rfn_pack_streams(const struct rfn_rank_runs slots[RFN_STREAM_SLOTS], uint64_t n_streams,
                      struct rfn_buf *out);
 /* The signature of each stream, from the numbers of the streams' value sets and the signatures of
  * these. RFN_E_NOMEM; RFN_E_EXCHANGE: there is no such set. */
-int rfn_fill_signatures(const struct rfn_runs *sets, const uint64_t *signatures, uint64_t n_sets,
-                        struct rfn_runs *out);
+int rfn_fill_signatures(const struct rfn_rank_runs *sets, const uint64_t *signatures,
+                        uint64_t n_sets, struct rfn_rank_runs *out);
 
 #endif

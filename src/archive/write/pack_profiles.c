@@ -202,7 +202,7 @@ int rfn_gathered_pack(struct rfn_gathered *gathered, uint32_t *type, uint64_t *i
 {
     bool single = gathered->n == 1;
     *type = single ? RFN_CHUNK_PROFILE : RFN_CHUNK_PROFILES;
-    *id = single ? gathered->first : rfn_profiles_id(gathered->first, gathered->end);
+    *id = single ? gathered->first : rfn_time_set_table_id(gathered->first, gathered->end);
     if (!single)
         rfn_buf_varint(&payload->bytes, gathered->n);
     for (size_t i = 0; i < gathered->n && !single; i++) {

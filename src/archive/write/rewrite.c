@@ -19,17 +19,17 @@
 
 static int spill_write(void *context, const void *bytes, size_t size, uint64_t *offset)
 {
-    struct rfn_scratch *scratch = context;
-    RFN_TRY(rfn_scratch_reserve(scratch, size, offset));
-    int error = rfn_scratch_write(scratch, *offset, bytes, size);
+    struct rfn_temp_file *scratch = context;
+    RFN_TRY(rfn_temp_file_reserve(scratch, size, offset));
+    int error = rfn_temp_file_write(scratch, *offset, bytes, size);
     if (error < 0)
-        rfn_scratch_drop(scratch, *offset, size);
+        rfn_temp_file_drop(scratch, *offset, size);
     return error;
 }
 
 int rfn_rewrite_init(struct rfn_rewrite *rewrite, const struct rfn_archive *from)
 {
-    *rewrite = (struct rfn_rewrite){.from = from, .scratch = rfn_scratch_new()};
+    *rewrite = (struct rfn_rewrite){.from = from, .scratch = rfn_temp_file_new()};
     if (!rewrite->scratch)
         return RFN_E_NOMEM;
     rewrite->spill = (struct rfn_spill){
@@ -42,7 +42,7 @@ void rfn_rewrite_release(struct rfn_rewrite *rewrite)
     for (size_t i = 0; i < rewrite->n; i++)
         rfn_rope_release(&rewrite->chunks[i].bytes);
     free(rewrite->chunks);
-    rfn_scratch_free(rewrite->scratch);
+    rfn_temp_file_free(rewrite->scratch);
 }
 
 int rfn_rewrite_copy_of(struct rfn_rewrite *rewrite, const struct rfn_archive *archive,
@@ -204,7 +204,7 @@ static int sum_both(const struct rfn_chunks *from, const struct rfn_toc_entry *e
         XXH3_64bits_update(&before, bytes, summed);
         if (at == 0) {
             said = rfn_get_u64(bytes + RFN_CHUNK_SUMMED_BYTES);
-            rfn_store_64(bytes + RFN_CHUNK_ID_AT, entry->id);
+            rfn_representative_store_64(bytes + RFN_CHUNK_ID_AT, entry->id);
         }
         XXH3_64bits_update(&after, bytes, summed);
         at += n;
@@ -231,8 +231,8 @@ static int copy_chunk(const struct rfn_chunks *from, const struct rfn_toc_entry 
         size_t n = block_at(entry, at);
         RFN_TRY(rfn_chunks_read(from, entry->offset + at, bytes, n, target->diag));
         if (at == 0) {
-            rfn_store_64(bytes + RFN_CHUNK_ID_AT, entry->id);
-            rfn_store_64(bytes + RFN_CHUNK_SUMMED_BYTES, sum);
+            rfn_representative_store_64(bytes + RFN_CHUNK_ID_AT, entry->id);
+            rfn_representative_store_64(bytes + RFN_CHUNK_SUMMED_BYTES, sum);
         }
         RFN_TRY(put_bytes(target, bytes, n));
         at += n;
@@ -381,7 +381,7 @@ int rfn_rewrite_image(const struct rfn_rewrite *rewrite, bool (*has)(uint32_t ty
     if (!chunks)
         return RFN_E_NOMEM;
     struct target target = {
-        .path = "a temporary file (see TMPDIR)", .fd = rfn_scratch_file(), .diag = diag};
+        .path = "a temporary file (see TMPDIR)", .fd = rfn_temp_file_file(), .diag = diag};
     int error = target.fd < 0 ? cannot(&target, "create") : 0;
     size_t n = 0, n_all = order(rewrite, chunks);
     for (size_t i = 0; i < n_all; i++) {

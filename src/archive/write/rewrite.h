@@ -22,7 +22,7 @@ struct rfn_rewrite_chunk {
 struct rfn_rewrite {
     const struct rfn_archive *from; /* whether it is complete says whether the new file is; NULL:
                                        there is none, and the new file is complete */
-    struct rfn_scratch *scratch;
+    struct rfn_temp_file *scratch;
     struct rfn_spill spill;
     struct rfn_rewrite_chunk *chunks;
     size_t n, capacity;

@@ -58,19 +58,19 @@ int rfn_rewrite_add_streams(struct rfn_rewrite *rewrite, uint32_t n,
                                             uint32_t stream),
                             const void *context)
 {
-    struct rfn_runs slots[RFN_STREAM_SLOTS] = {RFN_RUNS_INIT};
+    struct rfn_rank_runs slots[RFN_STREAM_SLOTS] = {RFN_RUNS_INIT};
     struct rfn_rope payload = RFN_ROPE_INIT;
     int error = 0;
     for (uint32_t i = 0; i < n && !error; i++) {
         for (int slot = 0; slot < RFN_STREAM_SLOTS && !error; slot++)
-            error = rfn_runs_append(&slots[slot], word(context, words[slot], i), true, i);
+            error = rfn_rank_runs_append(&slots[slot], word(context, words[slot], i), true, i);
     }
     if (!error)
         error = rfn_pack_streams(slots, n, &payload.bytes);
     if (!error)
         error = rfn_rewrite_add(rewrite, RFN_CHUNK_STREAMS, 0, &payload);
     for (int slot = 0; slot < RFN_STREAM_SLOTS; slot++)
-        rfn_runs_release(&slots[slot]);
+        rfn_rank_runs_release(&slots[slot]);
     rfn_rope_release(&payload);
     return error;
 }

@@ -528,13 +528,13 @@ static int merge_streams(struct rfn_writer *writer)
 static int64_t word_of(const void *context, enum rfn_stream_word word, uint32_t number)
 {
     const struct rfn_writer *writer = context;
-    const struct rfn_stream_kinds *kinds = &writer->merge.streams;
+    const struct rfn_stream_classes *kinds = &writer->merge.streams;
     const struct stream *stream = writer->streams[number];
     const uint64_t words[RFN_STREAM_WORDS] = {
         [RFN_WORD_RANK] = stream->rank,
         [RFN_WORD_THREAD] = stream->thread,
-        [RFN_WORD_GROUP] = rfn_stream_fate(kinds, number, RFN_KIND_OF_GROUP).number,
-        [RFN_WORD_VALUES] = rfn_stream_fate(kinds, number, RFN_KIND_OF_VALUES).number,
+        [RFN_WORD_GROUP] = rfn_stream_class_of(kinds, number, RFN_KIND_OF_GROUP).number,
+        [RFN_WORD_VALUES] = rfn_stream_class_of(kinds, number, RFN_KIND_OF_VALUES).number,
         [RFN_WORD_HOST] = stream->host,
         [RFN_WORD_EVENTS] = rfn_stream_events(stream->events),
         [RFN_WORD_CALLS] = rfn_stream_calls(stream->events),
@@ -562,9 +562,10 @@ static int add_stream(struct rfn_writer *writer, uint32_t number, struct rfn_tab
     const struct rfn_pack_pair pairs[] = {{0, 0, start}, {second, second, start + second}};
     const struct rfn_pack_clock clock = {.kind = 1, .pairs = pairs, .n_pairs = 2};
     struct stream *stream = writer->streams[number];
-    const struct rfn_stream_kinds *kinds = &writer->merge.streams;
-    const struct rfn_stream_fate group = rfn_stream_fate(kinds, number, RFN_KIND_OF_GROUP);
-    const struct rfn_stream_fate values = rfn_stream_fate(kinds, number, RFN_KIND_OF_VALUES);
+    const struct rfn_stream_classes *kinds = &writer->merge.streams;
+    const struct rfn_stream_class_of group = rfn_stream_class_of(kinds, number, RFN_KIND_OF_GROUP);
+    const struct rfn_stream_class_of values = rfn_stream_class_of(kinds, number,
+                                                                  RFN_KIND_OF_VALUES);
     struct rfn_table *table = rfn_tables_use(places, group.number,
                                              rfn_pack_places_count(stream->events, &stream->refs));
     struct rfn_rope payload = RFN_ROPE_INIT;

@@ -99,8 +99,8 @@ static int journal_write(void *context, const void *bytes, size_t size, uint64_t
     int error = rec_options.write ? append(journal, bytes, size) : 0;
     journal->failed = error < 0;
     if (error < 0)
-        rec_say("%s cannot be written: %s; the recorder takes more memory instead",
-                journal->path ? journal->path : "the journal", strerror(errno));
+        rec_message("%s cannot be written: %s; the recorder takes more memory instead",
+                    journal->path ? journal->path : "the journal", strerror(errno));
     rec_signals_release(&signals);
     errno = programs_errno;
     *offset = journal->size;

@@ -40,12 +40,12 @@ static long launchers_size(void)
 
 /* ---- the notices ---- */
 
-void rec_notice_gaps(int ranks)
+void rec_launch_check_gaps(int ranks)
 {
     if (ranks == 1 && launchers_size() > 1 && is_launchers_first())
-        rec_say("the launcher started %ld processes, but each is alone with its MPI and has an "
-                "archive of its own: the launcher belongs to another MPI than the program",
-                launchers_size());
+        rec_message("the launcher started %ld processes, but each is alone with its MPI and has an "
+                    "archive of its own: the launcher belongs to another MPI than the program",
+                    launchers_size());
 }
 
 /* Whether the process has started MPI. The table is empty: no call came through the recorder. */
@@ -67,27 +67,28 @@ static bool mpi_was_initialized(void)
 #define BY_DLSYM ", or fetched them by dlsym, which is not followed on this machine"
 #endif
 
-void rec_notice_unused(void)
+void rec_launch_check_unused(void)
 {
     const char *started = getenv("REFRAIN_PID");
     struct rusage children;
     if (!started || strtol(started, NULL, 10) != getpid() || !is_launchers_first())
         return;
     if (mpi_was_initialized())
-        rec_say("no archive was written: no MPI call came through the recorder; what calls MPI was "
-                "loaded with RTLD_DEEPBIND, or calls its PMPI functions" BY_DLSYM);
+        rec_message(
+            "no archive was written: no MPI call came through the recorder; what calls MPI was "
+            "loaded with RTLD_DEEPBIND, or calls its PMPI functions" BY_DLSYM);
     else if (getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0)
-        rec_say("no archive was written: the program called no MPI function");
+        rec_message("no archive was written: the program called no MPI function");
 }
 
 #else
 
-void rec_notice_gaps(int ranks)
+void rec_launch_check_gaps(int ranks)
 {
     (void)ranks;
 }
 
-void rec_notice_unused(void)
+void rec_launch_check_unused(void)
 {
 }
 

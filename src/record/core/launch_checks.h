@@ -8,10 +8,10 @@
 #define RFN_RECORD_CORE_LAUNCH_CHECKS_H
 
 /* After an archive of so many ranks was written, on rank 0: what is not in it. */
-void rec_notice_gaps(int ranks);
+void rec_launch_check_gaps(int ranks);
 
 /* At the end of a process in which no MPI call was seen: says so, if this is the process that was
  * to be recorded and it has had no child that could have been recorded in its place. */
-void rec_notice_unused(void);
+void rec_launch_check_unused(void);
 
 #endif

@@ -64,7 +64,7 @@ static bool is_stderr(void)
            now.st_ino == first_stderr.st_ino;
 }
 
-void rec_say(const char *format, ...)
+void rec_message(const char *format, ...)
 {
     char line[1024] = "refrain: ";
     size_t start = strlen(line), room = sizeof line - start - 1; /* for the newline */

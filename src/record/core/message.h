@@ -21,6 +21,6 @@ void rec_signals_release(const struct rec_signals *signals); /* keeps errno */
 /* "refrain: ", the text (printf-like) and a newline to standard error, in one write, so that lines
  * of several ranks do not mix. Nothing happens when nobody can read it, or when the program has
  * made that descriptor another file. */
-void rec_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void rec_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

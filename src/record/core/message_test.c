@@ -40,7 +40,7 @@ static int again(const char *what, int fd)
 static int say_into_broken_pipe(void)
 {
     sigset_t pending, blocked;
-    rec_say("nobody reads this");
+    rec_message("nobody reads this");
     sigpending(&pending);
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     return sigismember(&pending, SIGPIPE) || sigismember(&blocked, SIGPIPE) ? 2 : FINE;
@@ -50,7 +50,7 @@ static int say_much(void)
 {
     static char text[LONG], line[LONG];
     memset(text, 'x', sizeof text - 1);
-    rec_say("%s", text);
+    rec_message("%s", text);
     ssize_t n = pread(STDERR_FILENO, line, sizeof line, 0);
     return n > 1000 && n <= 1024 && line[n - 1] == '\n' && line[n - 2] == 'x' ? FINE : 2;
 }
@@ -76,7 +76,7 @@ static int say_into_data(void)
     FILE *file = tmpfile();
     if (!file || dup2(fileno(file), STDERR_FILENO) < 0)
         return 1;
-    rec_say("not for this file");
+    rec_message("not for this file");
     return lseek(STDERR_FILENO, 0, SEEK_END) == 0 ? FINE : 2;
 }
 

@@ -31,8 +31,8 @@ static char *checked(enum rfn_record_option option)
                             strncmp(row->values, set, strlen(set)) != 0;
         return is_off ? NULL : strdup(set);
     }
-    rec_say("%s; %s is %s", diag.text, row->preset ? row->preset : "it",
-            row->preset ? "taken" : "ignored");
+    rec_message("%s; %s is %s", diag.text, row->preset ? row->preset : "it",
+                row->preset ? "taken" : "ignored");
     return NULL;
 }
 
@@ -103,7 +103,7 @@ static char *own_across(void)
         return NULL;
     if (rfn_across_text(*set, rec_options_text(RFN_RECORD_SIMILARITY), text, &diag) == 0)
         return text[0] ? strdup(text) : NULL;
-    rec_say("REFRAIN_ACROSS: %s; it is ignored", diag.text);
+    rec_message("REFRAIN_ACROSS: %s; it is ignored", diag.text);
     free(*set);
     return *set = NULL;
 }

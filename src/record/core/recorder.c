@@ -47,7 +47,7 @@ void rec_stop(const char *format, ...)
     vsnprintf(stop_reason, sizeof stop_reason, format, args);
     va_end(args);
     rec_state = REC_STOPPED;
-    rec_say("recording stops: %s (the program goes on)", stop_reason);
+    rec_message("recording stops: %s (the program goes on)", stop_reason);
 }
 
 const char *rec_stop_reason(void)
@@ -94,9 +94,9 @@ static void load_mpi(void)
     if (!library && !rec_is_mpi_there())
         library = open_mpi(RTLD_LAZY | RTLD_GLOBAL);
     if (!library || rec_mpi_fill(library) < 0) {
-        rec_say("the recorder for %s cannot find that MPI's library (%s), or the program has "
-                "loaded another MPI",
-                RFN_FLAVOUR_NAME, rec_mpi_library_names[0]);
+        rec_message("the recorder for %s cannot find that MPI's library (%s), or the program has "
+                    "loaded another MPI",
+                    RFN_FLAVOUR_NAME, rec_mpi_library_names[0]);
         abort();
     }
 #endif
@@ -111,7 +111,7 @@ static void open_counter(struct rec_stream *stream)
     if (!rec_options.volume || rfn_counter_open(&stream->counter, rec_options.volume, &diag) == 0)
         return;
     if (!told)
-        rec_say("no volumes are recorded here: %s", diag.text);
+        rec_message("no volumes are recorded here: %s", diag.text);
     told = true;
 }
 
@@ -366,9 +366,9 @@ static bool has_called_no_mpi(void)
 __attribute__((destructor)) static void at_exit(void)
 {
     if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_job_is_first())
-        rec_say("rank %d ended without MPI_Finalize; nothing was recorded", rec_job_rank());
+        rec_message("rank %d ended without MPI_Finalize; nothing was recorded", rec_job_rank());
     if (getpid() == pid)
         rec_journals_remove();
     if (rec_state == REC_ASLEEP || (rec_state == REC_RECORDING && has_called_no_mpi()))
-        rec_notice_unused();
+        rec_launch_check_unused();
 }

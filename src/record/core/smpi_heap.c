@@ -79,14 +79,14 @@ static void *take(unsigned class, bool *zeros)
     return head + 1;
 }
 
-void *rec_heap_malloc(size_t size)
+void *rec_smpi_heap_malloc(size_t size)
 {
     bool zeros;
     unsigned class = class_of(size);
     return class < CLASSES ? take(class, &zeros) : malloc(size);
 }
 
-void *rec_heap_calloc(size_t n, size_t size)
+void *rec_smpi_heap_calloc(size_t n, size_t size)
 {
     bool zeros;
     if (size && n > SIZE_MAX / size)
@@ -98,7 +98,7 @@ void *rec_heap_calloc(size_t n, size_t size)
     return memory && !zeros ? memset(memory, 0, n * size) : memory;
 }
 
-void rec_heap_free(void *memory)
+void rec_smpi_heap_free(void *memory)
 {
     if (!is_mine(memory)) {
         free(memory);
@@ -109,19 +109,19 @@ void rec_heap_free(void *memory)
     freed[class] = memory;
 }
 
-void *rec_heap_realloc(void *memory, size_t size)
+void *rec_smpi_heap_realloc(void *memory, size_t size)
 {
     if (!memory)
-        return rec_heap_malloc(size);
+        return rec_smpi_heap_malloc(size);
     if (!is_mine(memory))
         return realloc(memory, size);
     size_t old = class_size(((struct head *)memory - 1)->class);
     if (size <= old)
         return memory;
-    void *moved = rec_heap_malloc(size);
+    void *moved = rec_smpi_heap_malloc(size);
     if (!moved)
         return NULL;
     memcpy(moved, memory, old);
-    rec_heap_free(memory);
+    rec_smpi_heap_free(memory);
     return moved;
 }

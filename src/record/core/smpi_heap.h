@@ -14,9 +14,9 @@
 
 #include <stddef.h>
 
-void *rec_heap_malloc(size_t size);
-void *rec_heap_calloc(size_t n, size_t size);
-void *rec_heap_realloc(void *memory, size_t size);
-void rec_heap_free(void *memory);
+void *rec_smpi_heap_malloc(size_t size);
+void *rec_smpi_heap_calloc(size_t n, size_t size);
+void *rec_smpi_heap_realloc(void *memory, size_t size);
+void rec_smpi_heap_free(void *memory);
 
 #endif

@@ -46,11 +46,11 @@ static void replace(struct piece *piece, unsigned how)
 {
     size_t size = random_size() + 1, kept = size < piece->size ? size : piece->size;
     if (how == 0) { /* larger or smaller */
-        piece->memory = rec_heap_realloc(piece->memory, size);
+        piece->memory = rec_smpi_heap_realloc(piece->memory, size);
         check(piece, kept);
     } else {
-        rec_heap_free(piece->memory);
-        piece->memory = how == 1 ? rec_heap_malloc(size) : rec_heap_calloc(size, 1);
+        rec_smpi_heap_free(piece->memory);
+        piece->memory = how == 1 ? rec_smpi_heap_malloc(size) : rec_smpi_heap_calloc(size, 1);
     }
     assert_non_null(piece->memory);
     for (size_t i = 0; how == 2 && i < size; i++)
@@ -68,7 +68,7 @@ static void test_random_use(void **state)
     }
     for (unsigned i = 0; i < PIECES; i++) {
         check(&pieces[i], pieces[i].size);
-        rec_heap_free(pieces[i].memory);
+        rec_smpi_heap_free(pieces[i].memory);
     }
     assert_in_range(n_blocks, 1, 12); /* free memory is used again */
 }
@@ -78,11 +78,11 @@ static void test_memory_of_others(void **state)
 {
     (void)state;
     char *text = strdup("text");
-    text = rec_heap_realloc(text, 100000);
+    text = rec_smpi_heap_realloc(text, 100000);
     assert_string_equal(text, "text");
-    rec_heap_free(text);
-    rec_heap_free(NULL);
-    assert_null(rec_heap_calloc(SIZE_MAX / 2, 4));
+    rec_smpi_heap_free(text);
+    rec_smpi_heap_free(NULL);
+    assert_null(rec_smpi_heap_calloc(SIZE_MAX / 2, 4));
 }
 
 int main(void)

@@ -12,7 +12,7 @@ enum { SOON = 10, LATE = 60 }; /* seconds */
 
 static void *wait_and_speak(void *argument)
 {
-    struct rec_patience *patience = argument;
+    struct rec_wait_warning *patience = argument;
     struct timespec until;
     int rc = 0;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -23,13 +23,13 @@ static void *wait_and_speak(void *argument)
     const bool late = !patience->over && rc == ETIMEDOUT;
     pthread_mutex_unlock(&patience->mutex);
     if (late)
-        rec_say("waiting for all ranks to %s; ranks that were not started under refrain record "
-                "never will, and the job would hang",
-                patience->what);
+        rec_message("waiting for all ranks to %s; ranks that were not started under refrain record "
+                    "never will, and the job would hang",
+                    patience->what);
     return NULL;
 }
 
-static void release(struct rec_patience *patience)
+static void release(struct rec_wait_warning *patience)
 {
     pthread_cond_destroy(&patience->ended);
     pthread_mutex_destroy(&patience->mutex);
@@ -50,7 +50,7 @@ static unsigned patience_of_rank(void)
     }
 }
 
-static bool prepare(struct rec_patience *patience)
+static bool prepare(struct rec_wait_warning *patience)
 {
     pthread_condattr_t monotonic;
     if (pthread_condattr_init(&monotonic) != 0)
@@ -64,7 +64,7 @@ static bool prepare(struct rec_patience *patience)
 }
 
 /* The thread takes none of the program's signals. */
-static bool start(struct rec_patience *patience)
+static bool start(struct rec_wait_warning *patience)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -74,9 +74,9 @@ static bool start(struct rec_patience *patience)
     return rc == 0;
 }
 
-void rec_patience_begin(struct rec_patience *patience, const char *what)
+void rec_wait_warning_begin(struct rec_wait_warning *patience, const char *what)
 {
-    *patience = (struct rec_patience){.seconds = patience_of_rank(), .what = what};
+    *patience = (struct rec_wait_warning){.seconds = patience_of_rank(), .what = what};
     if (!patience->seconds || rec_options.quiet || !prepare(patience))
         return;
     patience->running = start(patience);
@@ -84,14 +84,14 @@ void rec_patience_begin(struct rec_patience *patience, const char *what)
         release(patience);
 }
 #else
-void rec_patience_begin(struct rec_patience *patience, const char *what)
+void rec_wait_warning_begin(struct rec_wait_warning *patience, const char *what)
 {
     (void)wait_and_speak, (void)what;
-    *patience = (struct rec_patience){0};
+    *patience = (struct rec_wait_warning){0};
 }
 #endif
 
-void rec_patience_end(struct rec_patience *patience)
+void rec_wait_warning_end(struct rec_wait_warning *patience)
 {
     if (!patience->running)
         return;

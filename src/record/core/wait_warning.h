@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-struct rec_patience {
+struct rec_wait_warning {
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t ended; /* waits by CLOCK_MONOTONIC: others may set the time of day */
@@ -25,8 +25,8 @@ struct rec_patience {
 
 /* The wait begins, of a rank that knows its place (job.h), or nothing is said; nor is it without
  * a thread. what: what all ranks are waited for to do (borrowed). */
-void rec_patience_begin(struct rec_patience *patience, const char *what);
+void rec_wait_warning_begin(struct rec_wait_warning *patience, const char *what);
 /* The wait is over. */
-void rec_patience_end(struct rec_patience *patience);
+void rec_wait_warning_end(struct rec_wait_warning *patience);
 
 #endif

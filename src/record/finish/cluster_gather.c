@@ -11,12 +11,12 @@
 
 enum { PARCEL_SHAPE, PARCEL_CONTENT };
 
-void rec_together_release(struct rec_together *together)
+void rec_cluster_gather_release(struct rec_cluster_gather *together)
 {
     rfn_tables_release(&together->streams);
     rfn_tables_release(&together->places);
     rfn_tables_release(&together->numbers);
-    rfn_parcels_release(&together->parcels);
+    rfn_root_blobs_release(&together->parcels);
 }
 
 /* ---- what a stream brings ---- */
@@ -24,10 +24,10 @@ void rec_together_release(struct rec_together *together)
 /* What the stream adds to the table of streams and to its group's. */
 static int bring_words(struct rec_finishing *finish, size_t i)
 {
-    const struct rec_stream_description *of = &finish->description.streams[i];
+    const struct rec_stream_definitions *of = &finish->description.streams[i];
     const struct rfn_stream *events = of->stream->events;
-    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
-    const uint64_t group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP).number;
+    const struct rfn_stream_classes *kinds = &finish->merge.streams;
+    const uint64_t group = rfn_stream_class_of(kinds, i, RFN_KIND_OF_GROUP).number;
     const struct rec_clock_pair start = rec_start();
     struct rfn_table *streams = rfn_tables_use(&finish->together.streams, 0, RFN_STREAM_SLOTS);
     struct rfn_table *places = rfn_tables_use(&finish->together.places, (size_t)group,
@@ -36,7 +36,7 @@ static int bring_words(struct rec_finishing *finish, size_t i)
         [RFN_SLOT_RANK] = rec_job_rank(),
         [RFN_SLOT_THREAD] = (int64_t)i,
         [RFN_SLOT_GROUP] = (int64_t)group,
-        [RFN_SLOT_VALUES] = (int64_t)rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES).number,
+        [RFN_SLOT_VALUES] = (int64_t)rfn_stream_class_of(kinds, i, RFN_KIND_OF_VALUES).number,
         [RFN_SLOT_HOST] = (int64_t)finish->description.host,
         [RFN_SLOT_EVENTS] = (int64_t)rfn_stream_events(events),
         [RFN_SLOT_CALLS] = (int64_t)rfn_stream_calls(events),
@@ -51,15 +51,15 @@ static int bring_words(struct rec_finishing *finish, size_t i)
     for (int s = 0; s < RFN_STREAM_SLOTS; s++) {
         /* these are large, and do not follow from the stream's number */
         const bool relative = s != RFN_SLOT_START && s != RFN_SLOT_REALTIME;
-        RFN_TRY(rfn_runs_append(&streams->slots[s], words[s], relative,
-                                (int64_t)(finish->survey.first_stream + i)));
+        RFN_TRY(rfn_rank_runs_append(&streams->slots[s], words[s], relative,
+                                     (int64_t)(finish->survey.first_stream + i)));
     }
     return rfn_pack_places(events, &of->refs, places);
 }
 
 /* All of the structure: blob of where the numbers that may differ stand, then STRUCTURE. */
-static int bring_shape(struct rfn_parcels *parcels, uint64_t shape, const struct rfn_stream *stream,
-                       const struct rfn_pack_refs *refs)
+static int bring_shape(struct rfn_root_blobs *parcels, uint64_t shape,
+                       const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
 {
     struct rfn_rope structure = RFN_ROPE_INIT;
     struct rfn_buf places = RFN_BUF_INIT, parcel = RFN_BUF_INIT;
@@ -72,21 +72,21 @@ static int bring_shape(struct rfn_parcels *parcels, uint64_t shape, const struct
         error = rfn_buf_status(&parcel);
     }
     if (!error)
-        error = rfn_parcels_add(parcels, PARCEL_SHAPE, shape, parcel.data, parcel.size);
+        error = rfn_root_blobs_add(parcels, PARCEL_SHAPE, shape, parcel.data, parcel.size);
     rfn_rope_release(&structure);
     rfn_buf_release(&places);
     rfn_buf_release(&parcel);
     return error;
 }
 
-static int bring_content(struct rfn_parcels *parcels, uint64_t number,
+static int bring_content(struct rfn_root_blobs *parcels, uint64_t number,
                          const struct rfn_rope *values)
 {
     struct rfn_buf content = RFN_BUF_INIT;
     rfn_rope_flatten(values, &content);
     int error = rfn_buf_status(&content);
     if (!error)
-        error = rfn_parcels_add(parcels, PARCEL_CONTENT, number, content.data, content.size);
+        error = rfn_root_blobs_add(parcels, PARCEL_CONTENT, number, content.data, content.size);
     rfn_buf_release(&content);
     return error;
 }
@@ -95,13 +95,13 @@ static int bring_content(struct rfn_parcels *parcels, uint64_t number,
  * group of a shape all of the structure, of others the numbers that may differ. */
 static int bring(struct rec_finishing *finish, size_t i)
 {
-    struct rec_together *together = &finish->together;
-    const struct rec_stream_description *of = &finish->description.streams[i];
+    struct rec_cluster_gather *together = &finish->together;
+    const struct rec_stream_definitions *of = &finish->description.streams[i];
     const struct rfn_stream *events = of->stream->events;
-    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
-    const struct rfn_stream_fate shape = rfn_stream_fate(kinds, i, RFN_KIND_OF_SHAPE);
-    const struct rfn_stream_fate group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP);
-    const struct rfn_stream_fate content = rfn_stream_fate(kinds, i, RFN_KIND_OF_CONTENT);
+    const struct rfn_stream_classes *kinds = &finish->merge.streams;
+    const struct rfn_stream_class_of shape = rfn_stream_class_of(kinds, i, RFN_KIND_OF_SHAPE);
+    const struct rfn_stream_class_of group = rfn_stream_class_of(kinds, i, RFN_KIND_OF_GROUP);
+    const struct rfn_stream_class_of content = rfn_stream_class_of(kinds, i, RFN_KIND_OF_CONTENT);
     if (shape.together && shape.first) {
         RFN_TRY(bring_shape(&together->parcels, shape.number, events, &of->refs));
     } else if (group.together && group.first) {
@@ -122,7 +122,7 @@ static uint64_t trace_bytes(const struct rec_finishing *finish)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < finish->description.n_streams; i++) {
-        const struct rec_stream_description *of = &finish->description.streams[i];
+        const struct rec_stream_definitions *of = &finish->description.streams[i];
         const struct rec_packed *packed = &finish->packed[i];
         bytes += packed->loop_bytes + rfn_pack_head_bytes(of->stream->events, &of->refs) +
                  2 * rfn_pack_places_count(of->stream->events, &of->refs) +
@@ -135,11 +135,11 @@ enum { TRACES = RFN_COLLECTED_BYTES + 1, ALL, DEFINITIONS, SUMS };
 
 _Static_assert(SUMS == (int)RFN_COLLECTED_SUMS, "other sums are collected");
 
-int rec_together_collect(struct rec_finishing *finish, int error)
+int rec_cluster_gather_collect(struct rec_finishing *finish, int error)
 {
-    struct rec_together *together = &finish->together;
+    struct rec_cluster_gather *together = &finish->together;
     struct rfn_tables *tables[] = {&together->streams, &together->places, &together->numbers};
-    const struct rfn_stream_things *of = finish->merge.streams.of;
+    const struct rfn_stream_class_bits *of = finish->merge.streams.of;
     const size_t n[] = {1, of[RFN_KIND_OF_GROUP].total, of[RFN_KIND_OF_SHAPE].total};
     struct rfn_collection collection = {
         .tables = tables, .n_tables = 3, .parcels = &together->parcels};
@@ -173,9 +173,9 @@ int rec_together_collect(struct rec_finishing *finish, int error)
 
 /* Parcels and things by their numbers. */
 struct brought {
-    const struct rfn_stream_things *of; /* by kind */
-    struct rfn_parcel *shapes, *contents;
-    const struct rfn_stream_thing **groups, **values;
+    const struct rfn_stream_class_bits *of; /* by kind */
+    struct rfn_root_blob *shapes, *contents;
+    const struct rfn_stream_class_bit **groups, **values;
 };
 
 static void release_brought(struct brought *brought)
@@ -186,19 +186,19 @@ static void release_brought(struct brought *brought)
     free(brought->values);
 }
 
-static const struct rfn_stream_thing **by_number(const struct rfn_stream_things *things)
+static const struct rfn_stream_class_bit **by_number(const struct rfn_stream_class_bits *things)
 {
-    const struct rfn_stream_thing **sorted = calloc(things->n + 1, sizeof *sorted);
+    const struct rfn_stream_class_bit **sorted = calloc(things->n + 1, sizeof *sorted);
     for (size_t i = 0; i < things->n && sorted; i++)
         sorted[things->items[i].fate.number] = &things->items[i];
     return sorted;
 }
 
-static void sort_parcels(struct brought *brought, const struct rfn_parcels *parcels)
+static void sort_parcels(struct brought *brought, const struct rfn_root_blobs *parcels)
 {
     struct rfn_reader reader = rfn_reader_over(parcels->bytes.data, parcels->bytes.size);
-    struct rfn_parcel parcel;
-    while (rfn_parcels_next(&reader, &parcel)) {
+    struct rfn_root_blob parcel;
+    while (rfn_root_blobs_next(&reader, &parcel)) {
         if (parcel.kind == PARCEL_SHAPE && parcel.number < brought->of[RFN_KIND_OF_SHAPE].n)
             brought->shapes[parcel.number] = parcel;
         if (parcel.kind == PARCEL_CONTENT && parcel.number < brought->of[RFN_KIND_OF_CONTENT].n)
@@ -206,10 +206,10 @@ static void sort_parcels(struct brought *brought, const struct rfn_parcels *parc
     }
 }
 
-static int find_brought(struct brought *brought, const struct rec_together *together,
+static int find_brought(struct brought *brought, const struct rec_cluster_gather *together,
                         const struct rfn_merge *merge)
 {
-    const struct rfn_stream_things *of = merge->streams.of;
+    const struct rfn_stream_class_bits *of = merge->streams.of;
     *brought = (struct brought){
         .of = of,
         .shapes = calloc(of[RFN_KIND_OF_SHAPE].n + 1, sizeof *brought->shapes),
@@ -243,7 +243,7 @@ static void release_unfolding(struct unfolding *unfolding)
     unfolding->at = NULL;
 }
 
-static int begin_shape(struct unfolding *unfolding, const struct rfn_parcel *parcel,
+static int begin_shape(struct unfolding *unfolding, const struct rfn_root_blob *parcel,
                        const struct rfn_table *table)
 {
     struct rfn_reader reader = rfn_reader_over(parcel->bytes, parcel->size);
@@ -262,7 +262,7 @@ static int begin_shape(struct unfolding *unfolding, const struct rfn_parcel *par
 }
 
 /* The next member's word of a slot. */
-static int next_word(struct place_in_run *at, const struct rfn_runs *runs, uint64_t *word)
+static int next_word(struct place_in_run *at, const struct rfn_rank_runs *runs, uint64_t *word)
 {
     while (at->run < runs->n && at->passed == runs->runs[at->run].count)
         *at = (struct place_in_run){.run = at->run + 1};
@@ -300,7 +300,7 @@ static int append_structure(const struct unfolding *unfolding, uint64_t group,
     return error;
 }
 
-static int unfold_groups(const struct brought *brought, const struct rec_together *together,
+static int unfold_groups(const struct brought *brought, const struct rec_cluster_gather *together,
                          struct unfolding *unfolding, struct rec_output *chunks)
 {
     uint64_t before = UINT64_MAX; /* the shape of the group before */
@@ -325,7 +325,7 @@ static int unfold_groups(const struct brought *brought, const struct rec_togethe
 static int append_values(const struct brought *brought, struct rec_output *chunks)
 {
     for (uint64_t i = 0; i < brought->of[RFN_KIND_OF_VALUES].n; i++) {
-        const struct rfn_parcel *content = &brought->contents[brought->values[i]->of[1]];
+        const struct rfn_root_blob *content = &brought->contents[brought->values[i]->of[1]];
         struct rfn_rope payload = RFN_ROPE_INIT;
         if (!(brought->values[i]->fate.bits & RFN_KIND_TOGETHER))
             continue;
@@ -339,8 +339,8 @@ static int append_values(const struct brought *brought, struct rec_output *chunk
     return 0;
 }
 
-int rec_together_unfold(const struct rec_together *together, const struct rfn_merge *merge,
-                        struct rec_output *chunks)
+int rec_cluster_gather_unfold(const struct rec_cluster_gather *together,
+                              const struct rfn_merge *merge, struct rec_output *chunks)
 {
     struct brought brought;
     struct unfolding unfolding = {0};
@@ -391,8 +391,8 @@ static int make_image(const struct rec_output *front, const struct rec_output *c
 /* The shape of every group; to be freed. */
 static uint32_t *shapes_of(const struct rfn_merge *merge)
 {
-    const struct rfn_stream_things *groups = &merge->streams.of[RFN_KIND_OF_GROUP];
-    const struct rfn_stream_thing *of = merge->streams.of[RFN_KIND_OF_SHAPE].items;
+    const struct rfn_stream_class_bits *groups = &merge->streams.of[RFN_KIND_OF_GROUP];
+    const struct rfn_stream_class_bit *of = merge->streams.of[RFN_KIND_OF_SHAPE].items;
     uint32_t *shapes = calloc(groups->n + 1, sizeof *shapes);
     for (size_t i = 0; i < groups->n && shapes; i++)
         shapes[groups->items[i].fate.number] = (uint32_t)of[groups->items[i].of[0]].fate.number;
@@ -483,9 +483,9 @@ static uint64_t count_clustered(const struct rec_output *chunks)
     return n;
 }
 
-struct rec_clustered rec_together_cluster(const struct rfn_merge *merge,
-                                          const struct rec_output *front, unsigned forced_roles,
-                                          struct rec_output *chunks)
+struct rec_clustered rec_cluster_gather_cluster(const struct rfn_merge *merge,
+                                                const struct rec_output *front,
+                                                unsigned forced_roles, struct rec_output *chunks)
 {
     struct rfn_buf image = RFN_BUF_INIT;
     struct rec_output clustered = REC_OUTPUT_INIT;

@@ -13,23 +13,23 @@
 struct rec_finishing;
 
 /* Of all ranks on rank 0, else of this rank and those below it. */
-struct rec_together {
+struct rec_cluster_gather {
     struct rfn_tables streams; /* one: STREAMS */
     struct rfn_tables places;  /* by group: words that depend on the rank */
     struct rfn_tables numbers; /* by shape: those that may differ, of all groups but the first */
-    struct rfn_parcels parcels;
+    struct rfn_root_blobs parcels;
 };
 
-void rec_together_release(struct rec_together *together);
+void rec_cluster_gather_release(struct rec_cluster_gather *together);
 
 /* Collective, after the merge: rank 0 gets what all have, and notes what they have sent. error: so
  * far. RFN_E_NOMEM, RFN_E_EXCHANGE, or the error of a spill. */
-int rec_together_collect(struct rec_finishing *finish, int error);
+int rec_cluster_gather_collect(struct rec_finishing *finish, int error);
 
 /* On rank 0, when all is there: appends STRUCTURE and VALUES of what was brought.
  * RFN_E_EXCHANGE: something is missing; RFN_E_NOMEM. */
-int rec_together_unfold(const struct rec_together *together, const struct rfn_merge *merge,
-                        struct rec_output *chunks);
+int rec_cluster_gather_unfold(const struct rec_cluster_gather *together,
+                              const struct rfn_merge *merge, struct rec_output *chunks);
 
 /* What became of it. */
 struct rec_clustered {
@@ -42,8 +42,8 @@ struct rec_clustered {
 /* Makes chunks those that take fewer bytes: CLUSTERS instead of some PLACES, STRUCTURE and VALUES.
  * front: the chunks that stand before them in the file; forced_roles: parameters that do not tell
  * groups apart (archive/write/forced_parameters.h). What fails changes nothing. */
-struct rec_clustered rec_together_cluster(const struct rfn_merge *merge,
-                                          const struct rec_output *front, unsigned forced_roles,
-                                          struct rec_output *chunks);
+struct rec_clustered rec_cluster_gather_cluster(const struct rfn_merge *merge,
+                                                const struct rec_output *front,
+                                                unsigned forced_roles, struct rec_output *chunks);
 
 #endif

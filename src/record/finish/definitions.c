@@ -76,7 +76,7 @@ static int define_region(struct rfn_merge *merge, const struct rec_region *regio
     return error;
 }
 
-static int describe_stream(struct rec_stream_description *description, struct rfn_merge *merge)
+static int describe_stream(struct rec_stream_definitions *description, struct rfn_merge *merge)
 {
     const struct rec_sites *sites = &description->stream->sites;
     description->n_sites = rec_sites_count(sites);
@@ -96,7 +96,7 @@ static int describe_stream(struct rec_stream_description *description, struct rf
     return 0;
 }
 
-static int describe_streams(struct rec_description *description, struct rfn_merge *merge)
+static int describe_streams(struct rec_definitions *description, struct rfn_merge *merge)
 {
     size_t n = rec_streams ? rec_streams->number + 1 : 0;
     description->streams = calloc(n + 1, sizeof *description->streams);
@@ -112,7 +112,7 @@ static int describe_streams(struct rec_description *description, struct rfn_merg
 
 /* ---- datatypes and communicators ---- */
 
-static int describe_types(struct rec_description *description, struct rfn_merge *merge)
+static int describe_types(struct rec_definitions *description, struct rfn_merge *merge)
 {
     description->n_types = rec_types_count();
     description->types = calloc(description->n_types + 1, sizeof *description->types);
@@ -162,7 +162,7 @@ static int define_comm(struct rfn_merge *merge, const struct rec_comm *comm)
     return error;
 }
 
-static int describe_comms(struct rec_description *description, struct rfn_merge *merge,
+static int describe_comms(struct rec_definitions *description, struct rfn_merge *merge,
                           int world_rank, bool alone)
 {
     size_t n = description->n_comms = rec_comms_count();
@@ -183,7 +183,7 @@ static int describe_comms(struct rec_description *description, struct rfn_merge 
     return 0;
 }
 
-static int describe_host(struct rec_description *description, struct rfn_merge *merge)
+static int describe_host(struct rec_definitions *description, struct rfn_merge *merge)
 {
     struct rfn_buf content = RFN_BUF_INIT;
     int error = rec_job_host(&content);
@@ -194,15 +194,15 @@ static int describe_host(struct rec_description *description, struct rfn_merge *
     return error;
 }
 
-int rec_describe(struct rec_description *description, struct rfn_merge *merge, int world_rank,
-                 bool alone)
+int rec_definitions_make(struct rec_definitions *description, struct rfn_merge *merge,
+                         int world_rank, bool alone)
 {
     RFN_TRY(describe_streams(description, merge));
     RFN_TRY(describe_types(description, merge));
     RFN_TRY(describe_comms(description, merge, world_rank, alone));
     RFN_TRY(describe_host(description, merge));
     for (size_t i = 0; i < description->n_streams; i++) {
-        struct rec_stream_description *stream = &description->streams[i];
+        struct rec_stream_definitions *stream = &description->streams[i];
         stream->refs = (struct rfn_pack_refs){.site_functions = stream->functions,
                                               .site_paths = stream->paths,
                                               .n_sites = stream->n_sites,
@@ -216,8 +216,8 @@ int rec_describe(struct rec_description *description, struct rfn_merge *merge, i
     return 0;
 }
 
-int rec_describe_so_far(struct rec_description *description, struct rfn_merge *merge,
-                        struct rec_stream *stream)
+int rec_definitions_so_far(struct rec_definitions *description, struct rfn_merge *merge,
+                           struct rec_stream *stream)
 {
     description->streams = calloc(1, sizeof *description->streams);
     if (!description->streams)
@@ -238,10 +238,10 @@ static int to_number(const struct rfn_merge *merge, enum rfn_definition_kind kin
     return 0;
 }
 
-int rec_describe_numbers(struct rec_description *description, const struct rfn_merge *merge)
+int rec_definitions_number(struct rec_definitions *description, const struct rfn_merge *merge)
 {
     for (size_t i = 0; i < description->n_streams; i++) {
-        struct rec_stream_description *stream = &description->streams[i];
+        struct rec_stream_definitions *stream = &description->streams[i];
         for (size_t s = 0; s < stream->n_sites; s++) {
             RFN_TRY(to_number(merge, RFN_DEFINITION_FUNCTION, &stream->functions[s]));
             RFN_TRY(to_number(merge, RFN_DEFINITION_PATH, &stream->paths[s]));
@@ -257,7 +257,7 @@ int rec_describe_numbers(struct rec_description *description, const struct rfn_m
     return to_number(merge, RFN_DEFINITION_HOST, &description->host);
 }
 
-void rec_description_release(struct rec_description *description)
+void rec_definitions_release(struct rec_definitions *description)
 {
     for (size_t i = 0; i < description->n_streams; i++) {
         free(description->streams[i].functions);

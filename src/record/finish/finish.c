@@ -52,7 +52,7 @@ static int64_t arrived_ns; /* when this process came to the end of MPI; 0: it ha
 
 void rec_arrive(struct rec_call *call)
 {
-    struct rec_patience patience;
+    struct rec_wait_warning patience;
     arrived_ns = rec_monotonic_ns();
     rec_close_to_threads();
     /* While others are still on their way. Only this thread's stream: others may be in use. */
@@ -60,10 +60,10 @@ void rec_arrive(struct rec_call *call)
         rfn_stream_code_ahead(rec_this_stream->events);
     const bool placed = rec_job_learn(); /* the recorder may not have seen MPI_Init */
     const MPI_Comm all = placed ? rec_job_comm() : MPI_COMM_NULL;
-    rec_patience_begin(&patience, "reach the end of MPI");
+    rec_wait_warning_begin(&patience, "reach the end of MPI");
     if (all != MPI_COMM_NULL)
         rec_mpi.MPI_Barrier(all);
-    rec_patience_end(&patience);
+    rec_wait_warning_end(&patience);
     if (call) {
         rec_end(call, MPI_SUCCESS);
         rec_leave(call);
@@ -77,7 +77,8 @@ static int describe(struct rec_finishing *finish)
 {
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         RFN_TRY(rfn_stream_flush(stream->events));
-    int error = rec_describe(&finish->description, &finish->merge, rec_job_rank(), finish->alone);
+    int error = rec_definitions_make(&finish->description, &finish->merge, rec_job_rank(),
+                                     finish->alone);
     finish->definition_bytes = finish->merge.content_bytes;
     return error;
 }
@@ -128,8 +129,8 @@ static void keep_volume(uint64_t word, int rank)
     if (word == volume_word())
         return;
     if (rec_options.volume)
-        rec_say("rank %d recorded the volume %s, and rank 0 not: it is left out", rank,
-                rec_options.volume);
+        rec_message("rank %d recorded the volume %s, and rank 0 not: it is left out", rank,
+                    rec_options.volume);
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         rfn_stream_drop_volume(stream->events);
 }
@@ -149,7 +150,7 @@ static int survey(struct rec_finishing *finish, int error)
 {
     const int64_t now = rec_monotonic_ns();
     struct rfn_run_meetings *before = &finish->merging.before;
-    *before = rec_meetings_cost();
+    *before = rec_online_merge_cost();
     struct rfn_survey survey = {.counts = {[RFN_SURVEY_STREAMS] = finish->description.n_streams,
                                            [SURVEY_MET_BYTES] = before->bytes,
                                            [SURVEY_MET_MESSAGES] = before->messages},
@@ -159,7 +160,7 @@ static int survey(struct rec_finishing *finish, int error)
         survey.counts[RFN_SURVEY_WRITES] += stream->journal.writes;
         survey.counts[RFN_SURVEY_WRITTEN] += stream->journal.size;
     }
-    error = rec_moved_survey(&finish->description, &survey, finish->exchange, error);
+    error = rec_varying_params_survey(&finish->description, &survey, finish->exchange, error);
     finish->survey = (struct rec_surveyed){.first_stream = survey.before,
                                            .streams = survey.total[RFN_SURVEY_STREAMS],
                                            .events = survey.total[RFN_SURVEY_EVENTS],
@@ -179,7 +180,7 @@ static int survey(struct rec_finishing *finish, int error)
  * that. */
 static int digest(struct rec_finishing *finish, size_t i, struct rfn_path_limits *signing)
 {
-    struct rec_stream_description *of = &finish->description.streams[i];
+    struct rec_stream_definitions *of = &finish->description.streams[i];
     struct rec_packed *packed = &finish->packed[i];
     struct rfn_stream_digests *digests = &packed->digests;
     digests->signature = rfn_pack_signature(of->stream->events, signing);
@@ -208,7 +209,7 @@ static int merge(struct rec_finishing *finish, int error)
     }
     finish->merge.together = rec_options.cluster ? rec_options.memory_bytes / TOGETHER_SHARE : 0;
     error = rfn_merge_run(&finish->merge, finish->exchange, error);
-    return error ? error : rec_describe_numbers(&finish->description, &finish->merge);
+    return error ? error : rec_definitions_number(&finish->description, &finish->merge);
 }
 
 /* ---- pack ---- */
@@ -254,12 +255,12 @@ static void tell_journal(const struct rec_finishing *finish, const char *what)
 {
     char bytes[32], writes[32];
     if (finish->survey.writes)
-        rec_say("%s bytes in %s writes %s", grouped(finish->survey.written, bytes),
-                grouped(finish->survey.writes, writes), what);
+        rec_message("%s bytes in %s writes %s", grouped(finish->survey.written, bytes),
+                    grouped(finish->survey.writes, writes), what);
 }
 
 /* Groups that came to rank 0, as small ones do. */
-static uint64_t count_brought(const struct rfn_stream_things *groups)
+static uint64_t count_brought(const struct rfn_stream_class_bits *groups)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < groups->n; i++)
@@ -272,7 +273,7 @@ static uint64_t count_brought(const struct rfn_stream_things *groups)
 static void tell_forced(const struct rec_finishing *finish)
 {
     char names[RFN_FORCED_TEXT];
-    const struct rfn_stream_things *groups = &finish->merge.streams.of[RFN_KIND_OF_GROUP];
+    const struct rfn_stream_class_bits *groups = &finish->merge.streams.of[RFN_KIND_OF_GROUP];
     uint64_t n = finish->clustered.n, all = groups->total, brought = count_brought(groups);
     const char *why = n == brought ? "too large for clusters"
                                    : "too large for clusters, or clusters make the archive no "
@@ -281,19 +282,20 @@ static void tell_forced(const struct rec_finishing *finish)
         return;
     rfn_forced_roles_text(finish->clustered.merged, names);
     if (names[0])
-        rec_say("some parameters are those of the lowest rank of each cluster (%s), and messages "
-                "may not match",
-                names);
+        rec_message(
+            "some parameters are those of the lowest rank of each cluster (%s), and messages "
+            "may not match",
+            names);
     else if (n)
-        rec_say("no parameters were merged, as those of ranks with the same loops are equal; "
-                "lists, and what has more than 64 values on a rank, stay each rank's own");
+        rec_message("no parameters were merged, as those of ranks with the same loops are equal; "
+                    "lists, and what has more than 64 values on a rank, stay each rank's own");
     if (n && n < all)
-        rec_say("of %llu of %llu groups no parameters were merged, as they are %s",
-                (unsigned long long)(all - n), (unsigned long long)all, why);
+        rec_message("of %llu of %llu groups no parameters were merged, as they are %s",
+                    (unsigned long long)(all - n), (unsigned long long)all, why);
     if (!n && finish->clustered.error)
-        rec_say("no parameters were merged: %s", rfn_error_text(finish->clustered.error));
+        rec_message("no parameters were merged: %s", rfn_error_text(finish->clustered.error));
     else if (!n)
-        rec_say("no parameters were merged, as what ranks did is %s", why);
+        rec_message("no parameters were merged, as what ranks did is %s", why);
 }
 
 static void tell(const struct rec_finishing *finish, const struct rec_archive_result *result,
@@ -304,32 +306,33 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
     const char *path = result->path;
     char events[32], bytes[32];
     if (error) {
-        rec_say("no archive was written: %s",
-                result->problem[0] ? result->problem : rfn_error_text(error));
+        rec_message("no archive was written: %s",
+                    result->problem[0] ? result->problem : rfn_error_text(error));
         return;
     }
     if (length && strncmp(path, rec_options.directory, length) == 0 && path[length] == '/')
         path += length + 1;
     if (finish->alone)
-        rec_say("rank %d called MPI_Abort; its own %s events, without those of other ranks: %s",
-                rec_job_rank(), grouped(finish->survey.events, events), path);
+        rec_message("rank %d called MPI_Abort; its own %s events, without those of other ranks: %s",
+                    rec_job_rank(), grouped(finish->survey.events, events), path);
     if (finish->alone || rec_options.quiet)
         return;
-    rec_say("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank): %s",
-            finish->exchange->size, finish->exchange->size == 1 ? "" : "s",
-            grouped(finish->survey.events, events), grouped(result->file_bytes, bytes),
-            (double)(result->complete_ns - finish->began) * 1e-9,
-            (unsigned long long)(result->peak_bytes + 1023) / 1024, path);
+    rec_message("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank): %s",
+                finish->exchange->size, finish->exchange->size == 1 ? "" : "s",
+                grouped(finish->survey.events, events), grouped(result->file_bytes, bytes),
+                (double)(result->complete_ns - finish->began) * 1e-9,
+                (unsigned long long)(result->peak_bytes + 1023) / 1024, path);
     if (reduced->not_compared)
-        rec_say("processes were not compared, and keep their own times: %s",
-                reduced->not_compared == RFN_E_EXCHANGE ? "a rank could not"
-                                                        : rfn_error_text(reduced->not_compared));
+        rec_message("processes were not compared, and keep their own times: %s",
+                    reduced->not_compared == RFN_E_EXCHANGE
+                        ? "a rank could not"
+                        : rfn_error_text(reduced->not_compared));
     if (reduced->not_spread)
-        rec_say("how far times differ that are not kept is not in the archive: %s",
-                reduced->not_spread == RFN_E_EXCHANGE ? "a rank could not say"
-                                                      : rfn_error_text(reduced->not_spread));
+        rec_message("how far times differ that are not kept is not in the archive: %s",
+                    reduced->not_spread == RFN_E_EXCHANGE ? "a rank could not say"
+                                                          : rfn_error_text(reduced->not_spread));
     tell_forced(finish);
-    rec_notice_gaps(finish->exchange->size);
+    rec_launch_check_gaps(finish->exchange->size);
     tell_journal(finish, "went to a journal while the program ran: --memory allows more");
 }
 
@@ -346,7 +349,7 @@ static void write_run(struct rec_finishing *finish, struct rec_archive_result *r
         error = pack_times(finish, i);
     if (!error && first)
         error = rec_chunk_definitions(finish); /* while others make and send what follows */
-    error = rec_together_collect(finish, error);
+    error = rec_cluster_gather_collect(finish, error);
     if (!error && first)
         error = rec_chunk_first(finish);
     if (!error)
@@ -366,8 +369,8 @@ static void release(struct rec_finishing *finish)
     free(finish->packed);
     rec_output_release(&finish->output);
     rec_output_release(&finish->front);
-    rec_together_release(&finish->together);
-    rec_description_release(&finish->description);
+    rec_cluster_gather_release(&finish->together);
+    rec_definitions_release(&finish->description);
     rfn_merge_release(&finish->merge);
     rfn_spreads_release(&finish->reduced.spreads);
 }
@@ -388,8 +391,8 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
     if (finish.wishes & REC_WANTS_FILE) {
         write_run(&finish, result, error);
     } else if (exchange->rank == 0) {
-        rec_say("%s events; nothing was written (REFRAIN_WRITE=no)",
-                grouped(finish.survey.events, events));
+        rec_message("%s events; nothing was written (REFRAIN_WRITE=no)",
+                    grouped(finish.survey.events, events));
         tell_journal(&finish, "would have gone to a journal while the program ran");
     }
     release(&finish);
@@ -460,14 +463,14 @@ static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge 
         rfn_buf_release(&clocks);
         rec_exchange_close(exchange);
     } else if (rec_job_is_first()) {
-        rec_say("no archive was written: MPI has no communicator left for the recorder");
+        rec_message("no archive was written: MPI has no communicator left for the recorder");
     }
 }
 
 void rec_finish(void)
 {
     struct rfn_merge merge;
-    struct rec_exchange *exchange = rec_meetings_end(&merge);
+    struct rec_exchange *exchange = rec_online_merge_end(&merge);
     struct rec_archive_result result = {0};
     struct rec_signals signals;
     bool stopped = rec_state == REC_STOPPED;

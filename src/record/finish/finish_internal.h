@@ -51,13 +51,13 @@ struct rec_finishing {
     const struct rfn_buf *clocks; /* on rank 0, as clock_sync.h says; may be NULL */
     uint64_t wishes;              /* rank 0's word */
     int64_t began;                /* ns: when the last rank came, by this rank's clock */
-    struct rec_description description;
+    struct rec_definitions description;
     uint64_t definition_bytes; /* of this process */
     struct rfn_merge merge;
     struct rec_surveyed survey;
     struct rec_packed *packed; /* per stream of the process */
     struct rec_reduced reduced;
-    struct rec_together together;
+    struct rec_cluster_gather together;
     struct rfn_run_merging merging;  /* on rank 0 */
     struct rec_clustered clustered;  /* on rank 0 */
     struct rec_output output, front; /* the latter on rank 0: what is to stand behind META */

@@ -11,7 +11,7 @@
 #include "reduce/merge/merge.h"
 #include "reduce/segments/stream_reduction.h"
 
-REC_EVERY_CALL bool rec_meetings_on = false;
+REC_EVERY_CALL bool rec_online_merge_on = false;
 
 static struct {
     struct rec_exchange exchange;
@@ -46,37 +46,37 @@ static const char *open_exchange(void)
     return "MPI_THREAD_MULTIPLE lets threads call MPI at the same time";
 }
 
-void rec_meetings_start(void)
+void rec_online_merge_start(void)
 {
-    struct rec_patience patience;
+    struct rec_wait_warning patience;
     if ((!rec_options.merge_interval.segments && !rec_options.merge_interval.ns) || meetings.open)
         return;
-    rec_patience_begin(&patience, "agree on --merge-interval, which has to be said for all");
+    rec_wait_warning_begin(&patience, "agree on --merge-interval, which has to be said for all");
     const char *problem = open_exchange();
-    rec_patience_end(&patience);
+    rec_wait_warning_end(&patience);
     if (problem && rec_job_is_first())
-        rec_say("ranks merge in the end only: %s", problem);
-    rec_meetings_on = !problem;
+        rec_message("ranks merge in the end only: %s", problem);
+    rec_online_merge_on = !problem;
     rfn_merge_init(&meetings.merge);
     meetings.left = meetings.calls = 1;
     meetings.last_ns = rec_monotonic_ns();
 }
 
-struct rec_exchange *rec_meetings_end(struct rfn_merge *merge)
+struct rec_exchange *rec_online_merge_end(struct rfn_merge *merge)
 {
-    rec_meetings_on = false;
+    rec_online_merge_on = false;
     rfn_merge_init(merge);
     if (!meetings.open)
         return NULL;
     meetings.open = false;
     *merge = meetings.merge;
     if (!meetings.cost.meetings && rec_job_is_first())
-        rec_say("ranks merged in the end only: they never met in Barrier, Allreduce, Alltoall, "
-                "Allgather or Reduce_scatter_block of all ranks");
+        rec_message("ranks merged in the end only: they never met in Barrier, Allreduce, Alltoall, "
+                    "Allgather or Reduce_scatter_block of all ranks");
     return &meetings.exchange;
 }
 
-struct rfn_run_meetings rec_meetings_cost(void)
+struct rfn_run_meetings rec_online_merge_cost(void)
 {
     return meetings.cost;
 }
@@ -90,10 +90,10 @@ struct word {
 };
 
 /* Which inputs have moved anywhere, and whether anything is defined. */
-static int survey(const struct rec_description *description, struct word *word, int error)
+static int survey(const struct rec_definitions *description, struct word *word, int error)
 {
     struct rfn_survey survey = {.counts = {rfn_merge_new(&meetings.merge)}};
-    error = rec_moved_survey(description, &survey, &meetings.exchange.exchange, error);
+    error = rec_varying_params_survey(description, &survey, &meetings.exchange.exchange, error);
     word->defines = survey.total[0] > 0;
     return error;
 }
@@ -110,17 +110,17 @@ static int end_epoch(struct rec_stream *stream)
 /* Up to where rank 0 has a word to say. stream: NULL without one. */
 static int reduce_so_far(struct rec_stream *stream, struct word *word, int error)
 {
-    struct rec_description description = {0};
+    struct rec_definitions description = {0};
     if (!error && !stream)
         error = RFN_E_USAGE;
     if (!error)
         error = rfn_stream_catch_up(stream->events);
     if (!error)
-        error = rec_describe_so_far(&description, &meetings.merge, stream);
+        error = rec_definitions_so_far(&description, &meetings.merge, stream);
     error = survey(&description, word, error);
     if (!error)
         error = end_epoch(stream);
-    rec_description_release(&description);
+    rec_definitions_release(&description);
     return error;
 }
 
@@ -139,12 +139,12 @@ static uint64_t calls_to_next(const struct rec_stream *stream)
 {
     const struct rfn_every *every = &rec_options.merge_interval;
     if (every->ns)
-        return rfn_pace_next(meetings.calls, (uint64_t)(rec_monotonic_ns() - meetings.last_ns),
-                             every->ns);
+        return rfn_merge_interval_next(
+            meetings.calls, (uint64_t)(rec_monotonic_ns() - meetings.last_ns), every->ns);
     uint64_t segments = segments_of(stream), before = meetings.segments;
     meetings.segments = segments;
-    return rfn_pace_next(meetings.calls, segments > before ? segments - before : 0,
-                         every->segments);
+    return rfn_merge_interval_next(meetings.calls, segments > before ? segments - before : 0,
+                                   every->segments);
 }
 
 /* All learn it from rank 0. */
@@ -154,7 +154,7 @@ static void agree(const struct rec_stream *stream, struct word *word, int error)
         word->next = error ? 0 : calls_to_next(stream);
     if (rec_mpi.MPI_Bcast(word, sizeof *word, MPI_BYTE, 0, meetings.exchange.comm) != MPI_SUCCESS)
         *word = (struct word){0};
-    rec_meetings_on = word->next > 0;
+    rec_online_merge_on = word->next > 0;
     meetings.left = meetings.calls = word->next;
 }
 

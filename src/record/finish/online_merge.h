@@ -12,7 +12,7 @@
  *   1. inputs that one rank has moved to columns move on all (varying_params_sync.h)
  *   2. what was measured is reduced: an epoch (reduce/fold/stream.h), in the same place on all
  * ranks, so that streams which did the same keep the same structure
- *   3. rank 0 tells after how many calls they meet again (rfn_pace_next)
+ *   3. rank 0 tells after how many calls they meet again (rfn_merge_interval_next)
  *   4. definitions that are new go up the tree (reduce/merge/merge.h): functions, call paths,
  * datatypes, hosts and regions. Communicators wait for the end, as only one member knows its
  * members
@@ -42,10 +42,10 @@ struct rec_exchange;
 struct rfn_merge;
 
 /* Whether the ranks meet in mid-run: what wrappers ask before rec_synchronized. */
-extern bool rec_meetings_on;
+extern bool rec_online_merge_on;
 
 /* In MPI_Init, collective over the world where --merge-interval was given: the ranks agree. */
-void rec_meetings_start(void);
+void rec_online_merge_start(void);
 
 /* A blocking call of all ranks of comm, of elements of the type, has returned rc. call: it has been
  * recorded, unless that is off; NULL: it has not. If the ranks meet, the call goes on until that is
@@ -55,9 +55,9 @@ void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, i
 
 /* What the end of the run goes on with; there are no meetings after it. The exchange; NULL: there
  * is none, and nothing was merged. *merge becomes the caller's. */
-struct rec_exchange *rec_meetings_end(struct rfn_merge *merge);
+struct rec_exchange *rec_online_merge_end(struct rfn_merge *merge);
 
 /* How many there were, and what they took on this rank so far. */
-struct rfn_run_meetings rec_meetings_cost(void);
+struct rfn_run_meetings rec_online_merge_cost(void);
 
 #endif

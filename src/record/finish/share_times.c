@@ -139,7 +139,7 @@ static struct rfn_hash128 class_of(const struct rec_finishing *finish, size_t i)
 {
     const struct rfn_stream *stream = finish->description.streams[i].stream->events;
     return rfn_time_class(rfn_stream_reduction_profile(rfn_stream_reduced(stream)),
-                          rfn_stream_fate(&finish->merge.streams, i, RFN_KIND_OF_GROUP).number,
+                          rfn_stream_class_of(&finish->merge.streams, i, RFN_KIND_OF_GROUP).number,
                           rfn_stream_has_volume(stream));
 }
 
@@ -166,7 +166,7 @@ static int count_reduction(const struct rec_finishing *finish, size_t i, struct 
 static void compare_processes(struct rec_finishing *finish, struct across *across,
                               const struct rfn_survey *survey, int error)
 {
-    const struct rec_description *description = &finish->description;
+    const struct rec_definitions *description = &finish->description;
     across->error = error ? error : across->error;
     across->line.at_ns = (double)(across->start_ns - survey->least);
     for (size_t i = 0; i < description->n_streams && !across->error; i++) {
@@ -232,7 +232,7 @@ enum { SPREADS_SHARE = 8 }; /* of what --memory allows */
 
 static int add_spread(struct rec_finishing *finish, size_t i)
 {
-    const struct rec_stream_description *of = &finish->description.streams[i];
+    const struct rec_stream_definitions *of = &finish->description.streams[i];
     const struct rfn_stream_reduction *reduction = rfn_stream_reduced(of->stream->events);
     const struct rfn_spread_table *spread = reduction ? rfn_stream_reduction_spread(reduction)
                                                       : NULL;

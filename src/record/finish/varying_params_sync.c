@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 
-static uint64_t move_key(const struct rec_stream_description *stream, uint32_t site, unsigned input)
+static uint64_t move_key(const struct rec_stream_definitions *stream, uint32_t site, unsigned input)
 {
     return rfn_hash_bytes((uint64_t[]){stream->functions[site], stream->paths[site], input},
                           3 * sizeof(uint64_t));
@@ -14,11 +14,11 @@ typedef int act_on_input(struct rec_stream *stream, uint32_t site, unsigned inpu
                          void *set);
 
 /* Calls act for every input of every site that has (or has not) moved. */
-static int each_input(const struct rec_description *description, bool moved, act_on_input *act,
+static int each_input(const struct rec_definitions *description, bool moved, act_on_input *act,
                       void *set)
 {
     for (size_t i = 0; i < description->n_streams; i++) {
-        const struct rec_stream_description *of = &description->streams[i];
+        const struct rec_stream_definitions *of = &description->streams[i];
         for (uint32_t site = 0; site < of->n_sites; site++) {
             uint32_t function = rec_sites_function(&of->stream->sites, site);
             for (unsigned input = 0; input < rec_functions[function].n_in; input++) {
@@ -46,8 +46,8 @@ static int move_too(struct rec_stream *stream, uint32_t site, unsigned input, ui
     return 0;
 }
 
-int rec_moved_survey(const struct rec_description *description, struct rfn_survey *survey,
-                     struct rfn_exchange *exchange, int error)
+int rec_varying_params_survey(const struct rec_definitions *description, struct rfn_survey *survey,
+                              struct rfn_exchange *exchange, int error)
 {
     struct rfn_map set = RFN_MAP_INIT;
     survey->set = &set;

@@ -11,7 +11,7 @@
 
 /* Collective: a survey of what has moved in the streams described, by which all ranks move it
  * (rfn_stream_move: the streams are to be settled then). The survey's counts are the caller's. */
-int rec_moved_survey(const struct rec_description *description, struct rfn_survey *survey,
-                     struct rfn_exchange *exchange, int error);
+int rec_varying_params_survey(const struct rec_definitions *description, struct rfn_survey *survey,
+                              struct rfn_exchange *exchange, int error);
 
 #endif

@@ -75,19 +75,19 @@ int rec_chunk_definitions(struct rec_finishing *finish)
 
 static int pack_streams(const struct rec_finishing *finish, struct rfn_buf *payload)
 {
-    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
-    const struct rfn_runs *told = finish->together.streams.tables[0].slots;
-    struct rfn_runs slots[RFN_STREAM_SLOTS] = {RFN_RUNS_INIT};
-    uint64_t *signatures = rfn_stream_kinds_signatures(kinds);
+    const struct rfn_stream_classes *kinds = &finish->merge.streams;
+    const struct rfn_rank_runs *told = finish->together.streams.tables[0].slots;
+    struct rfn_rank_runs slots[RFN_STREAM_SLOTS] = {RFN_RUNS_INIT};
+    uint64_t *signatures = rfn_stream_classes_signatures(kinds);
     int error = signatures ? 0 : RFN_E_NOMEM;
     memcpy(slots, told, sizeof slots);
-    slots[RFN_SLOT_SIGNATURE] = (struct rfn_runs)RFN_RUNS_INIT; /* nobody has told */
+    slots[RFN_SLOT_SIGNATURE] = (struct rfn_rank_runs)RFN_RUNS_INIT; /* nobody has told */
     if (!error)
         error = rfn_fill_signatures(&told[RFN_SLOT_VALUES], signatures,
                                     kinds->of[RFN_KIND_OF_VALUES].n, &slots[RFN_SLOT_SIGNATURE]);
     if (!error)
         error = rfn_pack_streams(slots, finish->survey.streams, payload);
-    rfn_runs_release(&slots[RFN_SLOT_SIGNATURE]);
+    rfn_rank_runs_release(&slots[RFN_SLOT_SIGNATURE]);
     free(signatures);
     return error;
 }
@@ -111,8 +111,8 @@ static void cluster(struct rec_finishing *finish, struct rec_output *chunks)
 {
     struct rec_output whole = REC_OUTPUT_INIT;
     if (chunk_meta(finish, 0, &whole) == 0 && rec_output_append(&whole, &finish->front) == 0) {
-        finish->clustered = rec_together_cluster(&finish->merge, &whole,
-                                                 rec_finishing_forced_roles(finish), chunks);
+        finish->clustered = rec_cluster_gather_cluster(&finish->merge, &whole,
+                                                       rec_finishing_forced_roles(finish), chunks);
         rfn_exchange_hold(finish->exchange, (int64_t)finish->clustered.held);
         rfn_exchange_hold(finish->exchange, -(int64_t)finish->clustered.held);
     }
@@ -132,7 +132,7 @@ int rec_chunk_first(struct rec_finishing *finish)
     if (!error)
         error = chunk_places(finish, &chunks);
     if (!error)
-        error = rec_together_unfold(&finish->together, &finish->merge, &chunks);
+        error = rec_cluster_gather_unfold(&finish->together, &finish->merge, &chunks);
     if (!error && finish->merge.together)
         cluster(finish, &chunks);
     if (!error && finish->wishes & REC_WANTS_REDUCED && !finish->reduced.not_spread) {
@@ -167,7 +167,7 @@ static int chunk_timing(struct rec_finishing *finish, size_t i)
 
 static int chunk_structure(struct rec_finishing *finish, size_t i, uint64_t group)
 {
-    struct rec_stream_description *of = &finish->description.streams[i];
+    struct rec_stream_definitions *of = &finish->description.streams[i];
     struct rfn_rope payload = RFN_ROPE_INIT;
     int error = rfn_pack_structure(of->stream->events, &of->refs, &payload);
     if (!error)
@@ -181,9 +181,9 @@ static int chunk_structure(struct rec_finishing *finish, size_t i, uint64_t grou
  * write them, and its times, unless they are another's. */
 static int chunk_stream(struct rec_finishing *finish, size_t i)
 {
-    const struct rfn_stream_kinds *kinds = &finish->merge.streams;
-    struct rfn_stream_fate group = rfn_stream_fate(kinds, i, RFN_KIND_OF_GROUP);
-    struct rfn_stream_fate values = rfn_stream_fate(kinds, i, RFN_KIND_OF_VALUES);
+    const struct rfn_stream_classes *kinds = &finish->merge.streams;
+    struct rfn_stream_class_of group = rfn_stream_class_of(kinds, i, RFN_KIND_OF_GROUP);
+    struct rfn_stream_class_of values = rfn_stream_class_of(kinds, i, RFN_KIND_OF_VALUES);
     if (group.first && !group.together)
         RFN_TRY(chunk_structure(finish, i, group.number));
     if (values.first && !values.together)

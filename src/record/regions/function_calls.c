@@ -261,8 +261,8 @@ static void abandon(struct calls *calls)
     static bool told;
     const struct rec_function *function = calls->stack[calls->depth - 1].function;
     if (!__atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
-        rec_say("%s was left by a jump: such functions end in the record where that is noticed",
-                function->name);
+        rec_message("%s was left by a jump: such functions end in the record where that is noticed",
+                    function->name);
     leave(calls);
 }
 
@@ -273,8 +273,8 @@ static __attribute__((cold)) void too_deep(struct calls *calls)
     static bool told;
     calls->beyond++;
     if (!__atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
-        rec_say("more than %d functions are open in each other: deeper calls are not recorded",
-                REC_CALLS_DEPTH);
+        rec_message("more than %d functions are open in each other: deeper calls are not recorded",
+                    REC_CALLS_DEPTH);
 }
 
 static bool is_inside(void)
@@ -472,14 +472,16 @@ static void tell_user(uint32_t n, const struct rec_function *most, uint64_t call
     if (rec_options.quiet || !rec_options.functions || !rec_job_is_first())
         return;
     if (n)
-        rec_say("%u function%s called more than %llu times in a second and not recorded any more "
-                "from then on (most of all %s, %llu calls); the report lists them",
-                n, n == 1 ? " was" : "s were", (unsigned long long)rec_options.functions_rate,
-                most->name, (unsigned long long)calls);
+        rec_message(
+            "%u function%s called more than %llu times in a second and not recorded any more "
+            "from then on (most of all %s, %llu calls); the report lists them",
+            n, n == 1 ? " was" : "s were", (unsigned long long)rec_options.functions_rate,
+            most->name, (unsigned long long)calls);
     if (!rec_function_count())
-        rec_say("--functions=%s: no such function was called; only those that were compiled with "
-                "-finstrument-functions can be recorded",
-                rec_options.functions);
+        rec_message(
+            "--functions=%s: no such function was called; only those that were compiled with "
+            "-finstrument-functions can be recorded",
+            rec_options.functions);
 }
 
 void rec_calls_tell_unrecorded(struct rec_stream *stream)

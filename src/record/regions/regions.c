@@ -179,14 +179,14 @@ static __attribute__((cold)) void misused(const struct rec_regions *regions, enu
     const char *what = kinds[kind].what, *quote = text ? "\"" : "";
     const struct stack *stack = regions ? &regions->stacks[kind] : NULL;
     if (stack && stack->depth)
-        rec_say(
+        rec_message(
             "refrain_%s_end(%s%.*s%s): the %s begun last and not ended is \"%s\"; such ends are "
             "not recorded",
             what, quote, (int)length, text ? text : "", quote, what,
             regions->names[stack->open[stack->depth - 1].number].text);
     else
-        rec_say("refrain_%s_end(%s%.*s%s): no %s is begun; such ends are not recorded", what, quote,
-                (int)length, text ? text : "", quote, what);
+        rec_message("refrain_%s_end(%s%.*s%s): no %s is begun; such ends are not recorded", what,
+                    quote, (int)length, text ? text : "", quote, what);
 }
 
 INLINE void end(enum kind kind, const char *text, size_t length, void *frame)

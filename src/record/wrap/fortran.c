@@ -63,7 +63,7 @@ bool rec_fortran_enter(uint32_t function, void *frame)
     const bool nested = stream && stream->inside;
     /* MPI_Finalize comes through whatever happened before: the other ranks wait in it. A call that
      * the ranks may meet after goes to its wrapper, which counts it. */
-    const bool counts = nested && rec_meetings_on && !rec_fortran.awaited;
+    const bool counts = nested && rec_online_merge_on && !rec_fortran.awaited;
     if (nested && function != REC_FN_MPI_Finalize && !counts)
         return false;
     /* The call that it is in was left by a jump, which is looked for in the end. */
@@ -125,9 +125,10 @@ static __attribute__((cold)) void missed(uint32_t function)
     if (call_without_requests(function))
         return;
     if (!__atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
-        rec_say("calls of %s from Fortran are not in the archive: this MPI's library for Fortran "
-                "makes them in a way that is not known",
-                rec_functions[function].name);
+        rec_message(
+            "calls of %s from Fortran are not in the archive: this MPI's library for Fortran "
+            "makes them in a way that is not known",
+            rec_functions[function].name);
 }
 
 void rec_fortran_leave(void)

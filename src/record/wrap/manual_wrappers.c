@@ -27,8 +27,8 @@ static void tell_too_late(void)
     static bool told;
     if (rec_state == REC_FINISHED && rec_job_is_first() && !rec_options.quiet &&
         !__atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
-        rec_say("MPI is used again after its end; what follows is not in the archive, which is "
-                "already written");
+        rec_message("MPI is used again after its end; what follows is not in the archive, which is "
+                    "already written");
 }
 
 /* MPI is up. */
@@ -40,7 +40,7 @@ static void learn(void)
         rec_threads_multiple = true;
     rec_job_learn();
     rec_clock_sync_start();
-    rec_meetings_start();
+    rec_online_merge_start();
 }
 
 /* What MPI's own start returned. What the ranks then do together, on several nodes, counts as a

@@ -222,7 +222,7 @@ static void not_recorded(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    rec_say("processes that the program starts are not recorded: %s", text);
+    rec_message("processes that the program starts are not recorded: %s", text);
 }
 
 static void free_all(char **words, int n)

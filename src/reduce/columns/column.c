@@ -242,8 +242,8 @@ static int leave(void *context, struct rfn_column *column)
     return 0;
 }
 
-int rfn_columns_relieve(void *columns, rfn_each_column each, const struct rfn_spill *spill,
-                        size_t wanted, size_t *freed)
+int rfn_columns_spill(void *columns, rfn_each_column each, const struct rfn_spill *spill,
+                      size_t wanted, size_t *freed)
 {
     static const struct {
         size_t sealed;
@@ -273,7 +273,7 @@ void rfn_columns_keep_to(void *columns, rfn_each_column each, struct rfn_room *r
         return;
     each(columns, rfn_column_add_bytes, &bytes);
     if (bytes > room->bytes &&
-        rfn_columns_relieve(columns, each, room->spill, bytes - room->bytes / 2, NULL) < 0)
+        rfn_columns_spill(columns, each, room->spill, bytes - room->bytes / 2, NULL) < 0)
         room->spill = NULL;
 }
 

@@ -107,8 +107,8 @@ int rfn_column_add_bytes(void *sum, struct rfn_column *column);
 
 /* Spills about `wanted` bytes, if there are so many; *freed may be NULL. RFN_E_NOMEM, or the error
  * of the spill: what has not left is still there. */
-int rfn_columns_relieve(void *columns, rfn_each_column each, const struct rfn_spill *spill,
-                        size_t wanted, size_t *freed);
+int rfn_columns_spill(void *columns, rfn_each_column each, const struct rfn_spill *spill,
+                      size_t wanted, size_t *freed);
 
 /* What columns may take. */
 struct rfn_room {

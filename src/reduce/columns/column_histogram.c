@@ -47,7 +47,7 @@ static inline void put_few_bits(struct bit_writer *bits, uint64_t value, unsigne
 {
     bits->pending |= value << bits->n;
     bits->n += n;
-    rfn_store_64(bits->at, bits->pending);
+    rfn_representative_store_64(bits->at, bits->pending);
     bits->at += bits->n / 8;
     bits->pending >>= bits->n & 56u;
     bits->n &= 7;
@@ -578,7 +578,8 @@ static inline void add_bits(struct coder *coder, uint64_t value, unsigned n)
 
 static inline void move_bits(struct coder *coder)
 {
-    rfn_store_64(coder->offsets + coder->n_bits / 8, coder->latest << (coder->n_bits & 7));
+    rfn_representative_store_64(coder->offsets + coder->n_bits / 8,
+                                coder->latest << (coder->n_bits & 7));
 }
 
 static inline const struct bucket *bucket_of(const struct scratch *scratch, size_t i)

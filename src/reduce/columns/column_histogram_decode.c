@@ -189,8 +189,8 @@ static uint32_t get_pairs(struct decoder *decoder, uint8_t *to, uint32_t width, 
     for (; pair < n / 2 && word < n_words && at <= n_bits - PAIR_BITS; pair++) {
         uint8_t first = get_bucket(decoder, &one, words, &word);
         uint8_t second = get_bucket(decoder, &two, words, &word);
-        rfn_store_64(to, get_far(decoder, first, data, &at));
-        rfn_store_64(to + width, get_far(decoder, second, data, &at));
+        rfn_representative_store_64(to, get_far(decoder, first, data, &at));
+        rfn_representative_store_64(to + width, get_far(decoder, second, data, &at));
         to += 2 * width;
     }
     decoder->states[0] = one;
@@ -208,7 +208,7 @@ static void get_coded(struct decoder *decoder, uint8_t *to, uint32_t width, uint
                                     &decoder->word);
         uint64_t offset = get_bits(&decoder->bits, (unsigned)decoder->width[bucket]);
         uint64_t number = decoder->low[bucket] + offset;
-        rfn_store_64(to + (size_t)i * width, number * decoder->model.scale);
+        rfn_representative_store_64(to + (size_t)i * width, number * decoder->model.scale);
     }
 }
 
@@ -219,7 +219,7 @@ static void get_offsets(struct decoder *decoder, uint8_t *to, uint32_t width, ui
     uint64_t scale = decoder->model.scale;
     unsigned n_bits = (unsigned)decoder->width[0];
     for (uint32_t i = 0; i < n; i++, to += width)
-        rfn_store_64(to, get_bits(&bits, n_bits) * scale);
+        rfn_representative_store_64(to, get_bits(&bits, n_bits) * scale);
     decoder->bits.at = bits.at;
 }
 

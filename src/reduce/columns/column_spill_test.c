@@ -121,7 +121,7 @@ static void test_wanted(void **state)
     spill_model_init(&model);
     fill(&columns, &none);
     before = bytes_of(&columns);
-    assert_int_equal(rfn_columns_relieve(&columns, each, &model.spill, 300000, &freed), 0);
+    assert_int_equal(rfn_columns_spill(&columns, each, &model.spill, 300000, &freed), 0);
     assert_in_range(freed, 300000, 500000);
     assert_int_equal(before - bytes_of(&columns), freed);
     check_and_release(&columns);

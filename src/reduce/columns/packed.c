@@ -19,7 +19,7 @@ int rfn_packed_begin(struct rfn_packed *packed, uint64_t n, int64_t base, uint64
     }
     packed->base = base;
     packed->width = width;
-    rfn_store_64(packed->bytes, 0); /* a width of 0 loads it */
+    rfn_representative_store_64(packed->bytes, 0); /* a width of 0 loads it */
     return 0;
 }
 
@@ -33,7 +33,7 @@ int rfn_packed_values(struct rfn_packed *packed, const int64_t *values, uint32_t
     RFN_TRY(rfn_packed_begin(packed, n, least, (uint64_t)largest - (uint64_t)least));
     uint8_t *to = packed->bytes;
     for (uint32_t i = 0; i < n; i++, to += packed->width)
-        rfn_store_64(to, (uint64_t)values[i] - (uint64_t)least);
+        rfn_representative_store_64(to, (uint64_t)values[i] - (uint64_t)least);
     return 0;
 }
 

@@ -13,7 +13,7 @@
 
 struct rfn_symbol_join {
     struct rfn_symbol_table *table; /* has the old symbols, then the new ones */
-    struct rfn_site_inputs *inputs;
+    struct rfn_varying_params *inputs;
     const struct rfn_fold *from; /* the sequence of old symbols */
     struct rfn_fold *to;         /* gets that of new ones */
     /* Called now and then, with `context`, since columns grow: 0, or an error, which ends it. */

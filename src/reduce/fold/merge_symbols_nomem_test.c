@@ -20,18 +20,18 @@ static int no_look(void *context)
 }
 
 /* An event of a site, whose second input takes more values than it may. */
-static int execute(struct rfn_symbol_table *table, struct rfn_site_inputs *inputs,
+static int execute(struct rfn_symbol_table *table, struct rfn_varying_params *inputs,
                    struct rfn_fold *fold, uint32_t site, int64_t b)
 {
     const int64_t in[] = {1, b};
     const struct rfn_symbol_signature signature = {.site = site, .n_in = 2, .in = in};
     int64_t number = rfn_symbol_table_find(table, &signature);
     if (number < 0) {
-        int used = rfn_site_inputs_use(inputs, site, 2);
+        int used = rfn_varying_params_use(inputs, site, 2);
         RFN_TRY(used);
         number = rfn_symbol_table_add(table, &(struct rfn_symbol){.site = site}, in);
         RFN_TRY((int)number);
-        int moves = rfn_site_inputs_note(inputs, &table->symbols[number]);
+        int moves = rfn_varying_params_note(inputs, &table->symbols[number]);
         if (moves < -1)
             return moves;
     }
@@ -40,13 +40,13 @@ static int execute(struct rfn_symbol_table *table, struct rfn_site_inputs *input
     return rfn_fold_append(fold, (uint32_t)number);
 }
 
-static int join(struct rfn_symbol_table *table, struct rfn_site_inputs *inputs,
+static int join(struct rfn_symbol_table *table, struct rfn_varying_params *inputs,
                 const struct rfn_fold *from, struct rfn_fold *to)
 {
     uint32_t last = 0;
     const struct rfn_symbol_join join = {
         .table = table, .inputs = inputs, .from = from, .to = to, .look = no_look};
-    rfn_site_inputs_move(inputs, 0, 1, true);
+    rfn_varying_params_move(inputs, 0, 1, true);
     RFN_TRY(rfn_symbols_join(&join, &last));
     assert_int_equal(table->n, 2); /* one of site 0, one of site 1 */
     assert_int_equal(table->symbols[0].columns[0].n, 2 * RFN_INPUT_VALUES_MAX);
@@ -57,7 +57,7 @@ static int work(const void *nothing)
 {
     (void)nothing;
     struct rfn_symbol_table table = {.functions = functions};
-    struct rfn_site_inputs inputs = {0};
+    struct rfn_varying_params inputs = {0};
     struct rfn_fold *from = rfn_fold_new(0), *to = rfn_fold_new(0);
     int error = from && to ? 0 : RFN_E_NOMEM;
     for (int64_t i = 0; i < 2 * RFN_INPUT_VALUES_MAX && !error; i++) {
@@ -69,7 +69,7 @@ static int work(const void *nothing)
         error = join(&table, &inputs, from, to);
     rfn_fold_free(from);
     rfn_fold_free(to);
-    rfn_site_inputs_release(&inputs);
+    rfn_varying_params_release(&inputs);
     rfn_symbol_table_release(&table);
     return error;
 }

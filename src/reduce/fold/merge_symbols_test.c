@@ -48,15 +48,15 @@ static void test_known(void **state)
 {
     (void)state;
     struct rfn_symbol_table table = {.functions = functions};
-    struct rfn_site_inputs inputs = {0};
+    struct rfn_varying_params inputs = {0};
     struct rfn_fold *from = rfn_fold_new(0), *to = rfn_fold_new(0);
     for (uint32_t site = 0; site < 2; site++)
-        assert_int_equal(rfn_site_inputs_use(&inputs, site, 2), 1);
+        assert_int_equal(rfn_varying_params_use(&inputs, site, 2), 1);
     uint32_t a = add(&table, 0, 1, 10), x = add(&table, 1, 1, 10), b = add(&table, 0, 2, 10),
              c = add(&table, 0, 1, 20), order[] = {a, x, b, a, c}, last = c;
     for (int i = 0; i < 5; i++)
         execute(&table, from, order[i], 100 + i);
-    rfn_site_inputs_move(&inputs, 0, 0, true);
+    rfn_varying_params_move(&inputs, 0, 0, true);
     const struct rfn_symbol_join join = {
         .table = &table, .inputs = &inputs, .from = from, .to = to, .look = no_look};
     assert_int_equal(rfn_symbols_join(&join, &last), 0);
@@ -82,7 +82,7 @@ static void test_known(void **state)
     assert_memory_equal(sequence, expected, sizeof expected);
     rfn_fold_free(from);
     rfn_fold_free(to);
-    rfn_site_inputs_release(&inputs);
+    rfn_varying_params_release(&inputs);
     rfn_symbol_table_release(&table);
 }
 

@@ -27,7 +27,7 @@ struct rfn_stream {
         bool given_up;
     } signature;
     struct rfn_symbol_table table;
-    struct rfn_site_inputs inputs;
+    struct rfn_varying_params inputs;
     struct rfn_lists lists;
     struct rfn_fold *fold;
     struct poll_run run;
@@ -156,7 +156,7 @@ void rfn_stream_free(struct rfn_stream *stream)
     if (stream->options.memory)
         __atomic_sub_fetch(&stream->options.memory->used, stream->memory.counted, __ATOMIC_RELAXED);
     rfn_symbol_table_release(&stream->table);
-    rfn_site_inputs_release(&stream->inputs);
+    rfn_varying_params_release(&stream->inputs);
     free(stream->marks.at);
     rfn_lists_release(&stream->lists);
     rfn_fold_free(stream->fold);
@@ -211,8 +211,8 @@ static int spill(struct rfn_stream *stream, size_t wanted)
     RFN_TRY(rfn_lists_spill(&stream->lists, stream->options.spill));
     size_t freed = before - rfn_lists_bytes(&stream->lists);
     if (freed < wanted)
-        RFN_TRY(rfn_columns_relieve(stream, each_that_leaves, stream->options.spill, wanted - freed,
-                                    NULL));
+        RFN_TRY(rfn_columns_spill(stream, each_that_leaves, stream->options.spill, wanted - freed,
+                                  NULL));
     if (stream->times.reduction)
         stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
     return 0;
@@ -231,7 +231,7 @@ static size_t count_memory(struct rfn_stream *stream)
  * before: they are in the part that keeps its structure. */
 static int end_epoch(struct rfn_stream *stream)
 {
-    rfn_site_inputs_settled(&stream->inputs);
+    rfn_varying_params_settled(&stream->inputs);
     stream->times.epochs++;
     RFN_TRY(rfn_fold_freeze(stream->fold));
     RFN_TRY(stream->options.sink->epoch(stream->times.reduction));
@@ -317,7 +317,7 @@ static int look(void *stream)
 /* After an epoch symbols stay as they are. */
 void rfn_stream_move(struct rfn_stream *stream, uint32_t site, uint32_t input)
 {
-    rfn_site_inputs_move(&stream->inputs, site, input, !stream->times.epochs);
+    rfn_varying_params_move(&stream->inputs, site, input, !stream->times.epochs);
 }
 
 int rfn_stream_settle(struct rfn_stream *stream)
@@ -348,7 +348,7 @@ int rfn_stream_settle(struct rfn_stream *stream)
     if (!error)
         watch_fold(stream);
     rfn_fold_free(old);
-    rfn_site_inputs_settled(&stream->inputs);
+    rfn_varying_params_settled(&stream->inputs);
     stream->passed += stream->events;
     return error;
 }
@@ -423,7 +423,7 @@ static int64_t symbol_new(struct rfn_stream *stream, uint32_t function,
                           const struct rfn_symbol_signature *signature, int *move)
 {
     const struct rfn_function *schema = rfn_stream_schema(stream, function);
-    int new = rfn_site_inputs_use(&stream->inputs, signature->site, schema->n_in);
+    int new = rfn_varying_params_use(&stream->inputs, signature->site, schema->n_in);
     RFN_TRY(new);
     if (new && stream->options.letter && rfn_class_is_mpi(schema->class_))
         stream->inputs.sites[signature->site].letter =
@@ -435,7 +435,7 @@ static int64_t symbol_new(struct rfn_stream *stream, uint32_t function,
                               .moved = signature->moved};
     int64_t symbol = rfn_symbol_table_add(&stream->table, &like, signature->in);
     RFN_TRY((int)symbol);
-    *move = rfn_site_inputs_note(&stream->inputs, &stream->table.symbols[symbol]);
+    *move = rfn_varying_params_note(&stream->inputs, &stream->table.symbols[symbol]);
     if (*move < -1)
         return *move;
     return symbol;
@@ -735,5 +735,5 @@ const uint64_t *rfn_stream_marks(const struct rfn_stream *stream, size_t *n)
 
 uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site)
 {
-    return rfn_site_inputs_of(&stream->inputs, site);
+    return rfn_varying_params_of(&stream->inputs, site);
 }

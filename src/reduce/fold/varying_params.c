@@ -11,7 +11,7 @@ struct rfn_distinct {
     size_t n, capacity;
 };
 
-void rfn_site_inputs_release(struct rfn_site_inputs *inputs)
+void rfn_varying_params_release(struct rfn_varying_params *inputs)
 {
     for (size_t i = 0; i < inputs->n; i++) {
         struct rfn_input_site *site = &inputs->sites[i];
@@ -20,10 +20,10 @@ void rfn_site_inputs_release(struct rfn_site_inputs *inputs)
         free(site->inputs);
     }
     free(inputs->sites);
-    *inputs = (struct rfn_site_inputs){0};
+    *inputs = (struct rfn_varying_params){0};
 }
 
-int rfn_site_inputs_use(struct rfn_site_inputs *inputs, uint32_t number, unsigned n_in)
+int rfn_varying_params_use(struct rfn_varying_params *inputs, uint32_t number, unsigned n_in)
 {
     size_t n = inputs->n;
     if (number >= n) {
@@ -50,7 +50,7 @@ static int distinct_add(struct rfn_distinct *distinct, int64_t value)
     return 0;
 }
 
-int rfn_site_inputs_note(struct rfn_site_inputs *inputs, const struct rfn_symbol *symbol)
+int rfn_varying_params_note(struct rfn_varying_params *inputs, const struct rfn_symbol *symbol)
 {
     struct rfn_input_site *site = &inputs->sites[symbol->site];
     unsigned most = 0;
@@ -68,10 +68,10 @@ int rfn_site_inputs_note(struct rfn_site_inputs *inputs, const struct rfn_symbol
     return movable && site->n_symbols > RFN_INPUT_SYMBOLS_MAX ? (int)most : -1;
 }
 
-void rfn_site_inputs_move(struct rfn_site_inputs *inputs, uint32_t number, uint32_t input,
-                          bool settles)
+void rfn_varying_params_move(struct rfn_varying_params *inputs, uint32_t number, uint32_t input,
+                             bool settles)
 {
-    if (rfn_site_inputs_of(inputs, number) >> input & 1 || number >= inputs->n ||
+    if (rfn_varying_params_of(inputs, number) >> input & 1 || number >= inputs->n ||
         !inputs->sites[number].inputs)
         return;
     struct rfn_input_site *site = &inputs->sites[number];
@@ -81,7 +81,7 @@ void rfn_site_inputs_move(struct rfn_site_inputs *inputs, uint32_t number, uint3
     site->n_symbols = 0; /* what is counted from now on are symbols of the new form */
 }
 
-void rfn_site_inputs_settled(struct rfn_site_inputs *inputs)
+void rfn_varying_params_settled(struct rfn_varying_params *inputs)
 {
     for (size_t i = 0; i < inputs->n; i++)
         inputs->sites[i].unsettled = false;

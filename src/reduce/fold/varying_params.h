@@ -12,7 +12,7 @@
 
 enum { RFN_INPUT_VALUES_MAX = 64, RFN_INPUT_SYMBOLS_MAX = 1024 };
 
-struct rfn_site_inputs {
+struct rfn_varying_params {
     struct rfn_input_site {
         uint32_t moved; /* bit i: input i is in a column */
         unsigned n_in;
@@ -25,24 +25,24 @@ struct rfn_site_inputs {
     bool unsettled; /* some site is */
 };
 
-void rfn_site_inputs_release(struct rfn_site_inputs *inputs);
+void rfn_varying_params_release(struct rfn_varying_params *inputs);
 
 /* Of a site, which may be unknown: bit i for input i. */
-static inline uint32_t rfn_site_inputs_of(const struct rfn_site_inputs *inputs, uint32_t site)
+static inline uint32_t rfn_varying_params_of(const struct rfn_varying_params *inputs, uint32_t site)
 {
     return site < inputs->n ? inputs->sites[site].moved : 0;
 }
 
 /* A site with so many inputs is there from now on. 1: it is new; 0; RFN_E_NOMEM. */
-int rfn_site_inputs_use(struct rfn_site_inputs *inputs, uint32_t site, unsigned n_in);
+int rfn_varying_params_use(struct rfn_varying_params *inputs, uint32_t site, unsigned n_in);
 /* Notes the values of a new symbol. Returns the input that has to move now, or -1, or RFN_E_NOMEM,
  * which is less. */
-int rfn_site_inputs_note(struct rfn_site_inputs *inputs, const struct rfn_symbol *symbol);
+int rfn_varying_params_note(struct rfn_varying_params *inputs, const struct rfn_symbol *symbol);
 /* Moves an input; nothing if it has moved, or the site is not used. settles: the symbols so far are
  * to be joined. */
-void rfn_site_inputs_move(struct rfn_site_inputs *inputs, uint32_t site, uint32_t input,
-                          bool settles);
+void rfn_varying_params_move(struct rfn_varying_params *inputs, uint32_t site, uint32_t input,
+                             bool settles);
 /* No site is unsettled any longer. */
-void rfn_site_inputs_settled(struct rfn_site_inputs *inputs);
+void rfn_varying_params_settled(struct rfn_varying_params *inputs);
 
 #endif

@@ -20,7 +20,7 @@ void rfn_merge_release(struct rfn_merge *merge)
         for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
             rfn_mapping_release(&merge->children[child][k]);
     }
-    rfn_stream_kinds_release(&merge->streams);
+    rfn_stream_classes_release(&merge->streams);
     rfn_arena_release(&merge->arena);
 }
 
@@ -83,14 +83,14 @@ uint64_t rfn_merge_new(const struct rfn_merge *merge)
 
 int rfn_merge_stream(struct rfn_merge *merge, const struct rfn_stream_digests *digests)
 {
-    return rfn_stream_kinds_add(&merge->streams, digests);
+    return rfn_stream_classes_add(&merge->streams, digests);
 }
 
 /* ---- how much memory it takes ---- */
 
 static int64_t merge_bytes(const struct rfn_merge *merge)
 {
-    int64_t bytes = (int64_t)merge->content_bytes + rfn_stream_kinds_bytes(&merge->streams);
+    int64_t bytes = (int64_t)merge->content_bytes + rfn_stream_classes_bytes(&merge->streams);
     for (int k = 0; k < RFN_DEFINITION_KINDS; k++) {
         const struct rfn_definitions *definitions = &merge->definitions[k];
         bytes += (int64_t)(definitions->capacity * sizeof *definitions->items +
@@ -168,7 +168,7 @@ static int merge_show(void *state, struct rfn_buf *out)
             rfn_buf_u64(out, hash_of_new(&way->merge->definitions[k]));
     }
     if (way->last) {
-        RFN_TRY(rfn_stream_kinds_hash(&way->merge->streams, &hash));
+        RFN_TRY(rfn_stream_classes_hash(&way->merge->streams, &hash));
         rfn_buf_u64(out, hash);
     }
     return rfn_buf_status(out);
@@ -188,7 +188,7 @@ static int merge_heed(void *state, const uint8_t *bytes, size_t size)
             way->same |= 1u << k;
     }
     if (way->last) {
-        RFN_TRY(rfn_stream_kinds_hash(&way->merge->streams, &own));
+        RFN_TRY(rfn_stream_classes_hash(&way->merge->streams, &own));
         way->same |= rfn_reader_u64(&reader) == own ? STREAMS : 0;
     }
     return reader.failed ? RFN_E_EXCHANGE : 0;
@@ -222,7 +222,7 @@ static int merge_write(void *state, struct rfn_buf *out)
         }
     }
     if (sent & STREAMS)
-        rfn_stream_kinds_write(&way->merge->streams, out);
+        rfn_stream_classes_write(&way->merge->streams, out);
     return rfn_buf_status(out);
 }
 
@@ -262,9 +262,9 @@ static int merge_join(void *state, int child, const uint8_t *bytes, size_t size)
     }
     int error = reader.failed ? RFN_E_EXCHANGE : 0;
     if (!error && same & STREAMS)
-        error = rfn_stream_kinds_recognize(&way->merge->streams, way->streams[child]);
+        error = rfn_stream_classes_recognize(&way->merge->streams, way->streams[child]);
     else if (!error && sent & STREAMS)
-        error = rfn_stream_kinds_join(&way->merge->streams, way->streams[child], &reader);
+        error = rfn_stream_classes_join(&way->merge->streams, way->streams[child], &reader);
     count_again(&way->counted, merge_bytes(way->merge));
     return error;
 }
@@ -283,7 +283,7 @@ static int merge_turn(void *state)
         for (size_t i = definitions->merged; i < definitions->n; i++)
             definitions->items[i].number = i;
     }
-    return way->last ? rfn_stream_kinds_number(&merge->streams, merge->together) : 0;
+    return way->last ? rfn_stream_classes_number(&merge->streams, merge->together) : 0;
 }
 
 static int merge_tell(void *state, int child, struct rfn_buf *out)
@@ -301,7 +301,7 @@ static int merge_tell(void *state, int child, struct rfn_buf *out)
         rfn_fates_write(fates, n, out);
         free(fates);
     }
-    return way->last ? rfn_stream_kinds_tell(&merge->streams, way->streams[child], out)
+    return way->last ? rfn_stream_classes_tell(&merge->streams, way->streams[child], out)
                      : rfn_buf_status(out);
 }
 
@@ -324,7 +324,7 @@ static int merge_learn(void *state, const uint8_t *bytes, size_t size)
     struct rfn_reader reader = rfn_reader_over(bytes, size);
     for (int k = 0; k < RFN_DEFINITION_KINDS; k++)
         RFN_TRY(learn_definitions(&way->merge->definitions[k], &reader));
-    return way->last ? rfn_stream_kinds_learn(&way->merge->streams, &reader) : 0;
+    return way->last ? rfn_stream_classes_learn(&way->merge->streams, &reader) : 0;
 }
 
 static void end_run(struct merge_way *way, int error)
@@ -393,7 +393,7 @@ void rfn_tables_release(struct rfn_tables *tables)
 {
     for (size_t t = 0; tables->tables && t < tables->n; t++) {
         for (size_t s = 0; s < tables->tables[t].n_slots; s++)
-            rfn_runs_release(&tables->tables[t].slots[s]);
+            rfn_rank_runs_release(&tables->tables[t].slots[s]);
         free(tables->tables[t].slots);
     }
     free(tables->tables);
@@ -435,7 +435,7 @@ static int read_tables(struct rfn_tables *tables, struct rfn_reader *reader)
         if (!table)
             return RFN_E_EXCHANGE;
         for (uint64_t s = 0; s < n_slots; s++)
-            RFN_TRY(rfn_runs_join(&table->slots[s], reader));
+            RFN_TRY(rfn_rank_runs_join(&table->slots[s], reader));
     }
     return reader->failed ? RFN_E_EXCHANGE : 0;
 }
@@ -452,19 +452,19 @@ static void write_tables(const struct rfn_tables *tables, struct rfn_buf *out)
         rfn_buf_varint(out, t);
         rfn_buf_varint(out, tables->tables[t].n_slots);
         for (size_t s = 0; s < tables->tables[t].n_slots; s++)
-            rfn_runs_write(&tables->tables[t].slots[s], out);
+            rfn_rank_runs_write(&tables->tables[t].slots[s], out);
     }
 }
 
 /* ---- what rank 0 collects ---- */
 
-void rfn_parcels_release(struct rfn_parcels *parcels)
+void rfn_root_blobs_release(struct rfn_root_blobs *parcels)
 {
     rfn_buf_release(&parcels->bytes);
 }
 
-int rfn_parcels_add(struct rfn_parcels *parcels, uint32_t kind, uint64_t number, const void *bytes,
-                    size_t size)
+int rfn_root_blobs_add(struct rfn_root_blobs *parcels, uint32_t kind, uint64_t number,
+                       const void *bytes, size_t size)
 {
     rfn_buf_varint(&parcels->bytes, kind);
     rfn_buf_varint(&parcels->bytes, number);
@@ -472,12 +472,12 @@ int rfn_parcels_add(struct rfn_parcels *parcels, uint32_t kind, uint64_t number,
     return rfn_buf_status(&parcels->bytes);
 }
 
-void rfn_parcels_write(const struct rfn_parcels *parcels, struct rfn_buf *out)
+void rfn_root_blobs_write(const struct rfn_root_blobs *parcels, struct rfn_buf *out)
 {
     rfn_buf_blob(out, parcels->bytes.data, parcels->bytes.size);
 }
 
-int rfn_parcels_join(struct rfn_parcels *parcels, struct rfn_reader *reader)
+int rfn_root_blobs_join(struct rfn_root_blobs *parcels, struct rfn_reader *reader)
 {
     size_t size;
     const uint8_t *bytes = rfn_reader_blob(reader, &size);
@@ -487,7 +487,7 @@ int rfn_parcels_join(struct rfn_parcels *parcels, struct rfn_reader *reader)
     return rfn_buf_status(&parcels->bytes);
 }
 
-bool rfn_parcels_next(struct rfn_reader *reader, struct rfn_parcel *parcel)
+bool rfn_root_blobs_next(struct rfn_reader *reader, struct rfn_root_blob *parcel)
 {
     if (!rfn_reader_left(reader))
         return false;
@@ -497,7 +497,7 @@ bool rfn_parcels_next(struct rfn_reader *reader, struct rfn_parcel *parcel)
     return !reader->failed;
 }
 
-size_t rfn_parcels_bytes(const struct rfn_parcels *parcels)
+size_t rfn_root_blobs_bytes(const struct rfn_root_blobs *parcels)
 {
     return parcels->bytes.capacity;
 }
@@ -512,7 +512,7 @@ struct collecting {
 static void count_collection(struct collecting *collecting)
 {
     const struct rfn_collection *collection = collecting->collection;
-    int64_t bytes = (int64_t)rfn_parcels_bytes(collection->parcels);
+    int64_t bytes = (int64_t)rfn_root_blobs_bytes(collection->parcels);
     for (size_t i = 0; i < collection->n_tables; i++)
         bytes += tables_bytes(collection->tables[i]);
     count_again(&collecting->counted, bytes);
@@ -538,7 +538,7 @@ static int collect_merge(void *state, int child, const uint8_t *bytes, size_t si
         collection->sums[i] += rfn_reader_varint(&reader);
     for (size_t i = 0; i < collection->n_tables; i++)
         RFN_TRY(read_tables(collection->tables[i], &reader));
-    RFN_TRY(rfn_parcels_join(collection->parcels, &reader));
+    RFN_TRY(rfn_root_blobs_join(collection->parcels, &reader));
     count_collection(collecting);
     return 0;
 }
@@ -551,7 +551,7 @@ static int collect_write(void *state, struct rfn_buf *out)
         rfn_buf_varint(out, collection->sums[i]);
     for (size_t i = 0; i < collection->n_tables; i++)
         write_tables(collection->tables[i], out);
-    rfn_parcels_write(collection->parcels, out);
+    rfn_root_blobs_write(collection->parcels, out);
     return rfn_buf_status(out);
 }
 
@@ -684,7 +684,7 @@ int rfn_survey_run(struct rfn_survey *survey, struct rfn_exchange *exchange, int
 
 /* ---- when to merge next ---- */
 
-uint64_t rfn_pace_next(uint64_t calls, uint64_t done, uint64_t every)
+uint64_t rfn_merge_interval_next(uint64_t calls, uint64_t done, uint64_t every)
 {
     enum { CALLS_MAX = 1 << 30 };
     const double most = calls < CALLS_MAX / 2 ? 2.0 * (double)calls : CALLS_MAX;

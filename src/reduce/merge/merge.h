@@ -57,8 +57,8 @@ struct rfn_definitions {
 
 struct rfn_merge {
     struct rfn_definitions definitions[RFN_DEFINITION_KINDS];
-    struct rfn_stream_kinds streams;
-    uint64_t together;      /* on rank 0: rfn_stream_kinds_number; 0 at first */
+    struct rfn_stream_classes streams;
+    uint64_t together;      /* on rank 0: rfn_stream_classes_number; 0 at first */
     struct rfn_arena arena; /* bytes of the definitions */
     uint64_t content_bytes; /* in it */
     /* Of each child, what its definitions are here. */
@@ -100,7 +100,7 @@ int64_t rfn_merge_number(const struct rfn_merge *merge, enum rfn_definition_kind
 /* n tables; each has n_slots sequences (0 until a member has contributed). */
 struct rfn_tables {
     struct rfn_table {
-        struct rfn_runs *slots;
+        struct rfn_rank_runs *slots;
         size_t n_slots;
     } * tables;
     size_t n;
@@ -115,34 +115,34 @@ struct rfn_table *rfn_tables_use(struct rfn_tables *tables, size_t table, size_t
 /* ---- parcels: bytes that ranks hand to rank 0 as they are ---- */
 
 /* Each has a kind and a number, and one rank that brings it. */
-struct rfn_parcel {
+struct rfn_root_blob {
     uint32_t kind;
     uint64_t number;
     const uint8_t *bytes; /* borrowed from the parcels, until there are more */
     size_t size;
 };
 
-struct rfn_parcels {
+struct rfn_root_blobs {
     struct rfn_buf bytes; /* per parcel: varint kind, varint number, blob */
 };
 
-void rfn_parcels_release(struct rfn_parcels *parcels);
+void rfn_root_blobs_release(struct rfn_root_blobs *parcels);
 /* RFN_E_NOMEM. */
-int rfn_parcels_add(struct rfn_parcels *parcels, uint32_t kind, uint64_t number, const void *bytes,
-                    size_t size);
+int rfn_root_blobs_add(struct rfn_root_blobs *parcels, uint32_t kind, uint64_t number,
+                       const void *bytes, size_t size);
 /* Into a message, and from one: RFN_E_NOMEM, RFN_E_EXCHANGE. */
-void rfn_parcels_write(const struct rfn_parcels *parcels, struct rfn_buf *out);
-int rfn_parcels_join(struct rfn_parcels *parcels, struct rfn_reader *reader);
+void rfn_root_blobs_write(const struct rfn_root_blobs *parcels, struct rfn_buf *out);
+int rfn_root_blobs_join(struct rfn_root_blobs *parcels, struct rfn_reader *reader);
 /* The next one, or false; the reader is over parcels->bytes. */
-bool rfn_parcels_next(struct rfn_reader *reader, struct rfn_parcel *parcel);
-size_t rfn_parcels_bytes(const struct rfn_parcels *parcels);
+bool rfn_root_blobs_next(struct rfn_reader *reader, struct rfn_root_blob *parcel);
+size_t rfn_root_blobs_bytes(const struct rfn_root_blobs *parcels);
 
 /* What goes to rank 0 in one message per rank. */
 enum { RFN_COLLECTED_MESSAGES, RFN_COLLECTED_BYTES, RFN_COLLECTED_SUMS = 5 };
 struct rfn_collection {
     struct rfn_tables *const *tables;
     size_t n_tables;
-    struct rfn_parcels *parcels;
+    struct rfn_root_blobs *parcels;
     /* What this rank has sent so far, to which the messages of the collection are added where they
      * arrive; the others are the caller's affair. */
     uint64_t sums[RFN_COLLECTED_SUMS];
@@ -186,6 +186,6 @@ int rfn_survey_run(struct rfn_survey *survey, struct rfn_exchange *exchange, int
  * count these. Since the last time they made `calls` (at least 1), in which `done` segments or ns
  * went by; `every` (at least 1) of that makes an interval. The number at most doubles: the interval
  * is approached from below, by few merges, whatever the calls before were like. */
-uint64_t rfn_pace_next(uint64_t calls, uint64_t done, uint64_t every);
+uint64_t rfn_merge_interval_next(uint64_t calls, uint64_t done, uint64_t every);
 
 #endif

@@ -64,7 +64,7 @@ static int describe(struct rfn_merge *merge, int rank)
     return rfn_merge_stream(merge, &digests);
 }
 
-static int collect(struct rfn_tables *tables, struct rfn_parcels *parcels,
+static int collect(struct rfn_tables *tables, struct rfn_root_blobs *parcels,
                    struct rfn_exchange *exchange, int error)
 {
     struct rfn_tables *const all[] = {tables};
@@ -73,9 +73,9 @@ static int collect(struct rfn_tables *tables, struct rfn_parcels *parcels,
         error = rfn_tables_init(tables, 1);
     struct rfn_table *table = error ? NULL : rfn_tables_use(tables, 0, 1);
     if (!error)
-        error = table ? rfn_runs_append(table->slots, exchange->rank, true, 7) : RFN_E_NOMEM;
+        error = table ? rfn_rank_runs_append(table->slots, exchange->rank, true, 7) : RFN_E_NOMEM;
     if (!error)
-        error = rfn_parcels_add(parcels, 1, 2, "parcel", 6);
+        error = rfn_root_blobs_add(parcels, 1, 2, "parcel", 6);
     return rfn_collect(&collection, exchange, error);
 }
 
@@ -83,7 +83,7 @@ static int run_rank(struct rfn_exchange *exchange)
 {
     struct rfn_merge merge;
     struct rfn_tables tables = {0};
-    struct rfn_parcels parcels = {0};
+    struct rfn_root_blobs parcels = {0};
     rfn_merge_init(&merge);
     merge.together = 1000;
     int error = rfn_merge_define(&merge, RFN_DEFINITION_HOST, 0, exchange->rank ? "b" : "a", 1,
@@ -93,12 +93,12 @@ static int run_rank(struct rfn_exchange *exchange)
         error = describe(&merge, exchange->rank);
     error = rfn_merge_run(&merge, exchange, error);
     if (!error)
-        assert_int_equal(rfn_stream_fate(&merge.streams, 0, RFN_KIND_OF_GROUP).number,
+        assert_int_equal(rfn_stream_class_of(&merge.streams, 0, RFN_KIND_OF_GROUP).number,
                          exchange->rank);
     error = collect(&tables, &parcels, exchange, error);
     rfn_merge_release(&merge);
     rfn_tables_release(&tables);
-    rfn_parcels_release(&parcels);
+    rfn_root_blobs_release(&parcels);
     return error;
 }
 

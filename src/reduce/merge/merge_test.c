@@ -15,7 +15,7 @@ struct member {
     struct rfn_exchange exchange;
     struct rfn_merge merge;
     struct rfn_tables tables, more;
-    struct rfn_parcels parcels;
+    struct rfn_root_blobs parcels;
     struct rfn_collection collection;
     uint64_t collected[2]; /* messages and bytes that this rank has sent until then */
     struct rfn_map set;
@@ -55,13 +55,13 @@ static void contribute(struct member *member)
     const struct rfn_stream_digests digests = digests_of(rank);
     rfn_merge_stream(&member->merge, &digests);
     member->merge.together = rank == 0 ? 1 << 20 : 0;
-    rfn_parcels_add(&member->parcels, 1, (uint64_t)rank, text, strlen(text));
+    rfn_root_blobs_add(&member->parcels, 1, (uint64_t)rank, text, strlen(text));
     rfn_tables_init(&member->tables, 3);
     struct rfn_table *table = rfn_tables_use(&member->tables, (size_t)(rank % 3), 2);
-    rfn_runs_append(&table->slots[0], rank + 1, true, rank); /* the next rank */
-    rfn_runs_append(&table->slots[1], rank % 2 ? 5 : rank * rank, true, rank);
+    rfn_rank_runs_append(&table->slots[0], rank + 1, true, rank); /* the next rank */
+    rfn_rank_runs_append(&table->slots[1], rank % 2 ? 5 : rank * rank, true, rank);
     rfn_tables_init(&member->more, 1);
-    rfn_runs_append(&rfn_tables_use(&member->more, 0, 1)->slots[0], rank, true, rank);
+    rfn_rank_runs_append(&rfn_tables_use(&member->more, 0, 1)->slots[0], rank, true, rank);
     rfn_survey_add(&member->set, (uint64_t)rank / 4);
 }
 
@@ -106,7 +106,7 @@ static void release_all(struct member *members, int size)
         rfn_merge_release(&members[rank].merge);
         rfn_tables_release(&members[rank].tables);
         rfn_tables_release(&members[rank].more);
-        rfn_parcels_release(&members[rank].parcels);
+        rfn_root_blobs_release(&members[rank].parcels);
         rfn_map_release(&members[rank].set);
         rfn_buf_release(&members[rank].down);
     }
@@ -142,11 +142,11 @@ static int values_of(int rank, int size)
 }
 
 /* Of that rank's stream, which is the i-th of those that have been added here. */
-static void check_fates(const struct rfn_stream_kinds *kinds, size_t i, int rank, int size)
+static void check_fates(const struct rfn_stream_classes *kinds, size_t i, int rank, int size)
 {
-    struct rfn_stream_fate fates[RFN_STREAM_KINDS];
-    for (enum rfn_stream_kind k = 0; k < RFN_STREAM_KINDS; k++) {
-        fates[k] = rfn_stream_fate(kinds, i, k);
+    struct rfn_stream_class_of fates[RFN_STREAM_KINDS];
+    for (enum rfn_stream_class k = 0; k < RFN_STREAM_KINDS; k++) {
+        fates[k] = rfn_stream_class_of(kinds, i, k);
         assert_true(fates[k].together);
     }
     assert_int_equal(fates[RFN_KIND_OF_SHAPE].number, rank % 3 == 1);
@@ -201,15 +201,15 @@ static void check_collection(const struct member *members, int size)
     const struct rfn_merge *merge = &members[0].merge;
     struct rfn_reader reader = rfn_reader_over(members[0].parcels.bytes.data,
                                                members[0].parcels.bytes.size);
-    struct rfn_parcel parcel;
+    struct rfn_root_blob parcel;
     for (int rank = 0; rank < size; rank++) {
-        assert_true(rfn_parcels_next(&reader, &parcel));
+        assert_true(rfn_root_blobs_next(&reader, &parcel));
         assert_int_equal(parcel.kind, 1);
         assert_int_equal(parcel.number, rank);
         assert_int_equal(parcel.size, 7);
         assert_int_equal(parcel.bytes[6], '0' + rank % 3);
     }
-    assert_false(rfn_parcels_next(&reader, &parcel));
+    assert_false(rfn_root_blobs_next(&reader, &parcel));
     assert_int_equal(merge->definitions[RFN_DEFINITION_HOST].n, 1);
     assert_int_equal(merge->definitions[RFN_DEFINITION_PATH].n, size < 3 ? size : 3);
     assert_int_equal(merge->definitions[RFN_DEFINITION_COMM].n, (size + 1) / 2);
@@ -217,10 +217,11 @@ static void check_collection(const struct member *members, int size)
 }
 
 /* The words that the packed runs of a table's slot stand for. */
-static void check_slot(const struct rfn_runs *runs, int group, int size, int64_t (*word)(int rank))
+static void check_slot(const struct rfn_rank_runs *runs, int group, int size,
+                       int64_t (*word)(int rank))
 {
     struct rfn_buf bytes = RFN_BUF_INIT;
-    rfn_runs_pack(runs, &bytes);
+    rfn_rank_runs_pack(runs, &bytes);
     struct rfn_reader reader = rfn_reader_over(bytes.data, bytes.size);
     int rank = group;
     while (rfn_reader_left(&reader)) {
@@ -342,7 +343,7 @@ static void check_like(struct like *member, bool any_differs)
     assert_int_equal(rfn_merge_number(merge, RFN_DEFINITION_HOST, rfn_hash_bytes("node", 4)), 0);
     for (int kind = 0; kind < RFN_STREAM_KINDS; kind++) {
         const bool in_two = kind == RFN_KIND_OF_CONTENT || kind == RFN_KIND_OF_VALUES;
-        const struct rfn_stream_fate fate = rfn_stream_fate(&merge->streams, 0, kind);
+        const struct rfn_stream_class_of fate = rfn_stream_class_of(&merge->streams, 0, kind);
         assert_int_equal(fate.number, in_two && member->differs);
         assert_int_equal(fate.first, member->exchange.rank == 0 || (in_two && member->differs));
         assert_true(fate.together);
@@ -538,7 +539,7 @@ static void test_early_failure(void **state)
 static uint64_t calls_after(int meetings, uint64_t calls, uint64_t per_call, uint64_t every)
 {
     for (int i = 0; i < meetings; i++)
-        calls = rfn_pace_next(calls, calls * per_call, every);
+        calls = rfn_merge_interval_next(calls, calls * per_call, every);
     return calls;
 }
 
@@ -547,11 +548,11 @@ static void test_pace_doubles(void **state)
     (void)state;
     uint64_t calls = 1;
     for (int i = 1; i <= 6; i++) {
-        calls = rfn_pace_next(calls, calls * 10, 1000);
+        calls = rfn_merge_interval_next(calls, calls * 10, 1000);
         assert_int_equal(calls, 1 << i);
     }
-    assert_int_equal(rfn_pace_next(calls, calls * 10, 1000), 100);
-    assert_int_equal(rfn_pace_next(100, 1000, 1000), 100);
+    assert_int_equal(rfn_merge_interval_next(calls, calls * 10, 1000), 100);
+    assert_int_equal(rfn_merge_interval_next(100, 1000, 1000), 100);
 }
 
 /* Whatever it was before, the interval is reached, and held. */
@@ -568,11 +569,11 @@ static void test_pace_follows(void **state)
 static void test_pace_limits(void **state)
 {
     (void)state;
-    assert_int_equal(rfn_pace_next(1, 0, 1), 2); /* nothing was done */
-    assert_int_equal(rfn_pace_next(5, UINT64_MAX, 1), 1);
+    assert_int_equal(rfn_merge_interval_next(1, 0, 1), 2); /* nothing was done */
+    assert_int_equal(rfn_merge_interval_next(5, UINT64_MAX, 1), 1);
     assert_int_equal(calls_after(80, 1, 0, UINT64_MAX), 1 << 30);
-    assert_int_equal(rfn_pace_next(UINT64_MAX, 1, UINT64_MAX), 1 << 30);
-    assert_int_equal(rfn_pace_next(UINT64_MAX, 1, 1), 1 << 30);
+    assert_int_equal(rfn_merge_interval_next(UINT64_MAX, 1, UINT64_MAX), 1 << 30);
+    assert_int_equal(rfn_merge_interval_next(UINT64_MAX, 1, 1), 1 << 30);
 }
 
 int main(void)

@@ -13,14 +13,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct rfn_run_of {
+struct rfn_run_of_ranks {
     uint64_t count;
     bool is_absolute, is_relative; /* at least one */
     int64_t absolute, relative;
 };
 
-struct rfn_runs {
-    struct rfn_run_of *runs;
+struct rfn_rank_runs {
+    struct rfn_run_of_ranks *runs;
     size_t n, capacity;
 };
 
@@ -29,18 +29,19 @@ struct rfn_runs {
         0             \
     }
 
-void rfn_runs_release(struct rfn_runs *runs);
+void rfn_rank_runs_release(struct rfn_rank_runs *runs);
 
 /* Appends the word of one more member. reference: the member's own number; relative says whether
  * word - reference makes sense (not for special values). RFN_E_NOMEM. */
-int rfn_runs_append(struct rfn_runs *runs, int64_t word, bool relative, int64_t reference);
+int rfn_rank_runs_append(struct rfn_rank_runs *runs, int64_t word, bool relative,
+                         int64_t reference);
 
-/* For passing up: all that is known, both forms. rfn_runs_join reads such bytes and appends their
- * members. RFN_E_EXCHANGE when they are malformed. */
-void rfn_runs_write(const struct rfn_runs *runs, struct rfn_buf *out);
-int rfn_runs_join(struct rfn_runs *runs, struct rfn_reader *reader);
+/* For passing up: all that is known, both forms. rfn_rank_runs_join reads such bytes and appends
+ * their members. RFN_E_EXCHANGE when they are malformed. */
+void rfn_rank_runs_write(const struct rfn_rank_runs *runs, struct rfn_buf *out);
+int rfn_rank_runs_join(struct rfn_rank_runs *runs, struct rfn_reader *reader);
 
 /* The archive's form (refrain-archive(5), Runs over ranks). */
-void rfn_runs_pack(const struct rfn_runs *runs, struct rfn_buf *out);
+void rfn_rank_runs_pack(const struct rfn_rank_runs *runs, struct rfn_buf *out);
 
 #endif

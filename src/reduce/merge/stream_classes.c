@@ -10,14 +10,14 @@
  * only bound what ranks hand on), bytes before they are compressed. */
 enum { SHAPE_MOST = 1 << 16, CONTENT_MOST = 1 << 12 };
 
-void rfn_stream_kinds_release(struct rfn_stream_kinds *kinds)
+void rfn_stream_classes_release(struct rfn_stream_classes *kinds)
 {
     for (int k = 0; k < RFN_STREAM_KINDS; k++) {
         free(kinds->of[k].items);
         rfn_map_release(&kinds->of[k].by_key);
     }
     free(kinds->own);
-    *kinds = (struct rfn_stream_kinds){0};
+    *kinds = (struct rfn_stream_classes){0};
 }
 
 /* ---- numbers ---- */
@@ -74,13 +74,13 @@ int rfn_fates_read(struct rfn_fate *fates, size_t n, uint64_t total, struct rfn_
 
 /* ---- things ---- */
 
-static bool same(const struct rfn_stream_thing *a, const struct rfn_stream_thing *b)
+static bool same(const struct rfn_stream_class_bit *a, const struct rfn_stream_class_bit *b)
 {
     return rfn_hash128_equal(a->digest, b->digest) && a->of[0] == b->of[0] && a->of[1] == b->of[1];
 }
 
 /* Its place; *created says whether it is new. Different things with one key go under the next. */
-static int add_thing(struct rfn_stream_things *things, const struct rfn_stream_thing *thing,
+static int add_thing(struct rfn_stream_class_bits *things, const struct rfn_stream_class_bit *thing,
                      uint32_t *place, bool *created)
 {
     uint64_t key = rfn_hash_mix(rfn_hash_mix(thing->digest.low, thing->digest.high),
@@ -94,7 +94,7 @@ static int add_thing(struct rfn_stream_things *things, const struct rfn_stream_t
     if (known) {
         /* That a stream had no signature does not hide that of another, and a stream of the
          * process's may be added after others have come up the tree. */
-        struct rfn_stream_thing *item = &things->items[*known];
+        struct rfn_stream_class_bit *item = &things->items[*known];
         if (item->signature == RFN_UNSIGNED)
             item->signature = thing->signature;
         if (item->stream == UINT32_MAX)
@@ -107,44 +107,45 @@ static int add_thing(struct rfn_stream_things *things, const struct rfn_stream_t
     return 0;
 }
 
-static int add_own(struct rfn_stream_kinds *kinds, enum rfn_stream_kind kind,
-                   struct rfn_stream_thing thing, uint32_t *place)
+static int add_own(struct rfn_stream_classes *kinds, enum rfn_stream_class kind,
+                   struct rfn_stream_class_bit thing, uint32_t *place)
 {
     bool created;
     thing.stream = (uint32_t)kinds->n_own;
     return add_thing(&kinds->of[kind], &thing, place, &created);
 }
 
-int rfn_stream_kinds_add(struct rfn_stream_kinds *kinds, const struct rfn_stream_digests *digests)
+int rfn_stream_classes_add(struct rfn_stream_classes *kinds,
+                           const struct rfn_stream_digests *digests)
 {
     uint32_t shape, content;
-    struct rfn_own_kinds own;
+    struct rfn_own_classes own;
     RFN_TRY(RFN_GROW(kinds->own, kinds->capacity, kinds->n_own + 1));
     RFN_TRY(add_own(kinds, RFN_KIND_OF_SHAPE,
-                    (struct rfn_stream_thing){.digest = {.low = digests->shape},
-                                              .signature = digests->signature,
-                                              .bytes = digests->shape_bytes},
+                    (struct rfn_stream_class_bit){.digest = {.low = digests->shape},
+                                                  .signature = digests->signature,
+                                                  .bytes = digests->shape_bytes},
                     &shape));
     RFN_TRY(add_own(
         kinds, RFN_KIND_OF_CONTENT,
-        (struct rfn_stream_thing){.digest = digests->content, .bytes = digests->content_bytes},
+        (struct rfn_stream_class_bit){.digest = digests->content, .bytes = digests->content_bytes},
         &content));
     RFN_TRY(add_own(kinds, RFN_KIND_OF_GROUP,
-                    (struct rfn_stream_thing){.digest = digests->structure, .of = {shape}},
+                    (struct rfn_stream_class_bit){.digest = digests->structure, .of = {shape}},
                     &own.group));
     RFN_TRY(add_own(
         kinds, RFN_KIND_OF_VALUES,
-        (struct rfn_stream_thing){.signature = digests->signature, .of = {own.group, content}},
+        (struct rfn_stream_class_bit){.signature = digests->signature, .of = {own.group, content}},
         &own.values));
     kinds->own[kinds->n_own++] = own;
     return 0;
 }
 
-int64_t rfn_stream_kinds_bytes(const struct rfn_stream_kinds *kinds)
+int64_t rfn_stream_classes_bytes(const struct rfn_stream_classes *kinds)
 {
     size_t bytes = kinds->capacity * sizeof *kinds->own;
     for (int k = 0; k < RFN_STREAM_KINDS; k++) {
-        const struct rfn_stream_things *things = &kinds->of[k];
+        const struct rfn_stream_class_bits *things = &kinds->of[k];
         bytes += things->capacity * sizeof *things->items + rfn_map_bytes(&things->by_key);
     }
     return (int64_t)bytes;
@@ -157,11 +158,12 @@ int64_t rfn_stream_kinds_bytes(const struct rfn_stream_kinds *kinds)
  *   CONTENT  u64 digest, twice, varint bytes
  *   GROUP    u64 digest, twice, varint shape
  *   VALUES   varint group, varint content * 2 + (0: the signature is that of the shape; 1: u64) */
-static void write_thing(const struct rfn_stream_kinds *kinds, enum rfn_stream_kind kind,
-                        const struct rfn_stream_thing *thing, struct rfn_buf *out)
+static void write_thing(const struct rfn_stream_classes *kinds, enum rfn_stream_class kind,
+                        const struct rfn_stream_class_bit *thing, struct rfn_buf *out)
 {
     if (kind == RFN_KIND_OF_VALUES) {
-        const struct rfn_stream_thing *group = &kinds->of[RFN_KIND_OF_GROUP].items[thing->of[0]];
+        const struct rfn_stream_class_bit *group =
+            &kinds->of[RFN_KIND_OF_GROUP].items[thing->of[0]];
         bool usual = thing->signature == kinds->of[RFN_KIND_OF_SHAPE].items[group->of[0]].signature;
         rfn_buf_varint(out, thing->of[0]);
         rfn_buf_varint(out, (uint64_t)thing->of[1] << 1 | !usual);
@@ -174,27 +176,27 @@ static void write_thing(const struct rfn_stream_kinds *kinds, enum rfn_stream_ki
     rfn_buf_varint(out, kind == RFN_KIND_OF_GROUP ? thing->of[0] : thing->bytes);
 }
 
-void rfn_stream_kinds_write(const struct rfn_stream_kinds *kinds, struct rfn_buf *out)
+void rfn_stream_classes_write(const struct rfn_stream_classes *kinds, struct rfn_buf *out)
 {
-    for (enum rfn_stream_kind k = 0; k < RFN_STREAM_KINDS; k++) {
+    for (enum rfn_stream_class k = 0; k < RFN_STREAM_KINDS; k++) {
         rfn_buf_varint(out, kinds->of[k].n);
         for (size_t i = 0; i < kinds->of[k].n; i++)
             write_thing(kinds, k, &kinds->of[k].items[i], out);
     }
 }
 
-int rfn_stream_kinds_hash(const struct rfn_stream_kinds *kinds, uint64_t *hash)
+int rfn_stream_classes_hash(const struct rfn_stream_classes *kinds, uint64_t *hash)
 {
     struct rfn_buf sent = RFN_BUF_INIT;
-    rfn_stream_kinds_write(kinds, &sent);
+    rfn_stream_classes_write(kinds, &sent);
     const int error = rfn_buf_status(&sent);
     *hash = error ? 0 : rfn_hash_bytes(sent.data, sent.size);
     rfn_buf_release(&sent);
     return error;
 }
 
-int rfn_stream_kinds_recognize(const struct rfn_stream_kinds *kinds,
-                               struct rfn_mapping mappings[RFN_STREAM_KINDS])
+int rfn_stream_classes_recognize(const struct rfn_stream_classes *kinds,
+                                 struct rfn_mapping mappings[RFN_STREAM_KINDS])
 {
     for (int k = 0; k < RFN_STREAM_KINDS; k++)
         RFN_TRY(rfn_mapping_add_run(&mappings[k], 0, kinds->of[k].n));
@@ -218,10 +220,11 @@ static int read_reference(const struct rfn_mapping *mapping, uint64_t place, uin
 }
 
 /* References become the node's own places. */
-static int read_thing(enum rfn_stream_kind kind, const struct rfn_mapping *mappings,
-                      struct told *told, struct rfn_stream_thing *thing, struct rfn_reader *reader)
+static int read_thing(enum rfn_stream_class kind, const struct rfn_mapping *mappings,
+                      struct told *told, struct rfn_stream_class_bit *thing,
+                      struct rfn_reader *reader)
 {
-    *thing = (struct rfn_stream_thing){.stream = UINT32_MAX};
+    *thing = (struct rfn_stream_class_bit){.stream = UINT32_MAX};
     if (kind == RFN_KIND_OF_VALUES) {
         uint64_t group = rfn_reader_varint(reader), content = rfn_reader_varint(reader);
         RFN_TRY(read_reference(&mappings[RFN_KIND_OF_GROUP], group, &thing->of[0]));
@@ -249,12 +252,12 @@ static int read_thing(enum rfn_stream_kind kind, const struct rfn_mapping *mappi
     return reader->failed ? RFN_E_EXCHANGE : 0;
 }
 
-static int join_kind(struct rfn_stream_kinds *kinds, enum rfn_stream_kind kind,
+static int join_kind(struct rfn_stream_classes *kinds, enum rfn_stream_class kind,
                      struct rfn_mapping *mappings, struct told *told, struct rfn_reader *reader)
 {
     uint64_t n = rfn_reader_limited(reader, rfn_reader_left(reader));
     for (uint64_t i = 0; i < n; i++) {
-        struct rfn_stream_thing thing;
+        struct rfn_stream_class_bit thing;
         uint32_t place;
         bool created;
         RFN_TRY(read_thing(kind, mappings, told, &thing, reader));
@@ -264,12 +267,13 @@ static int join_kind(struct rfn_stream_kinds *kinds, enum rfn_stream_kind kind,
     return reader->failed ? RFN_E_EXCHANGE : 0;
 }
 
-int rfn_stream_kinds_join(struct rfn_stream_kinds *kinds,
-                          struct rfn_mapping mappings[RFN_STREAM_KINDS], struct rfn_reader *reader)
+int rfn_stream_classes_join(struct rfn_stream_classes *kinds,
+                            struct rfn_mapping mappings[RFN_STREAM_KINDS],
+                            struct rfn_reader *reader)
 {
     struct told told = {0};
     int error = 0;
-    for (enum rfn_stream_kind k = 0; k < RFN_STREAM_KINDS && !error; k++)
+    for (enum rfn_stream_class k = 0; k < RFN_STREAM_KINDS && !error; k++)
         error = join_kind(kinds, k, mappings, &told, reader);
     free(told.signatures);
     free(told.shapes);
@@ -279,7 +283,8 @@ int rfn_stream_kinds_join(struct rfn_stream_kinds *kinds,
 /* ---- rank 0 ---- */
 
 /* In order of first appearance, or of the numbers of what they refer to first. */
-static int number_things(struct rfn_stream_things *things, const struct rfn_stream_things *by)
+static int number_things(struct rfn_stream_class_bits *things,
+                         const struct rfn_stream_class_bits *by)
 {
     uint64_t *next = calloc(by->n + 2, sizeof *next);
     if (!next)
@@ -295,7 +300,7 @@ static int number_things(struct rfn_stream_things *things, const struct rfn_stre
 }
 
 /* Those of a main cluster follow each other. */
-static int number_shapes(struct rfn_stream_things *shapes)
+static int number_shapes(struct rfn_stream_class_bits *shapes)
 {
     size_t *next = calloc(shapes->n + 1, sizeof *next);
     uint64_t *signatures = malloc((shapes->n + 1) * sizeof *signatures);
@@ -319,7 +324,7 @@ static int number_shapes(struct rfn_stream_things *shapes)
 
 /* Of things whose users each get a copy on rank 0: those that are small enough, while there is room
  * for all copies. Users of those are together, too. */
-static int choose(struct rfn_stream_things *things, struct rfn_stream_things *users,
+static int choose(struct rfn_stream_class_bits *things, struct rfn_stream_class_bits *users,
                   unsigned reference, uint64_t most, uint64_t room)
 {
     uint64_t *copies = calloc(things->n + 1, sizeof *copies);
@@ -328,7 +333,7 @@ static int choose(struct rfn_stream_things *things, struct rfn_stream_things *us
     for (size_t i = 0; i < users->n; i++)
         copies[users->items[i].of[reference]]++;
     for (size_t i = 0; i < things->n; i++) {
-        struct rfn_stream_thing *thing = &things->items[i];
+        struct rfn_stream_class_bit *thing = &things->items[i];
         if (thing->bytes > most || (thing->bytes + 1) * copies[i] > room)
             continue;
         room -= (thing->bytes + 1) * copies[i];
@@ -341,11 +346,11 @@ static int choose(struct rfn_stream_things *things, struct rfn_stream_things *us
     return 0;
 }
 
-int rfn_stream_kinds_number(struct rfn_stream_kinds *kinds, uint64_t together)
+int rfn_stream_classes_number(struct rfn_stream_classes *kinds, uint64_t together)
 {
-    struct rfn_stream_things *of = kinds->of;
+    struct rfn_stream_class_bits *of = kinds->of;
     for (int k = 0; k < RFN_STREAM_KINDS; k++) {
-        struct rfn_stream_things *things = &of[k];
+        struct rfn_stream_class_bits *things = &of[k];
         things->total = things->n;
         for (size_t i = 0; i < things->n; i++)
             things->items[i].fate = (struct rfn_fate){i, RFN_KIND_FIRST};
@@ -362,7 +367,7 @@ int rfn_stream_kinds_number(struct rfn_stream_kinds *kinds, uint64_t together)
 /* ---- down ---- */
 
 /* The child is first where it brought what this node is first to have. */
-static int tell_kind(const struct rfn_stream_things *things, const struct rfn_mapping *mapping,
+static int tell_kind(const struct rfn_stream_class_bits *things, const struct rfn_mapping *mapping,
                      struct rfn_buf *out)
 {
     struct rfn_fate *fates = malloc((mapping->n + 1) * sizeof *fates);
@@ -379,15 +384,16 @@ static int tell_kind(const struct rfn_stream_things *things, const struct rfn_ma
     return rfn_buf_status(out);
 }
 
-int rfn_stream_kinds_tell(const struct rfn_stream_kinds *kinds,
-                          const struct rfn_mapping mappings[RFN_STREAM_KINDS], struct rfn_buf *out)
+int rfn_stream_classes_tell(const struct rfn_stream_classes *kinds,
+                            const struct rfn_mapping mappings[RFN_STREAM_KINDS],
+                            struct rfn_buf *out)
 {
     for (int k = 0; k < RFN_STREAM_KINDS; k++)
         RFN_TRY(tell_kind(&kinds->of[k], &mappings[k], out));
     return 0;
 }
 
-static int learn_kind(struct rfn_stream_things *things, struct rfn_reader *reader)
+static int learn_kind(struct rfn_stream_class_bits *things, struct rfn_reader *reader)
 {
     struct rfn_fate *fates = malloc((things->n + 1) * sizeof *fates);
     if (!fates)
@@ -400,7 +406,7 @@ static int learn_kind(struct rfn_stream_things *things, struct rfn_reader *reade
     return error;
 }
 
-int rfn_stream_kinds_learn(struct rfn_stream_kinds *kinds, struct rfn_reader *reader)
+int rfn_stream_classes_learn(struct rfn_stream_classes *kinds, struct rfn_reader *reader)
 {
     for (int k = 0; k < RFN_STREAM_KINDS; k++)
         RFN_TRY(learn_kind(&kinds->of[k], reader));
@@ -409,27 +415,27 @@ int rfn_stream_kinds_learn(struct rfn_stream_kinds *kinds, struct rfn_reader *re
 
 /* ---- in the end ---- */
 
-struct rfn_stream_fate rfn_stream_fate(const struct rfn_stream_kinds *kinds, size_t stream,
-                                       enum rfn_stream_kind kind)
+struct rfn_stream_class_of rfn_stream_class_of(const struct rfn_stream_classes *kinds,
+                                               size_t stream, enum rfn_stream_class kind)
 {
-    const struct rfn_own_kinds *own = &kinds->own[stream];
-    const struct rfn_stream_thing *group = &kinds->of[RFN_KIND_OF_GROUP].items[own->group];
-    const struct rfn_stream_thing *values = &kinds->of[RFN_KIND_OF_VALUES].items[own->values];
-    const struct rfn_stream_thing *things[RFN_STREAM_KINDS] = {
+    const struct rfn_own_classes *own = &kinds->own[stream];
+    const struct rfn_stream_class_bit *group = &kinds->of[RFN_KIND_OF_GROUP].items[own->group];
+    const struct rfn_stream_class_bit *values = &kinds->of[RFN_KIND_OF_VALUES].items[own->values];
+    const struct rfn_stream_class_bit *things[RFN_STREAM_KINDS] = {
         [RFN_KIND_OF_SHAPE] = &kinds->of[RFN_KIND_OF_SHAPE].items[group->of[0]],
         [RFN_KIND_OF_CONTENT] = &kinds->of[RFN_KIND_OF_CONTENT].items[values->of[1]],
         [RFN_KIND_OF_GROUP] = group,
         [RFN_KIND_OF_VALUES] = values};
-    const struct rfn_stream_thing *thing = things[kind];
-    return (struct rfn_stream_fate){.number = thing->fate.number,
-                                    .first = thing->stream == stream &&
-                                             thing->fate.bits & RFN_KIND_FIRST,
-                                    .together = thing->fate.bits & RFN_KIND_TOGETHER};
+    const struct rfn_stream_class_bit *thing = things[kind];
+    return (struct rfn_stream_class_of){.number = thing->fate.number,
+                                        .first = thing->stream == stream &&
+                                                 thing->fate.bits & RFN_KIND_FIRST,
+                                        .together = thing->fate.bits & RFN_KIND_TOGETHER};
 }
 
-uint64_t *rfn_stream_kinds_signatures(const struct rfn_stream_kinds *kinds)
+uint64_t *rfn_stream_classes_signatures(const struct rfn_stream_classes *kinds)
 {
-    const struct rfn_stream_things *sets = &kinds->of[RFN_KIND_OF_VALUES];
+    const struct rfn_stream_class_bits *sets = &kinds->of[RFN_KIND_OF_VALUES];
     uint64_t *signatures = calloc(sets->n + 1, sizeof *signatures);
     for (size_t i = 0; i < sets->n && signatures; i++)
         signatures[sets->items[i].fate.number] = sets->items[i].signature;

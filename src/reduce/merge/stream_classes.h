@@ -47,7 +47,7 @@ int rfn_fates_read(struct rfn_fate *fates, size_t n, uint64_t total, struct rfn_
 /* ---- the kinds ---- */
 
 /* A kind refers only to those before it. */
-enum rfn_stream_kind {
+enum rfn_stream_class {
     RFN_KIND_OF_SHAPE,
     RFN_KIND_OF_CONTENT,
     RFN_KIND_OF_GROUP,  /* of a shape */
@@ -68,7 +68,7 @@ enum rfn_kind_bits {
     RFN_KIND_TOGETHER = 2 /* rank 0 gets it, and writes it */
 };
 
-struct rfn_stream_thing {
+struct rfn_stream_class_bit {
     struct rfn_hash128 digest;
     uint64_t signature; /* of value sets; of a shape, that of the first signed stream of it */
     uint64_t bytes;
@@ -77,65 +77,68 @@ struct rfn_stream_thing {
     struct rfn_fate fate; /* in the end */
 };
 
-struct rfn_stream_things {
-    struct rfn_stream_thing *items;
+struct rfn_stream_class_bits {
+    struct rfn_stream_class_bit *items;
     size_t n, capacity;
     struct rfn_map by_key;
     uint64_t total; /* in the end: over all ranks */
 };
 
-struct rfn_stream_kinds {
-    struct rfn_stream_things of[RFN_STREAM_KINDS];
-    struct rfn_own_kinds {
+struct rfn_stream_classes {
+    struct rfn_stream_class_bits of[RFN_STREAM_KINDS];
+    struct rfn_own_classes {
         uint32_t group, values;
     } * own; /* per stream of the process */
     size_t n_own, capacity;
 };
 
-void rfn_stream_kinds_release(struct rfn_stream_kinds *kinds);
+void rfn_stream_classes_release(struct rfn_stream_classes *kinds);
 
 /* The process's next stream. RFN_E_NOMEM. */
-int rfn_stream_kinds_add(struct rfn_stream_kinds *kinds, const struct rfn_stream_digests *digests);
+int rfn_stream_classes_add(struct rfn_stream_classes *kinds,
+                           const struct rfn_stream_digests *digests);
 
 /* What is sent up, and read there: a child's things become the node's. RFN_E_NOMEM,
  * RFN_E_EXCHANGE. */
-void rfn_stream_kinds_write(const struct rfn_stream_kinds *kinds, struct rfn_buf *out);
-int rfn_stream_kinds_join(struct rfn_stream_kinds *kinds,
-                          struct rfn_mapping mappings[RFN_STREAM_KINDS], struct rfn_reader *reader);
+void rfn_stream_classes_write(const struct rfn_stream_classes *kinds, struct rfn_buf *out);
+int rfn_stream_classes_join(struct rfn_stream_classes *kinds,
+                            struct rfn_mapping mappings[RFN_STREAM_KINDS],
+                            struct rfn_reader *reader);
 
 /* A hash of what would be sent up. Where a child's is the node's, what the child has is what the
  * node has, in the same order: that need not be sent, and the mappings say so. RFN_E_NOMEM. */
-int rfn_stream_kinds_hash(const struct rfn_stream_kinds *kinds, uint64_t *hash);
-int rfn_stream_kinds_recognize(const struct rfn_stream_kinds *kinds,
-                               struct rfn_mapping mappings[RFN_STREAM_KINDS]);
+int rfn_stream_classes_hash(const struct rfn_stream_classes *kinds, uint64_t *hash);
+int rfn_stream_classes_recognize(const struct rfn_stream_classes *kinds,
+                                 struct rfn_mapping mappings[RFN_STREAM_KINDS]);
 
 /* On rank 0: numbers from 0. together: shapes whose first streams are of one main cluster follow
  * each other, as do groups of a shape and value sets of a group; up to so many bytes of structures,
  * and of values, come to rank 0. 0: numbers are in order of first appearance, and nothing does.
  * RFN_E_NOMEM. */
-int rfn_stream_kinds_number(struct rfn_stream_kinds *kinds, uint64_t together);
+int rfn_stream_classes_number(struct rfn_stream_classes *kinds, uint64_t together);
 
 /* What a child is told. */
-int rfn_stream_kinds_tell(const struct rfn_stream_kinds *kinds,
-                          const struct rfn_mapping mappings[RFN_STREAM_KINDS], struct rfn_buf *out);
-int rfn_stream_kinds_learn(struct rfn_stream_kinds *kinds, struct rfn_reader *reader);
+int rfn_stream_classes_tell(const struct rfn_stream_classes *kinds,
+                            const struct rfn_mapping mappings[RFN_STREAM_KINDS],
+                            struct rfn_buf *out);
+int rfn_stream_classes_learn(struct rfn_stream_classes *kinds, struct rfn_reader *reader);
 
 /* In the end: the number of what a stream of the process has, whether this stream is the one to
  * bring or write it, and whether it goes to rank 0. */
-struct rfn_stream_fate {
+struct rfn_stream_class_of {
     uint64_t number;
     bool first, together;
 };
 
-struct rfn_stream_fate rfn_stream_fate(const struct rfn_stream_kinds *kinds, size_t stream,
-                                       enum rfn_stream_kind kind);
+struct rfn_stream_class_of rfn_stream_class_of(const struct rfn_stream_classes *kinds,
+                                               size_t stream, enum rfn_stream_class kind);
 
 /* On rank 0 in the end: the signature that streams of a value set have, by the set's number;
  * RFN_UNSIGNED where none of them has one, the first that came where there are several. To be
  * freed, NULL: RFN_E_NOMEM. */
-uint64_t *rfn_stream_kinds_signatures(const struct rfn_stream_kinds *kinds);
+uint64_t *rfn_stream_classes_signatures(const struct rfn_stream_classes *kinds);
 
 /* Bytes of memory. */
-int64_t rfn_stream_kinds_bytes(const struct rfn_stream_kinds *kinds);
+int64_t rfn_stream_classes_bytes(const struct rfn_stream_classes *kinds);
 
 #endif

@@ -56,15 +56,16 @@ void rfn_execution_lists_release(struct rfn_execution_lists *lists)
     rfn_execution_lists_init(lists);
 }
 
-static void begin_anew(struct rfn_execution_lists *lists, struct rfn_store *store)
+static void begin_anew(struct rfn_execution_lists *lists, struct rfn_representative_store *store)
 {
     uint64_t gone_over = lists->gone_over;
     rfn_execution_lists_release(lists);
-    rfn_store_thaw(store);
+    rfn_representative_store_thaw(store);
     lists->gone_over = gone_over;
 }
 
-void rfn_execution_lists_give_up(struct rfn_execution_lists *lists, struct rfn_store *store)
+void rfn_execution_lists_give_up(struct rfn_execution_lists *lists,
+                                 struct rfn_representative_store *store)
 {
     begin_anew(lists, store);
     lists->given_up = true;
@@ -113,7 +114,7 @@ size_t rfn_execution_lists_bytes(const struct rfn_execution_lists *lists)
 struct pass {
     struct rfn_execution_lists *lists;
     const struct rfn_start_rule *starts;
-    const struct rfn_store *store;
+    const struct rfn_representative_store *store;
     struct rfn_column_cursor order, number, lateness, lengths;
     struct rfn_coder_memory *coder; /* NULL: what is made is not coded */
 };
@@ -248,14 +249,16 @@ static int go_over(struct pass *pass, const struct rfn_held_segments *segments,
 
 /* ---- before the end ---- */
 
-static bool is_changed(const struct rfn_execution_lists *lists, const struct rfn_store *store)
+static bool is_changed(const struct rfn_execution_lists *lists,
+                       const struct rfn_representative_store *store)
 {
-    return lists->n && lists->forwarded != rfn_store_forwarded(store);
+    return lists->n && lists->forwarded != rfn_representative_store_forwarded(store);
 }
 
 void rfn_execution_lists_code(struct rfn_execution_lists *lists,
                               const struct rfn_held_segments *segments,
-                              const struct rfn_start_rule *starts, struct rfn_store *store)
+                              const struct rfn_start_rule *starts,
+                              struct rfn_representative_store *store)
 {
     enum { TIMES = 3 }; /* that all segments may be gone over, where lists begin anew */
     struct rfn_coder_memory coder = {0};
@@ -263,11 +266,11 @@ void rfn_execution_lists_code(struct rfn_execution_lists *lists,
     const uint64_t n = segments->order->n;
     if (is_changed(lists, store))
         begin_anew(lists, store);
-    lists->forwarded = rfn_store_forwarded(store);
+    lists->forwarded = rfn_representative_store_forwarded(store);
     if (lists->given_up || (!lists->n && lists->gone_over / TIMES > n))
         return;
     const bool again = n >= 2 * lists->frozen_at;
-    rfn_store_freeze(store, again);
+    rfn_representative_store_freeze(store, again);
     for (size_t i = 0; i < lists->n_contexts && again; i++)
         rfn_list_release(&lists->contexts[i].columns.correction.coded);
     if (again) {
@@ -285,8 +288,8 @@ void rfn_execution_lists_code(struct rfn_execution_lists *lists,
 /* ---- the end ---- */
 
 /* What is known of representatives only now. */
-static int describe_all(struct rfn_execution_lists *lists, const struct rfn_store *store,
-                        struct rfn_room *room)
+static int describe_all(struct rfn_execution_lists *lists,
+                        const struct rfn_representative_store *store, struct rfn_room *room)
 {
     uint64_t described = 0;
     for (uint32_t i = 0; i < lists->n_contexts; i++) {
@@ -294,7 +297,7 @@ static int describe_all(struct rfn_execution_lists *lists, const struct rfn_stor
         for (uint32_t k = 0; k < context->n; k++) {
             struct rfn_representative is = {0};
             if (context->stored[k])
-                is = rfn_store_representative(store, i, context->stored[k] - 1);
+                is = rfn_representative_store_representative(store, i, context->stored[k] - 1);
             RFN_TRY(rfn_column_append(&context->columns.pace, is.pace - is.length));
             RFN_TRY(rfn_column_append(&context->columns.kept, is.executions > 1));
         }
@@ -309,14 +312,14 @@ static int describe_all(struct rfn_execution_lists *lists, const struct rfn_stor
 
 int rfn_execution_lists_finish(struct rfn_execution_lists *lists,
                                const struct rfn_held_segments *segments,
-                               const struct rfn_start_rule *starts, struct rfn_store *store,
-                               const struct rfn_room *room)
+                               const struct rfn_start_rule *starts,
+                               struct rfn_representative_store *store, const struct rfn_room *room)
 {
     struct pass pass = {.lists = lists, .starts = starts, .store = store};
     struct rfn_room left = *room;
     if (is_changed(lists, store) || segments->order->n >= 2 * lists->n)
         begin_anew(lists, store);
-    rfn_store_finish(store);
+    rfn_representative_store_finish(store);
     RFN_TRY(go_over(&pass, segments, &left));
     return describe_all(lists, store, &left);
 }

@@ -74,16 +74,18 @@ void rfn_execution_lists_release(struct rfn_execution_lists *lists);
  * given up. */
 void rfn_execution_lists_code(struct rfn_execution_lists *lists,
                               const struct rfn_held_segments *segments,
-                              const struct rfn_start_rule *starts, struct rfn_store *store);
+                              const struct rfn_start_rule *starts,
+                              struct rfn_representative_store *store);
 /* Frees what is coded, until the end, and thaws what the store has. */
-void rfn_execution_lists_give_up(struct rfn_execution_lists *lists, struct rfn_store *store);
+void rfn_execution_lists_give_up(struct rfn_execution_lists *lists,
+                                 struct rfn_representative_store *store);
 
 /* After the last segment, once: goes over the rest, and finishes the store. Columns that it makes
  * go to the room's spill where they take more. RFN_E_NOMEM. */
 int rfn_execution_lists_finish(struct rfn_execution_lists *lists,
                                const struct rfn_held_segments *segments,
-                               const struct rfn_start_rule *starts, struct rfn_store *store,
-                               const struct rfn_room *room);
+                               const struct rfn_start_rule *starts,
+                               struct rfn_representative_store *store, const struct rfn_room *room);
 
 /* Calls visit for every column of the lists (an rfn_each_column) that grows with the segments. */
 int rfn_execution_lists_each_column(void *lists,

@@ -13,7 +13,7 @@
 
 /* Segments of one event, which follow each other without a gap. */
 struct stream {
-    struct rfn_store *store;
+    struct rfn_representative_store *store;
     struct rfn_start_rule starts;
     struct rfn_column order, number, lateness, lengths;
     struct rfn_execution_lists lists;
@@ -21,11 +21,11 @@ struct stream {
 
 static struct stream make(const char *text, uint32_t max_per_kind)
 {
-    struct rfn_store_options options = {.max_per_kind = max_per_kind};
+    struct rfn_representative_store_options options = {.max_per_kind = max_per_kind};
     struct stream stream = {0};
     assert_int_equal(rfn_criterion_parse(text, false, &options.criterion, NULL), 0);
     stream.starts = rfn_start_rule_of(&options.criterion, false);
-    stream.store = rfn_store_new(&options);
+    stream.store = rfn_representative_store_new(&options);
     assert_non_null(stream.store);
     rfn_execution_lists_init(&stream.lists);
     rfn_column_init(&stream.order);
@@ -38,7 +38,7 @@ static struct stream make(const char *text, uint32_t max_per_kind)
 static void release(struct stream *stream)
 {
     rfn_execution_lists_release(&stream->lists);
-    rfn_store_free(stream->store);
+    rfn_representative_store_free(stream->store);
     rfn_column_release(&stream->order);
     rfn_column_release(&stream->number);
     rfn_column_release(&stream->lateness);
@@ -58,7 +58,7 @@ static void put(struct stream *stream, uint32_t context, int64_t length, int64_t
     const struct rfn_segment segment = {
         .context = context, .events = &symbol, .n = 1, .roles = RFN_ROLE_MEETS, .vector = vector};
     uint32_t put_as;
-    assert_true(rfn_store_put(stream->store, &segment, &put_as) >= 0);
+    assert_true(rfn_representative_store_put(stream->store, &segment, &put_as) >= 0);
     assert_int_equal(rfn_column_append(&stream->order, context), 0);
     assert_int_equal(rfn_column_append(&stream->number, put_as), 0);
     assert_int_equal(rfn_column_append(&stream->lateness, late), 0);
@@ -76,13 +76,13 @@ static void test_anew(void **state)
     int64_t length = 1000;
     unsigned begun = 0, waited = 0;
     for (uint64_t n = 1; n <= N; n++) {
-        uint64_t before = rfn_store_forwarded(stream.store);
+        uint64_t before = rfn_representative_store_forwarded(stream.store);
         put(&stream, 0, length, 0);
         const struct rfn_held_segments segments = held(&stream, 1);
         rfn_execution_lists_code(&stream.lists, &segments, &stream.starts, stream.store);
         bool all = lists->n == n;
         assert_true(all || lists->n == 0);
-        if (rfn_store_forwarded(stream.store) != before)
+        if (rfn_representative_store_forwarded(stream.store) != before)
             begun += all;
         waited += !all;
         assert_true(lists->gone_over <= 4 * n + 2);

@@ -50,8 +50,8 @@ struct kind {
     size_t n, capacity;
 };
 
-struct rfn_store {
-    struct rfn_store_options options;
+struct rfn_representative_store {
+    struct rfn_representative_store_options options;
     struct context *contexts;
     size_t n_contexts, contexts_capacity;
     struct kind *kinds;
@@ -65,10 +65,11 @@ struct rfn_store {
     uint64_t old_comparisons, old_visits; /* of indices that were built again */
 };
 
-struct rfn_store *rfn_store_new(const struct rfn_store_options *options)
+struct rfn_representative_store *
+rfn_representative_store_new(const struct rfn_representative_store_options *options)
 {
     assert(options->max_per_kind != 1);
-    struct rfn_store *store = calloc(1, sizeof *store);
+    struct rfn_representative_store *store = calloc(1, sizeof *store);
     if (store)
         store->options = *options;
     return store;
@@ -82,7 +83,7 @@ static void release_kind(struct kind *kind)
     free(kind->numbers);
 }
 
-void rfn_store_free(struct rfn_store *store)
+void rfn_representative_store_free(struct rfn_representative_store *store)
 {
     if (!store)
         return;
@@ -118,8 +119,8 @@ static bool is_of(const struct kind *kind, const struct rfn_segment *segment)
 }
 
 /* Makes a kind that follows `next` in the list of its hash. */
-static int add_kind(struct rfn_store *store, const struct rfn_segment *segment, uint64_t hash,
-                    uint32_t next)
+static int add_kind(struct rfn_representative_store *store, const struct rfn_segment *segment,
+                    uint64_t hash, uint32_t next)
 {
     const struct rfn_similarity *method = store->options.criterion.method;
     const bool one_way = method->one_way > 0 && store->options.criterion.threshold > 0 &&
@@ -146,7 +147,8 @@ static int add_kind(struct rfn_store *store, const struct rfn_segment *segment, 
     return 0;
 }
 
-static bool has_room(const struct rfn_store *store, const struct rfn_segment *segment)
+static bool has_room(const struct rfn_representative_store *store,
+                     const struct rfn_segment *segment)
 {
     uint64_t max = store->options.max_events;
     return !max || (store->events <= max && segment->n <= max - store->events);
@@ -154,7 +156,8 @@ static bool has_room(const struct rfn_store *store, const struct rfn_segment *se
 
 /* The segment's kind, made if there is none, or NO_KIND if there is no room for one: a kind takes
  * as much memory as a few events. The one that the context had last is mostly it. */
-static int find_kind(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *found)
+static int find_kind(struct rfn_representative_store *store, const struct rfn_segment *segment,
+                     uint32_t *found)
 {
     enum { EVENTS = 4, ANYWAY = 16 };
     struct context *context = &store->contexts[segment->context];
@@ -179,7 +182,8 @@ static int find_kind(struct rfn_store *store, const struct rfn_segment *segment,
     return 0;
 }
 
-static struct kept *kept_of(const struct rfn_store *store, const struct kind *kind, size_t number)
+static struct kept *kept_of(const struct rfn_representative_store *store, const struct kind *kind,
+                            size_t number)
 {
     return &store->contexts[kind->context].kept[kind->numbers[number]];
 }
@@ -193,7 +197,8 @@ static size_t kept_bytes(const struct kept *kept, const struct kind *kind)
 }
 
 /* Makes the kind's next representative, of this segment. */
-static int keep(struct rfn_store *store, uint32_t number_of_kind, const struct rfn_segment *segment)
+static int keep(struct rfn_representative_store *store, uint32_t number_of_kind,
+                const struct rfn_segment *segment)
 {
     struct kind *kind = &store->kinds[number_of_kind];
     struct context *context = &store->contexts[kind->context];
@@ -228,7 +233,7 @@ static int keep(struct rfn_store *store, uint32_t number_of_kind, const struct r
     return 0;
 }
 
-static void drop(struct rfn_store *store, struct kept *kept, uint32_t forward)
+static void drop(struct rfn_representative_store *store, struct kept *kept, uint32_t forward)
 {
     struct kept *target = &store->contexts[store->kinds[kept->kind].context].kept[forward];
     target->executions += kept->executions;
@@ -268,7 +273,8 @@ static void add_to_class(struct kind *kind, const struct kept *kept, uint64_t le
 
 /* ---- methods that measure ---- */
 
-static uint32_t find(struct rfn_store *store, struct kind *kind, const struct rfn_wave *wave)
+static uint32_t find(struct rfn_representative_store *store, struct kind *kind,
+                     const struct rfn_wave *wave)
 {
     if (kind->steps >= MAX_STEPS)
         return kind->n ? 0 : RFN_INDEX_NONE;
@@ -279,8 +285,9 @@ static uint32_t find(struct rfn_store *store, struct kind *kind, const struct rf
 
 /* A representative of the old index: as if it were a segment. If it matches an earlier one it is
  * dropped. */
-static int move(struct rfn_store *store, struct kind *kind, const struct rfn_vector_index *old,
-                const struct rfn_length_classes *classes, uint32_t i)
+static int move(struct rfn_representative_store *store, struct kind *kind,
+                const struct rfn_vector_index *old, const struct rfn_length_classes *classes,
+                uint32_t i)
 {
     struct rfn_wave wave = rfn_vector_index_vector(old, i);
     struct kept *kept = kept_of(store, kind, i);
@@ -297,7 +304,7 @@ static int move(struct rfn_store *store, struct kind *kind, const struct rfn_vec
 }
 
 /* Moves the kind's representatives into a new index, with its present threshold. */
-static int rebuild(struct rfn_store *store, struct kind *kind)
+static int rebuild(struct rfn_representative_store *store, struct kind *kind)
 {
     struct rfn_vector_index old = kind->index;
     struct rfn_length_classes classes = kind->classes;
@@ -319,7 +326,7 @@ static int rebuild(struct rfn_store *store, struct kind *kind)
     return error;
 }
 
-static int widen(struct rfn_store *store, struct kind *kind)
+static int widen(struct rfn_representative_store *store, struct kind *kind)
 {
     size_t goal = kind->n / 2;
     store->widened += kind->steps == 0;
@@ -334,7 +341,7 @@ static int widen(struct rfn_store *store, struct kind *kind)
 }
 
 /* What the segment is similar to, in *found. `elements` are its own. */
-static int find_similar(struct rfn_store *store, struct kind *kind,
+static int find_similar(struct rfn_representative_store *store, struct kind *kind,
                         const struct rfn_segment *segment, const struct rfn_wave *wave,
                         uint32_t *length_class, uint32_t *found)
 {
@@ -345,7 +352,7 @@ static int find_similar(struct rfn_store *store, struct kind *kind,
     return 0;
 }
 
-static int put_measured(struct rfn_store *store, uint32_t number_of_kind,
+static int put_measured(struct rfn_representative_store *store, uint32_t number_of_kind,
                         const struct rfn_segment *segment, uint32_t *found)
 {
     struct kind *kind = &store->kinds[number_of_kind];
@@ -393,8 +400,8 @@ static int64_t mean(uint64_t sum, uint64_t n)
 }
 
 /* Of the kept segments the one nearest to their average. */
-static const int64_t *centroid_of(const struct rfn_store *store, const struct kind *kind,
-                                  const int64_t *average)
+static const int64_t *centroid_of(const struct rfn_representative_store *store,
+                                  const struct kind *kind, const int64_t *average)
 {
     size_t n = vector_length(kind->n_events), best = 0;
     double least = 0;
@@ -414,7 +421,7 @@ static const int64_t *centroid_of(const struct rfn_store *store, const struct ki
 }
 
 /* One representative more, for all that come after the k-th. */
-static int keep_later(struct rfn_store *store, uint32_t number_of_kind,
+static int keep_later(struct rfn_representative_store *store, uint32_t number_of_kind,
                       const struct rfn_segment *segment)
 {
     struct kind *kind = &store->kinds[number_of_kind];
@@ -437,7 +444,7 @@ static int keep_later(struct rfn_store *store, uint32_t number_of_kind,
     return error < 0 ? error : RFN_STORE_MADE;
 }
 
-static int put_counted(struct rfn_store *store, uint32_t number_of_kind,
+static int put_counted(struct rfn_representative_store *store, uint32_t number_of_kind,
                        const struct rfn_segment *segment, uint32_t *found)
 {
     const struct kind *kind = &store->kinds[number_of_kind];
@@ -458,7 +465,8 @@ static int put_counted(struct rfn_store *store, uint32_t number_of_kind,
 
 /* ---- the whole ---- */
 
-int rfn_store_put(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *number)
+int rfn_representative_store_put(struct rfn_representative_store *store,
+                                 const struct rfn_segment *segment, uint32_t *number)
 {
     uint32_t number_of_kind, found;
     size_t needed = (size_t)segment->context + 1;
@@ -499,7 +507,7 @@ static int64_t pace_of(const struct kind *kind, const struct kept *kept)
     return mean(of->length, of->executions);
 }
 
-void rfn_store_freeze(struct rfn_store *store, bool again)
+void rfn_representative_store_freeze(struct rfn_representative_store *store, bool again)
 {
     for (size_t i = 0; i < store->n_contexts; i++) {
         struct context *context = &store->contexts[i];
@@ -518,7 +526,7 @@ void rfn_store_freeze(struct rfn_store *store, bool again)
     }
 }
 
-void rfn_store_thaw(struct rfn_store *store)
+void rfn_representative_store_thaw(struct rfn_representative_store *store)
 {
     for (size_t i = 0; i < store->n_contexts; i++) {
         struct context *context = &store->contexts[i];
@@ -540,7 +548,7 @@ static void keep_length(int64_t *vector, size_t n, int64_t length)
     vector[0] = 0;
 }
 
-void rfn_store_finish(struct rfn_store *store)
+void rfn_representative_store_finish(struct rfn_representative_store *store)
 {
     for (size_t i = 0; i < store->n_contexts; i++) {
         for (size_t j = 0; j < store->contexts[i].n; j++) {
@@ -554,13 +562,15 @@ void rfn_store_finish(struct rfn_store *store)
     }
 }
 
-uint32_t rfn_store_numbers(const struct rfn_store *store, uint32_t context)
+uint32_t rfn_representative_store_numbers(const struct rfn_representative_store *store,
+                                          uint32_t context)
 {
     return context < store->n_contexts ? (uint32_t)store->contexts[context].n : 0;
 }
 
-struct rfn_representative rfn_store_representative(const struct rfn_store *store, uint32_t context,
-                                                   uint32_t number)
+struct rfn_representative
+rfn_representative_store_representative(const struct rfn_representative_store *store,
+                                        uint32_t context, uint32_t number)
 {
     const struct kept *kept = &store->contexts[context].kept[number];
     const struct kind *kind = &store->kinds[kept->kind];
@@ -579,7 +589,8 @@ struct rfn_representative rfn_store_representative(const struct rfn_store *store
         .one_way = kind->one_way};
 }
 
-uint32_t rfn_store_forward(const struct rfn_store *store, uint32_t context, uint32_t number)
+uint32_t rfn_representative_store_forward(const struct rfn_representative_store *store,
+                                          uint32_t context, uint32_t number)
 {
     const struct kept *kept = store->contexts[context].kept;
     while (kept[number].forward != number)
@@ -587,12 +598,12 @@ uint32_t rfn_store_forward(const struct rfn_store *store, uint32_t context, uint
     return number;
 }
 
-uint64_t rfn_store_forwarded(const struct rfn_store *store)
+uint64_t rfn_representative_store_forwarded(const struct rfn_representative_store *store)
 {
     return store->forwarded;
 }
 
-int rfn_store_widen(struct rfn_store *store)
+int rfn_representative_store_widen(struct rfn_representative_store *store)
 {
     struct kind *most = NULL;
     size_t bytes = 0;
@@ -612,14 +623,15 @@ int rfn_store_widen(struct rfn_store *store)
 
 /* ---- figures ---- */
 
-struct rfn_store_stats rfn_store_stats(const struct rfn_store *store)
+struct rfn_representative_store_stats
+rfn_representative_store_stats(const struct rfn_representative_store *store)
 {
-    struct rfn_store_stats stats = {.executions = store->executions,
-                                    .kinds = store->n_kinds,
-                                    .representatives = store->representatives,
-                                    .widened = store->widened,
-                                    .comparisons = store->old_comparisons,
-                                    .visits = store->old_visits};
+    struct rfn_representative_store_stats stats = {.executions = store->executions,
+                                                   .kinds = store->n_kinds,
+                                                   .representatives = store->representatives,
+                                                   .widened = store->widened,
+                                                   .comparisons = store->old_comparisons,
+                                                   .visits = store->old_visits};
     stats.bytes = sizeof *store + store->vector_bytes +
                   store->contexts_capacity * sizeof *store->contexts +
                   store->kinds_capacity * sizeof *store->kinds +

@@ -8,7 +8,7 @@
  *
  * Cost: vector_index.h. With a limit per kind a kind that reaches it widens its threshold, so that
  * no search can compare more vectors than that. Widening frees representatives; what was executed
- * as them is then executed as others: see rfn_store_forward.
+ * as them is then executed as others: see rfn_representative_store_forward.
  */
 #ifndef RFN_REDUCE_SEGMENTS_REPRESENTATIVE_STORE_H
 #define RFN_REDUCE_SEGMENTS_REPRESENTATIVE_STORE_H
@@ -16,9 +16,9 @@
 #include "reduce/segments/similarity.h"
 #include "refrain/event.h"
 
-struct rfn_store;
+struct rfn_representative_store;
 
-struct rfn_store_options {
+struct rfn_representative_store_options {
     struct rfn_criterion criterion;
     uint32_t max_per_kind; /* representatives; at least 2, or 0: no limit. iterK has its own */
     uint64_t max_events; /* in all representatives together, and four times the kinds at most; 0: no
@@ -28,8 +28,9 @@ struct rfn_store_options {
 };
 
 /* NULL: out of memory. */
-struct rfn_store *rfn_store_new(const struct rfn_store_options *options);
-void rfn_store_free(struct rfn_store *store);
+struct rfn_representative_store *
+rfn_representative_store_new(const struct rfn_representative_store_options *options);
+void rfn_representative_store_free(struct rfn_representative_store *store);
 
 /* What the calls of a segment do, as bits. */
 enum {
@@ -99,17 +100,18 @@ enum { RFN_STORE_MATCHED, RFN_STORE_KEPT, RFN_STORE_MADE, RFN_STORE_FULL };
 
 /* Puts a segment in; *number is what it is executed as, in its context. One of the above, or
  * RFN_E_NOMEM (the store can then only be freed). */
-int rfn_store_put(struct rfn_store *store, const struct rfn_segment *segment, uint32_t *number);
+int rfn_representative_store_put(struct rfn_representative_store *store,
+                                 const struct rfn_segment *segment, uint32_t *number);
 
 /* From now on representatives have the length and the pace that they would have if no segment came
  * any more, until they are frozen again. again: also those that are frozen. */
-void rfn_store_freeze(struct rfn_store *store, bool again);
+void rfn_representative_store_freeze(struct rfn_representative_store *store, bool again);
 /* None is frozen any more. */
-void rfn_store_thaw(struct rfn_store *store);
+void rfn_representative_store_thaw(struct rfn_representative_store *store);
 
 /* After the last segment: makes the averages (which end where they did when they were frozen), of
  * iterAvg, and of segments that are one-way or shorter than what the criterion adds to lengths. */
-void rfn_store_finish(struct rfn_store *store);
+void rfn_representative_store_finish(struct rfn_representative_store *store);
 
 /* Borrowed until the next put or widening. */
 struct rfn_representative {
@@ -127,22 +129,25 @@ struct rfn_representative {
 };
 
 /* How many numbers a context has; 0 for contexts that had no segment. */
-uint32_t rfn_store_numbers(const struct rfn_store *store, uint32_t context);
-/* number < rfn_store_numbers(). */
-struct rfn_representative rfn_store_representative(const struct rfn_store *store, uint32_t context,
-                                                   uint32_t number);
+uint32_t rfn_representative_store_numbers(const struct rfn_representative_store *store,
+                                          uint32_t context);
+/* number < rfn_representative_store_numbers(). */
+struct rfn_representative
+rfn_representative_store_representative(const struct rfn_representative_store *store,
+                                        uint32_t context, uint32_t number);
 /* The number that stands for this one now: itself, or after widening another one. */
-uint32_t rfn_store_forward(const struct rfn_store *store, uint32_t context, uint32_t number);
+uint32_t rfn_representative_store_forward(const struct rfn_representative_store *store,
+                                          uint32_t context, uint32_t number);
 
 /* How many numbers stand for others by now. */
-uint64_t rfn_store_forwarded(const struct rfn_store *store);
+uint64_t rfn_representative_store_forwarded(const struct rfn_representative_store *store);
 
 /* Widens the threshold of the kind whose representatives hold most bytes, by steps to 1.5 times,
  * until they are at most half as many. 1; 0 when no kind has two representatives, or the method has
  * no threshold to widen; RFN_E_NOMEM. */
-int rfn_store_widen(struct rfn_store *store);
+int rfn_representative_store_widen(struct rfn_representative_store *store);
 
-struct rfn_store_stats {
+struct rfn_representative_store_stats {
     uint64_t executions;      /* segments put in */
     uint64_t kinds;           /* contexts with distinct events */
     uint64_t representatives; /* segments that are kept; executions less these are matches */
@@ -153,6 +158,7 @@ struct rfn_store_stats {
     size_t bytes;                        /* held */
 };
 
-struct rfn_store_stats rfn_store_stats(const struct rfn_store *store);
+struct rfn_representative_store_stats
+rfn_representative_store_stats(const struct rfn_representative_store *store);
 
 #endif

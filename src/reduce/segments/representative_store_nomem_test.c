@@ -12,7 +12,7 @@
 #include "support/fail_each.h"
 
 /* Puts in what makes trees, kinds and contexts, and reaches the limit. */
-static int fill(struct rfn_store *store)
+static int fill(struct rfn_representative_store *store)
 {
     const uint32_t events[2] = {1, 2};
     for (int64_t i = 0; i < 120; i++) {
@@ -23,22 +23,22 @@ static int fill(struct rfn_store *store)
                                       .n = 1 + (size_t)(i % 2),
                                       .roles = RFN_ROLE_SENDS,
                                       .vector = vector};
-        RFN_TRY(rfn_store_put(store, &segment, &number));
+        RFN_TRY(rfn_representative_store_put(store, &segment, &number));
     }
-    RFN_TRY(rfn_store_widen(store));
-    rfn_store_finish(store);
+    RFN_TRY(rfn_representative_store_widen(store));
+    rfn_representative_store_finish(store);
     return 0;
 }
 
 static int run(const void *text)
 {
-    struct rfn_store_options options = {.max_per_kind = 36};
+    struct rfn_representative_store_options options = {.max_per_kind = 36};
     assert_int_equal(rfn_criterion_parse(text, false, &options.criterion, NULL), 0);
-    struct rfn_store *store = rfn_store_new(&options);
+    struct rfn_representative_store *store = rfn_representative_store_new(&options);
     if (!store)
         return RFN_E_NOMEM;
     int error = fill(store);
-    rfn_store_free(store);
+    rfn_representative_store_free(store);
     return error;
 }
 

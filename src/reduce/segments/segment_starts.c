@@ -51,12 +51,12 @@ static int64_t units_later(int64_t expected, int64_t time, uint64_t unit, uint64
     return (int64_t)(early ? -units : units);
 }
 
-struct rfn_start_lengths rfn_start_lengths_of(const struct rfn_store *store, uint32_t context,
-                                              uint32_t put_as, uint32_t *now)
+struct rfn_start_lengths rfn_start_lengths_of(const struct rfn_representative_store *store,
+                                              uint32_t context, uint32_t put_as, uint32_t *now)
 {
-    *now = rfn_store_forward(store, context, put_as);
-    struct rfn_representative was = rfn_store_representative(store, context, put_as);
-    struct rfn_representative is = rfn_store_representative(store, context, *now);
+    *now = rfn_representative_store_forward(store, context, put_as);
+    struct rfn_representative was = rfn_representative_store_representative(store, context, put_as);
+    struct rfn_representative is = rfn_representative_store_representative(store, context, *now);
     return (struct rfn_start_lengths){was.first_length, is.length, is.pace, is.one_way};
 }
 

@@ -80,8 +80,8 @@ struct rfn_start_lengths {
 };
 
 /* Of a segment that was put into the store as this number; *now: what it is executed as. */
-struct rfn_start_lengths rfn_start_lengths_of(const struct rfn_store *store, uint32_t context,
-                                              uint32_t put_as, uint32_t *now);
+struct rfn_start_lengths rfn_start_lengths_of(const struct rfn_representative_store *store,
+                                              uint32_t context, uint32_t put_as, uint32_t *now);
 /* Of one that is not in the store. */
 static inline struct rfn_start_lengths rfn_start_lengths_alone(int64_t length)
 {

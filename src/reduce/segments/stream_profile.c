@@ -27,7 +27,7 @@ struct loose {
 };
 
 struct rfn_stream_profile {
-    struct rfn_store *store;
+    struct rfn_representative_store *store;
     struct rfn_start_rule starts;
     struct rfn_column order, number, lateness;
     struct loose loose;
@@ -74,17 +74,17 @@ static int init_column(void *context, struct rfn_column *column)
 struct rfn_stream_profile *rfn_stream_profile_new(const struct rfn_stream_profile_options *options)
 {
     struct rfn_stream_profile *profile = calloc(1, sizeof *profile);
-    struct rfn_store_options store = {.criterion = options->criterion,
-                                      .max_per_kind = options->max_per_kind,
-                                      .both_ways = options->exact_starts,
-                                      .max_events = options->max_events ? options->max_events
-                                                                        : RFN_PROFILE_EVENTS_MAX};
+    struct rfn_representative_store_options store = {
+        .criterion = options->criterion,
+        .max_per_kind = options->max_per_kind,
+        .both_ways = options->exact_starts,
+        .max_events = options->max_events ? options->max_events : RFN_PROFILE_EVENTS_MAX};
     if (!profile)
         return NULL;
     rfn_execution_lists_init(&profile->lists);
     rfn_stream_profile_each_column(profile, init_column, NULL);
     profile->starts = rfn_start_rule_of(&options->criterion, options->exact_starts);
-    profile->store = rfn_store_new(&store);
+    profile->store = rfn_representative_store_new(&store);
     if (profile->store)
         return profile;
     rfn_stream_profile_free(profile);
@@ -104,7 +104,7 @@ void rfn_stream_profile_free(struct rfn_stream_profile *profile)
         return;
     each_held_column(profile, release_column, NULL);
     rfn_execution_lists_release(&profile->lists);
-    rfn_store_free(profile->store);
+    rfn_representative_store_free(profile->store);
     free(profile);
 }
 
@@ -136,7 +136,7 @@ static int put_compared(struct rfn_stream_profile *profile, const struct rfn_seg
                         int64_t *length)
 {
     uint32_t number, context = segment->context;
-    int result = rfn_store_put(profile->store, segment, &number);
+    int result = rfn_representative_store_put(profile->store, segment, &number);
     RFN_TRY(result);
     if (context >= profile->n_contexts)
         profile->n_contexts = context + 1;
@@ -145,7 +145,7 @@ static int put_compared(struct rfn_stream_profile *profile, const struct rfn_seg
         RFN_TRY(rfn_column_append(&profile->number, LOOSE));
         return put_loose(&profile->loose, segment);
     }
-    *length = rfn_store_representative(profile->store, context, number).first_length;
+    *length = rfn_representative_store_representative(profile->store, context, number).first_length;
     return rfn_column_append(&profile->number, number);
 }
 
@@ -201,7 +201,7 @@ struct rfn_hash128 rfn_stream_profile_sequence(const struct rfn_stream_profile *
 
 int rfn_stream_profile_widen(struct rfn_stream_profile *profile)
 {
-    return rfn_store_widen(profile->store);
+    return rfn_representative_store_widen(profile->store);
 }
 
 /* ---- figures ---- */
@@ -215,12 +215,12 @@ static size_t bytes_beside_store(const struct rfn_stream_profile *profile)
 
 size_t rfn_stream_profile_bytes(const struct rfn_stream_profile *profile)
 {
-    return rfn_store_stats(profile->store).bytes + bytes_beside_store(profile);
+    return rfn_representative_store_stats(profile->store).bytes + bytes_beside_store(profile);
 }
 
 struct rfn_stream_profile_stats rfn_stream_profile_stats(const struct rfn_stream_profile *profile)
 {
-    struct rfn_store_stats store = rfn_store_stats(profile->store);
+    struct rfn_representative_store_stats store = rfn_representative_store_stats(profile->store);
     const struct loose *loose = &profile->loose;
     return (struct rfn_stream_profile_stats){.executions = store.executions + loose->n,
                                              .kinds = store.kinds + loose->n,
@@ -399,7 +399,7 @@ int rfn_profile_walk_next(struct rfn_profile_walk *walk, struct rfn_executed *ex
         executed->first = executed->number == walk->n_of[context];
     }
     if (stored) {
-        const struct rfn_representative is = rfn_store_representative(
+        const struct rfn_representative is = rfn_representative_store_representative(
             profile->store, executed->context, stored - 1);
         executed->events = is.events;
         executed->n = is.n_events;

@@ -58,7 +58,7 @@ size_t rfn_stream_profile_bytes(const struct rfn_stream_profile *profile);
 int rfn_stream_profile_each_column(void *profile,
                                    int (*visit)(void *context, struct rfn_column *column),
                                    void *context);
-/* Has the store hold less: rfn_store_widen. */
+/* Has the store hold less: rfn_representative_store_widen. */
 int rfn_stream_profile_widen(struct rfn_stream_profile *profile);
 
 struct rfn_stream_profile_stats {

@@ -283,15 +283,16 @@ static void make_random(size_t n)
 /* What each segment was executed as, with a store alone: the first pass. */
 struct reference {
     uint32_t number[MAX_SEGMENTS];
-    struct rfn_store *store;
+    struct rfn_representative_store *store;
 };
 
 static void put_in_store(struct reference *reference, const char *criterion, bool exact,
                          uint32_t max_per_kind)
 {
-    struct rfn_store_options options = {.max_per_kind = max_per_kind, .both_ways = exact};
+    struct rfn_representative_store_options options = {.max_per_kind = max_per_kind,
+                                                       .both_ways = exact};
     assert_int_equal(rfn_criterion_parse(criterion, false, &options.criterion, NULL), 0);
-    reference->store = rfn_store_new(&options);
+    reference->store = rfn_representative_store_new(&options);
     for (size_t i = 0; i < n_reals; i++) {
         struct rfn_segment segment = {.context = (uint32_t)reals[i].context,
                                       .events = symbols,
@@ -301,9 +302,10 @@ static void put_in_store(struct reference *reference, const char *criterion, boo
                                       .extra = reals[i].extra,
                                       .n_extra = reals[i].n_extra};
         if (reals[i].context != TOP)
-            assert_true(rfn_store_put(reference->store, &segment, &reference->number[i]) >= 0);
+            assert_true(rfn_representative_store_put(reference->store, &segment,
+                                                     &reference->number[i]) >= 0);
     }
-    rfn_store_finish(reference->store);
+    rfn_representative_store_finish(reference->store);
 }
 
 /* The vector, what else is kept, and the pace of what segment i is executed as. */
@@ -315,8 +317,10 @@ static const int64_t *vector_of(const struct reference *reference, size_t i, con
     if (reals[i].context == TOP)
         return reals[i].vector;
     uint32_t context = (uint32_t)reals[i].context;
-    uint32_t now = rfn_store_forward(reference->store, context, reference->number[i]);
-    struct rfn_representative is = rfn_store_representative(reference->store, context, now);
+    uint32_t now = rfn_representative_store_forward(reference->store, context,
+                                                    reference->number[i]);
+    struct rfn_representative is = rfn_representative_store_representative(reference->store,
+                                                                           context, now);
     *pace = is.pace;
     *extra = is.extra;
     assert_int_equal(is.n_extra, reals[i].n_extra);
@@ -519,7 +523,7 @@ static void test_random(void **state)
         expect_walk(profile, &reference, criterion, exact, limited);
         expect_written(profile);
         rfn_stream_profile_free(profile);
-        rfn_store_free(reference.store);
+        rfn_representative_store_free(reference.store);
     }
 }
 

@@ -22,7 +22,7 @@ struct rfn_reducing {
     double quantum_ns; /* length of a quantum */
 };
 
-/* To be a stream's sink; it holds less by wider thresholds (rfn_store_widen). */
+/* To be a stream's sink; it holds less by wider thresholds (rfn_representative_store_widen). */
 extern const struct rfn_time_sink rfn_stream_reduction_sink;
 
 struct rfn_stream_profile *
