@@ -1,10 +1,10 @@
 /* merge_internal.h - what the steps of rfn_merge_archives share (refrain/merge_archives.h).
  *
- *   merge_archives.c   the order of streams; META, DEFINITIONS, STREAMS, CLOCKS; the file
- *   merge_check.c      whether the archives are of one run
- *   merge_structures.c       groups and value sets: STRUCTURE, VALUES, PLACES
- *   merge_times.c       time sets: TIMING, PROFILE, PROFILES
- *   merge_clusters.c    what alike ranks did, once
+ *   merge_archives.c     the order of streams; META, DEFINITIONS, STREAMS, CLOCKS; the file
+ *   merge_check.c        whether the archives are of one run
+ *   merge_structures.c   groups and value sets: STRUCTURE, VALUES, PLACES
+ *   merge_times.c        time sets: TIMING, PROFILE, PROFILES
+ *   merge_clusters.c     what alike ranks did, once
  *
  * It does what the ranks do at the end of a run (record/finish/finish.c), by the same merge
  * (reduce/merge/merge.h) without the exchange: every archive contributes its definitions, and each

@@ -9,20 +9,23 @@
  *     +---- 4 --- 5
  *           +---- 6 --- 7
  *
- *     step              messages        contents
- *     arrive            MPI_Barrier     nothing
- *     communicator      MPI_Comm_create, and before and after it whether all ranks can
- *     clocks            on several nodes: hosts, then round trips between nodes (clock_sync.h)
- *     wishes            down            rank 0's options, in one word
- *     survey            up, down        inputs in columns, streams, events, since when the rank
- * waits merge             down, up, down  hashes of what the parent has; definitions and digests
- * that it lacks; their numbers (reduce/merge/merge.h) times             reduced ones only: up, down
- * what became of them; with --across what processes are compared by, and their times; up how far
- * times lie apart (share_times.c) tables            up              words that depend on the rank;
- * structures and values that are stored once for alike ranks (cluster_gather.h) places up, down
- * sizes of the parts of the file; its name, and offsets outcome           up, down        who
- * failed, and why; whether the archive is whole parts             where a rank cannot open the
- * file: all of every rank's part, to rank 0
+ *     step          messages        contents
+ *     arrive        MPI_Barrier     nothing
+ *     communicator  of MPI's own    MPI_Comm_create, then whether all ranks have it
+ *     clocks        down            whether they are compared; if so hosts, up and down, and round
+ *                                   trips between nodes (clock_sync.h)
+ *     wishes        down            rank 0's options, in one word
+ *     survey        up, down        inputs in columns; streams, events; how long the rank waits
+ *     merge         down, up, down  hashes of what the parent has; definitions and digests that it
+ *                                   lacks; their numbers (reduce/merge/merge.h)
+ *     times         up, down        reduced ones: what became of them
+ *                   down, up, down  with --across: how processes are compared; their times
+ *                   up              reduced ones: how far they lie apart (share_times.c)
+ *     tables        up              words that depend on the rank; structures and values that are
+ *                                   stored once for alike ranks (cluster_gather.h)
+ *     places        up, down        sizes of the parts of the file; its name, and offsets
+ *     outcome       up, down        who failed, and why; whether the archive is whole
+ *     parts         to rank 0       where a rank cannot open the file: every rank's part
  *
  * A rank that has failed sends that it has, in each message's place, so nobody waits for it.
  */
