@@ -6,6 +6,7 @@
 #ifndef RFN_TESTS_SUPPORT_FAKE_REPORT_H
 #define RFN_TESTS_SUPPORT_FAKE_REPORT_H
 
+#include "archive/read/archive_calls.h"
 #include "refrain/clusters.h"
 #include "refrain/event.h"
 #include "refrain/trace_profile.h"
@@ -220,6 +221,14 @@ const struct rfn_function_info *rfn_archive_function(const struct rfn_archive *a
 {
     (void)archive;
     return &fake_functions[function];
+}
+
+const struct rfn_call *rfn_archive_call(const struct rfn_archive *archive, uint32_t function)
+{
+    static struct rfn_call calls[sizeof fake_functions / sizeof *fake_functions];
+    (void)archive;
+    rfn_call_init(&calls[function], &fake_functions[function]);
+    return &calls[function];
 }
 
 uint32_t rfn_archive_regions(const struct rfn_archive *archive)

@@ -1,6 +1,6 @@
 /* Random use of the heap against what should be in it. The heap is in no library that tests are
  * linked with: it is for SMPI's only. */
-#include "record/heap.c"
+#include "record/core/smpi_heap.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
