@@ -202,7 +202,7 @@ def test_completion(bench):
         (["refrain", "ver"], ["verify"]),
         (["refrain", "help", "du"], ["dump"]),
         (["refrain", "record", "--se"], ["--segment-min-calls", "--segment-starts"]),
-        (["refrain", "record", "--time", "="], ["full", "none", "reduced"]),
+        (["refrain", "record", "--time", "="], ["auto", "full", "none", "reduced"]),
         (["refrain", "record", "--time", "=", "n"], ["none"]),
         (["refrain", "record", "--mpi", "op"], ["openmpi"]),
         (["refrain", "record", "-o", "ap"], ["app", "app two.rfn", "app.2.rfn"]),

@@ -109,7 +109,7 @@ def run_differently(bench, flavour, what, first, others, env=None):
 
 def test_other_options_and_a_jump(bench, flavour):
     """What is recorded on rank 0 only, or not there, makes no rank wait for another that has failed."""
-    plain, full = ([], []), ([], ["--time=full"])
+    plain, full = ([], ["--time=reduced"]), ([], ["--time=full"])
     for first, others in ((plain, full), (full, plain)):
         said, archive = run_differently(bench, flavour, "jump", first, others)
         harness.compare(f"{first}, {others}: an archive exists", os.path.exists(archive), False)
@@ -152,8 +152,8 @@ def test_written_as_rank_0_says(bench, flavour):
 def test_times_of_some_ranks(bench, flavour):
     """Ranks that record no times take part when clocks are compared, or nobody does. An archive has times of
     all ranks or of none, and reduced ones only if rank 0 reduces: else there is none, and it is said why."""
-    full, none, plain = ([], ["--time=full"]), ([], ["--time=none"]), ([], [])
-    for first, others, reason in ((full, plain, "rank 1: recorded without --time=full, and rank 0 with it"),
+    full, none, reduced = ([], ["--time=full"]), ([], ["--time=none"]), ([], ["--time=reduced"])
+    for first, others, reason in ((full, reduced, "rank 1: recorded without --time=full, and rank 0 with it"),
                                   (full, none, "rank 1: recorded without times (--time), and rank 0 with"),
                                   (none, full, "rank 1: recorded with times (--time), and rank 0 without")):
         said, archive = run_differently(bench, flavour, "none", first, others,

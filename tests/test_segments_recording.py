@@ -258,15 +258,15 @@ def test_known_events(bench, flavour):
     test_events.check_program(bench, flavour, "threads", 2, SEGMENTS)
 
 
-def test_default(bench, flavour):
-    """Times are reduced unless something else is asked for."""
+def test_reduced(bench, flavour):
+    """Times are reduced if that is asked for, in the default way, and in no other case here."""
     program, archive = bench.program(HALO, flavour), bench.fresh("default.rfn")
     record = [*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "-f", "-o", archive]
-    bench.run([*record, program, "100", "4"], check=True)
+    bench.run([*record, "--time=reduced", program, "100", "4"], check=True)
     told = reduction(bench, archive)
     harness.compare("defaults", (told["similarity"], told["min_calls"], told["exact_starts"]),
                     ("jitter:0.02", 1, False))
-    for time in ("full", "none"):
+    for time in ("auto", "full", "none"):
         bench.run([*record, f"--time={time}", program, "100", "4"], check=True)
         harness.compare(f"reduced with --time={time}", reduction(bench, archive), None)
 

@@ -82,7 +82,7 @@ class Run:
 
     def __init__(self, bench, name, ranks):
         program = test_clusters.PROGRAMS[name]
-        # As the recorder does by default: with times of segments, clustered if it can.
+        # As the recorder does in long runs: with reduced times, clustered if it can.
         archive = test_smpi.smpi_run(bench, test_smpi.smpi_program(bench, program.source), ranks,
                                      program.arguments,
                                      env={"REFRAIN_TIME": "reduced", "REFRAIN_CLUSTER": "yes"})

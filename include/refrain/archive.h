@@ -49,6 +49,8 @@ struct rfn_run_reduction {
     uint64_t time_sets;       /* streams whose times are kept */
     uint64_t widened;         /* kinds whose threshold was widened */
     uint64_t full_bytes;      /* of the archive that was reduced; 0: there was none */
+    uint64_t long_streams;    /* for whose times, too long to be kept, all were reduced; 0: whatever
+                                 they were, because it was asked for */
     uint32_t min_calls;       /* of an iteration that is a segment */
     bool exact_starts;        /* of segments */
 };

@@ -43,6 +43,14 @@ struct rfn_every {
  * "0.5s". false: it is neither; never then. */
 bool rfn_every_parse(const char *text, struct rfn_every *every);
 
+/* What the times of a thread may take, in bytes, in a run of so many ranks: where those of one take
+ * more, --time=auto reduces those of all. */
+static inline uint64_t rfn_short_times(uint32_t ranks)
+{
+    const uint64_t most = UINT64_C(1) << 20, share = (UINT64_C(64) << 20) / (ranks ? ranks : 1);
+    return share < most ? share + !share : most;
+}
+
 /* Whether times of segments can be compared in this way, METHOD or METHOD:THRESHOLD, as in
  * "avgWave:0.2" (doc/trace-profiling.md): 0, or RFN_E_USAGE, and *diag says what is possible. */
 int rfn_similarity_check(const char *text, struct rfn_diag *diag);

@@ -541,9 +541,10 @@ static void check_together(struct argp_state *state, const struct options *optio
     static const enum rfn_record_option clustering[] = {RFN_RECORD_MERGE_INTERVAL,
                                                         RFN_RECORD_IGNORE_PARAMETER};
     const char *time = options->texts[RFN_RECORD_TIME];
+    const bool reduces = !time || strcmp(time, "auto") == 0 || strcmp(time, "reduced") == 0;
     for (size_t i = 0; i < sizeof reducing / sizeof *reducing; i++) {
-        if (options->texts[reducing[i]] && time && strcmp(time, "reduced") != 0)
-            argp_error(state, "--%s is about --time=reduced, not --time=%s",
+        if (options->texts[reducing[i]] && !reduces)
+            argp_error(state, "--%s is about reduced times, not --time=%s",
                        rfn_record_row(reducing[i])->option, time);
     }
     for (size_t i = 0; i < sizeof clustering / sizeof *clustering; i++) {
@@ -628,9 +629,8 @@ const struct rfn_command rfn_cmd_record = {
         "\n"
         "The program runs as ever, with its own exit status, and leaves app.8.rfn in the current "
         "directory. It needs no change and no new compilation; what it has of debugging "
-        "information (-g) gives file names and lines. Of iterations that went alike the times are "
-        "kept "
-        "once; --time=full keeps those of every call.",
+        "information (-g) gives file names and lines. In long runs the times of iterations that "
+        "went alike are kept once; --time=full keeps those of every call.",
     .options = options_of_record,
     .values = RFN_RECORD_OPTIONS(VALUES) RFN_SIMILARITY_VALUES " " RFN_ACROSS_VALUES
                                                                " --mpi=openmpi,mpich",

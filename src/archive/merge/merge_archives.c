@@ -239,6 +239,7 @@ static struct rfn_run_reduction sum_reductions(const struct rfn_archive_merge *j
         sum.classes += more->classes;
         sum.widened += more->widened;
         sum.full_bytes += more->full_bytes;
+        sum.long_streams += more->long_streams;
     }
     for (uint32_t i = 0; i < joining->n_streams; i++) {
         const struct rfn_archive_merge_stream *stream = &joining->streams[i];

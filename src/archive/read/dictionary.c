@@ -354,7 +354,9 @@ static const char *read_reduction(struct context *context)
         return fault;
     run->across = known_or_null(run->across);
     run->reduced = true;
-    to->exact_starts = rfn_reader_varint(&context->reader) & 1;
+    const uint64_t how = rfn_reader_varint(&context->reader);
+    to->exact_starts = how & 1;
+    to->long_streams = how >> 1;
     to->min_calls = (uint32_t)rfn_reader_limited(&context->reader, UINT32_MAX);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = rfn_reader_varint(&context->reader);

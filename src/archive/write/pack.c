@@ -478,7 +478,7 @@ static void pack_reduction(const struct rfn_pack_meta *meta, struct rfn_buf *out
     const struct rfn_run_reduction *reduction = &meta->reduction;
     rfn_buf_string(out, meta->similar);
     rfn_buf_string(out, meta->across ? meta->across : "");
-    rfn_buf_varint(out, reduction->exact_starts);
+    rfn_buf_varint(out, reduction->exact_starts | reduction->long_streams << 1);
     rfn_buf_varint(out, reduction->min_calls);
     rfn_buf_varint(out, reduction->executions);
     rfn_buf_varint(out, reduction->kinds);

@@ -175,11 +175,12 @@ static void test_meta(void **state)
                                                 .time_sets = 7,
                                                 .widened = 8,
                                                 .full_bytes = 9,
+                                                .long_streams = 12,
                                                 .min_calls = 10,
                                                 .exact_starts = true};
     assert_int_equal(rfn_pack_meta(&meta, &reduced), 0);
     static const uint8_t more[] = {11, 'a', 'v', 'g', 'W', 'a', 'v', 'e', ':', '0', '.', '2',
-                                   0,  1,   10,  1,   2,   3,   4,   5,   6,   7,   8,   9};
+                                   0,  25,  10,  1,   2,   3,   4,   5,   6,   7,   8,   9};
     assert_int_equal(reduced.size, full.size + sizeof more);
     assert_int_equal(full.data[META_FLAGS], 1);
     assert_int_equal(reduced.data[META_FLAGS], 1 + 16);

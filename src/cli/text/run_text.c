@@ -1,6 +1,7 @@
 #include "cli/text/run_text.h"
 
 #include "cli/text/json.h"
+#include "refrain/recording.h"
 
 void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run)
 {
@@ -80,12 +81,21 @@ void rfn_reduction_lines(struct rfn_text *out, const struct rfn_run *run)
         rfn_forced_append(out, run);
         rfn_text_char(out, '\n');
     }
+    if (run->times && !run->reduced)
+        rfn_text_format(out,
+                        "%-12sfull: of every event (each thread's take at most %s, or "
+                        "--time=full)\n",
+                        "Times", rfn_bytes_text(rfn_short_times(run->ranks)).text);
     if (!run->reduced)
         return;
     rfn_text_format(out, "%-12s", "Reduced");
     rfn_reduction_append(out, run);
-    rfn_text_string(out, of->exact_starts ? "; starts are exact\n" : "\n");
-    rfn_text_format(out, "%-12s%s of %s kind%s, %s kept; %s start%s corrected", "Segments",
+    rfn_text_string(out, of->exact_starts ? "; starts are exact" : "");
+    if (of->long_streams)
+        rfn_text_format(out, ", as full ones of %s thread%s take more than %s",
+                        rfn_count_text(of->long_streams).text, of->long_streams == 1 ? "" : "s",
+                        rfn_bytes_text(rfn_short_times(run->ranks)).text);
+    rfn_text_format(out, "\n%-12s%s of %s kind%s, %s kept; %s start%s corrected", "Segments",
                     rfn_count_text(of->executions).text, rfn_count_text(of->kinds).text,
                     of->kinds == 1 ? "" : "s", rfn_count_text(of->representatives).text,
                     rfn_count_text(of->corrections).text, of->corrections == 1 ? "" : "s");
@@ -118,6 +128,7 @@ json_t *rfn_json_reduction(const struct rfn_run *run)
     RFN_JSON_SET(value, "kinds", of->kinds);
     RFN_JSON_SET(value, "kept", of->representatives);
     RFN_JSON_SET(value, "corrections", of->corrections);
+    RFN_JSON_SET(value, "long_threads", of->long_streams);
     RFN_JSON_SET(value, "threads", of->streams);
     RFN_JSON_SET(value, "classes", of->classes);
     RFN_JSON_SET(value, "time_sets", of->time_sets);

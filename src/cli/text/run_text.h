@@ -21,8 +21,7 @@ void rfn_forced_append(struct rfn_text *out, const struct rfn_run *run);
  * to width; nothing where paths have all their frames. */
 void rfn_path_ends_line(struct rfn_text *text, const struct rfn_run *run, int width);
 
-/* Lines for refrain info; nothing if the archive is neither reduced nor has merged
- * parameters. */
+/* Lines for refrain info: parameters that are merged, and which times there are. */
 void rfn_reduction_lines(struct rfn_text *out, const struct rfn_run *run);
 
 /* The same for --json: null, or what is known. */

@@ -42,6 +42,18 @@ static void test_lines(void **state)
                        "of 3 kinds widened\n"
                        "Matching    90.0 % of what can match\n"
                        "Was         20.0 KiB in full, of which this is 10 %\n");
+    run.reduction = (struct rfn_run_reduction){.long_streams = 1};
+    run.ranks = 128;
+    expect_lines(&run,
+                 "Reduced     times are those of similar iterations (iterK 10 average), as full "
+                 "ones of 1 thread take more than 512 KiB\n"
+                 "Segments    0 of 0 kinds, 0 kept; 0 starts corrected\n"
+                 "Matching    100.0 % of what can match\n");
+    run.reduced = false;
+    expect_lines(&run, "");
+    run.times = true;
+    expect_lines(&run, "Times       full: of every event (each thread's take at most 512 KiB, or "
+                       "--time=full)\n");
     run = reduced("avgWave:0.4");
     run.reduction.full_bytes = run.reduction.widened = 0;
     run.reduction.exact_starts = true;

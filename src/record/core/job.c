@@ -79,8 +79,9 @@ bool rec_job_learn(void)
 {
     MPI_Group group;
     if (own_rank < 0 && rec_job_group(&group) == 0 &&
-        rec_mpi.MPI_Group_size(group, &n_ranks) == MPI_SUCCESS)
-        rec_mpi.MPI_Group_rank(group, &own_rank);
+        rec_mpi.MPI_Group_size(group, &n_ranks) == MPI_SUCCESS &&
+        rec_mpi.MPI_Group_rank(group, &own_rank) == MPI_SUCCESS)
+        rec_limit_times(n_ranks);
     return own_rank >= 0;
 }
 

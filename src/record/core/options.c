@@ -141,7 +141,8 @@ void rec_options_read(void)
     own->memory_bytes = own_memory();
     own->force = texts[RFN_RECORD_FORCE];
     own->times = !is(RFN_RECORD_TIME, "none");
-    own->segments = is(RFN_RECORD_TIME, "reduced");
+    own->keep_short = is(RFN_RECORD_TIME, "auto");
+    own->segments = own->keep_short || is(RFN_RECORD_TIME, "reduced");
     own->exact_starts = is(RFN_RECORD_SEGMENT_STARTS, "exact");
     own->across = own_across();
     own->segment_min_calls = (uint32_t)atoi(rec_options_text(RFN_RECORD_SEGMENT_MIN_CALLS));

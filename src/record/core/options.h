@@ -28,7 +28,8 @@ struct rec_options {
     struct rfn_path_ends path_ends;
     bool write;
     bool force, times, all_polls, quiet, children, start_off;
-    bool segments; /* times are reduced to those of segments */
+    bool segments;   /* times are reduced to those of segments, */
+    bool keep_short; /* unless they are short */
     bool exact_starts;
     bool cluster;          /* what alike ranks did is stored once */
     unsigned forced_roles; /* parameters that do not tell alike ranks apart */

@@ -27,7 +27,7 @@ static void test_defaults(void **state)
     (void)state;
     read_with((const char *const[]){NULL});
     assert_null(rec_options.output);
-    assert_true(rec_options.times && rec_options.segments);
+    assert_true(rec_options.times && rec_options.segments && rec_options.keep_short);
     assert_false(rec_options.exact_starts);
     assert_int_equal(rec_options.memory_bytes, 32 << 20);
     assert_int_equal(rec_options.resolution_ns, 1);
@@ -86,7 +86,7 @@ static void test_values(void **state)
                                     "peer",
                                     NULL});
     assert_string_equal(rec_options.output, "/x.rfn");
-    assert_true(rec_options.times && !rec_options.segments);
+    assert_true(rec_options.times && !rec_options.segments && !rec_options.keep_short);
     assert_true(rec_options.force && !rec_options.quiet && rec_options.all_polls);
     assert_int_equal(rec_options.memory_bytes, 3 << 20);
     assert_int_equal(rec_options.resolution_ns, 2000);
@@ -111,6 +111,7 @@ static void test_reduction(void **state)
                                     "REFRAIN_ACROSS", "0.4", "REFRAIN_SEGMENT_MIN_CALLS", "10",
                                     "REFRAIN_SEGMENT_STARTS", "exact", NULL});
     assert_true(rec_options.times && rec_options.segments && rec_options.exact_starts);
+    assert_false(rec_options.keep_short);
     assert_string_equal(rec_options.across, "avgWave:0.4");
     assert_int_equal(rec_options.segment_min_calls, 10);
     assert_string_equal(rec_options_criterion().method->name, "avgWave");

@@ -157,6 +157,12 @@ static struct rec_stream *stream_new(void)
     return stream;
 }
 
+void rec_limit_times(int ranks)
+{
+    if (rec_options.keep_short)
+        reducing.keep_bytes = (size_t)rfn_short_times((uint32_t)ranks);
+}
+
 static void wake(void)
 {
     load_mpi();
@@ -165,7 +171,8 @@ static void wake(void)
     rec_options_read();
     /* The rest is for tables, call paths, room to grow and the writing of the archive, which takes
      * more where the times of segments that are kept are then put into columns. */
-    memory.limit = rec_options.memory_bytes / (rec_options.segments ? 4 : 2);
+    memory.limit = rec_options.memory_bytes /
+                   (rec_options.segments && !rec_options.keep_short ? 4 : 2);
     rec_off = rec_options.start_off;
     rec_clock_init(rec_options.resolution_ns, rec_options_text(RFN_RECORD_CLOCK));
     /* The streams' times are in quanta, and a threshold of time is in microseconds. */
@@ -175,6 +182,7 @@ static void wake(void)
                                      .max_per_kind = MAX_PER_KIND,
                                      .exact_starts = rec_options.exact_starts,
                                      .quantum_ns = quantum_ns};
+    rec_limit_times(1);
     if (reducing.criterion.method->unit[0])
         reducing.criterion.threshold /= quantum_ns;
     reducing.criterion.more /= quantum_ns;

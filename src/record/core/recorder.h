@@ -178,6 +178,8 @@ void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame
 void rec_close_to_threads(void);
 /* Wakes the recorder, without a stream, unless another thread, or this one, is about to. */
 void rec_wake(void);
+/* So many ranks there are: with --time=auto the more there are the shorter are times that stay. */
+void rec_limit_times(int ranks);
 /* Whether there is anything to record at all. A process may never use MPI: nothing is loaded for
  * what else it does. */
 bool rec_is_mpi_there(void);

@@ -14,8 +14,9 @@
  *     communicator  of MPI's own    MPI_Comm_create, then whether all ranks have it
  *     clocks        down            whether they are compared; if so hosts, up and down, and round
  *                                   trips between nodes (clock_sync.h)
- *     wishes        down            rank 0's options, in one word
- *     survey        up, down        inputs in columns; streams, events; how long the rank waits
+ *     survey        up, down        inputs in columns; streams, also those with long times; events;
+ *                                   how long the rank waits
+ *     wishes        down            rank 0's options, and whether times are reduced, in one word
  *     merge         down, up, down  hashes of what the parent has; definitions and digests that it
  *                                   lacks; their numbers (reduce/merge/merge.h)
  *     times         up, down        reduced ones: what became of them
@@ -86,62 +87,10 @@ static int describe(struct rec_finishing *finish)
     return error;
 }
 
-/* ---- wishes: an archive has what rank 0 was asked for ---- */
-
-static uint64_t volume_word(void)
-{
-    const char *volume = rec_options.volume;
-    return volume ? rfn_hash_bytes(volume, strlen(volume)) >> REC_WISH_BITS : 0;
-}
-
-bool rec_finishing_compares(const struct rec_finishing *finish)
-{
-    return finish->wishes & REC_WANTS_ACROSS && !finish->alone;
-}
-
-unsigned rec_finishing_forced_roles(const struct rec_finishing *finish)
-{
-    return finish->alone ? 0 : rec_options.forced_roles;
-}
-
-/* All ranks learn them, those that have failed as well: which messages are to come depends on them.
- * An archive has times of all ranks, or of none; reduced ones of some only if it says how that was
- * done, by rank 0. */
-static int learn_wishes(struct rec_finishing *finish, struct rec_archive_result *result, int error)
-{
-    finish->wishes = volume_word() << REC_WISH_BITS | (rec_options.write ? REC_WANTS_FILE : 0) |
-                     (rec_options.times ? REC_WANTS_TIMES : 0) |
-                     (rec_options.segments ? REC_WANTS_REDUCED : 0) |
-                     (rec_options.segments && rec_options.across ? REC_WANTS_ACROSS : 0);
-    int told = rfn_exchange_tell(finish->exchange, &finish->wishes);
-    error = error ? error : told;
-    if (error)
-        return error;
-    if (rec_options.times != (bool)(finish->wishes & REC_WANTS_TIMES))
-        return rec_archive_fail(result, "recorded with%s times (--time), and rank 0 with%s",
-                                rec_options.times ? "" : "out", rec_options.times ? "out" : "");
-    if (rec_options.times && rec_options.segments && !(finish->wishes & REC_WANTS_REDUCED))
-        return rec_archive_fail(result,
-                                "recorded without --time=full, and rank 0 with it: give all "
-                                "ranks the same options");
-    return 0;
-}
-
-static void keep_volume(uint64_t word, int rank)
-{
-    if (word == volume_word())
-        return;
-    if (rec_options.volume)
-        rec_message("rank %d recorded the volume %s, and rank 0 not: it is left out", rank,
-                    rec_options.volume);
-    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
-        rfn_stream_drop_volume(stream->events);
-}
-
 /* ---- survey ---- */
 
 /* What meetings before have sent is counted beside what the names of surveys say. */
-enum { SURVEY_MET_BYTES = RFN_SURVEY_WRITTEN + 1, SURVEY_MET_MESSAGES, SURVEY_COUNTED };
+enum { SURVEY_MET_BYTES = RFN_SURVEY_LONG + 1, SURVEY_MET_MESSAGES, SURVEY_COUNTED };
 
 _Static_assert(SURVEY_COUNTED <= (int)RFN_SURVEY_COUNTS, "a survey counts too little");
 
@@ -162,6 +111,7 @@ static int survey(struct rec_finishing *finish, int error)
         survey.counts[RFN_SURVEY_EVENTS] += rfn_stream_events(stream->events);
         survey.counts[RFN_SURVEY_WRITES] += stream->journal.writes;
         survey.counts[RFN_SURVEY_WRITTEN] += stream->journal.size;
+        survey.counts[RFN_SURVEY_LONG] += rfn_stream_is_long(stream->events);
     }
     error = rec_varying_params_survey(&finish->description, &survey, finish->exchange, error);
     finish->survey = (struct rec_surveyed){.first_stream = survey.before,
@@ -169,12 +119,69 @@ static int survey(struct rec_finishing *finish, int error)
                                            .events = survey.total[RFN_SURVEY_EVENTS],
                                            .writes = survey.total[RFN_SURVEY_WRITES],
                                            .written = survey.total[RFN_SURVEY_WRITTEN]};
+    finish->reduced.counts.long_streams = rec_options.keep_short ? survey.total[RFN_SURVEY_LONG]
+                                                                 : 0;
     before->bytes = survey.total[SURVEY_MET_BYTES];
     before->messages = survey.total[SURVEY_MET_MESSAGES];
     finish->began = now - survey.least * WAITED_UNIT;
     for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
         error = rfn_stream_settle(stream->events);
     return error;
+}
+
+/* ---- wishes: an archive has what rank 0 was asked for ---- */
+
+static uint64_t volume_word(void)
+{
+    const char *volume = rec_options.volume;
+    return volume ? rfn_hash_bytes(volume, strlen(volume)) >> REC_WISH_BITS : 0;
+}
+
+bool rec_finishing_compares(const struct rec_finishing *finish)
+{
+    return finish->wishes & REC_WANTS_ACROSS && !finish->alone;
+}
+
+unsigned rec_finishing_forced_roles(const struct rec_finishing *finish)
+{
+    return finish->alone ? 0 : rec_options.forced_roles;
+}
+
+/* All ranks learn them, those that have failed as well: which messages are to come depends on them.
+ * An archive has times of all ranks, or of none; reduced ones of some only if it says how that was
+ * done, by rank 0: after the survey, as it may keep times that are short on all ranks. */
+static int learn_wishes(struct rec_finishing *finish, struct rec_archive_result *result, int error)
+{
+    const bool reduces = rec_options.segments &&
+                         (!rec_options.keep_short || finish->reduced.counts.long_streams);
+    finish->wishes = volume_word() << REC_WISH_BITS | (rec_options.write ? REC_WANTS_FILE : 0) |
+                     (rec_options.times ? REC_WANTS_TIMES : 0) | (reduces ? REC_WANTS_REDUCED : 0) |
+                     (reduces && rec_options.across ? REC_WANTS_ACROSS : 0);
+    int told = rfn_exchange_tell(finish->exchange, &finish->wishes);
+    error = error ? error : told;
+    if (error)
+        return error;
+    if (rec_options.times != (bool)(finish->wishes & REC_WANTS_TIMES))
+        return rec_archive_fail(result, "recorded with%s times (--time), and rank 0 with%s",
+                                rec_options.times ? "" : "out", rec_options.times ? "out" : "");
+    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        if (!(finish->wishes & REC_WANTS_REDUCED) && rfn_stream_is_long(stream->events))
+            return rec_archive_fail(result,
+                                    "recorded without --time=full, and rank 0 with it: give all "
+                                    "ranks the same options");
+    }
+    return 0;
+}
+
+static void keep_volume(uint64_t word, int rank)
+{
+    if (word == volume_word())
+        return;
+    if (rec_options.volume)
+        rec_message("rank %d recorded the volume %s, and rank 0 not: it is left out", rank,
+                    rec_options.volume);
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        rfn_stream_drop_volume(stream->events);
 }
 
 /* ---- merge ---- */
@@ -387,8 +394,8 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
         .exchange = exchange, .alone = alone, .clocks = clocks, .merge = *merge};
     char events[32];
     exchange->messages_sent = exchange->bytes_sent = 0; /* meetings count their own */
-    error = learn_wishes(&finish, result, error);
     error = survey(&finish, error ? error : describe(&finish));
+    error = learn_wishes(&finish, result, error);
     if (!error)
         keep_volume(finish.wishes >> REC_WISH_BITS, exchange->rank);
     if (finish.wishes & REC_WANTS_FILE) {

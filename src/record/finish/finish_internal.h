@@ -39,7 +39,7 @@ struct rec_surveyed {
 
 /* What became of reduced times; all but the counts on rank 0. */
 struct rec_reduced {
-    struct rfn_run_reduction counts; /* over all ranks */
+    struct rfn_run_reduction counts; /* over all ranks; of long streams from the survey on */
     int not_compared;                /* why processes were not */
     struct rfn_spreads spreads;      /* over all ranks */
     int not_spread;                  /* why there are none */

@@ -89,12 +89,19 @@ struct word {
     uint64_t defines; /* some rank has definitions that are new */
 };
 
-/* Which inputs have moved anywhere, and whether anything is defined. */
-static int survey(const struct rec_definitions *description, struct word *word, int error)
+enum { LONG_SHIFT = 40 }; /* of a survey's first count, above new definitions: long streams */
+
+/* Which inputs have moved anywhere, whether anything is defined, and whether any stream's times are
+ * too long to be kept. */
+static int survey(const struct rec_definitions *description, const struct rec_stream *stream,
+                  struct word *word, bool *any_long, int error)
 {
     struct rfn_survey survey = {.counts = {rfn_merge_new(&meetings.merge)}};
+    if (stream)
+        survey.counts[0] |= (uint64_t)rfn_stream_is_long(stream->events) << LONG_SHIFT;
     error = rec_varying_params_survey(description, &survey, &meetings.exchange.exchange, error);
-    word->defines = survey.total[0] > 0;
+    word->defines = survey.total[0] % (UINT64_C(1) << LONG_SHIFT) > 0;
+    *any_long = survey.total[0] >> LONG_SHIFT;
     return error;
 }
 
@@ -111,14 +118,15 @@ static int end_epoch(struct rec_stream *stream)
 static int reduce_so_far(struct rec_stream *stream, struct word *word, int error)
 {
     struct rec_definitions description = {0};
+    bool any_long;
     if (!error && !stream)
         error = RFN_E_USAGE;
     if (!error)
         error = rfn_stream_catch_up(stream->events);
     if (!error)
         error = rec_definitions_so_far(&description, &meetings.merge, stream);
-    error = survey(&description, word, error);
-    if (!error)
+    error = survey(&description, stream, word, &any_long, error);
+    if (!error && any_long)
         error = end_epoch(stream);
     rec_definitions_release(&description);
     return error;

@@ -207,6 +207,7 @@ static int survey_times(struct rec_finishing *finish, int error)
         error = count_reduction(finish, i, &survey);
     error = rfn_survey_run(&survey, finish->exchange, error);
     finish->reduced.counts = (struct rfn_run_reduction){
+        .long_streams = finish->reduced.counts.long_streams,
         .executions = survey.total[EXECUTIONS],
         .kinds = survey.total[KINDS],
         .representatives = survey.total[REPRESENTATIVES],

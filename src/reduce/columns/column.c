@@ -51,6 +51,16 @@ size_t rfn_column_bytes(const struct rfn_column *column)
     return bytes;
 }
 
+size_t rfn_column_coded_bytes(const struct rfn_column *column)
+{
+    enum { HEAD = 4 };
+    const struct rfn_column_ahead *ahead = column->ahead;
+    const bool is_coded = ahead && ahead->n == column->n;
+    return (column->n ? HEAD : 0) + column->sealed.size +
+           (column->spilled ? (size_t)column->spilled->size : 0) +
+           (is_coded ? ahead->tail.size : column->n_staged);
+}
+
 static uint64_t run_count(const struct rfn_column *column)
 {
     return column->n - column->n_sealed - column->n_staged;

@@ -84,6 +84,9 @@ int rfn_column_spill(struct rfn_column *column, const struct rfn_spill *spill, b
 /* Bytes held in memory, besides the struct itself. */
 size_t rfn_column_bytes(const struct rfn_column *column);
 
+/* About what writing the column takes: a value that is not coded yet counts as a byte. */
+size_t rfn_column_coded_bytes(const struct rfn_column *column);
+
 /* Codes what is behind the sealed blocks before it is asked for: writing the column takes that if
  * it is as it was by then, so that it takes no longer than what is sealed. Takes as much memory;
  * does nothing without, or for a few values. */

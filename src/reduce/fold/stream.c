@@ -6,6 +6,7 @@
 #include "reduce/fold/elastic_signature.h"
 #include "reduce/fold/merge_symbols.h"
 #include "reduce/fold/varying_params.h"
+#include "reduce/segments/stream_reduction.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ struct rfn_stream {
         unsigned patience;  /* looks are 2^patience times rarer, as looking did not help */
     } memory;
     struct {
-        struct rfn_stream_reduction *reduction; /* NULL: times are kept */
+        struct rfn_stream_reduction *reduction; /* NULL: times are kept so far */
         size_t bytes; /* that it holds; counting takes long, and it changes rarely */
         uint64_t epochs;
     } times;
@@ -115,12 +116,33 @@ static uint32_t max_nodes(const struct rfn_stream_options *options)
     return (uint32_t)n;
 }
 
+/* What the streams of the process may hold. Writing takes more if times are reduced late. */
+static size_t limit_of(const struct rfn_stream *stream)
+{
+    const bool is_late = stream->times.reduction && stream->options.reducing->keep_bytes;
+    return stream->options.memory->limit / (is_late ? 2 : 1);
+}
+
+/* From now on times are reduced. Kept segments take some 64 bytes per event, and four times that
+ * per kind; both together may take half of the memory. */
+static int begin_reducing(struct rfn_stream *stream)
+{
+    const struct rfn_stream_options *options = &stream->options;
+    const size_t limit = options->memory ? options->memory->limit : 0;
+    if (!stream->times.reduction)
+        stream->times.reduction = options->sink->make(
+            stream, options->reducing, limit / (options->reducing->keep_bytes ? 512 : 256));
+    return stream->times.reduction ? 0 : RFN_E_NOMEM;
+}
+
 struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
 {
     struct rfn_stream *stream = calloc(1, sizeof *stream);
     if (!stream)
         return NULL;
     stream->options = *options;
+    if (!options->times)
+        stream->options.sink = NULL;
     stream->functions = options->functions;
     stream->table = (struct rfn_symbol_table){.functions = options->functions,
                                               .volume = options->volume};
@@ -131,13 +153,8 @@ struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
     stream->signature.given_up = !options->letter;
     if (stream->fold)
         watch_fold(stream);
-    /* Kept segments take some 64 bytes per event, and four times that per kind; both together may
-     * take half of the memory. */
-    const bool reduces = options->sink && options->times;
-    if (stream->fold && reduces)
-        stream->times.reduction = options->sink->make(
-            stream, options->reducing, options->memory ? options->memory->limit / 256 : 0);
-    if (stream->fold && (stream->times.reduction || !reduces))
+    const bool at_once = stream->options.sink && !options->reducing->keep_bytes;
+    if (stream->fold && (!at_once || begin_reducing(stream) == 0))
         return stream;
     rfn_fold_free(stream->fold);
     free(stream);
@@ -241,31 +258,38 @@ static int end_epoch(struct rfn_stream *stream)
     return 0;
 }
 
+bool rfn_stream_is_long(const struct rfn_stream *stream)
+{
+    return stream->times.reduction ||
+           (stream->options.sink &&
+            rfn_symbol_table_coded_bytes(&stream->table) > stream->options.reducing->keep_bytes);
+}
+
 /* Has the stream hold less by epochs and wider thresholds. 1: enough, or what is too much is in
  * other streams, which will do the same; 0; or an error. */
 static int reduce_memory(struct rfn_stream *stream)
 {
     enum { AT_ONCE = 64 }; /* kinds that are widened: each takes as long as there are kinds */
-    const struct rfn_memory *memory = stream->options.memory;
-    size_t used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
-    if (rfn_symbol_table_measured_bytes(&stream->table) > memory->limit / 16) {
+    const size_t limit = limit_of(stream);
+    size_t used = __atomic_load_n(&stream->options.memory->used, __ATOMIC_RELAXED);
+    if (rfn_symbol_table_measured_bytes(&stream->table) > limit / 16) {
         RFN_TRY(end_epoch(stream));
         used = count_memory(stream);
     }
-    if (used > memory->limit) {
+    if (used > limit) {
         drop_ahead(stream);
         used = count_memory(stream);
     }
     int widened = 1;
-    for (int i = 0; i < AT_ONCE && used > memory->limit && widened; i++) {
-        if (stream->times.bytes < memory->limit / 16)
+    for (int i = 0; i < AT_ONCE && used > limit && widened; i++) {
+        if (stream->times.bytes < limit / 16)
             break;
         RFN_TRY(widened = stream->options.sink->widen(stream->times.reduction));
         stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
         used = count_memory(stream);
     }
-    bool others = stream->memory.counted < memory->limit / 8;
-    return used <= memory->limit || (others && used <= memory->limit / 8 * 9);
+    bool others = stream->memory.counted < limit / 8;
+    return used <= limit || (others && used <= limit / 8 * 9);
 }
 
 /* When the process holds too much, this stream frees what is over seven eighths of the limit. A
@@ -276,21 +300,23 @@ static int look_at_memory(struct rfn_stream *stream)
     uint64_t every = 8 * (uint64_t)stream->table.n; /* looking costs a little per symbol */
     stream->memory.next_look = stream->events + ((every > LOOK_EVERY ? every : LOOK_EVERY)
                                                  << stream->memory.patience);
-    if (!memory || !stream->options.spill ||
-        (stream->memory.spill_failed && !stream->times.reduction))
+    if (!memory || !stream->options.spill || (stream->memory.spill_failed && !stream->options.sink))
         return 0;
     size_t used = count_memory(stream);
-    if (used > memory->limit && stream->times.reduction && !stream->memory.moving) {
+    if (used > memory->limit / 2 && rfn_stream_is_long(stream))
+        RFN_TRY(begin_reducing(stream));
+    const size_t limit = limit_of(stream);
+    if (used > limit && stream->times.reduction && !stream->memory.moving) {
         int enough = reduce_memory(stream);
         if (enough)
             return enough < 0 ? enough : 0;
         used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
     }
-    if (used <= memory->limit || stream->memory.spill_failed)
+    if (used <= limit || stream->memory.spill_failed)
         return 0;
-    stream->memory.spill_failed = spill(stream, used - memory->limit / 8 * 7) < 0;
+    stream->memory.spill_failed = spill(stream, used - limit / 8 * 7) < 0;
     /* What is too much may be another thread's, or may not be able to leave. */
-    bool helped = count_memory(stream) <= memory->limit;
+    bool helped = count_memory(stream) <= limit;
     stream->memory.patience = helped                        ? 0
                               : stream->memory.patience < 8 ? stream->memory.patience + 1
                                                             : 8;
@@ -327,7 +353,7 @@ int rfn_stream_settle(struct rfn_stream *stream)
     struct rfn_fold *old = stream->fold;
     rfn_fold_tell(old); /* letters stay what they are */
     /* The pass makes new columns: the old ones go out of the way. */
-    if (stream->options.memory && count_memory(stream) > stream->options.memory->limit / 4)
+    if (stream->options.memory && count_memory(stream) > limit_of(stream) / 4)
         spill_all(stream);
     struct rfn_fold *new = rfn_fold_new(max_nodes(&stream->options));
     if (!new)
@@ -360,7 +386,7 @@ static int settle_in_time(struct rfn_stream *stream)
 {
     enum { FREE = 1 << 16 };
     if (stream->times.reduction && stream->options.memory &&
-        count_memory(stream) > stream->options.memory->limit / 2)
+        count_memory(stream) > limit_of(stream) / 2)
         return end_epoch(stream);
     return stream->passed <= stream->events + FREE ? rfn_stream_settle(stream) : 0;
 }
@@ -609,13 +635,14 @@ int rfn_stream_code_ahead(struct rfn_stream *stream)
         stream->failed = true; /* the run is lost */
         return RFN_E_NOMEM;
     }
-    return stream->times.reduction ? 0 : each_that_leaves(stream, code_ahead, NULL);
+    return rfn_stream_is_long(stream) ? 0 : each_that_leaves(stream, code_ahead, NULL);
 }
 
 int rfn_stream_epoch(struct rfn_stream *stream)
 {
-    if (!stream->times.reduction)
+    if (!stream->options.sink)
         return 0;
+    RFN_TRY(begin_reducing(stream));
     RFN_TRY(rfn_stream_settle(stream));
     RFN_TRY(end_epoch(stream));
     stream->options.sink->code_ahead(stream->times.reduction);
@@ -632,13 +659,15 @@ struct rfn_room rfn_stream_room(const struct rfn_stream *stream)
         return (struct rfn_room){0};
     size_t used = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
     double share = used ? (double)stream->memory.counted / (double)used : 1;
-    return (struct rfn_room){stream->options.spill, (size_t)((double)(memory->limit / 2) * share)};
+    return (struct rfn_room){stream->options.spill,
+                             (size_t)((double)(limit_of(stream) / 2) * share)};
 }
 
 int rfn_stream_reduce(struct rfn_stream *stream)
 {
-    if (!stream->times.reduction)
+    if (!stream->options.sink)
         return 0;
+    RFN_TRY(begin_reducing(stream));
     const struct rfn_room room = rfn_stream_room(stream);
     RFN_TRY(stream->options.sink->epoch(stream->times.reduction));
     rfn_symbol_table_empty_measured(&stream->table);

@@ -31,7 +31,8 @@
  * frozen, and not folded again, which would cut other segments than those compared. So an input
  * that moves later moves only for what is to come; symbols from before stay beside the new ones.
  * With too little memory an epoch comes first; then the sink holds less as far as that helps; only
- * then the spill.
+ * then the spill. Times may also be kept as long as they are short (keep_bytes): then none of this
+ * happens before the stream is long and there is too little memory, or before it is told to.
  *
  * Everything else is lossless. No MPI and no clock here: tests and benchmarks drive this directly.
  */
@@ -187,19 +188,22 @@ uint32_t rfn_stream_moved(const struct rfn_stream *stream, uint32_t site);
 void rfn_stream_move(struct rfn_stream *stream, uint32_t site, uint32_t input);
 int rfn_stream_settle(struct rfn_stream *stream);
 
+/* Whether the times are being reduced, or take more than is kept. */
+bool rfn_stream_is_long(const struct rfn_stream *stream);
+
 /* Ends an epoch in mid-run, when the stream is told so, as streams are that are to have the same
  * structure: first rfn_stream_catch_up, then inputs may be moved by request, then the epoch, which
- * settles before. What is reduced is coded, as far as it is known. Nothing if times are kept. A run
+ * settles before. What is reduced is coded, as far as it is known. Nothing without a sink. A run
  * of polls stays held back. RFN_E_NOMEM, or an error of the spill: the stream must not be used
  * further. */
 int rfn_stream_catch_up(struct rfn_stream *stream);
 int rfn_stream_epoch(struct rfn_stream *stream);
 
 /* Reduces what is left of the times, once, when all else is done; the columns of what is measured
- * are empty then. Nothing if times are kept. RFN_E_NOMEM, or an error of the spill: the stream must
+ * are empty then. Nothing without a sink. RFN_E_NOMEM, or an error of the spill: the stream must
  * not be used further. */
 int rfn_stream_reduce(struct rfn_stream *stream);
-/* The stream's sink; NULL if times are kept. */
+/* What became of the times; NULL if they are kept so far. */
 const struct rfn_stream_reduction *rfn_stream_reduced(const struct rfn_stream *stream);
 uint64_t rfn_stream_epochs(const struct rfn_stream *stream); /* before rfn_stream_reduce */
 

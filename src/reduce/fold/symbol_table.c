@@ -197,6 +197,19 @@ size_t rfn_symbol_table_measured_bytes(const struct rfn_symbol_table *table)
     return bytes;
 }
 
+static int add_coded_bytes(void *sum, struct rfn_column *column)
+{
+    *(size_t *)sum += rfn_column_coded_bytes(column);
+    return 0;
+}
+
+size_t rfn_symbol_table_coded_bytes(const struct rfn_symbol_table *table)
+{
+    size_t bytes = 0;
+    each(table, true, add_coded_bytes, &bytes);
+    return bytes;
+}
+
 static int empty(void *context, struct rfn_column *column)
 {
     (void)context;

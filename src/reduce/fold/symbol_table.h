@@ -93,6 +93,8 @@ int rfn_symbol_table_each(const struct rfn_symbol_table *table,
                           int (*visit)(void *context, struct rfn_column *column), void *context);
 /* What is measured: times, polls and volumes. How many bytes that takes, and making it empty. */
 size_t rfn_symbol_table_measured_bytes(const struct rfn_symbol_table *table);
+/* About what writing these takes: rfn_column_coded_bytes. */
+size_t rfn_symbol_table_coded_bytes(const struct rfn_symbol_table *table);
 void rfn_symbol_table_empty_measured(struct rfn_symbol_table *table);
 
 #endif

@@ -55,7 +55,7 @@ static int fill(struct rfn_stream *stream)
         RFN_TRY(add(stream, i));
     RFN_TRY(rfn_stream_flush(stream));
     check_signature(stream);
-    assert_int_equal(rfn_stream_epochs(stream) > 0, rfn_stream_reduced(stream) != NULL);
+    assert_int_equal(rfn_stream_epochs(stream) > 0, rfn_stream_is_long(stream));
     uint32_t moved = 0;
     for (uint32_t site = 0; site < 100; site++)
         moved |= rfn_stream_moved(stream, site);
@@ -63,15 +63,17 @@ static int fill(struct rfn_stream *stream)
     return rfn_stream_reduce(stream);
 }
 
-/* of: not NULL where times are reduced, else they are kept, and inputs move by a pass over all. */
+/* of: what times are kept as long as they take no more; NULL: they are kept, and inputs move by a
+ * pass over all. */
 static int run(const void *of)
 {
-    static const struct rfn_reducing reducing = {
-        .criterion = {&rfn_avg_wave, 0.01, RFN_LATER_LAST, 0},
-        .max_per_kind = 20,
-        .min_calls = 1,
-        .quantum_ns = 1};
-    struct rfn_memory memory = {.limit = 1 << 14};
+    const size_t keep = of ? *(const size_t *)of : 0;
+    const struct rfn_reducing reducing = {.criterion = {&rfn_avg_wave, 0.01, RFN_LATER_LAST, 0},
+                                          .max_per_kind = 20,
+                                          .min_calls = 1,
+                                          .quantum_ns = 1,
+                                          .keep_bytes = keep};
+    struct rfn_memory memory = {.limit = keep ? 1 << 15 : 1 << 14};
     struct spill_model spill;
     spill_model_init(&spill);
     const struct rfn_stream_options options = {.functions = functions,
@@ -102,7 +104,8 @@ static void fail_each_of(const void *of)
 static void test_stream(void **state)
 {
     (void)state;
-    fail_each_of("reduced");
+    fail_each_of(&(size_t){0});
+    fail_each_of(&(size_t){1000});
     fail_each_of(NULL);
 }
 

@@ -50,9 +50,9 @@ static uint64_t below(struct history *history, uint64_t limit)
     return (history->random >> 33) % limit;
 }
 
-/* limit: on memory; 0: none. */
-static struct history *history_of(size_t limit, uint32_t min_calls, bool volume,
-                                  const struct rfn_criterion *criterion)
+/* limit: on memory; 0: none. keep: what times may take without being reduced. */
+static struct history *history_keeping(size_t keep, size_t limit, uint32_t min_calls, bool volume,
+                                       const struct rfn_criterion *criterion)
 {
     struct history *history = calloc(1, sizeof *history);
     assert_non_null(history);
@@ -64,7 +64,8 @@ static struct history *history_of(size_t limit, uint32_t min_calls, bool volume,
                                               .max_per_kind = 100,
                                               .min_calls = min_calls,
                                               .exact_starts = true,
-                                              .quantum_ns = 1};
+                                              .quantum_ns = 1,
+                                              .keep_bytes = keep};
     spill_model_init(&history->spill);
     const struct rfn_stream_options options = {.functions = functions,
                                                .times = true,
@@ -77,6 +78,12 @@ static struct history *history_of(size_t limit, uint32_t min_calls, bool volume,
     history->stream = rfn_stream_new(&options);
     assert_non_null(history->stream);
     return history;
+}
+
+static struct history *history_of(size_t limit, uint32_t min_calls, bool volume,
+                                  const struct rfn_criterion *criterion)
+{
+    return history_keeping(0, limit, min_calls, volume, criterion);
 }
 
 static struct history *history_new(size_t limit, uint32_t min_calls, bool volume)
@@ -471,6 +478,95 @@ static void test_epochs_of_disorder(void **state)
     history_free(history);
 }
 
+/* What times of the stream take when they are written, without heads. */
+static size_t written_bytes(const struct history *history)
+{
+    struct rfn_buf out = RFN_BUF_INIT;
+    for (uint32_t i = 0; i < rfn_stream_symbols(history->stream); i++) {
+        rfn_column_write(&rfn_stream_symbol(history->stream, i)->gap, &out);
+        rfn_column_write(&rfn_stream_symbol(history->stream, i)->duration, &out);
+    }
+    const size_t size = out.size;
+    rfn_buf_release(&out);
+    return size;
+}
+
+/* Short times stay, also while others are long; then they are reduced like any. */
+static void test_short(void **state)
+{
+    (void)state;
+    struct history *history = history_keeping(100000, 0, 1, false, &keep_all);
+    assert_false(rfn_stream_is_long(history->stream));
+    play_nest(history, 1000);
+    assert_int_equal(rfn_stream_flush(history->stream), 0);
+    assert_false(rfn_stream_is_long(history->stream));
+    assert_null(rfn_stream_reduced(history->stream));
+    assert_int_equal(rfn_stream_code_ahead(history->stream), 0);
+    check_all(history);
+    assert_true(rfn_stream_is_long(history->stream));
+    history_free(history);
+}
+
+/* As soon as what would be written is long. */
+static void test_long(void **state)
+{
+    (void)state;
+    enum { KEEP = 60000 };
+    for (int polls = 0; polls < 2; polls++) {
+        struct history *history = history_keeping(KEEP, 0, 1, false, &keep_all);
+        while (!rfn_stream_is_long(history->stream)) {
+            play_nest(history, 200);
+            if (polls)
+                add_polls(history, 5, 2);
+            assert_int_equal(rfn_stream_code_ahead(history->stream), 0);
+        }
+        assert_int_equal(rfn_stream_code_ahead(history->stream), 0);
+        assert_in_range(written_bytes(history), KEEP * 9 / 10, KEEP * 11 / 10);
+        assert_null(rfn_stream_reduced(history->stream));
+        check_all(history);
+        history_free(history);
+    }
+}
+
+/* Epochs come where memory is needed, once times are long, and not before: then something is
+ * written. */
+static void test_long_in_little_memory(void **state)
+{
+    (void)state;
+    struct history *history = history_keeping(1 << 17, 1 << 21, 1, false, &keep_different);
+    while (rfn_stream_epochs(history->stream) < 2) {
+        play_nest(history, 5000);
+        assert_true(rfn_stream_epochs(history->stream) == 0 || rfn_stream_is_long(history->stream));
+    }
+    assert_int_equal(history->spill.writes, 0);
+    assert_in_range(history->memory.used, 1, 1 << 20);
+    check_all(history);
+    history_free(history);
+
+    history = history_keeping(1 << 24, 1 << 20, 1, false, &keep_all);
+    play_nest(history, 200000);
+    assert_int_equal(rfn_stream_epochs(history->stream), 0);
+    assert_true(history->spill.writes > 0);
+    assert_false(rfn_stream_is_long(history->stream));
+    check_all(history);
+    history_free(history);
+}
+
+/* An epoch by request begins it. */
+static void test_short_until_told(void **state)
+{
+    (void)state;
+    struct history *history = history_keeping(1 << 20, 0, 1, true, &keep_all);
+    play_nest(history, 500);
+    assert_false(rfn_stream_is_long(history->stream));
+    tell_epoch(history);
+    assert_true(rfn_stream_is_long(history->stream));
+    assert_int_equal(rfn_stream_epochs(history->stream), 1);
+    play_nest(history, 500);
+    check_all(history);
+    history_free(history);
+}
+
 /* A segment of the top goes on after an epoch. */
 static void test_epochs_in_segments(void **state)
 {
@@ -626,6 +722,10 @@ int main(void)
         cmocka_unit_test(test_polls_and_volumes),
         cmocka_unit_test(test_epochs),
         cmocka_unit_test(test_epochs_of_disorder),
+        cmocka_unit_test(test_short),
+        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_long_in_little_memory),
+        cmocka_unit_test(test_short_until_told),
         cmocka_unit_test(test_epochs_in_segments),
         cmocka_unit_test(test_epochs_told),
         cmocka_unit_test(test_ends_later),
