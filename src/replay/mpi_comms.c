@@ -13,8 +13,8 @@
 
 static MPI_Group group_of(const struct rpl_player *player, int64_t word)
 {
-    if (word >= 0 && (uint64_t)word < player->groups_capacity)
-        return player->groups[word];
+    if (word >= 0 && (uint64_t)word < player->made.groups_capacity)
+        return player->made.groups[word];
     return word == -2 ? MPI_GROUP_EMPTY : MPI_GROUP_NULL;
 }
 
@@ -26,8 +26,8 @@ int rpl_keep_group(struct rpl_player *player, const struct rfn_call_event *call,
             PMPI_Group_free(&group);
         return 0;
     }
-    RFN_TRY(RFN_GROW(player->groups, player->groups_capacity, (size_t)slot + 1));
-    player->groups[slot] = group;
+    RFN_TRY(RFN_GROW(player->made.groups, player->made.groups_capacity, (size_t)slot + 1));
+    player->made.groups[slot] = group;
     return 0;
 }
 
@@ -98,7 +98,7 @@ static int issue_group_free(struct rpl_player *player, const struct rfn_call_eve
     if (slot < 0 || group == MPI_GROUP_NULL)
         return 0;
     MPI_Group_free(&group);
-    player->groups[slot] = MPI_GROUP_NULL;
+    player->made.groups[slot] = MPI_GROUP_NULL;
     return 0;
 }
 
@@ -132,8 +132,8 @@ static int keep_comm(struct rpl_player *player, const struct rfn_call_event *cal
     bool sized = (uint32_t)(size + remote) == info->size + info->remote_size;
     if (recorded != rank || !sized)
         return mismatch(player, call);
-    player->comms[number] = comm;
-    player->owned[number] = true;
+    player->made.comms[number] = comm;
+    player->made.owned[number] = true;
     return 0;
 }
 
@@ -156,9 +156,9 @@ static int issue_idup(struct rpl_player *player, const struct rfn_call_event *ca
     RFN_TRY(rpl_new_request(player, call, &request));
     if (number < 0 || number >= player->known.n_comms)
         return mismatch(player, call);
-    player->owned[number] = true;
-    MPI_Comm_idup(rpl_mpi_comm(player, rfn_word(call, RFN_IN_COMM, -1)), &player->comms[number],
-                  &request->request);
+    player->made.owned[number] = true;
+    MPI_Comm_idup(rpl_mpi_comm(player, rfn_word(call, RFN_IN_COMM, -1)),
+                  &player->made.comms[number], &request->request);
     return 0;
 }
 #endif
@@ -228,13 +228,13 @@ static int issue_merge(struct rpl_player *player, const struct rfn_call_event *c
 static int issue_comm_free(struct rpl_player *player, const struct rfn_call_event *call)
 {
     int64_t number = rfn_word(call, RFN_IN_COMM, -1);
-    if (number < 0 || number >= player->known.n_comms || !player->owned[number])
+    if (number < 0 || number >= player->known.n_comms || !player->made.owned[number])
         return 0;
     if (call->call->operation == RFN_MPI_Comm_free)
-        MPI_Comm_free(&player->comms[number]);
+        MPI_Comm_free(&player->made.comms[number]);
     else
-        MPI_Comm_disconnect(&player->comms[number]);
-    player->owned[number] = false;
+        MPI_Comm_disconnect(&player->made.comms[number]);
+    player->made.owned[number] = false;
     return 0;
 }
 

@@ -288,11 +288,11 @@ static int play(const struct job *job, struct replay *replay, int repetition)
         PMPI_Abort(MPI_COMM_WORLD, status_of(error));
     }
     rpl_watch_stop();
-    PMPI_Allreduce(&player.seconds, &replay->seconds[repetition], 1, MPI_DOUBLE, MPI_MAX,
+    PMPI_Allreduce(&player.outcome.seconds, &replay->seconds[repetition], 1, MPI_DOUBLE, MPI_MAX,
                    MPI_COMM_WORLD);
-    if (player.wrong)
-        error = rfn_fail(&diag, RFN_E_RANGE, -1, job->rank, "%s%s", player.first_wrong,
-                         player.wrong > 1 ? ", and there are more" : "");
+    if (player.outcome.wrong)
+        error = rfn_fail(&diag, RFN_E_RANGE, -1, job->rank, "%s%s", player.outcome.first_wrong,
+                         player.outcome.wrong > 1 ? ", and there are more" : "");
     return agree(job, replay->file, error, &diag);
 }
 

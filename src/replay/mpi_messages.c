@@ -299,8 +299,9 @@ static int issue_mprobe(struct rpl_player *player, const struct rfn_call_event *
                rpl_mpi_comm(player, volume->comm), &message.message, &status);
     if (slot < 0 || slot >= RFN_SLOTS_MAX)
         return 0;
-    RFN_TRY(RFN_GROW_ZEROED(player->messages, player->messages_capacity, (size_t)slot + 1));
-    player->messages[slot] = message;
+    RFN_TRY(
+        RFN_GROW_ZEROED(player->made.messages, player->made.messages_capacity, (size_t)slot + 1));
+    player->made.messages[slot] = message;
     return 0;
 }
 
@@ -308,8 +309,9 @@ static int issue_mprobe(struct rpl_player *player, const struct rfn_call_event *
 static struct rpl_message fetch(const struct rpl_player *player, const struct rfn_call_event *call)
 {
     int64_t slot = rfn_word(call, RFN_IN_MESSAGE, -1);
-    if (slot >= 0 && (uint64_t)slot < player->messages_capacity && player->messages[slot].message)
-        return player->messages[slot];
+    if (slot >= 0 && (uint64_t)slot < player->made.messages_capacity &&
+        player->made.messages[slot].message)
+        return player->made.messages[slot];
     return (struct rpl_message){.message = MPI_MESSAGE_NO_PROC};
 }
 
@@ -376,7 +378,7 @@ static int issue_start(struct rpl_player *player, const struct rfn_call_event *c
 {
     int n = 0;
     size_t started = player->effects.n_started;
-    RFN_TRY(RFN_GROW(player->handles, player->handles_capacity, started + 1));
+    RFN_TRY(RFN_GROW(player->room.handles, player->room.handles_capacity, started + 1));
     for (size_t i = 0; i < started; i++) {
         const struct rfn_request_origin *origin = player->effects.started[i];
         struct rpl_request *request = rpl_request_of(player, origin);
@@ -386,12 +388,12 @@ static int issue_start(struct rpl_player *player, const struct rfn_call_event *c
         request->active = true;
         RFN_TRY(begin_start(player, request, origin, &own));
         if (own && request->request != MPI_REQUEST_NULL)
-            player->handles[n++] = request->request;
+            player->room.handles[n++] = request->request;
     }
     if (n == 1 && call->call->operation == RFN_MPI_Start)
-        MPI_Start(player->handles);
+        MPI_Start(player->room.handles);
     else if (n)
-        MPI_Startall(n, player->handles);
+        MPI_Startall(n, player->room.handles);
     return 0;
 }
 

@@ -102,16 +102,16 @@ struct rpl_piece rpl_piece(struct rpl_player *player, int64_t bytes)
 {
     if (bytes <= INT_MAX)
         return (struct rpl_piece){bytes > 0 ? (int)bytes : 0, MPI_BYTE};
-    for (size_t i = 0; i < player->n_large; i++) {
-        if (player->large[i].bytes == bytes)
-            return (struct rpl_piece){1, player->large[i].type};
+    for (size_t i = 0; i < player->room.n_large; i++) {
+        if (player->room.large[i].bytes == bytes)
+            return (struct rpl_piece){1, player->room.large[i].type};
     }
     /* Without memory for it the buffer cannot be had either: its message comes first. */
     if (bytes > INT64_C(1) << 46 ||
-        RFN_GROW(player->large, player->large_capacity, player->n_large + 1) < 0)
+        RFN_GROW(player->room.large, player->room.large_capacity, player->room.n_large + 1) < 0)
         return (struct rpl_piece){0, MPI_BYTE};
-    player->large[player->n_large++] = (struct rpl_large_type){bytes, make_large(bytes)};
-    return (struct rpl_piece){1, player->large[player->n_large - 1].type};
+    player->room.large[player->room.n_large++] = (struct rpl_large_type){bytes, make_large(bytes)};
+    return (struct rpl_piece){1, player->room.large[player->room.n_large - 1].type};
 }
 
 int rpl_mpi_rank(int64_t word)
@@ -128,7 +128,7 @@ int rpl_mpi_tag(int64_t word)
 
 MPI_Comm rpl_mpi_comm(const struct rpl_player *player, int64_t word)
 {
-    return word >= 0 && word < player->known.n_comms ? player->comms[word] : MPI_COMM_NULL;
+    return word >= 0 && word < player->known.n_comms ? player->made.comms[word] : MPI_COMM_NULL;
 }
 
 int *rpl_ints(struct rpl_player *player, size_t n)
@@ -155,7 +155,7 @@ int *rpl_int_list(struct rpl_player *player, const struct rfn_call_event *call, 
 struct rpl_request *rpl_request_of(struct rpl_player *player,
                                    const struct rfn_request_origin *origin)
 {
-    return origin->id < player->requests_capacity ? &player->requests[origin->id] : NULL;
+    return origin->id < player->requests.capacity ? &player->requests.of[origin->id] : NULL;
 }
 
 static const struct rpl_request no_request = {
@@ -164,10 +164,10 @@ static const struct rpl_request no_request = {
 /* Elements for all ids up to this one. */
 static int grow_requests(struct rpl_player *player, size_t id)
 {
-    size_t before = player->requests_capacity;
-    RFN_TRY(RFN_GROW(player->requests, player->requests_capacity, id + 1));
-    for (size_t i = before; i < player->requests_capacity; i++)
-        player->requests[i] = no_request;
+    size_t before = player->requests.capacity;
+    RFN_TRY(RFN_GROW(player->requests.of, player->requests.capacity, id + 1));
+    for (size_t i = before; i < player->requests.capacity; i++)
+        player->requests.of[i] = no_request;
     return 0;
 }
 
@@ -179,7 +179,7 @@ int rpl_new_request(struct rpl_player *player, const struct rfn_call_event *call
                         "rank %u, event %llu, %s: it makes no request", player->rank,
                         (unsigned long long)call->record->index,
                         rfn_archive_function(player->archive, call->record->function)->name);
-    struct rpl_request *made = &player->requests[player->effects.created];
+    struct rpl_request *made = &player->requests.of[player->effects.created];
     made->function = call->record->function;
     made->comm = rfn_word(call, RFN_IN_COMM, -1);
     made->active = call->call->variant == RFN_CALL_NONBLOCKING;
@@ -198,29 +198,30 @@ void rpl_give_request(struct rpl_player *player, struct rpl_request *request)
 
 int rpl_orphan_request(struct rpl_player *player, struct rpl_request *request)
 {
-    RFN_TRY(RFN_GROW(player->orphans, player->orphans_capacity, player->n_orphans + 1));
+    RFN_TRY(RFN_GROW(player->requests.orphans, player->requests.orphans_capacity,
+                     player->requests.n_orphans + 1));
     if (request->once != MPI_REQUEST_NULL) { /* the persistent one itself was not started */
         MPI_Request_free(&request->request);
         request->request = request->once;
     }
-    player->orphans[player->n_orphans++] = *request;
+    player->requests.orphans[player->requests.n_orphans++] = *request;
     *request = no_request;
     return 0;
 }
 
 void rpl_bury_orphans(struct rpl_player *player)
 {
-    for (size_t i = player->n_orphans; i-- > 0;) {
+    for (size_t i = player->requests.n_orphans; i-- > 0;) {
         int done = 0;
-        PMPI_Test(&player->orphans[i].request, &done, MPI_STATUS_IGNORE);
+        PMPI_Test(&player->requests.orphans[i].request, &done, MPI_STATUS_IGNORE);
         if (!done)
             continue;
         /* A persistent one. The program's call comes late, but a recorder has to see it: the next
          * request may have the same handle. */
-        if (player->orphans[i].request != MPI_REQUEST_NULL)
-            MPI_Request_free(&player->orphans[i].request);
-        rpl_give_request(player, &player->orphans[i]);
-        player->orphans[i] = player->orphans[--player->n_orphans];
+        if (player->requests.orphans[i].request != MPI_REQUEST_NULL)
+            MPI_Request_free(&player->requests.orphans[i].request);
+        rpl_give_request(player, &player->requests.orphans[i]);
+        player->requests.orphans[i] = player->requests.orphans[--player->requests.n_orphans];
     }
 }
 
@@ -249,9 +250,9 @@ int rpl_message_id(struct rpl_player *player, int64_t comm, int64_t peer, int64_
 
 static void is_wrong(struct rpl_player *player, const char *text)
 {
-    if (player->wrong++ == 0)
-        snprintf(player->first_wrong, sizeof player->first_wrong, "rank %u: %s", player->rank,
-                 text);
+    if (player->outcome.wrong++ == 0)
+        snprintf(player->outcome.first_wrong, sizeof player->outcome.first_wrong, "rank %u: %s",
+                 player->rank, text);
 }
 
 /* Bytes of a status; -1 where MPI does not tell. */
@@ -283,7 +284,7 @@ void rpl_check(struct rpl_player *player, MPI_Status *status, MPI_Datatype type,
 static int follow_requests(struct rpl_player *player, const struct rfn_record *record)
 {
     player->effects = (struct rfn_request_effects){.created = -1};
-    player->volume = rfn_volume_of(player->volumes, player->cursor, player->rank, record);
+    player->volume = rfn_volume_of(player->role->volumes, player->cursor, player->rank, record);
     if (!rfn_tracker_concerns(player->tracker, record->function))
         return 0;
     RFN_TRY(rfn_tracker_event(player->tracker, player->thread, player->cursor, record,
@@ -291,7 +292,7 @@ static int follow_requests(struct rpl_player *player, const struct rfn_record *r
     if (player->effects.created < 0)
         return 0;
     RFN_TRY(grow_requests(player, (size_t)player->effects.created));
-    player->requests[player->effects.created] = no_request;
+    player->requests.of[player->effects.created] = no_request;
     return 0;
 }
 
@@ -323,8 +324,9 @@ static int play_event(struct rpl_player *player, const struct rfn_record *record
 {
     const struct rfn_call_event call = rfn_call_event(player->archive, player->cursor, player->rank,
                                                       record);
-    int treatment = record->failed_poll ? RFN_TREAT_LOCAL
-                                        : rfn_treat(&player->known, player->operations, &call);
+    int treatment = record->failed_poll
+                        ? RFN_TREAT_LOCAL
+                        : rfn_treat(&player->known, player->role->operations, &call);
     RFN_TRY(treatment);
     if (treatment == RFN_TREAT_NO_CALL)
         return 0;
@@ -367,15 +369,15 @@ static int open_stream(struct rpl_player *player, const struct rpl_role_of_rank 
 {
     RFN_TRY(rfn_treat_objects_init(&player->known, player->archive));
     player->tracker = rfn_tracker_new(player->archive);
-    player->comms = calloc((size_t)player->known.n_comms + 1, sizeof *player->comms);
-    player->owned = calloc((size_t)player->known.n_comms + 1, sizeof *player->owned);
-    if (!player->tracker || !player->comms || !player->owned)
+    player->made.comms = calloc((size_t)player->known.n_comms + 1, sizeof *player->made.comms);
+    player->made.owned = calloc((size_t)player->known.n_comms + 1, sizeof *player->made.owned);
+    if (!player->tracker || !player->made.comms || !player->made.owned)
         return rpl_no_memory(player);
     for (uint32_t i = 0; i < player->known.n_comms; i++) {
         enum rfn_comm_kind kind = rfn_archive_comm(player->archive, i)->kind;
-        player->comms[i] = kind == RFN_COMM_WORLD  ? MPI_COMM_WORLD
-                           : kind == RFN_COMM_SELF ? MPI_COMM_SELF
-                                                   : MPI_COMM_NULL;
+        player->made.comms[i] = kind == RFN_COMM_WORLD  ? MPI_COMM_WORLD
+                                : kind == RFN_COMM_SELF ? MPI_COMM_SELF
+                                                        : MPI_COMM_NULL;
     }
     if (role->survey->wants_fates)
         RFN_TRY(rfn_fates_open(&player->fates, player->archive, role->volumes, role->stream,
@@ -388,20 +390,20 @@ static int open_stream(struct rpl_player *player, const struct rpl_role_of_rank 
 static void close_all(struct rpl_player *player)
 {
     rpl_bury_orphans(player);
-    for (uint32_t i = 0; player->owned && i < player->known.n_comms; i++) {
-        if (player->owned[i] && player->comms[i] != MPI_COMM_NULL)
-            PMPI_Comm_free(&player->comms[i]);
+    for (uint32_t i = 0; player->made.owned && i < player->known.n_comms; i++) {
+        if (player->made.owned[i] && player->made.comms[i] != MPI_COMM_NULL)
+            PMPI_Comm_free(&player->made.comms[i]);
     }
-    for (size_t i = 0; i < player->n_large; i++)
-        PMPI_Type_free(&player->large[i].type);
+    for (size_t i = 0; i < player->room.n_large; i++)
+        PMPI_Type_free(&player->room.large[i].type);
     PMPI_Comm_free(&player->nowhere);
-    for (size_t i = 0; i < player->n_access; i++)
-        rpl_buffers_give(&player->pool, player->access[i]);
-    if (player->bsend) {
+    for (size_t i = 0; i < player->memory.n_access; i++)
+        rpl_buffers_give(&player->pool, player->memory.access[i]);
+    if (player->memory.bsend) {
         void *buffer;
         int size;
         PMPI_Buffer_detach(&buffer, &size);
-        free(player->bsend);
+        free(player->memory.bsend);
     }
 }
 
@@ -414,26 +416,24 @@ static void release(struct rpl_player *player)
     rfn_treat_objects_release(&player->known);
     rpl_buffers_release(&player->pool);
     rpl_message_ids_release(&player->stamps);
-    free(player->comms);
-    free(player->owned);
-    free(player->groups);
-    free(player->wins);
-    free(player->messages);
-    free(player->requests);
-    free(player->orphans);
-    free(player->access);
-    free(player->handles);
-    free(player->statuses);
-    free(player->large);
+    free(player->made.comms);
+    free(player->made.owned);
+    free(player->made.groups);
+    free(player->made.wins);
+    free(player->made.messages);
+    free(player->requests.of);
+    free(player->requests.orphans);
+    free(player->memory.access);
+    free(player->room.handles);
+    free(player->room.statuses);
+    free(player->room.large);
 }
 
 int rpl_play(const struct rpl_role_of_rank *role, struct rpl_player *player, struct rfn_diag *diag)
 {
     struct rfn_stream_info info = rfn_archive_stream(role->operations->archive, role->stream);
-    *player = (struct rpl_player){.archive = role->operations->archive,
-                                  .operations = role->operations,
-                                  .volumes = role->volumes,
-                                  .survey = role->survey,
+    *player = (struct rpl_player){.role = role,
+                                  .archive = role->operations->archive,
                                   .diag = diag,
                                   .rank = info.rank,
                                   .thread = info.thread};
@@ -446,7 +446,7 @@ int rpl_play(const struct rpl_role_of_rank *role, struct rpl_player *player, str
         error = play_all(player, role->begin_ns);
         if (error == 0) {
             PMPI_Barrier(MPI_COMM_WORLD);
-            player->seconds = (double)(rpl_now_ns() - start) * 1e-9;
+            player->outcome.seconds = (double)(rpl_now_ns() - start) * 1e-9;
             close_all(player);
         }
     }

@@ -48,11 +48,58 @@ struct rpl_message {
     bool stamped;
 };
 
-struct rpl_player {
-    const struct rfn_archive *archive;
+/* What the calls so far have made, by the numbers that the recorder gave it. */
+struct rpl_objects {
+    MPI_Comm *comms;
+    bool *owned; /* communicators made here, and not freed yet */
+    MPI_Group *groups;
+    MPI_Win *wins;
+    struct rpl_message *messages;
+    size_t groups_capacity, wins_capacity, messages_capacity;
+};
+
+struct rpl_requests {
+    struct rpl_request *of; /* by id */
+    size_t capacity;
+    struct rpl_request *orphans; /* freed while they were active */
+    size_t n_orphans, orphans_capacity;
+};
+
+/* What MPI uses beside the buffers of requests. */
+struct rpl_memory {
+    void *bsend;   /* the attached buffer */
+    void **access; /* pairs, the last in use: what one-sided accesses read and write */
+    size_t n_access, access_capacity;
+};
+
+/* Room for the arguments of one call. */
+struct rpl_room {
+    MPI_Request *handles;
+    MPI_Status *statuses;
+    size_t handles_capacity, statuses_capacity;
+    struct rpl_large_type *large;
+    size_t n_large, large_capacity;
+};
+
+struct rpl_outcome {
+    uint64_t wrong; /* messages that were not as recorded */
+    char first_wrong[256];
+    double seconds;
+};
+
+/* One rank of one archive, before a run. */
+struct rpl_role_of_rank {
     const struct rfn_treatments *operations;
     const struct rfn_volumes *volumes;
     const struct rfn_survey *survey;
+    uint32_t stream;
+    int64_t begin_ns; /* of the run: when the first rank left MPI_Init */
+    struct rpl_pace_options pace;
+};
+
+struct rpl_player {
+    const struct rpl_role_of_rank *role;
+    const struct rfn_archive *archive;
     struct rfn_diag *diag;
     uint32_t rank, thread;
     struct rfn_cursor *cursor;
@@ -63,31 +110,13 @@ struct rpl_player {
     struct rpl_message_ids stamps;
     struct rpl_pace pace;
     MPI_Comm nowhere; /* of this process alone: what is posted here matches nothing */
-    MPI_Comm *comms;  /* by archive number */
-    bool *owned;      /* made here, and not freed yet */
-    MPI_Group *groups;
-    MPI_Win *wins;
-    struct rpl_message *messages;
-    struct rpl_request *requests; /* by id */
-    size_t groups_capacity, wins_capacity, messages_capacity, requests_capacity;
-    struct rpl_request *orphans; /* freed while they were active */
-    size_t n_orphans, orphans_capacity;
-    void *bsend;   /* the attached buffer */
-    void **access; /* pairs, the last in use: what one-sided accesses read and write */
-    size_t n_access, access_capacity;
-    /* Room for the arguments of one call. */
-    MPI_Request *handles;
-    MPI_Status *statuses;
-    size_t handles_capacity, statuses_capacity;
-    struct rpl_large_type *large;
-    size_t n_large, large_capacity;
-    /* Of the event at hand. */
-    struct rfn_request_effects effects;
-    struct rfn_volume volume;
-    /* What came of it. */
-    uint64_t wrong; /* messages that were not as recorded */
-    char first_wrong[256];
-    double seconds;
+    struct rpl_objects made;
+    struct rpl_requests requests;
+    struct rpl_memory memory;
+    struct rpl_room room;
+    struct rfn_request_effects effects; /* of the event at hand */
+    struct rfn_volume volume;           /* of the event at hand */
+    struct rpl_outcome outcome;
 };
 
 typedef int rpl_handler(struct rpl_player *player, const struct rfn_call_event *call);
@@ -106,16 +135,6 @@ extern const struct rpl_named_handler rpl_window_handlers[];
 
 /* For rfn_treatments_init. */
 bool rpl_can_issue(enum rfn_operation operation, enum rfn_call_variant variant);
-
-/* What there is to know before a run, of one rank and one archive. */
-struct rpl_role_of_rank {
-    const struct rfn_treatments *operations;
-    const struct rfn_volumes *volumes;
-    const struct rfn_survey *survey;
-    uint32_t stream;
-    int64_t begin_ns; /* of the run: when the first rank left MPI_Init */
-    struct rpl_pace_options pace;
-};
 
 /* Collective over all ranks. Fills seconds and what was wrong. 0, or an error of this rank's, which
  * the others do not know of. */

@@ -39,12 +39,12 @@ static void wait_for(struct rpl_player *player, const struct rfn_call_event *cal
 {
     const uint8_t operation = call->call->operation;
     if (n != 1 || operation == RFN_MPI_Waitall || operation == RFN_MPI_Testall) {
-        MPI_Waitall(n, player->handles, player->statuses);
+        MPI_Waitall(n, player->room.handles, player->room.statuses);
     } else if (operation == RFN_MPI_Waitany) {
         int index;
-        MPI_Waitany(1, player->handles, &index, player->statuses);
+        MPI_Waitany(1, player->room.handles, &index, player->room.statuses);
     } else {
-        MPI_Wait(player->handles, player->statuses);
+        MPI_Wait(player->room.handles, player->room.statuses);
     }
 }
 
@@ -60,12 +60,12 @@ static int issue_completion(struct rpl_player *player, const struct rfn_call_eve
 {
     size_t n_completed = player->effects.n_completed;
     int n = 0;
-    RFN_TRY(RFN_GROW(player->handles, player->handles_capacity, n_completed + 1));
-    RFN_TRY(RFN_GROW(player->statuses, player->statuses_capacity, n_completed + 1));
+    RFN_TRY(RFN_GROW(player->room.handles, player->room.handles_capacity, n_completed + 1));
+    RFN_TRY(RFN_GROW(player->room.statuses, player->room.statuses_capacity, n_completed + 1));
     for (size_t i = 0; i < n_completed; i++) {
         struct rpl_request *request = completed_request(player, i);
         if (request)
-            player->handles[n++] = *handle_of(request);
+            player->room.handles[n++] = *handle_of(request);
     }
     if (n == 0 && n_completed)
         return 0;
@@ -75,8 +75,8 @@ static int issue_completion(struct rpl_player *player, const struct rfn_call_eve
         struct rpl_request *request = completed_request(player, i);
         if (!request)
             continue;
-        *handle_of(request) = player->handles[n];
-        finish(player, &player->effects.completed[i], request, &player->statuses[n++]);
+        *handle_of(request) = player->room.handles[n];
+        finish(player, &player->effects.completed[i], request, &player->room.statuses[n++]);
     }
     return 0;
 }
@@ -132,12 +132,12 @@ static int issue_buffer_attach(struct rpl_player *player, const struct rfn_call_
     int64_t size = rfn_word(call, RFN_IN_size, 0);
     if (size < 0 || size > INT32_MAX - BSEND_MORE)
         size = INT32_MAX - BSEND_MORE;
-    if (player->bsend)
+    if (player->memory.bsend)
         return 0;
-    player->bsend = malloc((size_t)size + BSEND_MORE);
-    if (!player->bsend)
+    player->memory.bsend = malloc((size_t)size + BSEND_MORE);
+    if (!player->memory.bsend)
         return rpl_no_memory(player);
-    MPI_Buffer_attach(player->bsend, (int)size + BSEND_MORE);
+    MPI_Buffer_attach(player->memory.bsend, (int)size + BSEND_MORE);
     return 0;
 }
 
@@ -146,11 +146,11 @@ static int issue_buffer_detach(struct rpl_player *player, const struct rfn_call_
     void *buffer;
     int size;
     (void)call;
-    if (!player->bsend)
+    if (!player->memory.bsend)
         return 0;
     MPI_Buffer_detach(&buffer, &size);
-    free(player->bsend);
-    player->bsend = NULL;
+    free(player->memory.bsend);
+    player->memory.bsend = NULL;
     return 0;
 }
 

@@ -17,20 +17,21 @@
 static MPI_Win win_of(const struct rpl_player *player, const struct rfn_call_event *call)
 {
     int64_t slot = rfn_word(call, RFN_IN_WIN, -1);
-    return slot >= 0 && (uint64_t)slot < player->wins_capacity ? player->wins[slot] : MPI_WIN_NULL;
+    return slot >= 0 && (uint64_t)slot < player->made.wins_capacity ? player->made.wins[slot]
+                                                                    : MPI_WIN_NULL;
 }
 
 static int keep_win(struct rpl_player *player, const struct rfn_call_event *call, MPI_Win win)
 {
     int64_t slot = rfn_outcome(call, RFN_OUT_WIN);
-    size_t before = player->wins_capacity;
+    size_t before = player->made.wins_capacity;
     if (slot < 0 || slot >= RFN_SLOTS_MAX)
         return rfn_fail(player->diag, RFN_E_CORRUPT, -1, (int)player->rank,
                         "a window has no number");
-    RFN_TRY(RFN_GROW(player->wins, player->wins_capacity, (size_t)slot + 1));
-    for (size_t i = before; i < player->wins_capacity; i++)
-        player->wins[i] = MPI_WIN_NULL;
-    player->wins[slot] = win;
+    RFN_TRY(RFN_GROW(player->made.wins, player->made.wins_capacity, (size_t)slot + 1));
+    for (size_t i = before; i < player->made.wins_capacity; i++)
+        player->made.wins[i] = MPI_WIN_NULL;
+    player->made.wins[slot] = win;
     return 0;
 }
 
@@ -56,7 +57,7 @@ static int issue_win_free(struct rpl_player *player, const struct rfn_call_event
     if (win == MPI_WIN_NULL)
         return 0;
     MPI_Win_free(&win);
-    player->wins[rfn_word(call, RFN_IN_WIN, 0)] = MPI_WIN_NULL;
+    player->made.wins[rfn_word(call, RFN_IN_WIN, 0)] = MPI_WIN_NULL;
     return 0;
 }
 
@@ -103,8 +104,9 @@ static int issue_win_sync(struct rpl_player *player, const struct rfn_call_event
 static int issue_win_group(struct rpl_player *player, const struct rfn_call_event *call)
 {
     int64_t slot = rfn_word(call, RFN_IN_GROUP, -1);
-    MPI_Group group = slot >= 0 && (uint64_t)slot < player->groups_capacity ? player->groups[slot]
-                                                                            : MPI_GROUP_EMPTY;
+    MPI_Group group = slot >= 0 && (uint64_t)slot < player->made.groups_capacity
+                          ? player->made.groups[slot]
+                          : MPI_GROUP_EMPTY;
     if (call->call->operation == RFN_MPI_Win_post)
         MPI_Win_post(group, 0, win_of(player, call));
     else
@@ -175,10 +177,12 @@ static int prepare(struct rpl_player *player, const struct rfn_call_event *call,
     int64_t result = rfn_element_bytes(call, RFN_IN_result_count, RFN_IN_result_datatype);
     int64_t bytes = origin > result ? origin : result;
     bytes += bytes < INT64_MAX - ELEMENT_BYTES ? ELEMENT_BYTES : 0;
-    if (player->n_access == 0 || bytes > rpl_buffers_room(player->access[player->n_access - 1])) {
-        RFN_TRY(RFN_GROW(player->access, player->access_capacity, player->n_access + 2));
-        for (int i = 0; i < 2; i++, player->n_access++)
-            RFN_TRY(rpl_take(player, bytes, &player->access[player->n_access]));
+    if (player->memory.n_access == 0 ||
+        bytes > rpl_buffers_room(player->memory.access[player->memory.n_access - 1])) {
+        RFN_TRY(RFN_GROW(player->memory.access, player->memory.access_capacity,
+                         player->memory.n_access + 2));
+        for (int i = 0; i < 2; i++, player->memory.n_access++)
+            RFN_TRY(rpl_take(player, bytes, &player->memory.access[player->memory.n_access]));
     }
     access->sent = side(player, call, RFN_IN_origin_count, RFN_IN_origin_datatype);
     access->got = side(player, call, RFN_IN_result_count, RFN_IN_result_datatype);
@@ -186,8 +190,8 @@ static int prepare(struct rpl_player *player, const struct rfn_call_event *call,
     access->rank = rpl_mpi_rank(rfn_word(call, RFN_IN_target_rank, RFN_PROC_NULL));
     access->disp = (MPI_Aint)rfn_word(call, RFN_IN_target_disp, 0);
     access->win = win_of(player, call);
-    access->origin = player->access[player->n_access - 2];
-    access->result = player->access[player->n_access - 1];
+    access->origin = player->memory.access[player->memory.n_access - 2];
+    access->result = player->memory.access[player->memory.n_access - 1];
     return 0;
 }
 
