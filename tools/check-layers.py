@@ -124,7 +124,8 @@ class Objects:
 def check_links(layers, build):
     """Each recorder is looked at with the library, as each defines the same symbols."""
     top = build / "obj"
-    common = [path for path in top.rglob("*.o") if "-" not in path.relative_to(top).parts[0]]
+    common = [path for path in top.rglob("*.o") if "-" not in path.relative_to(top).parts[0]
+              and (ROOT / "src" / path.relative_to(top)).with_suffix(".c").exists()]
     if not common:
         yield f"{top}: no objects: run make first"
         return

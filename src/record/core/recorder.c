@@ -35,6 +35,7 @@ static struct rec_clock_pair start;
 static pid_t pid;
 static struct rfn_memory memory; /* of all streams */
 static struct rfn_reducing reducing;
+static size_t keep_bytes; /* of times, before they are reduced */
 static char stop_reason[256];
 
 void rec_stop(const char *format, ...)
@@ -141,6 +142,7 @@ static struct rec_stream *stream_new(void)
                                          .sink = rec_options.segments ? &rfn_stream_reduction_sink
                                                                       : NULL,
                                          .reducing = &reducing,
+                                         .keep_bytes = &keep_bytes,
                                          .spill = &stream->journal.spill,
                                          .letter = letter,
                                          .letter_context = &stream->sites};
@@ -160,7 +162,7 @@ static struct rec_stream *stream_new(void)
 void rec_limit_times(int ranks)
 {
     if (rec_options.keep_short)
-        reducing.keep_bytes = (size_t)rfn_short_times((uint32_t)ranks);
+        keep_bytes = (size_t)rfn_short_times((uint32_t)ranks);
 }
 
 static void wake(void)

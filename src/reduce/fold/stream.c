@@ -6,7 +6,6 @@
 #include "reduce/fold/elastic_signature.h"
 #include "reduce/fold/merge_symbols.h"
 #include "reduce/fold/varying_params.h"
-#include "reduce/segments/stream_reduction.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,10 +115,16 @@ static uint32_t max_nodes(const struct rfn_stream_options *options)
     return (uint32_t)n;
 }
 
+/* Bytes of times that are kept in full; 0: none. */
+static size_t keeps(const struct rfn_stream_options *options)
+{
+    return options->keep_bytes ? *options->keep_bytes : 0;
+}
+
 /* What the streams of the process may hold. Writing takes more if times are reduced late. */
 static size_t limit_of(const struct rfn_stream *stream)
 {
-    const bool is_late = stream->times.reduction && stream->options.reducing->keep_bytes;
+    const bool is_late = stream->times.reduction && keeps(&stream->options);
     return stream->options.memory->limit / (is_late ? 2 : 1);
 }
 
@@ -130,8 +135,8 @@ static int begin_reducing(struct rfn_stream *stream)
     const struct rfn_stream_options *options = &stream->options;
     const size_t limit = options->memory ? options->memory->limit : 0;
     if (!stream->times.reduction)
-        stream->times.reduction = options->sink->make(
-            stream, options->reducing, limit / (options->reducing->keep_bytes ? 512 : 256));
+        stream->times.reduction = options->sink->make(stream, options->reducing,
+                                                      limit / (keeps(options) ? 512 : 256));
     return stream->times.reduction ? 0 : RFN_E_NOMEM;
 }
 
@@ -153,7 +158,7 @@ struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
     stream->signature.given_up = !options->letter;
     if (stream->fold)
         watch_fold(stream);
-    const bool at_once = stream->options.sink && !options->reducing->keep_bytes;
+    const bool at_once = stream->options.sink && !keeps(options);
     if (stream->fold && (!at_once || begin_reducing(stream) == 0))
         return stream;
     rfn_fold_free(stream->fold);
@@ -262,7 +267,7 @@ bool rfn_stream_is_long(const struct rfn_stream *stream)
 {
     return stream->times.reduction ||
            (stream->options.sink &&
-            rfn_symbol_table_coded_bytes(&stream->table) > stream->options.reducing->keep_bytes);
+            rfn_symbol_table_coded_bytes(&stream->table) > keeps(&stream->options));
 }
 
 /* Has the stream hold less by epochs and wider thresholds. 1: enough, or what is too much is in

@@ -110,6 +110,9 @@ struct rfn_stream_options {
     const struct rfn_spill *spill;        /* borrowed; with memory */
     const struct rfn_time_sink *sink;     /* borrowed; NULL: times are kept. With times */
     const struct rfn_reducing *reducing;  /* borrowed; what the sink is made with */
+    /* What the stream's times may take before they are reduced; borrowed. It may change, but
+     * neither from 0 nor to it. NULL or 0: they are reduced in any case. */
+    const size_t *keep_bytes;
     /* What a site's function and call path are, a hash that is the same on all ranks. Asked for
      * once, when the site's first event is reduced. NULL: the stream has no signature. */
     uint64_t (*letter)(const void *context, uint32_t site);

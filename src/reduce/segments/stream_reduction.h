@@ -20,8 +20,6 @@ struct rfn_reducing {
     uint32_t max_per_kind;          /* as in the store */
     bool exact_starts;
     double quantum_ns; /* length of a quantum */
-    size_t keep_bytes; /* what a stream's times may take before they are reduced; it may change, but
-                          neither from 0 nor to it. 0: they are reduced in any case */
 };
 
 /* To be a stream's sink; it holds less by wider thresholds (rfn_representative_store_widen). */

@@ -71,8 +71,7 @@ static int run(const void *of)
     const struct rfn_reducing reducing = {.criterion = {&rfn_avg_wave, 0.01, RFN_LATER_LAST, 0},
                                           .max_per_kind = 20,
                                           .min_calls = 1,
-                                          .quantum_ns = 1,
-                                          .keep_bytes = keep};
+                                          .quantum_ns = 1};
     struct rfn_memory memory = {.limit = keep ? 1 << 15 : 1 << 14};
     struct spill_model spill;
     spill_model_init(&spill);
@@ -83,6 +82,7 @@ static int run(const void *of)
                                                .spill = &spill.spill,
                                                .sink = of ? &rfn_stream_reduction_sink : NULL,
                                                .reducing = &reducing,
+                                               .keep_bytes = of,
                                                .letter = letter};
     struct rfn_stream *stream = rfn_stream_new(&options);
     int error = stream ? fill(stream) : RFN_E_NOMEM;

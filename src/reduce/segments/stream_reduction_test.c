@@ -36,6 +36,7 @@ struct history {
     struct rfn_memory memory;
     struct spill_model spill;
     struct rfn_reducing reducing;
+    size_t keep_bytes;
     struct rfn_stream *stream;
     bool volume;
     bool told; /* epochs come by request, also within runs of polls */
@@ -64,8 +65,8 @@ static struct history *history_keeping(size_t keep, size_t limit, uint32_t min_c
                                               .max_per_kind = 100,
                                               .min_calls = min_calls,
                                               .exact_starts = true,
-                                              .quantum_ns = 1,
-                                              .keep_bytes = keep};
+                                              .quantum_ns = 1};
+    history->keep_bytes = keep;
     spill_model_init(&history->spill);
     const struct rfn_stream_options options = {.functions = functions,
                                                .times = true,
@@ -74,7 +75,8 @@ static struct history *history_keeping(size_t keep, size_t limit, uint32_t min_c
                                                .memory = limit ? &history->memory : NULL,
                                                .spill = limit ? &history->spill.spill : NULL,
                                                .sink = &rfn_stream_reduction_sink,
-                                               .reducing = &history->reducing};
+                                               .reducing = &history->reducing,
+                                               .keep_bytes = &history->keep_bytes};
     history->stream = rfn_stream_new(&options);
     assert_non_null(history->stream);
     return history;
