@@ -200,7 +200,7 @@ def test_across_hosts(bench, flavour):
     """Ranks whose times are alike once they are corrected share them."""
     may_unshare(bench)
     archive = record(bench, flavour, in_namespaces(bench, SHIFTED), SHIFTED, ["20", "5000"],
-                     options=["--similarity=absDiff:1000000", "--across=1000000"])
+                     options=["--time=reduced", "--similarity=absDiff:1000000", "--across=1000000"])
     told = json.loads(bench.verb("info", "--json", archive))["reduced"]
     harness.compare("sets: of the first rank, and of the others",
                     (told["threads"], told["classes"], told["time_sets"]), (4, 2, 2))

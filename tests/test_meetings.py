@@ -43,12 +43,12 @@ def check_pair(bench, name, plain, met, least=3):
 
 
 def record(bench, flavour, arguments, options=(), env=None, ranks=4, checked=True, before=()):
-    """What the program says and its archive, which need not be there unless it is checked. before: words between the
-    launcher and what it starts."""
+    """What the program says and its archive, which need not be there unless it is checked, with reduced times unless
+    the options say something else. before: words between the launcher and what it starts."""
     program = bench.program("meetings", flavour)
     archive = bench.fresh("met.rfn")
     command = [*harness.FLAVOURS[flavour].launch(ranks), *before, bench.refrain, "record", "--force", "-o",
-               archive, *options, program, *arguments]
+               archive, "--time=reduced", *options, program, *arguments]
     return bench.run(command, env=env, timeout=100, check=checked), archive
 
 

@@ -151,7 +151,7 @@ def test_parts_of_a_dump(bench):
     """From an event or a time on, to a time: of each rank what all of it has there. More than 131,072 events
     of a rank, so that its archive has several time marks; times are full, reduced, or not there."""
     program = bench.program("long_loop", "openmpi")
-    for options in ("--time=full", "--time=segments", "--time=none"):
+    for options in ("--time=full", "--time=reduced", "--time=none"):
         _, archive = bench.record("openmpi", 2, [program, "150000"], [options])
         header, *lines = bench.verb("dump", archive).splitlines()
         events = [line.split("\t") for line in lines]

@@ -244,7 +244,7 @@ def test_refused(bench, flavour):
     expect(bench, 2, "is not a threshold of jitter", archive, "-o", out, "--across=-1")
     expect(bench, 2, "iterK does not compare processes", archive, "-o", out, "--similarity=iterK",
            "--across")
-    expect(bench, 2, "'exact' or 'predicted'", archive, "-o", out, "--segment-starts=some")
+    expect(bench, 2, "--segment-starts is one of exact, predicted, not 'some'", archive, "-o", out, "--segment-starts=some")
     expect(bench, 2, "at least 2", archive, "-o", out, "--max-per-kind=1")
     expect(bench, 2, "at least 1M", archive, "-o", out, "--memory=1K")
     expect(bench, 2, "is the archive that is read", archive, "-o", archive, "--force")
