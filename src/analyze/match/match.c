@@ -240,8 +240,11 @@ static void note_end(struct walk *walk, const struct rfn_awaited *awaited,
         ended = message ? &walk->ends[message - 1].received : &walk->received[awaited->number];
         *ended = ended_by(at);
     } else if (awaited->kind == RFN_AWAITS_ALL && walk->hooks->collective) {
-        struct party *party = &walk->parties[awaited->share.instance];
-        struct rfn_match_end *end = &party->members[awaited->share.place].end;
+        const size_t instance = awaited->share.instance;
+        /* In a damaged archive a member may leave a call that none has entered, or that is over. */
+        if (instance >= walk->parties_capacity || !walk->parties[instance].members)
+            return;
+        struct rfn_match_end *end = &walk->parties[instance].members[awaited->share.place].end;
         *end = (struct rfn_match_end){end->posted, true, at->record->index, at->enter_ns,
                                       at->exit_ns};
     }
@@ -314,6 +317,8 @@ static int message(struct rfn_match *match, uint32_t number)
 static int collective(struct rfn_match *match, uint32_t instance)
 {
     struct walk *walk = (struct walk *)match;
+    if (instance >= walk->parties_capacity || !walk->parties[instance].members)
+        return 0; /* as above: none has entered it */
     struct party *party = &walk->parties[instance];
     struct rfn_match_collective made = {
         .function = party->function, .root = party->root, .members = party->members};
