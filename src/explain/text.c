@@ -62,7 +62,7 @@ void rfn_text_signed(struct rfn_text *text, int64_t value)
 
 void rfn_text_spaces(struct rfn_text *text, size_t n)
 {
-    if (!rfn_text_reserve(text, n))
+    if (n == 0 || !rfn_text_reserve(text, n))
         return;
     memset(text->data + text->n, ' ', n);
     text->n += n;
