@@ -46,8 +46,6 @@ struct walk {
     struct rfn_match_op *ops; /* of the event at hand, and the points that they refer to */
     struct rfn_match_point *points;
     size_t ops_capacity, points_capacity;
-    bool at_window; /* the event that leaves is: */
-    struct rfn_match_one_sided window;
 };
 
 static struct walk_stream *stream_of(const struct walk *walk, uint32_t stream)
@@ -152,16 +150,7 @@ static struct rfn_match_event event_of(const struct walk *walk, uint32_t stream,
                                     .n_ops = n_ops};
 }
 
-/* ---- hooks: events enter ---- */
-
-static int enter(struct rfn_match *match, uint32_t stream, const struct rfn_event_order_stream *at)
-{
-    struct walk *walk = (struct walk *)match;
-    stream_of(walk, stream)->n_posted = 0;
-    if (!walk->hooks->gap || at->first || at->enter_ns <= at->before_ns)
-        return 0;
-    return walk->hooks->gap(walk->hooks->context, stream, at->before_ns, at->enter_ns);
-}
+/* ---- events enter ---- */
 
 static int posted(struct rfn_match *match, uint32_t stream, const struct rfn_awaited *one)
 {
@@ -204,11 +193,10 @@ static int begin(struct walk *walk, const struct rfn_awaited *one, const struct 
     return 0;
 }
 
-static int entered(struct rfn_match *match, uint32_t stream,
-                   const struct rfn_event_order_stream *at)
+/* What the call began, which is told. */
+static int begin_all(struct walk *walk, struct walk_stream *of, uint32_t stream,
+                     const struct rfn_event_order_stream *at)
 {
-    struct walk *walk = (struct walk *)match;
-    struct walk_stream *of = stream_of(walk, stream);
     const struct rfn_call *role = of->match.symbol->role;
     bool blocking = role->variant == RFN_CALL_BLOCKING &&
                     (role->kind < RFN_CALL_START || rfn_call_is_collective(role));
@@ -223,7 +211,20 @@ static int entered(struct rfn_match *match, uint32_t stream,
     return walk->hooks->enter(walk->hooks->context, &event);
 }
 
-/* ---- hooks: events leave ---- */
+static int enter(void *context, uint32_t stream, struct rfn_event_order_stream *at)
+{
+    struct walk *walk = context;
+    struct walk_stream *of = stream_of(walk, stream);
+    const struct rfn_match_hooks *hooks = walk->hooks;
+    of->n_posted = 0;
+    RFN_TRY(rfn_match_begin(&walk->match, &of->match, stream, at));
+    if (hooks->gap && !at->first && at->enter_ns > at->before_ns)
+        RFN_TRY(hooks->gap(hooks->context, stream, at->before_ns, at->enter_ns));
+    RFN_TRY(rfn_match_call(&walk->match, &of->match, at));
+    return begin_all(walk, of, stream, at);
+}
+
+/* ---- events leave ---- */
 
 /* The call that ends it is noted. */
 static void note_end(struct walk *walk, const struct rfn_awaited *awaited,
@@ -250,39 +251,38 @@ static void note_end(struct walk *walk, const struct rfn_awaited *awaited,
     }
 }
 
-/* Before the window forgets the call. */
-static bool arrived(struct rfn_match *match, uint32_t stream,
-                    const struct rfn_event_order_stream *at)
+static int leave(void *context, uint32_t stream, const struct rfn_event_order_stream *at,
+                 bool forced)
 {
-    struct walk *walk = (struct walk *)match;
-    struct rfn_match_one_sided *window = &walk->window;
-    (void)at;
-    walk->at_window = rfn_match_stream(match, stream)->one_sided && walk->hooks->one_sided &&
-                      rfn_one_sided_window(match->one_sided, stream, &window->comm, &window->window,
-                                           &window->target);
-    return false;
-}
-
-static int leave(struct rfn_match *match, uint32_t stream, const struct rfn_event_order_stream *at,
-                 const struct rfn_wait *waited)
-{
-    struct walk *walk = (struct walk *)match;
+    struct walk *walk = context;
     const struct rfn_match_hooks *hooks = walk->hooks;
-    const struct rfn_match_stream *of = rfn_match_stream(match, stream);
+    struct rfn_match *match = &walk->match;
+    struct rfn_match_stream *of = rfn_match_stream(match, stream);
+    struct rfn_match_one_sided window = {0};
+    struct rfn_wait waited = {.ns = 0};
+    bool at_window = of->one_sided && hooks->one_sided &&
+                     rfn_one_sided_window(match->one_sided, stream, &window.comm, &window.window,
+                                          &window.target);
+    int there = rfn_match_arrived(match, of, stream, forced);
+    if (there > 0 && of->one_sided)
+        there = rfn_match_windows(match, of, stream, at, forced, &waited);
+    if (there <= 0)
+        return there < 0 ? there : RFN_REPLAY_PARK;
     for (size_t i = 0; i < of->n_awaited; i++)
         note_end(walk, &of->awaited[i], at);
     RFN_TRY(describe_all(walk, of->awaited, of->n_awaited));
     const struct rfn_match_event event = event_of(walk, stream, at, of->n_awaited);
-    if (walk->at_window) {
-        struct rfn_match_one_sided *window = &walk->window;
-        window->event = &event;
-        window->pattern = waited->pattern;
-        window->waited_ns = waited->ns;
-        window->until = waited->ns > 0 ? point_of(walk, &waited->until)
-                                       : (struct rfn_match_point){0};
-        RFN_TRY(hooks->one_sided(hooks->context, window));
+    if (at_window) {
+        window.event = &event;
+        window.pattern = waited.pattern;
+        window.waited_ns = waited.ns;
+        if (waited.ns > 0)
+            window.until = point_of(walk, &waited.until);
+        RFN_TRY(hooks->one_sided(hooks->context, &window));
     }
-    return hooks->leave ? hooks->leave(hooks->context, &event) : 0;
+    if (hooks->leave)
+        RFN_TRY(hooks->leave(hooks->context, &event));
+    return rfn_match_let_go(match, of, stream);
 }
 
 /* ---- hooks: between streams ---- */
@@ -341,18 +341,12 @@ static int end(void *context, uint32_t stream)
 static int init(struct walk *walk, const struct rfn_archive *archive,
                 const struct rfn_match_hooks *hooks)
 {
-    const struct rfn_event_order_hooks replay_hooks = {.enter = rfn_match_enter,
-                                                       .leave = rfn_match_leave,
-                                                       .end = hooks->end ? end : NULL,
-                                                       .context = walk};
+    const struct rfn_event_order_hooks replay_hooks = {
+        .enter = enter, .leave = leave, .end = hooks->end ? end : NULL, .context = walk};
     walk->hooks = hooks;
     walk->match.archive = archive;
     walk->match.hooks = (struct rfn_match_consumer){.stream_size = sizeof(struct walk_stream),
                                                     .symbol_size = sizeof(struct rfn_match_symbol),
-                                                    .enter = enter,
-                                                    .entered = entered,
-                                                    .arrived = arrived,
-                                                    .leave = leave,
                                                     .late = late,
                                                     .posted = posted,
                                                     .message = hooks->message ? message : NULL,
@@ -378,7 +372,7 @@ static void release(struct walk *walk)
 int rfn_match_run(const struct rfn_archive *archive, const struct rfn_match_hooks *hooks,
                   struct rfn_matching *matching, struct rfn_diag *diag)
 {
-    struct walk walk = {.at_window = false};
+    struct walk walk = {.ends = NULL};
     struct rfn_matching found = {0};
     struct rfn_diag lost_diag;
     int lost;

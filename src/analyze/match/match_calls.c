@@ -808,7 +808,7 @@ __attribute__((flatten)) int rfn_match_call(struct rfn_match *match,
                         .at = at,
                         .record = record,
                         .role = symbol->role};
-    if (record->failed_poll)
+    if (record->failed_poll || symbol->role->kind >= RFN_CALL_REGION_BEGIN)
         return 0;
     if (symbol->topology || symbol->groups || symbol->one_sided)
         RFN_TRY(show(&call));

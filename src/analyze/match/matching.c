@@ -55,10 +55,9 @@ static int find_volume(struct rfn_match *match, struct rfn_match_symbol *symbol,
     return 0;
 }
 
-int rfn_match_enter(void *context, uint32_t stream, struct rfn_event_order_stream *at)
+int rfn_match_begin(struct rfn_match *match, struct rfn_match_stream *of, uint32_t stream,
+                    const struct rfn_event_order_stream *at)
 {
-    struct rfn_match *match = context;
-    struct rfn_match_stream *of = rfn_match_stream(match, stream);
     uint32_t symbol = at->record->symbol;
     if (symbol >= of->n_symbols || !of->symbols[symbol])
         RFN_TRY(new_symbol(match, stream, at->record));
@@ -70,15 +69,17 @@ int rfn_match_enter(void *context, uint32_t stream, struct rfn_event_order_strea
         if (match->watcher)
             RFN_TRY(match->watcher->event(match->watcher->context, stream, of->symbol, at));
     }
-    RFN_TRY(rfn_match_step_at(match, of, stream, at));
     of->since_ns = at->enter_ns;
     of->here = (struct rfn_point){stream, at->record->index, at->enter_ns};
-    if (match->hooks.enter)
-        RFN_TRY(match->hooks.enter(match, stream, at));
-    if (of->symbol->role->kind < RFN_CALL_REGION_BEGIN)
-        RFN_TRY(rfn_match_call(match, of, at));
-    if (match->hooks.entered)
-        return match->hooks.entered(match, stream, at);
+    return rfn_match_step_at(match, of, stream, at);
+}
+
+int rfn_match_enter(void *context, uint32_t stream, struct rfn_event_order_stream *at)
+{
+    struct rfn_match *match = context;
+    struct rfn_match_stream *of = rfn_match_stream(match, stream);
+    RFN_TRY(rfn_match_begin(match, of, stream, at));
+    RFN_TRY(rfn_match_call(match, of, at));
     return of->n_awaited || of->one_sided ? 0 : RFN_REPLAY_LEFT;
 }
 
@@ -112,10 +113,9 @@ static int is_there(struct rfn_match *match, uint32_t stream, const struct rfn_a
     return !receive->placed;
 }
 
-/* Finds what is awaited, up to the first that is not there; if `forced`, all that is there. */
-static int all_there(struct rfn_match *match, uint32_t stream, bool forced)
+int rfn_match_arrived(struct rfn_match *match, struct rfn_match_stream *of, uint32_t stream,
+                      bool forced)
 {
-    struct rfn_match_stream *of = rfn_match_stream(match, stream);
     struct rfn_channels *channels = &match->channels;
     struct rfn_awaited *awaited = of->awaited, *end = awaited + of->n_awaited;
     int there = 1;
@@ -130,15 +130,20 @@ static int all_there(struct rfn_match *match, uint32_t stream, bool forced)
     return there;
 }
 
-/* A call at a window: whether what it waits for is known. RFN_E_NOMEM. */
-static int windows_ready(struct rfn_match *match, uint32_t stream)
+int rfn_match_windows(struct rfn_match *match, struct rfn_match_stream *of, uint32_t stream,
+                      const struct rfn_event_order_stream *at, bool forced, struct rfn_wait *waited)
 {
-    if (rfn_one_sided_ready(match->one_sided, stream))
-        return 1;
-    RFN_TRY(
-        RFN_GROW(match->at_windows.streams, match->at_windows.capacity, match->at_windows.n + 1));
-    match->at_windows.streams[match->at_windows.n++] = stream;
-    return 0;
+    waited->ns = 0;
+    if (!forced && !rfn_one_sided_ready(match->one_sided, stream)) {
+        RFN_TRY(RFN_GROW(match->at_windows.streams, match->at_windows.capacity,
+                         match->at_windows.n + 1));
+        match->at_windows.streams[match->at_windows.n++] = stream;
+        return 0;
+    }
+    const struct rfn_point left = {stream, of->here.at, at->exit_ns};
+    of->one_sided = false;
+    RFN_TRY(rfn_one_sided_leave(match->one_sided, left, waited));
+    return 1;
 }
 
 /* A receive whose message is not known yet goes when that comes. */
@@ -153,7 +158,7 @@ static int let_go_receive(struct rfn_match *match, uint32_t stream,
     return 0;
 }
 
-static int let_go(struct rfn_match *match, uint32_t stream, const struct rfn_awaited *awaited)
+static int let_go_one(struct rfn_match *match, uint32_t stream, const struct rfn_awaited *awaited)
 {
     switch (awaited->kind) {
     case RFN_AWAITS_MESSAGE_TAKEN:
@@ -170,33 +175,27 @@ static int let_go(struct rfn_match *match, uint32_t stream, const struct rfn_awa
     }
 }
 
-__attribute__((flatten)) int rfn_match_leave(void *context, uint32_t stream,
-                                             const struct rfn_event_order_stream *at, bool forced)
+__attribute__((flatten)) int rfn_match_let_go(struct rfn_match *match, struct rfn_match_stream *of,
+                                              uint32_t stream)
+{
+    for (size_t i = 0; i < of->n_awaited; i++)
+        RFN_TRY(let_go_one(match, stream, &of->awaited[i]));
+    of->n_awaited = 0;
+    return 0;
+}
+
+int rfn_match_leave(void *context, uint32_t stream, const struct rfn_event_order_stream *at,
+                    bool forced)
 {
     struct rfn_match *match = context;
     struct rfn_match_stream *of = rfn_match_stream(match, stream);
-    struct rfn_wait at_window = {.ns = 0};
-    if (of->n_awaited) {
-        int there = all_there(match, stream, forced);
-        if (there <= 0)
-            return there < 0 ? there : RFN_REPLAY_PARK;
-    }
-    if (match->hooks.arrived && match->hooks.arrived(match, stream, at))
-        return 0;
-    if (of->one_sided) {
-        int ready = forced ? 1 : windows_ready(match, stream);
-        if (ready <= 0)
-            return ready < 0 ? ready : RFN_REPLAY_PARK;
-        const struct rfn_point left = {stream, of->here.at, at->exit_ns};
-        of->one_sided = false;
-        RFN_TRY(rfn_one_sided_leave(match->one_sided, left, &at_window));
-    }
-    if (match->hooks.leave)
-        RFN_TRY(match->hooks.leave(match, stream, at, &at_window));
-    for (size_t i = 0; i < of->n_awaited; i++)
-        RFN_TRY(let_go(match, stream, &of->awaited[i]));
-    of->n_awaited = 0;
-    return 0;
+    struct rfn_wait waited;
+    int there = rfn_match_arrived(match, of, stream, forced);
+    if (there > 0 && of->one_sided)
+        there = rfn_match_windows(match, of, stream, at, forced, &waited);
+    if (there <= 0)
+        return there < 0 ? there : RFN_REPLAY_PARK;
+    return rfn_match_let_go(match, of, stream);
 }
 
 /* A receive that a stream waits for, or has left without, has now got its message. */

@@ -1,11 +1,18 @@
 /* matching.h - joins the calls of all streams: what the consumers of matching stand on.
  *
- * A consumer shows the events of a replay (event_order.h) as they enter and leave: rfn_match_enter
- * and rfn_match_leave are the hooks of the replay, or are called by them. What a call sends, posts,
- * joins, starts or completes becomes known when it enters (match_calls.c); what it has to wait for
- * goes to the list of awaited things of its stream. It leaves when all of that is there, or never
- * will be. The consumer is told on the way (struct rfn_match_consumer). refrain/match.h is the face
- * for those who want no more than that.
+ * A consumer shows the events of a replay (event_order.h) as they enter and leave, and does between
+ * the steps what is its own:
+ *
+ *   rfn_match_begin     an event enters: its symbol, its volume; who looks on is told
+ *   rfn_match_call      what it sends, posts, joins, starts or completes; what it has to wait for
+ *                       goes to the list of awaited things of its stream (match_calls.c)
+ *   rfn_match_arrived   before it leaves: whether all of that is there, or never will be
+ *   rfn_match_windows   the same of one-sided operations
+ *   rfn_match_let_go    it has left
+ *
+ * rfn_match_enter and rfn_match_leave are all of them, for who has nothing to add. What happens to
+ * messages and collective calls meanwhile is told by struct rfn_match_consumer. refrain/match.h is
+ * the face for other programs.
  *
  * A consumer's streams and symbols begin with those of here, so that all that an event touches lies
  * side by side.
@@ -115,20 +122,6 @@ struct rfn_match_consumer {
     /* A signature occurs for the first time; all but what is the consumer's is filled in. */
     int (*symbol)(struct rfn_match *match, uint32_t stream, struct rfn_match_symbol *symbol,
                   const struct rfn_record *record);
-    /* An event is about to enter: here.at is the consumer's to set, and since_ns if it is not the
-     * event's enter. */
-    int (*enter)(struct rfn_match *match, uint32_t stream, const struct rfn_event_order_stream *at);
-    /* It has entered: what it awaits is known. Returns as the replay's hook; NULL: an event that
-     * awaits nothing leaves. */
-    int (*entered)(struct rfn_match *match, uint32_t stream,
-                   const struct rfn_event_order_stream *at);
-    /* All that a call awaits is there, or will not be. Whether it is to be shown again
-     * (rfn_event_order_put_off, rfn_event_order_ask_again), not having left. */
-    bool (*arrived)(struct rfn_match *match, uint32_t stream,
-                    const struct rfn_event_order_stream *at);
-    /* An event leaves, with what it awaited. at_window: how long it waited at one. */
-    int (*leave)(struct rfn_match *match, uint32_t stream, const struct rfn_event_order_stream *at,
-                 const struct rfn_wait *at_window);
     /* A receive gets its message, after the call that completes it has left. */
     int (*late)(struct rfn_match *match, struct rfn_receive *receive);
     /* A stream that is waited for is there: whether it is to be woken; NULL: it is. */
@@ -216,9 +209,24 @@ int rfn_match_end(void *match, uint32_t stream);
 int rfn_match_end_batch(struct rfn_match *match, uint32_t stream,
                         const struct rfn_event_order_stream *at);
 
-/* match_calls.c: what the current event sends, posts, joins or completes. RFN_E_NOMEM. */
+/* Their steps. An event enters; here.at and since_ns are the consumer's to change before
+ * rfn_match_call. RFN_E_NOMEM. */
+int rfn_match_begin(struct rfn_match *match, struct rfn_match_stream *of, uint32_t stream,
+                    const struct rfn_event_order_stream *at);
+/* match_calls.c: what the event sends, posts, joins or completes. RFN_E_NOMEM. */
 int rfn_match_call(struct rfn_match *match, struct rfn_match_stream *stream,
                    const struct rfn_event_order_stream *at);
+/* Finds what the event awaits. 1: all of it is there or can no longer come; 0: the stream is woken
+ * when it is; `forced`: 1 in any case. RFN_E_NOMEM. */
+int rfn_match_arrived(struct rfn_match *match, struct rfn_match_stream *of, uint32_t stream,
+                      bool forced);
+/* Then, if of->one_sided: the same of other ranks' calls at its window; when it is 1, *waited is
+ * for how long and whom, ns 0: not at all. RFN_E_NOMEM. */
+int rfn_match_windows(struct rfn_match *match, struct rfn_match_stream *of, uint32_t stream,
+                      const struct rfn_event_order_stream *at, bool forced,
+                      struct rfn_wait *waited);
+/* The event has left: what it awaited is over. RFN_E_NOMEM. */
+int rfn_match_let_go(struct rfn_match *match, struct rfn_match_stream *of, uint32_t stream);
 /* Nobody will ask for this receive again. RFN_E_NOMEM. */
 int rfn_match_abandon(struct rfn_match *match, uint32_t receive);
 /* At the end of the record. */

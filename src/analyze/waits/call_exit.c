@@ -491,53 +491,68 @@ static int met_send(const struct rfn_leaving *leaving, const struct rfn_awaited 
     return met_receiver(leaving, message);
 }
 
-__attribute__((flatten)) bool rfn_pass_arrived(struct rfn_match *match, uint32_t stream,
-                                               const struct rfn_event_order_stream *at)
+/* How long the event waited, of what it awaited. True: it is to be shown again, not having left. */
+static bool measure_awaited(struct rfn_leaving *leaving)
 {
-    struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
-    struct rfn_wait_stream *of = &pass->streams[stream];
-    struct rfn_leaving *leaving = &pass->leaving;
-    begin_leaving(leaving, pass, of, stream, at);
+    const struct rfn_wait_stream *of = leaving->of;
     if (!of->match.n_awaited)
         return false;
     for (size_t i = 0; i < of->match.n_awaited; i++) {
         const struct rfn_awaited *awaited = &of->match.awaited[i];
         if (awaited->kind == RFN_AWAITS_MESSAGE && awaited->message)
-            leaving->backward |= awaited->message->sent.ns > at->exit_ns;
+            leaving->backward |= awaited->message->sent.ns > leaving->at->exit_ns;
     }
-    if (pass->reduced && rfn_stays_for_receivers(leaving))
+    if (leaving->pass->reduced && rfn_stays_for_receivers(leaving))
         return true;
-    return pass->waits->times && measure_all(leaving);
+    return leaving->pass->waits->times && measure_all(leaving);
+}
+
+/* The same at a window. 1; 0: it has not left. */
+static int measure_window(struct rfn_leaving *leaving, bool forced)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    struct rfn_wait waited;
+    int there = rfn_match_windows(&pass->match, &leaving->of->match, leaving->stream, leaving->at,
+                                  forced, &waited);
+    if (there > 0 && pass->waits->times && waited.ns > leaving->wait.ns) {
+        leaving->wait = waited;
+        leaving->at_window = true;
+    }
+    return there;
 }
 
 /* Any event. */
-__attribute__((flatten)) int rfn_pass_leaves(struct rfn_match *match, uint32_t stream,
-                                             const struct rfn_event_order_stream *at,
-                                             const struct rfn_wait *at_window)
+static __attribute__((flatten)) int leave_any(struct rfn_wait_pass *pass,
+                                              struct rfn_wait_stream *of, uint32_t stream,
+                                              const struct rfn_event_order_stream *at, bool forced)
 {
-    struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
-    struct rfn_wait_stream *of = &pass->streams[stream];
-    struct rfn_leaving *leaving = &pass->leaving;
-    if (pass->waits->times && at_window->ns > leaving->wait.ns) {
-        leaving->wait = *at_window;
-        leaving->at_window = true;
+    struct rfn_leaving leaving;
+    int there = rfn_match_arrived(&pass->match, &of->match, stream, forced);
+    if (there > 0) {
+        begin_leaving(&leaving, pass, of, stream, at);
+        if (measure_awaited(&leaving))
+            return 0;
+        if (of->match.one_sided)
+            there = measure_window(&leaving, forced);
     }
+    if (there <= 0)
+        return there < 0 ? there : RFN_REPLAY_PARK;
     if (at->record->failed_poll)
         of->polls = (struct rfn_polls){true, rfn_symbol_of(of), at->enter_ns, at->exit_ns,
                                        inside_of(at)};
     else if (pass->waits->times)
-        RFN_TRY(divide(leaving));
-    if (leaving->at_window && !at->record->failed_poll)
-        RFN_TRY(met_at_window(leaving));
+        RFN_TRY(divide(&leaving));
+    if (leaving.at_window && !at->record->failed_poll)
+        RFN_TRY(met_at_window(&leaving));
     for (size_t i = 0; i < of->match.n_awaited; i++) {
         const struct rfn_awaited *awaited = &of->match.awaited[i];
         if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN)
-            RFN_TRY(met_send(leaving, awaited));
+            RFN_TRY(met_send(&leaving, awaited));
         else if (awaited->kind == RFN_AWAITS_MESSAGE)
-            RFN_TRY(met_receive(leaving, awaited));
+            RFN_TRY(met_receive(&leaving, awaited));
     }
     rfn_pass_over(pass, of, stream, at->exit_ns);
-    return 0;
+    return rfn_match_let_go(&pass->match, &of->match, stream);
 }
 
 /* ---- calls of loops that await messages, all of which have come ---- */
@@ -685,5 +700,5 @@ int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_event_order_
     int left = rfn_pass_leave_at_once(pass, of, stream, at);
     if (left)
         return left < 0 ? left : 0;
-    return rfn_match_leave(pass, stream, at, forced);
+    return leave_any(pass, of, stream, at, forced);
 }

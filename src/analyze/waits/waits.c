@@ -129,12 +129,11 @@ static inline int leave_at_once(struct rfn_wait_pass *pass, struct rfn_wait_stre
     return RFN_REPLAY_LEFT;
 }
 
-/* An event enters, of which nothing is known beforehand but its signature. */
-static int enters(struct rfn_match *match, uint32_t number, const struct rfn_event_order_stream *at)
+/* The gap in front of the event, and the regions that it begins or ends. */
+static inline int enter_symbol(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                               const struct rfn_event_order_stream *at)
 {
-    struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
-    struct rfn_wait_stream *stream = &pass->streams[number];
-    const struct rfn_wait_symbol *symbol = rfn_symbol_of(stream);
+    const struct rfn_call *role = stream->match.symbol->role;
     stream->polled_ns = 0;
     if (ends_polls(stream, at->record)) {
         stream->match.since_ns = stream->polls.enter_ns;
@@ -146,25 +145,13 @@ static int enters(struct rfn_match *match, uint32_t number, const struct rfn_eve
         RFN_TRY(take_gap(pass, stream, at));
     }
     stream->match.here.at = stream->history.at;
-    if (symbol->match.role->kind == RFN_CALL_REGION_BEGIN) {
+    if (role->kind == RFN_CALL_REGION_BEGIN) {
         RFN_TRY(RFN_GROW(stream->regions, stream->regions_capacity, stream->n_regions + 1));
         stream->regions[stream->n_regions++] = (uint32_t)at->record->in[0];
-    } else if (symbol->match.role->kind == RFN_CALL_REGION_END) {
+    } else if (role->kind == RFN_CALL_REGION_END) {
         leave_region(stream, at->record->in[0]);
     }
     return 0;
-}
-
-static int entered(struct rfn_match *match, uint32_t number,
-                   const struct rfn_event_order_stream *at)
-{
-    struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
-    struct rfn_wait_stream *stream = &pass->streams[number];
-    if (stream->loop && stream->loop->requests.knowledge == RFN_LOOP_CLOSED)
-        rfn_pass_learn(pass, stream, at, stream->site);
-    if (stream->match.n_awaited || stream->match.one_sided)
-        return 0;
-    return leave_at_once(pass, stream, number, at);
 }
 
 static int enter(void *context, uint32_t number, struct rfn_event_order_stream *at)
@@ -177,7 +164,14 @@ static int enter(void *context, uint32_t number, struct rfn_event_order_stream *
         if (result || has_entered)
             return result;
     }
-    return rfn_match_enter(pass, number, at);
+    RFN_TRY(rfn_match_begin(&pass->match, &stream->match, number, at));
+    RFN_TRY(enter_symbol(pass, stream, at));
+    RFN_TRY(rfn_match_call(&pass->match, &stream->match, at));
+    if (stream->loop && stream->loop->requests.knowledge == RFN_LOOP_CLOSED)
+        rfn_pass_learn(pass, stream, at, stream->site);
+    if (stream->match.n_awaited || stream->match.one_sided)
+        return 0;
+    return leave_at_once(pass, stream, number, at);
 }
 
 /* ---- batches ---- */
@@ -272,10 +266,6 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
     pass->match.hooks = (struct rfn_match_consumer){.stream_size = sizeof *pass->streams,
                                                     .symbol_size = sizeof(struct rfn_wait_symbol),
                                                     .symbol = new_symbol,
-                                                    .enter = enters,
-                                                    .entered = entered,
-                                                    .arrived = rfn_pass_arrived,
-                                                    .leave = rfn_pass_leaves,
                                                     .late = rfn_pass_late,
                                                     .wakes = rfn_pass_wakes};
     pass->waits = calloc(1, sizeof *pass->waits);

@@ -144,7 +144,6 @@ struct rfn_wait_pass {
     struct rfn_activities activities;
     struct rfn_delays delays;
     struct rfn_wait_tally tally;
-    struct rfn_leaving leaving; /* between the hooks `arrived` and `leave` */
     struct rfn_late_receives late;
     struct rfn_last_exit last;
     int64_t eager_bytes; /* the largest message seen to be sent before its receive was posted, at
@@ -179,10 +178,6 @@ static inline uint32_t rfn_pass_region(const struct rfn_wait_stream *stream)
 /* call_exit.c: hooks of the replay and of matching.h. */
 int rfn_pass_leave(void *context, uint32_t stream, const struct rfn_event_order_stream *at,
                    bool forced);
-bool rfn_pass_arrived(struct rfn_match *match, uint32_t stream,
-                      const struct rfn_event_order_stream *at);
-int rfn_pass_leaves(struct rfn_match *match, uint32_t stream,
-                    const struct rfn_event_order_stream *at, const struct rfn_wait *at_window);
 int rfn_pass_late(struct rfn_match *match, struct rfn_receive *receive);
 /* Most calls of loops have not waited, and there is not more to them. 1: it was such a call, and
  * has left; 0: it is as it was. RFN_E_NOMEM. */
