@@ -298,7 +298,7 @@ def test_without_times(bench, flavour):
 
 
 def test_unknown_wish(bench):
-    run, _ = bench.record("mpich", 1, [bench.program("ring", "mpich"), "0", "1"],
+    run, _ = bench.record("mpich", 3, [bench.program("ring", "mpich"), "1", "0"],
                           env={"REFRAIN_CLOCK_SYNC": "sometimes", "REFRAIN_WRITE": "on"})
     for told in ("REFRAIN_CLOCK_SYNC is one of auto, always, never, not 'sometimes'; auto is taken",
                  "REFRAIN_WRITE is one of no, yes, not 'on'; it is ignored"):

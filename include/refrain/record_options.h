@@ -53,8 +53,9 @@
       "Replace an archive of that name (default: add a number to the name)")                       \
     X(TIME, "time", 0, "REFRAIN_TIME", WORD, COMMON, "WHAT", "auto,full,reduced,none", "auto",     \
       "full: the times of every event; reduced: the times of iterations that went alike are "      \
-      "kept once; auto (default): full as long as they are short, 1 MiB of a thread and 64 "       \
-      "MiB of all ranks, else reduced; none: no times, only what was called")                      \
+      "kept once; auto (default): full as long as they are short (1 MiB of a thread and 64 "       \
+      "MiB of all ranks) and no option says how to reduce them, else reduced; none: no "           \
+      "times, only what was called")                                                               \
     X(RESOLUTION, "resolution", 0, "REFRAIN_RESOLUTION", CHECKED, COMMON, "TIME",                  \
       "a time from 1ns to 1s, as in 50ns or 1us", "1ns",                                           \
       "Coarsest step of the times, as in 50ns or 1us (default 1ns): a coarser one makes a "        \

@@ -29,17 +29,16 @@ void rfn_call_hashes_release(struct rfn_call_hashes *letters)
 static uint64_t frames_key(const struct rfn_archive *archive, uint32_t number, bool cancels)
 {
     const struct rfn_dictionary *dictionary = &archive->dictionary;
-    const uint32_t *modules = dictionary->location_modules;
     const struct rfn_path path = dictionary->paths[number];
     uint64_t hash = 1;
     for (uint32_t i = 0; i < path.n_frames; i++) {
         uint32_t frame = path.frames[i], before = i ? path.frames[i - 1] : frame;
-        uint64_t offset = dictionary->locations[frame].offset;
-        if (cancels && frame == before + 1 && offset == dictionary->locations[before].offset &&
-            modules[frame] == modules[before])
+        const struct rfn_dictionary_location *at = &dictionary->locations[frame],
+                                             *inner = &dictionary->locations[before];
+        if (cancels && frame == before + 1 && at->is.offset == inner->is.offset &&
+            at->module == inner->module)
             continue;
-        const uint64_t words[] = {cancels ? 0 : hash, offset,
-                                  dictionary->modules[modules[frame]].key};
+        const uint64_t words[] = {cancels ? 0 : hash, at->is.offset, at->module->key};
         hash = (cancels ? hash : 0) ^ rfn_hash_bytes(words, sizeof words);
     }
     return hash;

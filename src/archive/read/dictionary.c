@@ -78,9 +78,11 @@ static const char *read_module(struct context *context, uint32_t number)
 static const char *read_location(struct context *context, uint32_t number)
 {
     struct rfn_dictionary *to = context->to;
-    struct rfn_location *location = &to->locations[number];
-    to->location_modules[number] = rfn_reader_index(&context->reader, to->n_modules);
-    location->module = to->modules[to->location_modules[number]].path;
+    struct rfn_location *location = &to->locations[number].is;
+    const struct rfn_dictionary_module *module =
+        &to->modules[rfn_reader_index(&context->reader, to->n_modules)];
+    to->locations[number].module = module;
+    location->module = module->path;
     location->offset = rfn_reader_varint(&context->reader);
     location->function = known_or_null(read_name(context));
     location->file = known_or_null(read_name(context));
@@ -304,10 +306,7 @@ static const char *read_table(struct context *context, const struct table *table
     void *elements = rfn_arena_zeroed(&context->to->arena, n, table->size);
     memcpy((uint8_t *)to + table->n, &n, sizeof n);
     memcpy((uint8_t *)to + table->at, &elements, sizeof elements);
-    if (table->read == read_location)
-        to->location_modules = rfn_arena_zeroed(&context->to->arena, n,
-                                                sizeof *to->location_modules);
-    if (!elements || (table->read == read_location && !to->location_modules))
+    if (!elements)
         return rfn_out_of_memory;
     for (uint32_t i = 0; i < n && !fault && !context->reader.failed; i++)
         fault = table->read(context, i);

@@ -45,8 +45,10 @@ struct rfn_dictionary {
         const char *path;
         uint64_t key; /* of the build-id, or of the path where there is none */
     } * modules;
-    struct rfn_location *locations;
-    uint32_t *location_modules; /* their numbers */
+    struct rfn_dictionary_location {
+        struct rfn_location is;
+        const struct rfn_dictionary_module *module;
+    } * locations;
     struct rfn_path *paths;
     struct rfn_function_info *functions;
     struct rfn_call *calls; /* by function */

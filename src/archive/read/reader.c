@@ -506,7 +506,7 @@ uint32_t rfn_archive_locations(const struct rfn_archive *archive)
 
 struct rfn_location rfn_archive_location(const struct rfn_archive *archive, uint32_t location)
 {
-    return archive->dictionary.locations[location];
+    return archive->dictionary.locations[location].is;
 }
 
 uint32_t rfn_archive_functions(const struct rfn_archive *archive)

@@ -4,7 +4,6 @@
 #include "record/core/recorder.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -25,7 +24,7 @@ static long first_number(const char *const *names, long otherwise)
     return otherwise;
 }
 
-static bool is_launchers_first(void)
+bool rec_is_launchers_first(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                         "SLURM_PROCID", NULL};
@@ -42,7 +41,7 @@ static long launchers_size(void)
 
 void rec_launch_check_gaps(int ranks)
 {
-    if (ranks == 1 && launchers_size() > 1 && is_launchers_first())
+    if (ranks == 1 && launchers_size() > 1 && rec_is_launchers_first())
         rec_message("the launcher started %ld processes, but each is alone with its MPI and has an "
                     "archive of its own: the launcher belongs to another MPI than the program",
                     launchers_size());
@@ -71,7 +70,7 @@ void rec_launch_check_unused(void)
 {
     const char *started = getenv("REFRAIN_PID");
     struct rusage children;
-    if (!started || strtol(started, NULL, 10) != getpid() || !is_launchers_first())
+    if (!started || strtol(started, NULL, 10) != getpid() || !rec_is_launchers_first())
         return;
     if (mpi_was_initialized())
         rec_message(
@@ -82,6 +81,11 @@ void rec_launch_check_unused(void)
 }
 
 #else
+
+bool rec_is_launchers_first(void)
+{
+    return true;
+}
 
 void rec_launch_check_gaps(int ranks)
 {

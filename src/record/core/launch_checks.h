@@ -7,6 +7,11 @@
 #ifndef RFN_RECORD_CORE_LAUNCH_CHECKS_H
 #define RFN_RECORD_CORE_LAUNCH_CHECKS_H
 
+#include <stdbool.h>
+
+/* Whether this is rank 0, as the launcher counts; where it does not tell, each process is. */
+bool rec_is_launchers_first(void);
+
 /* After an archive of so many ranks was written, on rank 0: what is not in it. */
 void rec_launch_check_gaps(int ranks);
 

@@ -1,6 +1,7 @@
 #include "record/core/options.h"
 
 #include "archive/write/forced_parameters.h"
+#include "record/core/launch_checks.h"
 #include "record/core/message.h"
 #include "refrain/recording.h"
 
@@ -31,8 +32,9 @@ static char *checked(enum rfn_record_option option)
                             strncmp(row->values, set, strlen(set)) != 0;
         return is_off ? NULL : strdup(set);
     }
-    rec_message("%s; %s is %s", diag.text, row->preset ? row->preset : "it",
-                row->preset ? "taken" : "ignored");
+    if (rec_is_launchers_first())
+        rec_message("%s; %s is %s", diag.text, row->preset ? row->preset : "it",
+                    row->preset ? "taken" : "ignored");
     return NULL;
 }
 
@@ -103,9 +105,18 @@ static char *own_across(void)
         return NULL;
     if (rfn_across_text(*set, rec_options_text(RFN_RECORD_SIMILARITY), text, &diag) == 0)
         return text[0] ? strdup(text) : NULL;
-    rec_message("REFRAIN_ACROSS: %s; it is ignored", diag.text);
+    if (rec_is_launchers_first())
+        rec_message("REFRAIN_ACROSS: %s; it is ignored", diag.text);
     free(*set);
     return *set = NULL;
+}
+
+/* How times are to be reduced is only said by who wants them reduced. */
+static bool says_how_to_reduce(void)
+{
+    char *const *texts = rec_options.texts;
+    return texts[RFN_RECORD_SIMILARITY] || texts[RFN_RECORD_SEGMENT_MIN_CALLS] ||
+           texts[RFN_RECORD_SEGMENT_STARTS] || texts[RFN_RECORD_ACROSS];
 }
 
 static enum rec_clock_sync own_clock_sync(void)
@@ -141,8 +152,8 @@ void rec_options_read(void)
     own->memory_bytes = own_memory();
     own->force = texts[RFN_RECORD_FORCE];
     own->times = !is(RFN_RECORD_TIME, "none");
-    own->keep_short = is(RFN_RECORD_TIME, "auto");
-    own->segments = own->keep_short || is(RFN_RECORD_TIME, "reduced");
+    own->segments = is(RFN_RECORD_TIME, "auto") || is(RFN_RECORD_TIME, "reduced");
+    own->keep_short = is(RFN_RECORD_TIME, "auto") && !says_how_to_reduce();
     own->exact_starts = is(RFN_RECORD_SEGMENT_STARTS, "exact");
     own->across = own_across();
     own->segment_min_calls = (uint32_t)atoi(rec_options_text(RFN_RECORD_SEGMENT_MIN_CALLS));

@@ -116,10 +116,10 @@ struct rfn_fold {
 
     struct loop *loops;
     size_t n_loops, loops_capacity;
-    struct rfn_map loop_of; /* hash of body -> loop */
     struct {
         struct rfn_arena arena;
-        size_t n; /* nodes */
+        size_t n;            /* nodes */
+        struct rfn_map loop; /* by hash */
     } bodies;
     struct {
         struct node_info **at; /* by node */
@@ -321,7 +321,7 @@ static int intern_top(struct rfn_fold *fold, uint32_t length, rfn_node *node)
     const rfn_node *body = fold->nodes + fold->n - length;
     uint64_t hash = stretch_hash(fold, fold->n - length, fold->n);
     uint64_t key = hash, *found;
-    for (; (found = rfn_map_get(&fold->loop_of, key)); key++) {
+    for (; (found = rfn_map_get(&fold->bodies.loop, key)); key++) {
         const struct loop *loop = &fold->loops[*found];
         if (loop->length == length && same_nodes(loop->body, body, length)) {
             *node = rfn_node_loop((uint32_t)*found);
@@ -329,7 +329,7 @@ static int intern_top(struct rfn_fold *fold, uint32_t length, rfn_node *node)
         }
     }
     *node = rfn_node_loop((uint32_t)fold->n_loops);
-    RFN_TRY(rfn_map_put(&fold->loop_of, key, fold->n_loops));
+    RFN_TRY(rfn_map_put(&fold->bodies.loop, key, fold->n_loops));
     return make_loop(fold, body, length, hash);
 }
 
@@ -824,7 +824,7 @@ void rfn_fold_free(struct rfn_fold *fold)
     for (size_t i = 0; i < fold->pages.n; i++)
         free(fold->pages.at[i]);
     rfn_column_release(&fold->frozen);
-    rfn_map_release(&fold->loop_of);
+    rfn_map_release(&fold->bodies.loop);
     rfn_arena_release(&fold->bodies.arena);
     free(fold->pages.at);
     free(fold->loops);
@@ -880,7 +880,7 @@ void rfn_fold_stats(const struct rfn_fold *fold, struct rfn_fold_stats *stats)
     };
     stats->bytes = sizeof *fold + fold->capacity * per_position +
                    fold->alive.capacity * sizeof *fold->alive.at +
-                   fold->loops_capacity * sizeof *fold->loops + rfn_map_bytes(&fold->loop_of) +
+                   fold->loops_capacity * sizeof *fold->loops + rfn_map_bytes(&fold->bodies.loop) +
                    (fold->bodies.n + fold->n_loops) * sizeof(rfn_node) +
                    fold->pages.capacity * sizeof *fold->pages.at +
                    fold->pages.used * PAGE * sizeof **fold->pages.at;
