@@ -78,7 +78,8 @@ static const struct rfn_param_info params[] = {
     {"buf", RFN_KIND_BUFFER, 0},  {"count", RFN_KIND_COUNT, 0}, {"datatype", RFN_KIND_TYPE, 0},
     {"source", RFN_KIND_RANK, 0}, {"tag", RFN_KIND_TAG, 0},     {"comm", RFN_KIND_COMM, 0},
 };
-static const struct rfn_function functions[] = {{"MPI_Irecv", RFN_CLASS_RECV, 0, 6, 0, params}};
+static const struct rfn_function_info functions[] = {
+    {"MPI_Irecv", RFN_CLASS_RECV, 0, 6, 0, params}};
 
 static double stream_ns(bool times)
 {

@@ -16,14 +16,6 @@
 
 #include <stdint.h>
 
-struct rfn_function {
-    const char *name; /* "MPI_Send" */
-    uint8_t class_;   /* enum rfn_class */
-    uint8_t flags;    /* enum rfn_function_flag */
-    uint8_t n_in, n_out;
-    const struct rfn_param_info *params; /* inputs as arguments are ordered, then outcomes */
-};
-
 /* Whether words of this kind depend on the rank in regular programs: they are kept beside the
  * structure that ranks compare. */
 static inline int rfn_kind_depends_on_rank(uint8_t kind)

@@ -175,29 +175,30 @@ static int add_meta(struct reducer *reducer)
 {
     char similar[RFN_CRITERION_TEXT], across[RFN_CRITERION_TEXT] = "", forced[RFN_FORCED_TEXT];
     const struct rfn_trace_profile *profile = reducer->profile;
-    const struct rfn_run *run = rfn_archive_run(reducer->archive);
-    struct rfn_pack_meta meta = rfn_rewrite_meta_of(run);
+    const struct rfn_run *was = rfn_archive_run(reducer->archive);
+    struct rfn_run run = *was;
     unsigned roles = 0;
-    meta.cluster_again = run->clustered && !reducer->archive->first_set;
+    run.clustered = was->clustered && !reducer->archive->first_set;
     if (profile) {
         const struct rfn_trace_profile_stats stats = rfn_trace_profile_stats(profile);
         rfn_criterion_text(&profile->criterion, similar);
         if (profile->across.method)
             rfn_criterion_text(&profile->across, across);
-        meta.similar = similar;
-        meta.across = across;
-        meta.reduction = rfn_trace_profile_counts(&stats);
-        meta.reduction.full_bytes = run->file_bytes;
-        meta.reduction.min_calls = profile->options.min_calls;
-        meta.reduction.exact_starts = profile->options.exact_starts;
+        run.reduced = true;
+        run.similar = similar;
+        run.across = across;
+        run.reduction = rfn_trace_profile_counts(&stats);
+        run.reduction.full_bytes = was->file_bytes;
+        run.reduction.min_calls = profile->options.min_calls;
+        run.reduction.exact_starts = profile->options.exact_starts;
     }
     /* What the archive says is merged already stays so. */
-    if (run->forced && rfn_forced_roles_parse(run->forced, &roles, NULL) < 0)
+    if (was->forced && rfn_forced_roles_parse(was->forced, &roles, NULL) < 0)
         roles = 0;
     rfn_forced_roles_text(roles | merged_roles(reducer), forced);
     if (merged_roles(reducer))
-        meta.forced = forced;
-    return packed(reducer, rfn_rewrite_add_meta(&reducer->rewrite, &meta));
+        run.forced = forced;
+    return packed(reducer, rfn_rewrite_add_meta(&reducer->rewrite, &run));
 }
 
 /* Groups and value sets have other numbers where they are clustered, and time sets where times are

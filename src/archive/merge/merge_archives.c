@@ -254,17 +254,15 @@ static struct rfn_run_reduction sum_reductions(const struct rfn_archive_merge *j
  */
 int rfn_archive_merge_add_meta(struct rfn_archive_merge *joining, struct rfn_rewrite *rewrite)
 {
-    struct rfn_pack_meta meta = rfn_rewrite_meta_of(rfn_archive_run(joining->inputs->archive));
-    double seconds = 0;
+    struct rfn_run run = *rfn_archive_run(joining->inputs->archive);
     for (size_t i = 0; i < joining->n_inputs; i++) {
         double its = rfn_archive_run(joining->inputs[i].archive)->merge_seconds;
-        seconds = its > seconds ? its : seconds;
+        run.merge_seconds = its > run.merge_seconds ? its : run.merge_seconds;
     }
-    meta.merge_ns = (uint64_t)(seconds * 1e9 + 0.5);
-    meta.reduction = sum_reductions(joining);
-    meta.merging = (struct rfn_run_merging){0};
-    meta.cluster_again = joining->cluster && !joining->together.smaller;
-    return rfn_rewrite_add_meta(rewrite, &meta);
+    run.reduction = sum_reductions(joining);
+    run.merging = (struct rfn_run_merging){0};
+    run.clustered = joining->cluster && !joining->together.smaller;
+    return rfn_rewrite_add_meta(rewrite, &run);
 }
 
 /* ---- the file ---- */

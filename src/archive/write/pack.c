@@ -162,7 +162,7 @@ static void take_head(const struct rfn_stream *stream, const struct rfn_pack_ref
     take(head, rfn_stream_symbols(stream), false);
     for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
         const struct rfn_symbol *symbol = rfn_stream_symbol(stream, i);
-        const struct rfn_function *function = rfn_stream_schema(stream, symbol->function);
+        const struct rfn_function_info *function = rfn_stream_schema(stream, symbol->function);
         take(head, (uint64_t)symbol->site << 1 | symbol->failed_poll, false);
         take(head, symbol->error, false);
         take(head, symbol->moved, false);
@@ -317,7 +317,7 @@ int rfn_pack_values(const struct rfn_stream *stream, struct rfn_rope *out)
 
 /* ---- places ---- */
 
-static bool in_places(const struct rfn_symbol *symbol, const struct rfn_function *function,
+static bool in_places(const struct rfn_symbol *symbol, const struct rfn_function_info *function,
                       unsigned i)
 {
     return rfn_kind_depends_on_rank(function->params[i].kind) && !(symbol->moved >> i & 1);
@@ -328,7 +328,7 @@ size_t rfn_pack_places_count(const struct rfn_stream *stream, const struct rfn_p
     size_t n = refs->n_comms;
     for (uint32_t s = 0; s < rfn_stream_symbols(stream); s++) {
         const struct rfn_symbol *symbol = rfn_stream_symbol(stream, s);
-        const struct rfn_function *function = rfn_stream_schema(stream, symbol->function);
+        const struct rfn_function_info *function = rfn_stream_schema(stream, symbol->function);
         for (unsigned i = 0; i < function->n_in; i++)
             n += in_places(symbol, function, i);
     }
@@ -341,7 +341,7 @@ int rfn_pack_places(const struct rfn_stream *stream, const struct rfn_pack_refs 
     struct rfn_rank_runs *slot = table->slots;
     for (uint32_t s = 0; s < rfn_stream_symbols(stream); s++) {
         const struct rfn_symbol *symbol = rfn_stream_symbol(stream, s);
-        const struct rfn_function *function = rfn_stream_schema(stream, symbol->function);
+        const struct rfn_function_info *function = rfn_stream_schema(stream, symbol->function);
         int64_t own = refs->world_rank; /* in the communicator of the call */
         unsigned i = function->n_in;
         while (i > 0 && function->params[i - 1].kind != RFN_KIND_COMM)
@@ -473,11 +473,16 @@ int rfn_pack_clocks(uint64_t reference, const struct rfn_pack_host_clock *hosts,
 
 /* ---- meta ---- */
 
-static void pack_reduction(const struct rfn_pack_meta *meta, struct rfn_buf *out)
+static void pack_text(struct rfn_buf *out, const char *text)
 {
-    const struct rfn_run_reduction *reduction = &meta->reduction;
-    rfn_buf_string(out, meta->similar);
-    rfn_buf_string(out, meta->across ? meta->across : "");
+    rfn_buf_string(out, text ? text : "");
+}
+
+static void pack_reduction(const struct rfn_run *run, struct rfn_buf *out)
+{
+    const struct rfn_run_reduction *reduction = &run->reduction;
+    pack_text(out, run->similar);
+    pack_text(out, run->across);
     rfn_buf_varint(out, reduction->exact_starts | reduction->long_streams << 1);
     rfn_buf_varint(out, reduction->min_calls);
     rfn_buf_varint(out, reduction->executions);
@@ -510,39 +515,38 @@ static void pack_meetings(const struct rfn_run_meetings *before, struct rfn_buf 
     rfn_buf_varint(out, before->messages);
 }
 
-int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out)
+int rfn_pack_meta(const struct rfn_run *run, struct rfn_buf *out)
 {
-    rfn_buf_string(out, meta->recorder);
-    rfn_buf_string(out, meta->program);
-    rfn_buf_string(out, meta->command);
-    rfn_buf_string(out, meta->mpi);
-    rfn_buf_string(out, meta->flavour);
-    rfn_buf_u64(out, meta->start_realtime_ns);
-    rfn_buf_varint(out, meta->ranks);
-    rfn_buf_varint(out, (uint64_t)meta->times | (uint64_t)meta->all_polls << 1 |
-                            (uint64_t)(meta->volume != NULL) << 2 | (uint64_t)meta->start_off << 3 |
-                            (uint64_t)(meta->similar != NULL) << 4 |
-                            (uint64_t)(meta->path_ends.inner > 0) << 5 |
-                            (uint64_t)(meta->merging.messages > 0) << 6 |
-                            (uint64_t)(meta->forced != NULL) << 7 |
-                            (uint64_t)(meta->merging.before.meetings > 0) << 8 |
-                            (uint64_t)meta->cluster_again << 10);
-    rfn_buf_varint(out, meta->merge_ns);
-    if (meta->volume) {
-        rfn_buf_string(out, meta->volume);
-        rfn_buf_string(out, meta->volume_unit);
+    pack_text(out, run->recorder);
+    pack_text(out, run->program);
+    pack_text(out, run->command);
+    pack_text(out, run->mpi);
+    pack_text(out, run->flavour);
+    rfn_buf_u64(out, (uint64_t)run->start_realtime_ns);
+    rfn_buf_varint(out, run->ranks);
+    rfn_buf_varint(
+        out, (uint64_t)run->times | (uint64_t)run->all_polls << 1 |
+                 (uint64_t)(run->volume != NULL) << 2 | (uint64_t)run->start_off << 3 |
+                 (uint64_t)run->reduced << 4 | (uint64_t)(run->path_ends.inner > 0) << 5 |
+                 (uint64_t)(run->merging.messages > 0) << 6 | (uint64_t)(run->forced != NULL) << 7 |
+                 (uint64_t)(run->merging.before.meetings > 0) << 8 |
+                 (uint64_t)run->clustered << 10);
+    rfn_buf_varint(out, (uint64_t)(run->merge_seconds * 1e9 + 0.5));
+    if (run->volume) {
+        rfn_buf_string(out, run->volume);
+        pack_text(out, run->volume_unit);
     }
-    if (meta->similar)
-        pack_reduction(meta, out);
-    if (meta->path_ends.inner) {
-        rfn_buf_varint(out, meta->path_ends.outer);
-        rfn_buf_varint(out, meta->path_ends.inner);
+    if (run->reduced)
+        pack_reduction(run, out);
+    if (run->path_ends.inner) {
+        rfn_buf_varint(out, run->path_ends.outer);
+        rfn_buf_varint(out, run->path_ends.inner);
     }
-    if (meta->merging.messages)
-        pack_merging(&meta->merging, out);
-    if (meta->forced)
-        rfn_buf_string(out, meta->forced);
-    if (meta->merging.before.meetings)
-        pack_meetings(&meta->merging.before, out);
+    if (run->merging.messages)
+        pack_merging(&run->merging, out);
+    if (run->forced)
+        rfn_buf_string(out, run->forced);
+    if (run->merging.before.meetings)
+        pack_meetings(&run->merging.before, out);
     return rfn_buf_status(out);
 }

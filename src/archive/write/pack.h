@@ -101,22 +101,9 @@ struct rfn_pack_host_clock {
 int rfn_pack_clocks(uint64_t reference, const struct rfn_pack_host_clock *hosts, size_t n,
                     struct rfn_buf *out);
 
-struct rfn_pack_meta {
-    const char *recorder, *program, *command, *mpi, *flavour;
-    uint64_t start_realtime_ns;
-    uint32_t ranks;
-    bool times, all_polls, start_off;
-    struct rfn_path_ends path_ends;
-    uint64_t merge_ns;
-    const char *volume, *volume_unit; /* NULL: none */
-    const char *similar, *across;     /* as in struct rfn_run; similar NULL: not reduced */
-    struct rfn_run_reduction reduction;
-    struct rfn_run_merging merging; /* messages 0: nothing is said of it */
-    const char *forced;             /* as in struct rfn_run */
-    bool cluster_again;             /* there are no CLUSTERS, but are to be with more ranks */
-};
-
-int rfn_pack_meta(const struct rfn_pack_meta *meta, struct rfn_buf *out);
+/* Payload of META: all of the run but streams, resolution_ns and file_bytes, which other chunks
+ * say; clustered: it is to be clustered again, as there are no CLUSTERS. */
+int rfn_pack_meta(const struct rfn_run *run, struct rfn_buf *out);
 
 /* The contents of definitions, as they are contributed to a merge (rfn_merge_define):
  *   MODULE    string path, blob build-id         (hash: of the build-id, or of all without one)
@@ -140,7 +127,7 @@ struct rfn_source_finder {
 };
 int rfn_pack_known_definitions(const struct rfn_merge *merge,
                                const struct rfn_source_finder *finder, struct rfn_buf *out);
-void rfn_pack_function(const struct rfn_function *function, struct rfn_buf *out);
+void rfn_pack_function(const struct rfn_function_info *function, struct rfn_buf *out);
 
 /* STREAMS: the table of rfn_tables with these slots, then the payload. */
 enum rfn_stream_slot {

@@ -276,7 +276,7 @@ int rfn_pack_known_definitions(const struct rfn_merge *merge,
     return pack_definitions(&(struct definitions){.merge = merge, .finder = finder}, out);
 }
 
-void rfn_pack_function(const struct rfn_function *function, struct rfn_buf *out)
+void rfn_pack_function(const struct rfn_function_info *function, struct rfn_buf *out)
 {
     rfn_buf_string(out, function->name);
     rfn_buf_u8(out, function->class_);

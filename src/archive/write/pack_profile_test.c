@@ -152,7 +152,7 @@ static void test_payload(void **state)
     }
 }
 
-static const struct rfn_pack_meta plain_meta = {
+static const struct rfn_run plain_meta = {
     .recorder = "r", .program = "p", .command = "c", .mpi = "m", .flavour = "f", .ranks = 4};
 /* Five texts of one letter, the start, the ranks stand before the flags. */
 enum { META_FLAGS = 5 * 2 + 8 + 1 };
@@ -161,10 +161,11 @@ enum { META_FLAGS = 5 * 2 + 8 + 1 };
 static void test_meta(void **state)
 {
     (void)state;
-    struct rfn_pack_meta meta = plain_meta;
+    struct rfn_run meta = plain_meta;
     meta.times = true;
     struct rfn_buf full = RFN_BUF_INIT, reduced = RFN_BUF_INIT;
     assert_int_equal(rfn_pack_meta(&meta, &full), 0);
+    meta.reduced = true;
     meta.similar = "avgWave:0.2";
     meta.reduction = (struct rfn_run_reduction){.executions = 1,
                                                 .kinds = 2,
@@ -193,7 +194,7 @@ static void test_meta(void **state)
 static void test_meta_of_path_ends(void **state)
 {
     (void)state;
-    struct rfn_pack_meta meta = plain_meta;
+    struct rfn_run meta = plain_meta;
     meta.path_ends = (struct rfn_path_ends){.outer = 3, .inner = 2};
     struct rfn_buf out = RFN_BUF_INIT;
     assert_int_equal(rfn_pack_meta(&meta, &out), 0);
@@ -207,7 +208,7 @@ static void test_meta_of_path_ends(void **state)
 static void test_meta_of_merged_parameters(void **state)
 {
     (void)state;
-    struct rfn_pack_meta meta = plain_meta;
+    struct rfn_run meta = plain_meta;
     meta.forced = "peer,tag";
     struct rfn_buf out = RFN_BUF_INIT;
     assert_int_equal(rfn_pack_meta(&meta, &out), 0);

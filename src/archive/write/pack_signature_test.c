@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-static const struct rfn_function functions[] = {{"MPI_Barrier", RFN_CLASS_BARRIER, 0, 0, 0, NULL}};
+static const struct rfn_function_info functions[] = {
+    {"MPI_Barrier", RFN_CLASS_BARRIER, 0, 0, 0, NULL}};
 
 static uint64_t letter(const void *context, uint32_t site)
 {

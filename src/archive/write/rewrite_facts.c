@@ -2,39 +2,10 @@
 
 /* ---- META ---- */
 
-static const char *known(const char *text)
-{
-    return text ? text : "";
-}
-
-struct rfn_pack_meta rfn_rewrite_meta_of(const struct rfn_run *run)
-{
-    return (struct rfn_pack_meta){.recorder = known(run->recorder),
-                                  .program = known(run->program),
-                                  .command = known(run->command),
-                                  .mpi = known(run->mpi),
-                                  .flavour = known(run->flavour),
-                                  .start_realtime_ns = (uint64_t)run->start_realtime_ns,
-                                  .ranks = run->ranks,
-                                  .times = run->times,
-                                  .all_polls = run->all_polls,
-                                  .start_off = run->start_off,
-                                  .path_ends = run->path_ends,
-                                  .merge_ns = (uint64_t)(run->merge_seconds * 1e9 + 0.5),
-                                  .volume = run->volume,
-                                  .volume_unit = known(run->volume_unit),
-                                  .similar = run->reduced ? known(run->similar) : NULL,
-                                  .across = run->across,
-                                  .reduction = run->reduction,
-                                  .merging = run->merging,
-                                  .forced = run->forced,
-                                  .cluster_again = run->clustered};
-}
-
-int rfn_rewrite_add_meta(struct rfn_rewrite *rewrite, const struct rfn_pack_meta *meta)
+int rfn_rewrite_add_meta(struct rfn_rewrite *rewrite, const struct rfn_run *run)
 {
     struct rfn_rope payload = RFN_ROPE_INIT;
-    int error = rfn_pack_meta(meta, &payload.bytes);
+    int error = rfn_pack_meta(run, &payload.bytes);
     if (!error)
         error = rfn_rewrite_add(rewrite, RFN_CHUNK_META, 0, &payload);
     rfn_rope_release(&payload);

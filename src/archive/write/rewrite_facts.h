@@ -7,10 +7,8 @@
 #include "archive/write/pack.h"
 #include "archive/write/rewrite.h"
 
-/* What META says of a run; texts are borrowed from it. A clustered run is to be clustered again. */
-struct rfn_pack_meta rfn_rewrite_meta_of(const struct rfn_run *run);
-/* RFN_E_NOMEM, RFN_E_IO (the temporary file). */
-int rfn_rewrite_add_meta(struct rfn_rewrite *rewrite, const struct rfn_pack_meta *meta);
+/* META says this of the run (pack.h). RFN_E_NOMEM, RFN_E_IO (the temporary file). */
+int rfn_rewrite_add_meta(struct rfn_rewrite *rewrite, const struct rfn_run *run);
 
 /* Adds STREAMS of n streams, of which `word` knows the words. Errors as above. */
 int rfn_rewrite_add_streams(struct rfn_rewrite *rewrite, uint32_t n,

@@ -38,7 +38,7 @@ struct rfn_writer {
     const char *path;
     bool force;
     struct rfn_run run; /* its texts are not there any more */
-    struct rfn_function functions[RFN_WRITER_FUNCTIONS_MAX];
+    struct rfn_function_info functions[RFN_WRITER_FUNCTIONS_MAX];
     struct rfn_merge merge;
     struct numbers places; /* hashes of locations */
     struct rfn_location *locations;
@@ -76,12 +76,11 @@ int rfn_writer_new(const char *path, bool force, const struct rfn_run *run,
     new->run.reduced = false;
     rfn_merge_init(&new->merge);
     new->path = copy(new, path);
-    const struct rfn_pack_meta meta = rfn_rewrite_meta_of(&new->run);
     int error = rfn_rewrite_init(&new->rewrite, NULL);
     if (!error)
         error = new->path ? rfn_rewrite_check(&new->rewrite, path, force, diag) : RFN_E_NOMEM;
     if (!error)
-        error = rfn_rewrite_add_meta(&new->rewrite, &meta);
+        error = rfn_rewrite_add_meta(&new->rewrite, &new->run);
     if (error < 0)
         rfn_writer_cancel(new);
     else
@@ -133,8 +132,8 @@ int64_t rfn_writer_function(struct rfn_writer *writer, const struct rfn_function
     for (size_t i = 0; i < n; i++)
         params[i] = (struct rfn_param_info){text_of(function->params[i].name),
                                             function->params[i].kind, function->params[i].flags};
-    struct rfn_function as = {text_of(function->name), function->class_, function->flags,
-                              function->n_in,          function->n_out,  params};
+    struct rfn_function_info as = {text_of(function->name), function->class_, function->flags,
+                                   function->n_in,          function->n_out,  params};
     rfn_pack_function(&as, &content);
     int64_t number = define(writer, RFN_DEFINITION_FUNCTION, 0, &content);
     /* Streams do not look at names. */
@@ -401,7 +400,7 @@ int rfn_writer_event(struct rfn_writer *writer, uint32_t number, const struct rf
          (record->failed_poll &&
           (record->inside_ns < 0 || record->inside_ns > record->exit_ns - record->enter_ns))))
         return out_of_range(stream, "an event ends before it begins, or had more time inside");
-    const struct rfn_function *function = &writer->functions[record->function];
+    const struct rfn_function_info *function = &writer->functions[record->function];
     for (unsigned i = 0; i < (unsigned)function->n_in + function->n_out; i++) {
         words[i] = i < function->n_in ? record->in[i] : record->out[i - function->n_in];
         const uint8_t kind = function->params[i].kind;

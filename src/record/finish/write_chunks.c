@@ -37,30 +37,31 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
     const struct rfn_criterion criterion = rec_options_criterion();
     rfn_criterion_text(&criterion, similar);
     rfn_forced_roles_text(finish->clustered.merged, forced);
-    const struct rfn_pack_meta meta = {
+    const struct rfn_run run = {
         .recorder = "refrain " RFN_VERSION,
-        .program = rec_options.program ? rec_options.program : "",
-        .command = rec_options.command ? rec_options.command : "",
+        .program = rec_options.program,
+        .command = rec_options.command,
         .mpi = version,
         .flavour = RFN_FLAVOUR_NAME,
-        .start_realtime_ns = (uint64_t)rec_start().realtime_ns,
+        .start_realtime_ns = (int64_t)rec_start().realtime_ns,
         .ranks = (uint32_t)rec_job_size(),
         .times = rec_options.times,
         .all_polls = rec_options.all_polls,
         .start_off = rec_options.start_off,
         .path_ends = rec_options.path_ends,
-        .merge_ns = merge_ns,
+        .merge_seconds = (double)merge_ns * 1e-9,
         .volume = rec_options.volume,
         .volume_unit = rec_options.volume ? rfn_volume_unit(rec_options.volume) : NULL,
-        .similar = reduced ? similar : NULL,
+        .reduced = reduced,
+        .similar = similar,
         .across = compared ? rec_options.across : NULL,
         .reduction = finish->reduced.counts,
         .merging = finish->merging,
         .forced = forced[0] ? forced : NULL,
-        .cluster_again = finish->alone && rec_options.cluster,
+        .clustered = finish->alone && rec_options.cluster,
     };
     struct rfn_buf payload = RFN_BUF_INIT;
-    int error = rfn_pack_meta(&meta, &payload);
+    int error = rfn_pack_meta(&run, &payload);
     return chunk(output, RFN_CHUNK_META, 0, &payload, error);
 }
 

@@ -244,7 +244,7 @@ static enum rule rule_of(const char *function)
  * bytes, as the numbers of lists differ between processes. */
 static uint64_t hash_tags(struct rec_call *call)
 {
-    const struct rfn_function *function = &rec_functions[call->function];
+    const struct rfn_function_info *function = &rec_functions[call->function];
     uint64_t hash = 0;
     for (uint32_t i = 0; i < function->n_in && i < call->n_in; i++) {
         uint64_t word = (uint64_t)call->in[i];

@@ -357,7 +357,7 @@ void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, i
 }
 void rec_leave(struct rec_call *c)
 {
-    const struct rfn_function *f = &rec_functions[c->function];
+    const struct rfn_function_info *f = &rec_functions[c->function];
     bool good = c->n_in == f->n_in && c->n_out == f->n_out;
     for (unsigned i = 0; good && i < f->n_in; i++)
         good = fits(c->in[i], f->params[i].kind, !scene.significant);

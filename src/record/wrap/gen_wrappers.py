@@ -778,7 +778,7 @@ def functions_h(bound):
             '#include "event/kind.h"\n\nenum rec_fn {\n%s'
             "    REC_FN_COUNT, /* of MPI's functions; what follows is Refrain's own */\n%s};\n\n"
             "/* The schemas, by enum rec_fn. */\n"
-            "extern const struct rfn_function rec_functions[];\n\n#endif\n" %
+            "extern const struct rfn_function_info rec_functions[];\n\n#endif\n" %
             (NOTE, names, own))
 
 
@@ -813,7 +813,7 @@ def functions_c(bound):
     return ('%s#include "record/functions.gen.h"\n\n#include <stddef.h>\n\n'
             '_Static_assert(RFN_PARAMS_MAX == %d, "gen_wrappers.py knows another limit");\n\n'
             "static const struct rfn_param_info params[] = {\n%s};\n\n"
-            "const struct rfn_function rec_functions[] = {\n%s};\n" %
+            "const struct rfn_function_info rec_functions[] = {\n%s};\n" %
             (NOTE, PARAMS_MAX, "".join(parameters), "".join(rows)))
 
 

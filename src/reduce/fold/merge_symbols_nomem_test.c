@@ -11,7 +11,7 @@
 
 #include "support/fail_each.h"
 
-static const struct rfn_function functions[] = {{.name = "two", .n_in = 2, .n_out = 1}};
+static const struct rfn_function_info functions[] = {{.name = "two", .n_in = 2, .n_out = 1}};
 
 static int no_look(void *context)
 {

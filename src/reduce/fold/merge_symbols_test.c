@@ -9,7 +9,7 @@
 
 #include "support/expect_column.h"
 
-static const struct rfn_function functions[] = {{.name = "two", .n_in = 2, .n_out = 1}};
+static const struct rfn_function_info functions[] = {{.name = "two", .n_in = 2, .n_out = 1}};
 
 static uint32_t add(struct rfn_symbol_table *table, uint32_t site, int64_t a, int64_t b)
 {

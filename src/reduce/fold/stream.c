@@ -54,7 +54,7 @@ struct rfn_stream {
         uint64_t epochs;
     } times;
     /* What every event looks at, beside the backlog. */
-    const struct rfn_function *functions;
+    const struct rfn_function_info *functions;
     bool failed; /* a list could not be kept */
     struct rfn_backlog backlog;
 };
@@ -166,7 +166,8 @@ struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
     return NULL;
 }
 
-const struct rfn_function *rfn_stream_schema(const struct rfn_stream *stream, uint32_t function)
+const struct rfn_function_info *rfn_stream_schema(const struct rfn_stream *stream,
+                                                  uint32_t function)
 {
     return &stream->functions[function];
 }
@@ -453,7 +454,7 @@ static int append_columns(struct rfn_stream *stream, struct rfn_symbol *symbol,
 static int64_t symbol_new(struct rfn_stream *stream, uint32_t function,
                           const struct rfn_symbol_signature *signature, int *move)
 {
-    const struct rfn_function *schema = rfn_stream_schema(stream, function);
+    const struct rfn_function_info *schema = rfn_stream_schema(stream, function);
     int new = rfn_varying_params_use(&stream->inputs, signature->site, schema->n_in);
     RFN_TRY(new);
     if (new && stream->options.letter && rfn_class_is_mpi(schema->class_))
@@ -525,7 +526,7 @@ static int end_run(struct rfn_stream *stream)
 static int hold(struct rfn_stream *stream, const struct rfn_event *event)
 {
     struct poll_run *run = &stream->run;
-    const struct rfn_function *function = rfn_stream_schema(stream, event->function);
+    const struct rfn_function_info *function = rfn_stream_schema(stream, event->function);
     bool goes_on = run->open && run->event.site == event->site && run->event.error == event->error;
     for (unsigned i = 0; i < function->n_in && goes_on; i++)
         goes_on = run->in[i] == event->in[i];
@@ -579,7 +580,7 @@ int rfn_stream_event(struct rfn_stream *stream, const struct rfn_event *event)
         return RFN_E_NOMEM;
     if (__builtin_expect(took_long, 0))
         RFN_TRY(rfn_stream_catch_up(stream));
-    const struct rfn_function *function = rfn_stream_schema(stream, event->function);
+    const struct rfn_function_info *function = rfn_stream_schema(stream, event->function);
     rfn_backlog_put(&stream->backlog, event, function->n_in, function->n_out,
                     stream->options.volume);
     return took_long;

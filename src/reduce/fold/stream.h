@@ -100,16 +100,16 @@ struct rfn_time_sink {
 };
 
 struct rfn_stream_options {
-    const struct rfn_function *functions; /* the schemas; borrowed for the stream's life */
-    bool times;                           /* keep gap and duration */
-    bool all_polls;                       /* --polls=all: every poll is an event */
-    bool volume;                          /* keep volume gap and volume inside */
-    uint64_t start;                       /* quanta from which the first gap counts */
-    uint64_t volume_start;                /* the same of the counter */
-    struct rfn_memory *memory;            /* borrowed; NULL: no limit */
-    const struct rfn_spill *spill;        /* borrowed; with memory */
-    const struct rfn_time_sink *sink;     /* borrowed; NULL: times are kept. With times */
-    const struct rfn_reducing *reducing;  /* borrowed; what the sink is made with */
+    const struct rfn_function_info *functions; /* the schemas; borrowed for the stream's life */
+    bool times;                                /* keep gap and duration */
+    bool all_polls;                            /* --polls=all: every poll is an event */
+    bool volume;                               /* keep volume gap and volume inside */
+    uint64_t start;                            /* quanta from which the first gap counts */
+    uint64_t volume_start;                     /* the same of the counter */
+    struct rfn_memory *memory;                 /* borrowed; NULL: no limit */
+    const struct rfn_spill *spill;             /* borrowed; with memory */
+    const struct rfn_time_sink *sink;          /* borrowed; NULL: times are kept. With times */
+    const struct rfn_reducing *reducing;       /* borrowed; what the sink is made with */
     /* What the stream's times may take before they are reduced; borrowed. It may change, but
      * neither from 0 nor to it. NULL or 0: they are reduced in any case. */
     const size_t *keep_bytes;
@@ -169,7 +169,8 @@ uint64_t rfn_stream_letter(const struct rfn_stream *stream, uint32_t symbol);
  * kept from event to event. RFN_UNSIGNED without letters, without memory, or where it was slow. */
 uint64_t rfn_stream_signature(struct rfn_stream *stream);
 /* The schema of a function by its number. */
-const struct rfn_function *rfn_stream_schema(const struct rfn_stream *stream, uint32_t function);
+const struct rfn_function_info *rfn_stream_schema(const struct rfn_stream *stream,
+                                                  uint32_t function);
 bool rfn_stream_has_volume(const struct rfn_stream *stream);
 bool rfn_stream_counts(const struct rfn_stream *stream);    /* it has, or they were dropped */
 uint64_t rfn_stream_start(const struct rfn_stream *stream); /* of its options */

@@ -22,7 +22,7 @@ static const struct rfn_param_info test_params[] = {
     {"request", RFN_KIND_REQUEST, 0},
     {"flag", RFN_KIND_FLAG, RFN_PARAM_OUT},
 };
-static const struct rfn_function functions[] = {
+static const struct rfn_function_info functions[] = {
     {"MPI_Send", RFN_CLASS_SEND, 0, 5, 0, send_params},
     {"MPI_Test", RFN_CLASS_COMPLETION, RFN_FUNCTION_POLL, 1, 1, test_params},
     {"region", RFN_CLASS_REGION, 0, 0, 0, NULL},

@@ -8,8 +8,8 @@
 
 /* ---- symbols ---- */
 
-static const struct rfn_function *schema_of(const struct rfn_symbol_table *table,
-                                            const struct rfn_symbol *symbol)
+static const struct rfn_function_info *schema_of(const struct rfn_symbol_table *table,
+                                                 const struct rfn_symbol *symbol)
 {
     return &table->functions[symbol->function];
 }

@@ -36,7 +36,7 @@ struct rfn_symbol_signature {
 };
 
 struct rfn_symbol_table {
-    const struct rfn_function
+    const struct rfn_function_info
         *functions; /* the schemas; borrowed. All but these and volume begins as 0 */
     bool volume;    /* symbols have columns of volumes */
     struct rfn_symbol *symbols;

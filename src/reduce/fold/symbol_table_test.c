@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-static const struct rfn_function functions[] = {{.name = "two", .n_in = 2, .n_out = 1},
-                                                {.name = "none"}};
+static const struct rfn_function_info functions[] = {{.name = "two", .n_in = 2, .n_out = 1},
+                                                     {.name = "none"}};
 
 static struct rfn_symbol_signature signature_of(const struct rfn_symbol *symbol, const int64_t *in)
 {

@@ -15,7 +15,7 @@
 
 static const struct rfn_param_info params[] = {{"request", RFN_KIND_REQUEST, 0},
                                                {"tag", RFN_KIND_TAG, 0}};
-static const struct rfn_function functions[] = {
+static const struct rfn_function_info functions[] = {
     {"MPI_Test", RFN_CLASS_COMPLETION, RFN_FUNCTION_POLL, 2, 0, params}};
 
 static int add(struct rfn_stream *stream, uint64_t i)

@@ -17,7 +17,7 @@ static const struct rfn_param_info send_params[] = {
     {"count", RFN_KIND_COUNT, 0}, {"dest", RFN_KIND_RANK, 0}, {"tag", RFN_KIND_TAG, 0}};
 static const struct rfn_param_info test_params[] = {{"request", RFN_KIND_REQUEST, 0},
                                                     {"flag", RFN_KIND_FLAG, RFN_PARAM_OUT}};
-static const struct rfn_function functions[] = {
+static const struct rfn_function_info functions[] = {
     {"MPI_Send", RFN_CLASS_SEND, 0, 3, 0, send_params},
     {"MPI_Test", RFN_CLASS_COMPLETION, RFN_FUNCTION_POLL, 1, 1, test_params}};
 enum { SEND, TEST, START = 1000 };
