@@ -117,9 +117,9 @@ int rfn_match_arrived(struct rfn_match *match, struct rfn_match_stream *of, uint
                       bool forced)
 {
     struct rfn_channels *channels = &match->channels;
-    struct rfn_awaited *awaited = of->awaited, *end = awaited + of->n_awaited;
     int there = 1;
-    for (; awaited < end && there > 0; awaited++) {
+    for (size_t i = 0; i < of->n_awaited && there > 0; i++) {
+        struct rfn_awaited *awaited = &of->awaited[i];
         if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN)
             awaited->message = &channels->messages[awaited->number];
         else if (awaited->kind != RFN_AWAITS_ALL)
