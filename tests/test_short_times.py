@@ -48,19 +48,27 @@ def record(bench, flavour, ranks, options, arguments, name="noisy", env=None):
 
 def test_simulated_as_full(bench):
     for source, ranks, arguments in ((HALO, 16, ["300", "4"]), (NOISY, 4, ["20000", "1", "sleep"])):
-        for more in ({}, {"REFRAIN_ACROSS": "0.4"}, {"REFRAIN_MERGE_INTERVAL": "3"}):
+        for more in ({}, {"REFRAIN_MERGE_INTERVAL": "3"}):
             full, auto = (simulated(bench, ranks, arguments, {"REFRAIN_TIME": time, **more}, source)
                           for time in ("full", ""))
             harness.compare(f"{source}, {more}: chunks", chunks(auto) == chunks(full), True)
 
 
 def test_short_is_full(bench, flavour):
-    for options in ([], ["--time=auto"], ["--across=0.4"], ["--merge-interval=100"]):
+    for options in ([], ["--time=auto"], ["--merge-interval=100"]):
         run, archive = record(bench, flavour, 4, options, ["20000"])
         harness.compare(f"{options}: reduced", facts(bench, archive)["reduced"], None)
         if "full: of every event (each thread's take at most 1.00 MiB, or --time=full)" not in bench.verb("info", archive):
             raise harness.Failure(f"{options}: info does not say which times there are")
         harness.compare("said", "reduced" in run.err, False)
+
+
+def test_saying_how_is_asking(bench):
+    """Short times are reduced where an option says how."""
+    for how in ("--similarity=relDiff:0.5", "--across=0.4", "--segment-min-calls=2", "--segment-starts=exact"):
+        for time in ([], ["--time=auto"]):
+            _, archive = record(bench, "mpich", 2, [how, *time], ["200"])
+            harness.compare(f"{how} {time}: reduced", facts(bench, archive)["reduced"] is not None, True)
 
 
 def test_environment(bench):
@@ -98,7 +106,7 @@ def test_long_is_reduced(bench, flavour):
 
 def test_one_rank_is_long(bench, flavour):
     """Then the times of all ranks are reduced, as --time=reduced does."""
-    more = [["--across=0.4"], ["--memory=2M"], ["--merge-interval=5"]] if flavour == "mpich" else []
+    more = [["--memory=2M"], ["--merge-interval=5"]] if flavour == "mpich" else []
     for options in ([], *more):
         _, archive = record(bench, flavour, 3, options, [str(MANY), "2"])
         check_reduced(bench, archive, 3 if options == ["--merge-interval=5"] else 1, 3, "than 1.00 MiB\n")
