@@ -229,7 +229,7 @@ uint32_t rfn_comm_peers(const struct rfn_archive *archive, uint32_t comm, uint32
 /* ---- events ---- */
 
 /* One event. Pointers are borrowed until the next call on the cursor. Words are as in
- * event/kind.h, except that here, already translated from the stream's numbers to the archive's:
+ * refrain/event.h, except that here, already translated from the stream's numbers to the archive's:
  * kind TYPE holds a datatype of rfn_archive_datatype, COMM a communicator of rfn_archive_comm,
  * REGION a region of rfn_archive_region. */
 struct rfn_record {

@@ -1,9 +1,11 @@
 /* waits.c - finds wait states, their causes and the critical path (doc/analysis.md): a consumer of
  * matching.h.
  *
- *   wait_loop.c     events of loops of which it is known what they send, post and complete
- *   call_exit.c    an event leaves: how long it waited, for whom
- *   wait_tally.c    sums, causes
+ *   wait_loop.c       events of loops of which it is known what they send, post and complete
+ *   call_exit.c       an event leaves: how long it waited, for whom
+ *   wait_receivers.c  whether a send waited for its receiver
+ *   delay.c           the cause of a wait
+ *   wait_tally.c      sums, causes
  *
  * This file prepares and puts together, and knows what lies between two events.
  */

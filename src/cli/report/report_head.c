@@ -1,4 +1,4 @@
-/* report_head.c - the five lines that answer why the program is slow: what ran and how long, how
+/* report_head.c - the first lines, which answer why the program is slow: what ran and how long, how
  * efficiently, and the three causes that cost most, each with advice. */
 #include "cli/report/report.h"
 #include "cli/text/hosts.h"

@@ -28,6 +28,11 @@
  *     outcome       up, down        who failed, and why; whether the archive is whole
  *     parts         to rank 0       where a rank cannot open the file: every rank's part
  *
+ * In code: rec_arrive; rec_exchange_open (not where ranks have merged before, online_merge.h), with
+ * an MPI_Allreduce; rec_clock_sync_end; survey; learn_wishes; merge; rec_share_times;
+ * rec_cluster_gather_collect; rec_output_write (places, outcome, parts). What goes from rank to
+ * rank passes send_bytes or tell of exchange_mpi.c.
+ *
  * A rank that has failed sends that it has, in each message's place, so nobody waits for it.
  */
 #include "record/finish/finish_internal.h"

@@ -1,4 +1,4 @@
-/* params.h - parameters of MPI calls as words (event/kind.h).
+/* params.h - parameters of MPI calls as words (refrain/event.h).
  *
  * The generated wrappers call one rec_in_* per input before the MPI call, and rec_out_* and
  * rec_freed_* after it. Each rec_in_* appends one word to call->in, each rec_out_* one word (or as
