@@ -1,8 +1,8 @@
 /* report_text.c - the page that a performance analyst reads first.
  *
- * The first lines (report_head.c); what ran; efficiency; wait states, causes and the critical path; time
- * per rank; the program's regions; functions; call paths; message sizes and who sends to whom. Init
- * and Finalize stand in a table of their own, so that they do not hide the rest.
+ * The first lines (report_head.c); what ran; efficiency; wait states, causes and the critical path;
+ * time per rank; the program's regions; functions; call paths; message sizes and who sends to whom.
+ * Init and Finalize stand in a table of their own, so that they do not hide the rest.
  */
 #include "cli/report/report.h"
 #include "cli/text/hosts.h"
