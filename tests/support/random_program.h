@@ -240,7 +240,7 @@ static void add_receive(uint32_t dest, uint32_t channel)
 }
 
 /* A synchronous send and its receive, both blocking. */
-static void add_meeting(uint32_t source, uint32_t dest, uint32_t channel)
+static void add_blocking(uint32_t source, uint32_t dest, uint32_t channel)
 {
     if (program.channels[channel].sends != program.channels[channel].posts)
         return;
@@ -257,7 +257,7 @@ static void add_message(void)
     uint32_t channel = channel_of(source, dest, below(TAGS));
     switch (below(4)) {
     case 0:
-        add_meeting(source, dest, channel);
+        add_blocking(source, dest, channel);
         break;
     case 1:
         add_receive(dest, channel);

@@ -16,7 +16,7 @@ struct rfn_wait {
     enum rfn_pattern pattern;
     int64_t ns;
     struct rfn_point until;
-    uint32_t meeting; /* where that of the two streams may be (meetings.h), or 0 */
+    uint32_t last_sync; /* where that of the two streams may be (last_sync.h), or 0 */
 };
 
 static inline int64_t rfn_least(int64_t a, int64_t b)

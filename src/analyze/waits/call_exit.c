@@ -20,7 +20,7 @@ static inline void begin_leaving(struct rfn_leaving *leaving, struct rfn_wait_pa
     leaving->at = at;
     leaving->stream = stream;
     leaving->wait.ns = leaving->after.ns = 0;
-    leaving->wait.meeting = 0;
+    leaving->wait.last_sync = 0;
     leaving->full_ns = leaving->completion.ns = leaving->doubt.ns = 0;
     leaving->in_step.is = leaving->backward = leaving->marked = leaving->at_window = false;
     leaving->late = 0;
@@ -393,25 +393,25 @@ static bool measure_all(struct rfn_leaving *leaving)
 
 /* ---- points in common: where causes of later waits are looked for from ---- */
 
-static int met(const struct rfn_leaving *leaving, uint32_t *hint, uint32_t stream, uint64_t at,
-               uint32_t other, uint64_t other_at)
+static int synced(const struct rfn_leaving *leaving, uint32_t *hint, uint32_t stream, uint64_t at,
+                  uint32_t other, uint64_t other_at)
 {
-    const struct rfn_last_sync meeting = {
+    const struct rfn_last_sync sync = {
         .stream = stream, .at = at, .other = other, .other_at = other_at};
-    return rfn_last_syncs_add(&leaving->pass->delays.meetings, hint, &meeting);
+    return rfn_last_syncs_add(&leaving->pass->delays.last_syncs, hint, &sync);
 }
 
-/* The same of a message that came early, unless the two have met in the same call by a later one.
- */
-static int met_early(const struct rfn_leaving *leaving, uint32_t *hint, uint32_t stream,
-                     uint64_t at, uint32_t other, uint64_t other_at)
+/* The same of a message that came early, unless a later one has synchronized the two in the same
+ * call. */
+static int synced_early(const struct rfn_leaving *leaving, uint32_t *hint, uint32_t stream,
+                        uint64_t at, uint32_t other, uint64_t other_at)
 {
-    const struct rfn_last_sync *last = rfn_last_syncs_find(&leaving->pass->delays.meetings, *hint,
+    const struct rfn_last_sync *last = rfn_last_syncs_find(&leaving->pass->delays.last_syncs, *hint,
                                                            stream, other);
     bool own = stream == leaving->stream;
     if (last && (own ? last->at > at : last->other_at > other_at))
         return 0;
-    return met(leaving, hint, stream, at, other, other_at);
+    return synced(leaving, hint, stream, at, other, other_at);
 }
 
 /* Whether, of a call that waited for several things, what came at this time was one of the early
@@ -423,55 +423,56 @@ static bool came_early(const struct rfn_leaving *leaving, int64_t ns)
 }
 
 /* The stream has received a message. If it waited for it, the two were in step when it was sent. */
-static int met_sender(const struct rfn_leaving *leaving, const struct rfn_message *message)
+static int synced_with_sender(const struct rfn_leaving *leaving, const struct rfn_message *message)
 {
     struct rfn_channel *channel = &leaving->pass->match.channels.items[message->channel];
     const struct rfn_point *sent = &message->sent;
     const struct rfn_wait_stream *of = leaving->of;
     const uint64_t sent_at = message->user ? message->user - 1 : sent->at;
     if (came_early(leaving, sent->ns)) {
-        RFN_TRY(met_early(leaving, &channel->received_user, leaving->stream, of->match.here.at,
-                          sent->stream, sent_at));
-        return met_early(leaving, &channel->sent_user, sent->stream, sent->at, leaving->stream,
-                         of->match.here.at);
+        RFN_TRY(synced_early(leaving, &channel->received_user, leaving->stream, of->match.here.at,
+                             sent->stream, sent_at));
+        return synced_early(leaving, &channel->sent_user, sent->stream, sent->at, leaving->stream,
+                            of->match.here.at);
     }
-    RFN_TRY(met(leaving, &channel->received_user, leaving->stream, of->history.at, sent->stream,
-                sent_at));
+    RFN_TRY(synced(leaving, &channel->received_user, leaving->stream, of->history.at, sent->stream,
+                   sent_at));
     if (sent->ns <= of->match.since_ns)
         return 0;
-    return met(leaving, &channel->sent_user, sent->stream, sent->at, leaving->stream,
-               leaving->over_at);
+    return synced(leaving, &channel->sent_user, sent->stream, sent->at, leaving->stream,
+                  leaving->over_at);
 }
 
 /* The stream's send has waited until the receive was posted: then they were in step. */
-static int met_receiver(const struct rfn_leaving *leaving, struct rfn_message *message)
+static int synced_with_receiver(const struct rfn_leaving *leaving, struct rfn_message *message)
 {
     struct rfn_channel *channel = &leaving->pass->match.channels.items[message->channel];
     const struct rfn_point *posted = &message->posted;
     bool early = came_early(leaving, posted->ns);
     uint64_t at = early ? leaving->of->match.here.at : leaving->over_at;
     message->user = at + 1;
-    RFN_TRY((early ? met_early : met)(leaving, &channel->sent_user, leaving->stream, at,
-                                      posted->stream, posted->at));
+    RFN_TRY((early ? synced_early : synced)(leaving, &channel->sent_user, leaving->stream, at,
+                                            posted->stream, posted->at));
     if (!message->got)
         return 0;
-    return (early ? met_early : met)(leaving, &channel->received_user, posted->stream, posted->at,
-                                     leaving->stream, at);
+    return (early ? synced_early : synced)(leaving, &channel->received_user, posted->stream,
+                                           posted->at, leaving->stream, at);
 }
 
 /* The stream has waited at a window for another one: then they were in step. */
-static int met_at_window(const struct rfn_leaving *leaving)
+static int synced_at_window(const struct rfn_leaving *leaving)
 {
     const struct rfn_point *until = &leaving->wait.until;
     uint32_t hint = 0, other_hint = 0;
-    RFN_TRY(met(leaving, &hint, leaving->stream, leaving->over_at, until->stream, until->at));
-    return met(leaving, &other_hint, until->stream, until->at, leaving->stream, leaving->over_at);
+    RFN_TRY(synced(leaving, &hint, leaving->stream, leaving->over_at, until->stream, until->at));
+    return synced(leaving, &other_hint, until->stream, until->at, leaving->stream,
+                  leaving->over_at);
 }
 
-static int met_receive(struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
+static int synced_by_receive(struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
 {
     if (awaited->message)
-        return met_sender(leaving, awaited->message);
+        return synced_with_sender(leaving, awaited->message);
     return awaited->cancelled ? 0 : leave_open(leaving, awaited->number);
 }
 
@@ -481,14 +482,14 @@ static bool waited_for_receivers(const struct rfn_leaving *leaving)
            (leaving->after.ns > 0 && leaving->after.pattern == RFN_LATE_RECEIVER);
 }
 
-static int met_send(const struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
+static int synced_by_send(const struct rfn_leaving *leaving, const struct rfn_awaited *awaited)
 {
     struct rfn_message *message = &leaving->pass->match.channels.messages[awaited->number];
     if (!waited_for_receivers(leaving) || !message->taken ||
         message->posted.ns <= leaving->of->match.since_ns ||
         (message->posted.ns >= leaving->at->exit_ns && message != leaving->doubt.message))
         return 0;
-    return met_receiver(leaving, message);
+    return synced_with_receiver(leaving, message);
 }
 
 /* How long the event waited, of what it awaited. True: it is to be shown again, not having left. */
@@ -543,13 +544,13 @@ static __attribute__((flatten)) int leave_any(struct rfn_wait_pass *pass,
     else if (pass->waits->times)
         RFN_TRY(divide(&leaving));
     if (leaving.at_window && !at->record->failed_poll)
-        RFN_TRY(met_at_window(&leaving));
+        RFN_TRY(synced_at_window(&leaving));
     for (size_t i = 0; i < of->match.n_awaited; i++) {
         const struct rfn_awaited *awaited = &of->match.awaited[i];
         if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN)
-            RFN_TRY(met_send(&leaving, awaited));
+            RFN_TRY(synced_by_send(&leaving, awaited));
         else if (awaited->kind == RFN_AWAITS_MESSAGE)
-            RFN_TRY(met_receive(&leaving, awaited));
+            RFN_TRY(synced_by_receive(&leaving, awaited));
     }
     rfn_pass_over(pass, of, stream, at->exit_ns);
     return rfn_match_let_go(&pass->match, &of->match, stream);
@@ -578,14 +579,13 @@ static inline int let_go_received(struct rfn_wait_pass *pass, uint32_t stream, u
                                   const struct rfn_awaited *awaited)
 {
     const struct rfn_message *message = awaited->message;
-    const struct rfn_last_sync meeting = {.stream = stream,
-                                          .at = at,
-                                          .other = message->sent.stream,
-                                          .other_at = message->user ? message->user - 1
-                                                                    : message->sent.at};
-    RFN_TRY(rfn_last_syncs_add(&pass->delays.meetings,
-                               &pass->match.channels.items[message->channel].received_user,
-                               &meeting));
+    const struct rfn_last_sync sync = {.stream = stream,
+                                       .at = at,
+                                       .other = message->sent.stream,
+                                       .other_at = message->user ? message->user - 1
+                                                                 : message->sent.at};
+    RFN_TRY(rfn_last_syncs_add(&pass->delays.last_syncs,
+                               &pass->match.channels.items[message->channel].received_user, &sync));
     return rfn_channels_received(&pass->match.channels, awaited->number, false);
 }
 
@@ -638,17 +638,17 @@ static inline int leave_waited(struct rfn_wait_pass *pass, struct rfn_wait_strea
     leaving.wait.ns = longest->ns;
     leaving.wait.until = longest->received ? message->sent : message->posted;
     const struct rfn_channel *channel = &pass->match.channels.items[message->channel];
-    leaving.wait.meeting = longest->received ? channel->received_user : channel->sent_user;
+    leaving.wait.last_sync = longest->received ? channel->received_user : channel->sent_user;
     leaving.longest = longest->received ? message : NULL;
     find_order(&leaving);
     RFN_TRY(divide(&leaving));
     const struct rfn_awaited *awaited = of->match.awaited;
     for (const struct rfn_awaited *end = awaited + of->match.n_awaited; awaited < end; awaited++) {
         if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN) {
-            RFN_TRY(met_send(&leaving, awaited));
+            RFN_TRY(synced_by_send(&leaving, awaited));
             RFN_TRY(rfn_channels_sent(&pass->match.channels, awaited->number, awaited->cancelled));
         } else {
-            RFN_TRY(met_sender(&leaving, awaited->message));
+            RFN_TRY(synced_with_sender(&leaving, awaited->message));
             RFN_TRY(rfn_channels_received(&pass->match.channels, awaited->number, false));
         }
     }

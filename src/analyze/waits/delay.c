@@ -9,7 +9,7 @@ void rfn_delays_release(struct rfn_delays *delays)
     free(delays->causes);
     rfn_map_release(&delays->index);
     rfn_sums_release(&delays->sums);
-    rfn_last_syncs_release(&delays->meetings);
+    rfn_last_syncs_release(&delays->last_syncs);
 }
 
 static int64_t cause_of(struct rfn_delays *delays, uint32_t rank, uint32_t activity)
@@ -89,16 +89,16 @@ static struct rfn_in_step in_step(const struct rfn_delays *delays,
                                   const struct rfn_history *late, const struct rfn_wait *wait)
 {
     const struct rfn_point *until = &wait->until;
-    const struct rfn_last_sync *met = rfn_last_syncs_find(&delays->meetings, wait->meeting, stream,
-                                                          until->stream);
-    if (met && (met->at > at || met->at < waiting->first || met->other_at > until->at ||
-                met->other_at < late->first))
-        met = NULL;
+    const struct rfn_last_sync *sync = rfn_last_syncs_find(&delays->last_syncs, wait->last_sync,
+                                                           stream, until->stream);
+    if (sync && (sync->at > at || sync->at < waiting->first || sync->other_at > until->at ||
+                 sync->other_at < late->first))
+        sync = NULL;
     struct rfn_in_step step = {0};
-    if (!met || met->at <= waiting->marked)
+    if (!sync || sync->at <= waiting->marked)
         step = rfn_history_in_step(waiting, at, late, until->at);
-    if (met && met->at > step.at[0])
-        step = (struct rfn_in_step){{met->at, met->other_at}, {NULL, NULL}};
+    if (sync && sync->at > step.at[0])
+        step = (struct rfn_in_step){{sync->at, sync->other_at}, {NULL, NULL}};
     return step;
 }
 

@@ -31,7 +31,7 @@ struct rfn_delays {
     size_t n_causes, causes_capacity;
     struct rfn_map index; /* rank, activity -> cause */
     struct rfn_sums sums;
-    struct rfn_last_syncs meetings;
+    struct rfn_last_syncs last_syncs;
     struct rfn_blame blames[RFN_DELAY_CAUSES];
     size_t n_blames;
 };

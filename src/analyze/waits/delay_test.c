@@ -40,11 +40,11 @@ static void mark_both(uint64_t key, uint64_t count)
     rfn_history_mark(&late, key, count);
 }
 
-static void meet(uint64_t at, uint64_t late_at)
+static void synchronize(uint64_t at, uint64_t late_at)
 {
     uint32_t hint = 0;
-    const struct rfn_last_sync meeting = {WAITING, LATE, at, late_at};
-    assert_int_equal(rfn_last_syncs_add(&delays.meetings, &hint, &meeting), 0);
+    const struct rfn_last_sync sync = {WAITING, LATE, at, late_at};
+    assert_int_equal(rfn_last_syncs_add(&delays.last_syncs, &hint, &sync), 0);
 }
 
 /* The wait began where the one is now, and lasted until the point `at` of the other. */
@@ -246,7 +246,7 @@ static void test_since_old_mark(void **state)
     expect_blame(1, 4, 500);
 }
 
-/* So is the beginning, where they never met. */
+/* So is the beginning, where they never synchronized. */
 static void test_since_beginning(void **state)
 {
     (void)state;
@@ -260,13 +260,13 @@ static void test_since_beginning(void **state)
 }
 
 /* A message that the one got from the other since. */
-static void test_since_meeting(void **state)
+static void test_since_last_sync(void **state)
 {
     (void)state;
     mark_both(1, 0);
     does(&waiting, 1, 10);
     does(&late, 1, 5000);
-    meet(1, 1);
+    synchronize(1, 1);
     does(&waiting, 2, 10);
     does(&late, 2, 110);
     find(100);
@@ -275,12 +275,12 @@ static void test_since_meeting(void **state)
 }
 
 /* A later collective call is nearer. */
-static void test_mark_after_meeting(void **state)
+static void test_mark_after_last_sync(void **state)
 {
     (void)state;
     does(&waiting, 1, 10);
     does(&late, 1, 20);
-    meet(1, 1);
+    synchronize(1, 1);
     does(&late, 2, 300);
     does(&waiting, 2, 100);
     mark_both(1, 0);
@@ -290,15 +290,15 @@ static void test_mark_after_meeting(void **state)
     expect_blame(0, 3, 40);
 }
 
-/* A meeting after the point, or one that the log has lost, is of no use: the mark is. */
-static void test_useless_meetings(void **state)
+/* A synchronization after the point, or one that the log has lost, is of no use: the mark is. */
+static void test_useless_last_syncs(void **state)
 {
     (void)state;
     mark_both(1, 0);
     does(&waiting, 1, 10);
     does(&late, 1, 100);
     does(&late, 2, 500);
-    meet(1, 2);
+    synchronize(1, 2);
     find_until(1, 90);
     expect_blame(0, 1, 90);
     for (int i = 0; i < LENGTH * 4; i++)
@@ -314,15 +314,15 @@ static void test_useless_meetings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_excesses),         TEST(test_shares),
-        TEST(test_passed_on),        TEST(test_both_waited),
-        TEST(test_many_excesses),    TEST(test_noise),
-        TEST(test_no_excess),        TEST(test_no_excess_after_waiting),
-        TEST(test_did_nothing),      TEST(test_point_in_the_past),
-        TEST(test_forgotten_point),  TEST(test_since_mark),
-        TEST(test_since_old_mark),   TEST(test_since_beginning),
-        TEST(test_since_meeting),    TEST(test_mark_after_meeting),
-        TEST(test_useless_meetings),
+        TEST(test_excesses),           TEST(test_shares),
+        TEST(test_passed_on),          TEST(test_both_waited),
+        TEST(test_many_excesses),      TEST(test_noise),
+        TEST(test_no_excess),          TEST(test_no_excess_after_waiting),
+        TEST(test_did_nothing),        TEST(test_point_in_the_past),
+        TEST(test_forgotten_point),    TEST(test_since_mark),
+        TEST(test_since_old_mark),     TEST(test_since_beginning),
+        TEST(test_since_last_sync),    TEST(test_mark_after_last_sync),
+        TEST(test_useless_last_syncs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

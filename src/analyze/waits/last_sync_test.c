@@ -6,50 +6,49 @@
 
 #include <cmocka.h>
 
-static struct rfn_last_syncs meetings;
+static struct rfn_last_syncs syncs;
 
 static int setup(void **state)
 {
     (void)state;
-    meetings = (struct rfn_last_syncs){0};
+    syncs = (struct rfn_last_syncs){0};
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    rfn_last_syncs_release(&meetings);
+    rfn_last_syncs_release(&syncs);
     return 0;
 }
 
 static void add(uint32_t *hint, uint32_t stream, uint32_t other, uint64_t at, uint64_t other_at)
 {
-    const struct rfn_last_sync meeting = {stream, other, at, other_at};
-    assert_int_equal(rfn_last_syncs_add(&meetings, hint, &meeting), 0);
+    const struct rfn_last_sync sync = {stream, other, at, other_at};
+    assert_int_equal(rfn_last_syncs_add(&syncs, hint, &sync), 0);
 }
 
 static void expect(uint32_t stream, uint32_t other, uint64_t at, uint64_t other_at)
 {
-    const uint32_t hints[] = {0, 1, (uint32_t)meetings.n};
+    const uint32_t hints[] = {0, 1, (uint32_t)syncs.n};
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
-        const struct rfn_last_sync *meeting = rfn_last_syncs_find(&meetings, hints[i], stream,
-                                                                  other);
-        assert_non_null(meeting);
-        assert_int_equal(meeting->stream, stream);
-        assert_int_equal(meeting->other, other);
-        assert_int_equal(meeting->at, at);
-        assert_int_equal(meeting->other_at, other_at);
+        const struct rfn_last_sync *sync = rfn_last_syncs_find(&syncs, hints[i], stream, other);
+        assert_non_null(sync);
+        assert_int_equal(sync->stream, stream);
+        assert_int_equal(sync->other, other);
+        assert_int_equal(sync->at, at);
+        assert_int_equal(sync->other_at, other_at);
     }
 }
 
-/* Who met whom has a direction. */
+/* Who went on because of whom has a direction. */
 static void test_pairs(void **state)
 {
     (void)state;
     uint32_t one = 0, back = 0;
-    assert_null(rfn_last_syncs_find(&meetings, 0, 1, 2));
+    assert_null(rfn_last_syncs_find(&syncs, 0, 1, 2));
     add(&one, 1, 2, 10, 20);
-    assert_null(rfn_last_syncs_find(&meetings, 0, 2, 1));
+    assert_null(rfn_last_syncs_find(&syncs, 0, 2, 1));
     add(&back, 2, 1, 30, 40);
     expect(1, 2, 10, 20);
     expect(2, 1, 30, 40);
@@ -66,7 +65,7 @@ static void test_last_one_counts(void **state)
     add(&other_channel, 1, 2, 12, 26);
     expect(1, 2, 12, 26);
     assert_int_equal(hint, other_channel);
-    assert_int_equal(meetings.n, 1);
+    assert_int_equal(syncs.n, 1);
 }
 
 /* A hint that is of another pair, since the channel is now another one, does no harm. */
@@ -98,7 +97,7 @@ static void test_many(void **state)
         for (uint32_t k = 0; k < 100; k++)
             expect(i, k, 1000 + i, k);
     }
-    assert_int_equal(meetings.n, 10000);
+    assert_int_equal(syncs.n, 10000);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -257,22 +257,21 @@ static inline int send_at_once(const struct run *run, const struct rfn_loop_even
     return rfn_channels_sent(channels, (uint32_t)message, false);
 }
 
-/* The two streams meet where the receive is over. */
+/* The two streams synchronize where the receive is over. */
 static inline int receive_at_once(const struct run *run, const struct rfn_loop_event *event,
                                   const struct rfn_message *message, uint32_t mpi_ns)
 {
     struct rfn_channels *channels = &run->pass->match.channels;
     struct rfn_channel *channel = &channels->items[event->channel];
-    struct rfn_last_sync meeting = {.stream = run->number,
-                                    .other = message->sent.stream,
-                                    .other_at = message->user ? message->user - 1
-                                                              : message->sent.at};
+    struct rfn_last_sync sync = {.stream = run->number,
+                                 .other = message->sent.stream,
+                                 .other_at = message->user ? message->user - 1 : message->sent.at};
     channel->used = true;
     RFN_TRY(rfn_channels_take(channels, event->channel, here(run)));
     run->pass->calls++;
     did(run, event->mpi_activity, mpi_ns);
-    meeting.at = run->history->at;
-    return rfn_last_syncs_add(&run->pass->delays.meetings, &channel->received_user, &meeting);
+    sync.at = run->history->at;
+    return rfn_last_syncs_add(&run->pass->delays.last_syncs, &channel->received_user, &sync);
 }
 
 /* The requests of the iteration are completed: mostly that has to be waited for. */
