@@ -233,8 +233,8 @@ class Bench:
             self.clusters_row(title, self.compile("openmpi", source, title.split(",", maxsplit=1)[0]), arguments, runs)
 
         print(f"\nMerging while the program runs (--merge-interval), at most {self.pairs} pairs of "
-              "runs: seconds at the end, in meetings on rank 0, of the whole run\n")
-        print(f"{'':24}{'end only':>10}{'every':>9}{'ratio':>8}{'quartiles':>16}{'meetings':>10}"
+              "runs: seconds at the end, in online merges on rank 0, of the whole run\n")
+        print(f"{'':24}{'end only':>10}{'every':>9}{'ratio':>8}{'quartiles':>16}{'online':>10}"
               f"{'run':>9}{'every':>9}{'ratio':>8}")
         halo = self.compile("openmpi", os.path.join(HERE, "..", "examples", "halo.c"), "halo")
         for ranks, steps in ((16, 100000), (64, 10000)):
@@ -243,7 +243,7 @@ class Bench:
         self.every_row("sweeps, 64, 3,000 steps", 64, sweeps, (3000,), 300, min(self.pairs, 3))
 
     def merging(self, ranks, program, arguments, options):
-        """Seconds at the end, in meetings, and of the whole run."""
+        """Seconds at the end, in online merges, and of the whole run."""
         begin = time.perf_counter()
         archive = self.record("openmpi", ranks, program, arguments, ["--time=reduced", *options])
         whole = time.perf_counter() - begin

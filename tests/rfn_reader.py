@@ -1618,10 +1618,10 @@ class Archive:
                 reader.varint()
             check(self.merging[0] > 0, "merging without messages")
         self.merged = reader.string() if flags & 128 and self.minor >= 4 else None
-        self.meetings = None
+        self.online_merges = None
         if flags & 256 and self.minor >= 4:
-            self.meetings = [reader.varint() for _ in range(4)]
-            check(self.meetings[0] > 0, "no meetings")
+            self.online_merges = [reader.varint() for _ in range(4)]
+            check(self.online_merges[0] > 0, "no online merges")
         if flags & 512 and self.minor >= 7:  # what was sent in steps of merging, which nobody writes any more
             for _ in range(12):
                 reader.varint()

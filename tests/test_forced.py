@@ -6,7 +6,7 @@ import shutil
 
 import harness
 import test_clusters
-import test_meetings
+import test_online_merge
 import test_reader
 import test_replay
 import test_smpi
@@ -276,12 +276,12 @@ def test_abort(bench, flavour):
 
 def test_cluster_every(bench):
     """Together with --merge-interval."""
-    _, plain = test_meetings.record(bench, "openmpi", ["25"], ["--no-cluster", "--time=none"])
-    _, met = test_meetings.record(bench, "openmpi", ["25"], ["--merge-interval=3", "--time=none",
-                                                             f"--ignore-parameter={ALL}"])
-    bench.verb("verify", met)
+    _, plain = test_online_merge.record(bench, "openmpi", ["25"], ["--no-cluster", "--time=none"])
+    _, merged = test_online_merge.record(bench, "openmpi", ["25"], ["--merge-interval=3", "--time=none",
+                                                                   f"--ignore-parameter={ALL}"])
+    bench.verb("verify", merged)
     expected = reduced(bench, plain, ALL)
-    harness.compare("dumps", test_reader.dump(bench, met) == test_reader.dump(bench, expected), True)
+    harness.compare("dumps", test_reader.dump(bench, merged) == test_reader.dump(bench, expected), True)
 
 
 def test_wrong(bench):

@@ -23,43 +23,43 @@ def info(bench, archive):
     return json.loads(bench.verb("info", "--json", archive))
 
 
-def meetings(facts):
+def online_merges(facts):
     """How many there were."""
     before = (facts["merging"] or {}).get("before")
-    return before["meetings"] if before else 0
+    return before["online_merges"] if before else 0
 
 
-def check_pair(bench, name, plain, met, least=3):
-    """Two archives of what is the same, the second with so many meetings at least."""
-    facts = [info(bench, archive) for archive in (plain, met)]
-    bench.verb("verify", met)
-    harness.compare(f"{name}: meetings without", meetings(facts[0]), 0)
-    if meetings(facts[1]) < least:
-        raise harness.Failure(f"{name}: {meetings(facts[1])} meetings")
-    dumps = [unmeasured(test_reader.dump(bench, archive)) for archive in (plain, met)]
+def check_pair(bench, name, plain, merged, least=3):
+    """Two archives of what is the same, the second with so many online merges at least."""
+    facts = [info(bench, archive) for archive in (plain, merged)]
+    bench.verb("verify", merged)
+    harness.compare(f"{name}: online merges without", online_merges(facts[0]), 0)
+    if online_merges(facts[1]) < least:
+        raise harness.Failure(f"{name}: {online_merges(facts[1])} online merges")
+    dumps = [unmeasured(test_reader.dump(bench, archive)) for archive in (plain, merged)]
     harness.compare(f"{name}: dumps", dumps[0] == dumps[1], True)
-    test_reader.compare(bench, met, name)
+    test_reader.compare(bench, merged, name)
     return facts
 
 
 def record(bench, flavour, arguments, options=(), env=None, ranks=4, checked=True, before=()):
     """What the program says and its archive, which need not be there unless it is checked, with reduced times unless
     the options say something else. before: words between the launcher and what it starts."""
-    program = bench.program("meetings", flavour)
-    archive = bench.fresh("met.rfn")
+    program = bench.program("online_merges", flavour)
+    archive = bench.fresh("merged.rfn")
     command = [*harness.FLAVOURS[flavour].launch(ranks), *before, bench.refrain, "record", "--force", "-o",
                archive, "--time=reduced", *options, program, *arguments]
     return bench.run(command, env=env, timeout=100, check=checked), archive
 
 
-SIMULATED_PROGRAMS = {"halo": ["30", "4"], "meetings": ["30", "late", "split"], "sweep2d": ["30"]}
+SIMULATED_PROGRAMS = {"halo": ["30", "4"], "online_merges": ["30", "late", "split"], "sweep2d": ["30"]}
 
 
 def simulate(bench, name, time, every):
     if name == "halo":
         source = os.path.join(harness.HERE, "..", "examples", "halo.c")
-    elif name == "meetings":
-        source = os.path.join(harness.PROGRAMS, "meetings.c")
+    elif name == "online_merges":
+        source = os.path.join(harness.PROGRAMS, "online_merges.c")
     else:
         source = os.path.join(test_clusters.FOLDER, f"{name}.c")
     program = test_smpi.smpi_program(bench, source)
@@ -75,29 +75,29 @@ def test_simulated(bench):
     for name in SIMULATED_PROGRAMS:
         for time in ("none", "full", "reduced"):
             plain = simulate(bench, name, time, {})
-            met = simulate(bench, name, time, {"REFRAIN_MERGE_INTERVAL": "3"})
-            facts = check_pair(bench, f"{name}, {time}", plain, met, 1 if name == "halo" else 3)
+            merged = simulate(bench, name, time, {"REFRAIN_MERGE_INTERVAL": "3"})
+            facts = check_pair(bench, f"{name}, {time}", plain, merged, 1 if name == "halo" else 3)
             for what in ("groups", "clustered_groups"):
                 harness.compare(f"{name}, {time}: {what}", facts[1][what], facts[0][what])
             # Call paths and the like are up by then.
             left = [each["merging"]["bytes"] for each in facts]
-            print(f"{name}, {time}: {left[1]} bytes to merge in the end, without meetings {left[0]}")
+            print(f"{name}, {time}: {left[1]} bytes to merge in the end, without online merges {left[0]}")
             if left[1] >= left[0]:
-                raise harness.Failure(f"{name}, {time}: as much is left as without meetings: {left}")
+                raise harness.Failure(f"{name}, {time}: as much is left as without online merges: {left}")
 
 
 def test_spreads(bench):
-    """How far times lie apart is what the times say, where only equal ones are kept once, and starts are exact. (Meetings take
-    simulated time, according to what is kept, so that no other run has the same times.)"""
+    """How far times lie apart is what the times say, where only equal ones are kept once, and starts are exact. (Online
+    merges take simulated time, according to what is kept, so that no other run has the same times.)"""
     for name in SIMULATED_PROGRAMS:
-        met = simulate(bench, name, "reduced", {"REFRAIN_MERGE_INTERVAL": "3", "REFRAIN_SIMILARITY": "absDiff:0",
-                                                 "REFRAIN_SEGMENT_STARTS": "exact"})
-        harness.compare(f"{name}: there are meetings", meetings(info(bench, met)) > 0, True)
-        test_reduce.check_spreads(bench, met, test_reduce.expected_spreads(met))
+        merged = simulate(bench, name, "reduced", {"REFRAIN_MERGE_INTERVAL": "3", "REFRAIN_SIMILARITY": "absDiff:0",
+                                                    "REFRAIN_SEGMENT_STARTS": "exact"})
+        harness.compare(f"{name}: there are online merges", online_merges(info(bench, merged)) > 0, True)
+        test_reduce.check_spreads(bench, merged, test_reduce.expected_spreads(merged))
 
 
-def test_time_of_meetings(bench):
-    """It is in the calls after which ranks meet, and not what the program computes."""
+def test_time_of_online_merges(bench):
+    """It is in the calls after which ranks merge, and not what the program computes."""
     program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "short_steps.c"))
     outside, inside = [], []
     for time, every in (("full", {}), ("full", {"REFRAIN_MERGE_INTERVAL": "5"}),
@@ -106,13 +106,15 @@ def test_time_of_meetings(bench):
         shares, total = test_reduce.shares(bench, archive)
         outside.append([shares[rank, "outside"] * total[rank] for rank in sorted(total)])
         inside.append([shares[rank, "MPI_Allreduce"] * total[rank] for rank in sorted(total)])
-        harness.compare(f"{time}, {every}: meetings", meetings(info(bench, archive)) > 5, bool(every))
+        harness.compare(f"{time}, {every}: online merges", online_merges(info(bench, archive)) > 5, bool(every))
     for plain, full, segments in zip(*outside):  # each of 450 calls begins and ends at a whole nanosecond
         if abs(full - plain) > 900 or abs(segments - plain) > 0.02 * plain:
-            raise harness.Failure(f"outside of MPI: {plain:.0f} ns without meetings, {full:.0f} and {segments:.0f} with")
+            raise harness.Failure(f"outside of MPI: {plain:.0f} ns without online merges, "
+                                  f"{full:.0f} and {segments:.0f} with")
     for plain, full, segments in zip(*inside):
         if min(full, segments) < 1.05 * plain:
-            raise harness.Failure(f"in MPI_Allreduce: {plain:.0f} ns without meetings, {full:.0f} and {segments:.0f} with")
+            raise harness.Failure(f"in MPI_Allreduce: {plain:.0f} ns without online merges, "
+                                  f"{full:.0f} and {segments:.0f} with")
 
 
 CASES = {"openmpi": ((["late"], ["--time=none"]), (["off"], []), (["off"], ["--start-off"]), (["zero", "empty"], []),
@@ -124,7 +126,7 @@ CASES = {"openmpi": ((["late"], ["--time=none"]), (["off"], []), (["off"], ["--s
 
 @harness.long
 def test_real(bench, flavour):
-    """What a program may do between meetings."""
+    """What a program may do between online merges."""
     for words, options in CASES[flavour]:
         pair = [record(bench, flavour, ["30", *words], [*options, *every])[1]
                 for every in ([], ["--merge-interval=3"])]
@@ -135,25 +137,25 @@ def test_seconds(bench, flavour):
     """As often as can be, and hardly ever: after calls 1, 3, 7, 15, ..."""
     for every, least, most in (("0.000000001s", 80, 101), ("1000s", 4, 8)):
         _, archive = record(bench, flavour, ["25"], [f"--merge-interval={every}"])
-        number = meetings(info(bench, archive))
+        number = online_merges(info(bench, archive))
         if not least <= number <= most:
-            raise harness.Failure(f"{every}: {number} meetings")
+            raise harness.Failure(f"{every}: {number} online merges")
 
 
-def test_no_meetings(bench, flavour):
-    """Where there is nothing to meet in, and where threads may be anywhere; on one rank."""
+def test_no_online_merges(bench, flavour):
+    """Where there is no call to merge after, and where threads may be anywhere; on one rank."""
     for words, ranks, wanted in ((["alone"], 4, 0), (["threads"], 3, 0), ([], 1, None)):
         run, archive = record(bench, flavour, ["20", *words], ["--merge-interval=3"], ranks=ranks)
         bench.verb("verify", archive)
-        found = meetings(info(bench, archive))
-        harness.compare(f"{words}: meetings", found if wanted is not None else found > 3,
+        found = online_merges(info(bench, archive))
+        harness.compare(f"{words}: online merges", found if wanted is not None else found > 3,
                         wanted if wanted is not None else True)
-        harness.compare(f"{words}: said", (run.err.count("MPI_THREAD_MULTIPLE"), run.err.count("they never met")),
+        harness.compare(f"{words}: said", (run.err.count("MPI_THREAD_MULTIPLE"), run.err.count("no call of Barrier")),
                         (words.count("threads"), words.count("alone")))
 
 
 def test_abort(bench, flavour):
-    """A rank that calls MPI_Abort between meetings saves its own events, and nobody waits."""
+    """A rank that calls MPI_Abort between online merges saves its own events, and nobody waits."""
     said = bench.fresh(f"abort-{flavour}.said")
     run, archive = record(bench, flavour, ["60", "abort"], ["--merge-interval=3"], checked=False,
                           before=harness.saying_into(said))
@@ -177,7 +179,7 @@ def test_fortran_after_a_jump(bench):
 
 
 def test_stopped(bench, flavour):
-    """A rank whose recording stops takes part in the meeting that follows, the last one; the program
+    """A rank whose recording stops takes part in the online merge that follows, the last one; the program
     goes on."""
     run, archive = record(bench, flavour, ["60", "memory"], ["--merge-interval=3"])
     for text in ("recording stops: out of memory", "rank 1: recording stopped: out of memory"):

@@ -1,4 +1,4 @@
-"""Processes that the program starts, and processes that meet (Open MPI: Debian's MPICH does not start
+"""Processes that the program starts, and processes that connect (Open MPI: Debian's MPICH does not start
 any on one machine, recorded or not)."""
 import concurrent.futures
 import json
@@ -266,7 +266,7 @@ def test_command_that_is_missing(bench):
 
 def test_connections(bench):
     """accept and connect, and join, in one job: both sides see one communicator."""
-    for how in ("meet", "join"):
+    for how in ("port", "join"):
         case = Case(bench, how)
         case.run(how)
         case.compare("x.rfn", case.log, 2)

@@ -56,8 +56,8 @@ struct rfn_run_reduction {
 };
 
 /* What ranks did to become one archive while the program ran. */
-struct rfn_run_meetings {
-    uint64_t meetings;        /* 0: none */
+struct rfn_run_online_merges {
+    uint64_t merges;          /* 0: none */
     uint64_t ns;              /* in them, on rank 0 */
     uint64_t bytes, messages; /* that ranks sent */
 };
@@ -67,8 +67,8 @@ struct rfn_run_merging {
     uint64_t messages, bytes; /* that ranks sent; messages 0: not known (one rank, old archives) */
     uint64_t trace_bytes;     /* of all ranks' own structures, values, places and times */
     uint64_t all_bytes;       /* of these, had they been handed on to rank 0 from rank to rank */
-    uint64_t all_definition_bytes;  /* the same of what they refer to: call paths, functions, ... */
-    struct rfn_run_meetings before; /* the end: not in what stands above */
+    uint64_t all_definition_bytes; /* the same of what they refer to: call paths, functions, ... */
+    struct rfn_run_online_merges online; /* before the end: not in what stands above */
 };
 
 struct rfn_run {

@@ -254,21 +254,21 @@ static json_t *json_path_ends(const struct rfn_path_ends *ends)
                        : json_null();
 }
 
-static json_t *json_meetings(const struct rfn_run_meetings *before)
+static json_t *json_online_merges(const struct rfn_run_online_merges *online)
 {
-    if (!before->meetings)
+    if (!online->merges)
         return json_null();
     json_t *value = json_object();
-    RFN_JSON_SET(value, "meetings", before->meetings);
-    RFN_JSON_SET(value, "seconds", (double)before->ns * 1e-9);
-    RFN_JSON_SET(value, "messages", before->messages);
-    RFN_JSON_SET(value, "bytes", before->bytes);
+    RFN_JSON_SET(value, "online_merges", online->merges);
+    RFN_JSON_SET(value, "seconds", (double)online->ns * 1e-9);
+    RFN_JSON_SET(value, "messages", online->messages);
+    RFN_JSON_SET(value, "bytes", online->bytes);
     return value;
 }
 
 static json_t *json_merging(const struct rfn_run_merging *merging)
 {
-    if (!merging->messages && !merging->before.meetings)
+    if (!merging->messages && !merging->online.merges)
         return json_null();
     json_t *value = json_object();
     RFN_JSON_SET(value, "messages", merging->messages);
@@ -276,7 +276,7 @@ static json_t *json_merging(const struct rfn_run_merging *merging)
     RFN_JSON_SET(value, "trace_bytes", merging->trace_bytes);
     RFN_JSON_SET(value, "all_bytes", merging->all_bytes);
     RFN_JSON_SET(value, "all_definition_bytes", merging->all_definition_bytes);
-    RFN_JSON_SET(value, "before", json_meetings(&merging->before));
+    RFN_JSON_SET(value, "before", json_online_merges(&merging->online));
     return value;
 }
 
@@ -378,18 +378,18 @@ static void append_end(struct rfn_text *out, const struct rfn_run *run)
     rfn_text_char(out, '\n');
 }
 
-/* "            before, in 12 meetings: 3.4 ms, 567 B per rank moved" */
+/* "            before, in 12 online merges: 3.4 ms, 567 B per rank moved" */
 static void append_merging(struct rfn_text *out, const struct rfn_run *run)
 {
-    const struct rfn_run_meetings *before = &run->merging.before;
+    const struct rfn_run_online_merges *online = &run->merging.online;
     if (run->merging.messages)
         append_end(out, run);
-    if (!before->meetings)
+    if (!online->merges)
         return;
-    rfn_text_format(out, "%-12sbefore, in %s meeting%s: %.1f ms, %s per rank moved\n",
-                    run->merging.messages ? "" : "Merging", rfn_count_text(before->meetings).text,
-                    before->meetings == 1 ? "" : "s", (double)before->ns * 1e-6,
-                    rfn_bytes_text(before->bytes / run->ranks).text);
+    rfn_text_format(out, "%-12sbefore, in %s online merge%s: %.1f ms, %s per rank moved\n",
+                    run->merging.messages ? "" : "Merging", rfn_count_text(online->merges).text,
+                    online->merges == 1 ? "" : "s", (double)online->ns * 1e-6,
+                    rfn_bytes_text(online->bytes / run->ranks).text);
 }
 
 /* "Alike       9 main clusters of ranks that make the same calls in the same order

@@ -31,7 +31,7 @@ enum { EXIT_HANGS = 1, RANKS_THAT_SAY = 16 };
 static const char *volatile call_name;
 static volatile uint64_t call_event;
 static uint64_t seen_event; /* when the alarm rang before */
-static unsigned patience;
+static unsigned seconds_allowed;
 static uint32_t own_rank;
 
 static size_t add_text(char *text, size_t n, const char *more)
@@ -59,7 +59,7 @@ static void ring(int signal)
     char text[256];
     if (call_event != seen_event) {
         seen_event = call_event;
-        alarm(patience);
+        alarm(seconds_allowed);
         return;
     }
     size_t n = add_text(text, 0, "refrain: replay gets no further (see --timeout): rank ");
@@ -84,7 +84,7 @@ void rpl_watch_start(unsigned seconds, uint32_t rank)
     call_name = NULL;
     call_event = 0;
     seen_event = UINT64_MAX;
-    patience = seconds;
+    seconds_allowed = seconds;
     sigaction(SIGALRM, &action, NULL);
     alarm(seconds);
 }

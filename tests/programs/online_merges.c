@@ -1,5 +1,5 @@
-/* Ranks that may merge while they run (--merge-interval): meetings STEPS [WORDS]. Each step has
- * messages and calls of all ranks on several communicators. Words:
+/* Ranks that may merge while they run (--merge-interval): online_merges STEPS [WORDS]. Each step
+ * has messages and calls of all ranks on several communicators. Words:
  *
  *   late      call sites, datatypes and communicators that come up after a third of the steps
  *   refused   calls of all ranks that rank 1 makes wrongly first, which the others do not see

@@ -1,11 +1,12 @@
-/* Processes that start others and meet others; parent and child in one program. For 2 parents.
+/* Processes that start others and connect to others; parent and child in one program. For 2
+ * parents.
  *
  *   spawn one COMMAND [FOLDER]   rank 0 starts three children, which work in the folder
  *   spawn several A B          rank 1 starts two children of A and one of B
  *   spawn each COMMAND         each parent starts one child on its own, twice, one after the other
  *   spawn missing              a command that is not there: an error that the program handles
  *   ... child N                a child, of N
- *   spawn meet                 two processes connect through a port, nobody is started
+ *   spawn port                 two processes connect through a port, nobody is started
  *   spawn join                 two processes connect through a socket
  *   spawn serve FILE           one process; its port goes to the file
  *   spawn visit FILE           one process of another job, which connects to that port
@@ -145,20 +146,20 @@ static void start_missing(void)
     printf("error %d\n", rc != MPI_SUCCESS);
 }
 
-/* ---- meeting ---- */
+/* ---- connections ---- */
 
 static void exchange(int rank, MPI_Comm other)
 {
     int data[5] = {0};
     if (rank == 0)
-        CALL(MPI_Send(data, 5, MPI_INT, 0, 8, other), "dest=0 tag=8 bytes=20 comm=@meeting");
+        CALL(MPI_Send(data, 5, MPI_INT, 0, 8, other), "dest=0 tag=8 bytes=20 comm=@connection");
     else
         CALL(MPI_Recv(data, 5, MPI_INT, 0, 8, other, MPI_STATUS_IGNORE),
-             "source=0 tag=8 bytes=20 comm=@meeting");
-    CALL(MPI_Comm_disconnect(&other), "comm=@meeting");
+             "source=0 tag=8 bytes=20 comm=@connection");
+    CALL(MPI_Comm_disconnect(&other), "comm=@connection");
 }
 
-static void meet(int rank)
+static void connect_by_port(int rank)
 {
     char port[MPI_MAX_PORT_NAME] = "";
     MPI_Comm other;
@@ -167,10 +168,10 @@ static void meet(int rank)
     CALL(MPI_Bcast(port, MPI_MAX_PORT_NAME, MPI_CHAR, 1, MPI_COMM_WORLD), "root=1");
     if (rank == 1)
         CALL(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other),
-             "comm=self newcomm=@meeting");
+             "comm=self newcomm=@connection");
     else
         CALL(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other),
-             "comm=self newcomm=@meeting");
+             "comm=self newcomm=@connection");
     exchange(rank, other);
     if (rank == 1)
         CALL(MPI_Close_port(port), "%s", "");
@@ -196,7 +197,7 @@ static void join(int rank)
 {
     MPI_Comm other;
     int fd = connect_socket(rank);
-    CALL(MPI_Comm_join(fd, &other), "intercomm=@meeting");
+    CALL(MPI_Comm_join(fd, &other), "intercomm=@connection");
     exchange(rank, other);
 }
 
@@ -210,7 +211,7 @@ static void serve(const char *path)
     if (!file || fputs(port, file) < 0 || fclose(file) != 0 || rename(other_path, path) != 0)
         exit(94);
     CALL(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other),
-         "port_name=%s comm=world newcomm=@meeting", port);
+         "port_name=%s comm=world newcomm=@connection", port);
     exchange(0, other);
     CALL(MPI_Close_port(port), "%s", "");
 }
@@ -225,7 +226,7 @@ static void visit(const char *path)
     if (!file || !fgets(port, sizeof port, file))
         exit(94);
     CALL(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other),
-         "port_name=%s comm=world newcomm=@meeting", port);
+         "port_name=%s comm=world newcomm=@connection", port);
     exchange(1, other);
 }
 
@@ -245,8 +246,8 @@ int main(int argc, char **argv)
         start_each(rank, argv[2]);
     else if (strcmp(how, "missing") == 0)
         start_missing();
-    else if (strcmp(how, "meet") == 0)
-        meet(rank);
+    else if (strcmp(how, "port") == 0)
+        connect_by_port(rank);
     else if (strcmp(how, "serve") == 0)
         serve(argv[2]);
     else if (strcmp(how, "visit") == 0)

@@ -291,7 +291,7 @@ enum fault {
     CLOCKS_TOO_LATE,
     TOO_MANY_MARKS,
     PATHS_WITHOUT_FRAMES,
-    NO_MEETINGS,
+    NO_ONLINE_MERGES,
     VOLUME_WITHOUT_NAME,
     VOLUME_NOT_IN_STREAMS,
     VOLUME_MISSING,
@@ -352,7 +352,8 @@ static void write_meta(struct writer *writer)
         for (uint64_t i = 0; i < 5 + RFN_MERGING_STEPS; i++)
             rfn_buf_varint(&out, 1000 + i); /* what merging moved */
         for (uint64_t i = 0; i < 4; i++)
-            rfn_buf_varint(&out, writer->fault == NO_MEETINGS ? 0 : 2000 + i); /* before the end */
+            rfn_buf_varint(&out,
+                           writer->fault == NO_ONLINE_MERGES ? 0 : 2000 + i); /* before the end */
     }
     for (uint64_t i = 0; i < 2 * RFN_MERGING_STEPS && sent; i++)
         rfn_buf_varint(&out, 7 * i); /* what was sent in steps of merging, which readers skip */

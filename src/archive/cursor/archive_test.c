@@ -254,10 +254,10 @@ static void test_run(void **state)
     assert_int_equal(run->merging.trace_bytes, 1002);
     assert_int_equal(run->merging.all_bytes, 1003);
     assert_int_equal(run->merging.all_definition_bytes, 1004);
-    assert_int_equal(run->merging.before.meetings, 2000);
-    assert_int_equal(run->merging.before.ns, 2001);
-    assert_int_equal(run->merging.before.bytes, 2002);
-    assert_int_equal(run->merging.before.messages, 2003);
+    assert_int_equal(run->merging.online.merges, 2000);
+    assert_int_equal(run->merging.online.ns, 2001);
+    assert_int_equal(run->merging.online.bytes, 2002);
+    assert_int_equal(run->merging.online.messages, 2003);
     for (uint32_t i = 0; i < N_STREAMS; i++) {
         struct rfn_stream_info info = rfn_archive_stream(archive, i);
         assert_int_equal(info.rank, model[i].rank);

@@ -375,14 +375,14 @@ static bool read_merging(struct context *context)
     return merging->messages > 0;
 }
 
-static bool read_meetings(struct context *context)
+static bool read_online_merges(struct context *context)
 {
-    struct rfn_run_meetings *before = &context->to->run.merging.before;
-    before->meetings = rfn_reader_varint(&context->reader);
-    before->ns = rfn_reader_varint(&context->reader);
-    before->bytes = rfn_reader_varint(&context->reader);
-    before->messages = rfn_reader_varint(&context->reader);
-    return before->meetings > 0;
+    struct rfn_run_online_merges *online = &context->to->run.merging.online;
+    online->merges = rfn_reader_varint(&context->reader);
+    online->ns = rfn_reader_varint(&context->reader);
+    online->bytes = rfn_reader_varint(&context->reader);
+    online->messages = rfn_reader_varint(&context->reader);
+    return online->merges > 0;
 }
 
 static bool read_path_ends(struct context *context)
@@ -428,7 +428,7 @@ static const char *read_meta(struct context *context, uint32_t minor)
     if (sound && !fault && since_clusters >> 7 & 1)
         fault = read_text(context, &run->forced);
     if (sound && !fault && since_clusters >> 8 & 1)
-        sound = read_meetings(context);
+        sound = read_online_merges(context);
     for (int i = 0; sound && !fault && sent && i < 2 * RFN_MERGING_STEPS; i++)
         rfn_reader_varint(&context->reader);
     return fault || (sound && !context->reader.failed) ? fault : "it is malformed";

@@ -507,12 +507,12 @@ static void pack_merging(const struct rfn_run_merging *merging, struct rfn_buf *
         rfn_buf_varint(out, 0); /* once the ns that it took */
 }
 
-static void pack_meetings(const struct rfn_run_meetings *before, struct rfn_buf *out)
+static void pack_online_merges(const struct rfn_run_online_merges *online, struct rfn_buf *out)
 {
-    rfn_buf_varint(out, before->meetings);
-    rfn_buf_varint(out, before->ns);
-    rfn_buf_varint(out, before->bytes);
-    rfn_buf_varint(out, before->messages);
+    rfn_buf_varint(out, online->merges);
+    rfn_buf_varint(out, online->ns);
+    rfn_buf_varint(out, online->bytes);
+    rfn_buf_varint(out, online->messages);
 }
 
 int rfn_pack_meta(const struct rfn_run *run, struct rfn_buf *out)
@@ -529,8 +529,7 @@ int rfn_pack_meta(const struct rfn_run *run, struct rfn_buf *out)
                  (uint64_t)(run->volume != NULL) << 2 | (uint64_t)run->start_off << 3 |
                  (uint64_t)run->reduced << 4 | (uint64_t)(run->path_ends.inner > 0) << 5 |
                  (uint64_t)(run->merging.messages > 0) << 6 | (uint64_t)(run->forced != NULL) << 7 |
-                 (uint64_t)(run->merging.before.meetings > 0) << 8 |
-                 (uint64_t)run->clustered << 10);
+                 (uint64_t)(run->merging.online.merges > 0) << 8 | (uint64_t)run->clustered << 10);
     rfn_buf_varint(out, (uint64_t)(run->merge_seconds * 1e9 + 0.5));
     if (run->volume) {
         rfn_buf_string(out, run->volume);
@@ -546,7 +545,7 @@ int rfn_pack_meta(const struct rfn_run *run, struct rfn_buf *out)
         pack_merging(&run->merging, out);
     if (run->forced)
         rfn_buf_string(out, run->forced);
-    if (run->merging.before.meetings)
-        pack_meetings(&run->merging.before, out);
+    if (run->merging.online.merges)
+        pack_online_merges(&run->merging.online, out);
     return rfn_buf_status(out);
 }

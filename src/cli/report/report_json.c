@@ -47,7 +47,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "region_events", profile->region_events);
     RFN_JSON_SET(value, "paused", profile->paused);
     RFN_JSON_SET(value, "unrecorded_ns", ns(report, profile->unrecorded_ns));
-    RFN_JSON_SET(value, "meetings_ns", run->merging.before.ns);
+    RFN_JSON_SET(value, "online_merges_ns", run->merging.online.ns);
 }
 
 static json_t *efficiency_json(const struct rfn_report *report)

@@ -95,7 +95,7 @@ static void append_symbols(struct rfn_text *out, const struct rfn_report *report
 static void append_run_time(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
-    const struct rfn_run_meetings *before = &report->run->merging.before;
+    const struct rfn_run_online_merges *online = &report->run->merging.online;
     int64_t span = profile->end_ns - profile->start_ns;
     double all = (double)report->efficiency.all_ns + (double)profile->unrecorded_ns;
     struct rfn_text time = {0}, paused = {0}, merged = {0};
@@ -115,14 +115,14 @@ static void append_run_time(struct rfn_text *out, const struct rfn_report *repor
         rfn_text_string(&paused, "a part of the run was not recorded (MPI_Pcontrol)");
     if (profile->paused)
         append_text(out, report, "Paused", &paused);
-    if (!profile->times || !before->meetings)
+    if (!profile->times || !online->merges)
         return;
-    rfn_text_format(&merged, "in %s meeting%s (--merge-interval): %s on rank 0",
-                    rfn_count_text(before->meetings).text, before->meetings == 1 ? "" : "s",
-                    rfn_time_text((int64_t)before->ns).text);
+    rfn_text_format(&merged, "in %s online merge%s (--merge-interval): %s on rank 0",
+                    rfn_count_text(online->merges).text, online->merges == 1 ? "" : "s",
+                    rfn_time_text((int64_t)online->ns).text);
     if (span > 0)
         rfn_text_format(&merged, " (%s of the run time)",
-                        rfn_share_text((double)before->ns / (double)span).text);
+                        rfn_share_text((double)online->ns / (double)span).text);
     rfn_text_string(&merged, ", which are in the calls of all ranks before them");
     append_text(out, report, "Merged", &merged);
 }

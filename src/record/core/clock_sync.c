@@ -213,16 +213,16 @@ static bool compare_clocks(struct rec_exchange *exchange, struct rfn_clock_offse
 
 void rec_clock_sync_start(void)
 {
-    struct rec_wait_warning patience;
+    struct rec_wait_warning warning;
     struct rec_exchange exchange;
     if (!is_wanted())
         return;
-    rec_wait_warning_begin(&patience, "start MPI and compare their clocks");
+    rec_wait_warning_begin(&warning, "start MPI and compare their clocks");
     if (rec_exchange_open(&exchange, true) == 0) {
         own.at_start = compare_clocks(&exchange, &own.start);
         rec_exchange_close(&exchange);
     }
-    rec_wait_warning_end(&patience);
+    rec_wait_warning_end(&warning);
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)

@@ -12,32 +12,32 @@ enum { SOON = 10, LATE = 60 }; /* seconds */
 
 static void *wait_and_speak(void *argument)
 {
-    struct rec_wait_warning *patience = argument;
+    struct rec_wait_warning *warning = argument;
     struct timespec until;
     int rc = 0;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += patience->seconds;
-    pthread_mutex_lock(&patience->mutex);
-    while (!patience->over && rc == 0)
-        rc = pthread_cond_timedwait(&patience->ended, &patience->mutex, &until);
-    const bool late = !patience->over && rc == ETIMEDOUT;
-    pthread_mutex_unlock(&patience->mutex);
+    until.tv_sec += warning->seconds;
+    pthread_mutex_lock(&warning->mutex);
+    while (!warning->over && rc == 0)
+        rc = pthread_cond_timedwait(&warning->ended, &warning->mutex, &until);
+    const bool late = !warning->over && rc == ETIMEDOUT;
+    pthread_mutex_unlock(&warning->mutex);
     if (late)
         rec_message("waiting for all ranks to %s; ranks that were not started under refrain record "
                     "never will, and the job would hang",
-                    patience->what);
+                    warning->what);
     return NULL;
 }
 
-static void release(struct rec_wait_warning *patience)
+static void release(struct rec_wait_warning *warning)
 {
-    pthread_cond_destroy(&patience->ended);
-    pthread_mutex_destroy(&patience->mutex);
+    pthread_cond_destroy(&warning->ended);
+    pthread_mutex_destroy(&warning->mutex);
 }
 
 #ifndef RFN_FLAVOUR_SMPI /* whose ranks share one thread */
 /* Seconds until this rank speaks; 0 where it never does. */
-static unsigned patience_of_rank(void)
+static unsigned seconds_to_warning(void)
 {
     const unsigned usual = rec_job_of_several_programs() ? SOON : LATE;
     switch (rec_job_rank()) {
@@ -50,55 +50,55 @@ static unsigned patience_of_rank(void)
     }
 }
 
-static bool prepare(struct rec_wait_warning *patience)
+static bool prepare(struct rec_wait_warning *warning)
 {
     pthread_condattr_t monotonic;
     if (pthread_condattr_init(&monotonic) != 0)
         return false;
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    int rc = pthread_cond_init(&patience->ended, &monotonic);
+    int rc = pthread_cond_init(&warning->ended, &monotonic);
     pthread_condattr_destroy(&monotonic);
     if (rc == 0)
-        pthread_mutex_init(&patience->mutex, NULL);
+        pthread_mutex_init(&warning->mutex, NULL);
     return rc == 0;
 }
 
 /* The thread takes none of the program's signals. */
-static bool start(struct rec_wait_warning *patience)
+static bool start(struct rec_wait_warning *warning)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    int rc = pthread_create(&patience->thread, NULL, wait_and_speak, patience);
+    int rc = pthread_create(&warning->thread, NULL, wait_and_speak, warning);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return rc == 0;
 }
 
-void rec_wait_warning_begin(struct rec_wait_warning *patience, const char *what)
+void rec_wait_warning_begin(struct rec_wait_warning *warning, const char *what)
 {
-    *patience = (struct rec_wait_warning){.seconds = patience_of_rank(), .what = what};
-    if (!patience->seconds || rec_options.quiet || !prepare(patience))
+    *warning = (struct rec_wait_warning){.seconds = seconds_to_warning(), .what = what};
+    if (!warning->seconds || rec_options.quiet || !prepare(warning))
         return;
-    patience->running = start(patience);
-    if (!patience->running)
-        release(patience);
+    warning->running = start(warning);
+    if (!warning->running)
+        release(warning);
 }
 #else
-void rec_wait_warning_begin(struct rec_wait_warning *patience, const char *what)
+void rec_wait_warning_begin(struct rec_wait_warning *warning, const char *what)
 {
     (void)wait_and_speak, (void)what;
-    *patience = (struct rec_wait_warning){0};
+    *warning = (struct rec_wait_warning){0};
 }
 #endif
 
-void rec_wait_warning_end(struct rec_wait_warning *patience)
+void rec_wait_warning_end(struct rec_wait_warning *warning)
 {
-    if (!patience->running)
+    if (!warning->running)
         return;
-    pthread_mutex_lock(&patience->mutex);
-    patience->over = true;
-    pthread_mutex_unlock(&patience->mutex);
-    pthread_cond_signal(&patience->ended);
-    pthread_join(patience->thread, NULL);
-    release(patience);
+    pthread_mutex_lock(&warning->mutex);
+    warning->over = true;
+    pthread_mutex_unlock(&warning->mutex);
+    pthread_cond_signal(&warning->ended);
+    pthread_join(warning->thread, NULL);
+    release(warning);
 }

@@ -25,8 +25,8 @@ struct rec_wait_warning {
 
 /* The wait begins, of a rank that knows its place (job.h), or nothing is said; nor is it without
  * a thread. what: what all ranks are waited for to do (borrowed). */
-void rec_wait_warning_begin(struct rec_wait_warning *patience, const char *what);
+void rec_wait_warning_begin(struct rec_wait_warning *warning, const char *what);
 /* The wait is over. */
-void rec_wait_warning_end(struct rec_wait_warning *patience);
+void rec_wait_warning_end(struct rec_wait_warning *warning);
 
 #endif

@@ -61,7 +61,7 @@ static int64_t arrived_ns; /* when this process came to the end of MPI; 0: it ha
 
 void rec_arrive(struct rec_call *call)
 {
-    struct rec_wait_warning patience;
+    struct rec_wait_warning warning;
     arrived_ns = rec_monotonic_ns();
     rec_close_to_threads();
     /* While others are still on their way. Only this thread's stream: others may be in use. */
@@ -69,10 +69,10 @@ void rec_arrive(struct rec_call *call)
         rfn_stream_code_ahead(rec_this_stream->events);
     const bool placed = rec_job_learn(); /* the recorder may not have seen MPI_Init */
     const MPI_Comm all = placed ? rec_job_comm() : MPI_COMM_NULL;
-    rec_wait_warning_begin(&patience, "reach the end of MPI");
+    rec_wait_warning_begin(&warning, "reach the end of MPI");
     if (all != MPI_COMM_NULL)
         rec_mpi.MPI_Barrier(all);
-    rec_wait_warning_end(&patience);
+    rec_wait_warning_end(&warning);
     if (call) {
         rec_end(call, MPI_SUCCESS);
         rec_leave(call);
@@ -94,8 +94,8 @@ static int describe(struct rec_finishing *finish)
 
 /* ---- survey ---- */
 
-/* What meetings before have sent is counted beside what the names of surveys say. */
-enum { SURVEY_MET_BYTES = RFN_SURVEY_LONG + 1, SURVEY_MET_MESSAGES, SURVEY_COUNTED };
+/* What online merges have sent is counted beside what the names of surveys say. */
+enum { SURVEY_ONLINE_BYTES = RFN_SURVEY_LONG + 1, SURVEY_ONLINE_MESSAGES, SURVEY_COUNTED };
 
 _Static_assert(SURVEY_COUNTED <= (int)RFN_SURVEY_COUNTS, "a survey counts too little");
 
@@ -106,11 +106,11 @@ enum { WAITED_UNIT = 100000 }; /* ns; a finer one would take more bytes of each 
 static int survey(struct rec_finishing *finish, int error)
 {
     const int64_t now = rec_monotonic_ns();
-    struct rfn_run_meetings *before = &finish->merging.before;
-    *before = rec_online_merge_cost();
+    struct rfn_run_online_merges *online = &finish->merging.online;
+    *online = rec_online_merge_cost();
     struct rfn_survey survey = {.counts = {[RFN_SURVEY_STREAMS] = finish->description.n_streams,
-                                           [SURVEY_MET_BYTES] = before->bytes,
-                                           [SURVEY_MET_MESSAGES] = before->messages},
+                                           [SURVEY_ONLINE_BYTES] = online->bytes,
+                                           [SURVEY_ONLINE_MESSAGES] = online->messages},
                                 .least = (arrived_ns ? now - arrived_ns : 0) / WAITED_UNIT};
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
         survey.counts[RFN_SURVEY_EVENTS] += rfn_stream_events(stream->events);
@@ -126,8 +126,8 @@ static int survey(struct rec_finishing *finish, int error)
                                            .written = survey.total[RFN_SURVEY_WRITTEN]};
     finish->reduced.counts.long_streams = rec_options.keep_short ? survey.total[RFN_SURVEY_LONG]
                                                                  : 0;
-    before->bytes = survey.total[SURVEY_MET_BYTES];
-    before->messages = survey.total[SURVEY_MET_MESSAGES];
+    online->bytes = survey.total[SURVEY_ONLINE_BYTES];
+    online->messages = survey.total[SURVEY_ONLINE_MESSAGES];
     finish->began = now - survey.least * WAITED_UNIT;
     for (struct rec_stream *stream = rec_streams; stream && !error; stream = stream->next)
         error = rfn_stream_settle(stream->events);
@@ -398,7 +398,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
     struct rec_finishing finish = {
         .exchange = exchange, .alone = alone, .clocks = clocks, .merge = *merge};
     char events[32];
-    exchange->messages_sent = exchange->bytes_sent = 0; /* meetings count their own */
+    exchange->messages_sent = exchange->bytes_sent = 0; /* online merges count their own */
     error = survey(&finish, error ? error : describe(&finish));
     error = learn_wishes(&finish, result, error);
     if (!error)
@@ -464,7 +464,7 @@ void rec_finish_alone(void)
     rec_signals_release(&signals);
 }
 
-/* exchange: that of meetings, or NULL. */
+/* exchange: that of online merges, or NULL. */
 static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge *merge,
                           struct rec_archive_result *result, int error)
 {

@@ -17,12 +17,12 @@ static struct {
     struct rec_exchange exchange;
     struct rfn_merge merge; /* definitions so far */
     bool open;              /* both are there */
-    uint64_t left, calls;   /* calls to the next meeting; from the last one to it */
+    uint64_t left, calls;   /* calls to the next online merge; from the last one to it */
     int error;              /* of this rank, which then only takes part */
     int64_t last_ns;        /* when the last one was over */
     uint64_t segments;      /* that had been executed then */
-    struct rfn_run_meetings cost;
-} meetings;
+    struct rfn_run_online_merges cost;
+} online;
 
 /* ---- start and end ---- */
 
@@ -30,62 +30,62 @@ static struct {
 static bool some_rank_has_threads(void)
 {
     int own = rec_threads_multiple, any = 1;
-    return rec_mpi.MPI_Allreduce(&own, &any, 1, MPI_INT, MPI_MAX, meetings.exchange.comm) !=
+    return rec_mpi.MPI_Allreduce(&own, &any, 1, MPI_INT, MPI_MAX, online.exchange.comm) !=
                MPI_SUCCESS ||
            any;
 }
 
 static const char *open_exchange(void)
 {
-    if (rec_exchange_open(&meetings.exchange, true) != 0)
+    if (rec_exchange_open(&online.exchange, true) != 0)
         return "MPI has no communicator left for the recorder";
-    meetings.open = !some_rank_has_threads();
-    if (meetings.open)
+    online.open = !some_rank_has_threads();
+    if (online.open)
         return NULL;
-    rec_exchange_close(&meetings.exchange);
+    rec_exchange_close(&online.exchange);
     return "MPI_THREAD_MULTIPLE lets threads call MPI at the same time";
 }
 
 void rec_online_merge_start(void)
 {
-    struct rec_wait_warning patience;
-    if ((!rec_options.merge_interval.segments && !rec_options.merge_interval.ns) || meetings.open)
+    struct rec_wait_warning warning;
+    if ((!rec_options.merge_interval.segments && !rec_options.merge_interval.ns) || online.open)
         return;
-    rec_wait_warning_begin(&patience, "agree on --merge-interval, which has to be said for all");
+    rec_wait_warning_begin(&warning, "agree on --merge-interval, which has to be said for all");
     const char *problem = open_exchange();
-    rec_wait_warning_end(&patience);
+    rec_wait_warning_end(&warning);
     if (problem && rec_job_is_first())
         rec_message("ranks merge in the end only: %s", problem);
     rec_online_merge_on = !problem;
-    rfn_merge_init(&meetings.merge);
-    meetings.left = meetings.calls = 1;
-    meetings.last_ns = rec_monotonic_ns();
+    rfn_merge_init(&online.merge);
+    online.left = online.calls = 1;
+    online.last_ns = rec_monotonic_ns();
 }
 
 struct rec_exchange *rec_online_merge_end(struct rfn_merge *merge)
 {
     rec_online_merge_on = false;
     rfn_merge_init(merge);
-    if (!meetings.open)
+    if (!online.open)
         return NULL;
-    meetings.open = false;
-    *merge = meetings.merge;
-    if (!meetings.cost.meetings && rec_job_is_first())
-        rec_message("ranks merged in the end only: they never met in Barrier, Allreduce, Alltoall, "
-                    "Allgather or Reduce_scatter_block of all ranks");
-    return &meetings.exchange;
+    online.open = false;
+    *merge = online.merge;
+    if (!online.cost.merges && rec_job_is_first())
+        rec_message("ranks merged in the end only: no call of Barrier, Allreduce, Alltoall, "
+                    "Allgather or Reduce_scatter_block had all ranks");
+    return &online.exchange;
 }
 
-struct rfn_run_meetings rec_online_merge_cost(void)
+struct rfn_run_online_merges rec_online_merge_cost(void)
 {
-    return meetings.cost;
+    return online.cost;
 }
 
-/* ---- a meeting ---- */
+/* ---- an online merge ---- */
 
 /* What rank 0 tells all. It takes no memory, so that who has none left still knows. */
 struct word {
-    uint64_t next;    /* meeting, after so many calls; 0: never */
+    uint64_t next;    /* online merge, after so many calls; 0: never */
     uint64_t defines; /* some rank has definitions that are new */
 };
 
@@ -96,10 +96,10 @@ enum { LONG_SHIFT = 40 }; /* of a survey's first count, above new definitions: l
 static int survey(const struct rec_definitions *description, const struct rec_stream *stream,
                   struct word *word, bool *any_long, int error)
 {
-    struct rfn_survey survey = {.counts = {rfn_merge_new(&meetings.merge)}};
+    struct rfn_survey survey = {.counts = {rfn_merge_new(&online.merge)}};
     if (stream)
         survey.counts[0] |= (uint64_t)rfn_stream_is_long(stream->events) << LONG_SHIFT;
-    error = rec_varying_params_survey(description, &survey, &meetings.exchange.exchange, error);
+    error = rec_varying_params_survey(description, &survey, &online.exchange.exchange, error);
     word->defines = survey.total[0] % (UINT64_C(1) << LONG_SHIFT) > 0;
     *any_long = survey.total[0] >> LONG_SHIFT;
     return error;
@@ -124,7 +124,7 @@ static int reduce_so_far(struct rec_stream *stream, struct word *word, int error
     if (!error)
         error = rfn_stream_catch_up(stream->events);
     if (!error)
-        error = rec_definitions_so_far(&description, &meetings.merge, stream);
+        error = rec_definitions_so_far(&description, &online.merge, stream);
     error = survey(&description, stream, word, &any_long, error);
     if (!error && any_long)
         error = end_epoch(stream);
@@ -132,13 +132,13 @@ static int reduce_so_far(struct rec_stream *stream, struct word *word, int error
     return error;
 }
 
-/* Segments that the stream has executed; without reduced times calls that could be meetings stand
- * for them, as nothing is cut then. */
+/* Segments that the stream has executed; without reduced times calls that could have online merges
+ * stand for them, as nothing is cut then. */
 static uint64_t segments_of(const struct rec_stream *stream)
 {
     const struct rfn_stream_reduction *reduction = rfn_stream_reduced(stream->events);
     if (!reduction)
-        return meetings.segments + meetings.calls;
+        return online.segments + online.calls;
     return rfn_stream_profile_stats(rfn_stream_reduction_profile(reduction)).executions;
 }
 
@@ -147,23 +147,23 @@ static uint64_t calls_to_next(const struct rec_stream *stream)
 {
     const struct rfn_every *every = &rec_options.merge_interval;
     if (every->ns)
-        return rfn_merge_interval_next(
-            meetings.calls, (uint64_t)(rec_monotonic_ns() - meetings.last_ns), every->ns);
-    uint64_t segments = segments_of(stream), before = meetings.segments;
-    meetings.segments = segments;
-    return rfn_merge_interval_next(meetings.calls, segments > before ? segments - before : 0,
+        return rfn_merge_interval_next(online.calls,
+                                       (uint64_t)(rec_monotonic_ns() - online.last_ns), every->ns);
+    uint64_t segments = segments_of(stream), before = online.segments;
+    online.segments = segments;
+    return rfn_merge_interval_next(online.calls, segments > before ? segments - before : 0,
                                    every->segments);
 }
 
 /* All learn it from rank 0. */
 static void agree(const struct rec_stream *stream, struct word *word, int error)
 {
-    if (meetings.exchange.exchange.rank == 0)
+    if (online.exchange.exchange.rank == 0)
         word->next = error ? 0 : calls_to_next(stream);
-    if (rec_mpi.MPI_Bcast(word, sizeof *word, MPI_BYTE, 0, meetings.exchange.comm) != MPI_SUCCESS)
+    if (rec_mpi.MPI_Bcast(word, sizeof *word, MPI_BYTE, 0, online.exchange.comm) != MPI_SUCCESS)
         *word = (struct word){0};
     rec_online_merge_on = word->next > 0;
-    meetings.left = meetings.calls = word->next;
+    online.left = online.calls = word->next;
 }
 
 static int take_part(struct rec_stream *stream, int error)
@@ -171,29 +171,29 @@ static int take_part(struct rec_stream *stream, int error)
     struct word word = {0};
     error = reduce_so_far(stream, &word, error);
     agree(stream, &word, error);
-    return word.defines ? rfn_merge_definitions(&meetings.merge, &meetings.exchange.exchange, error)
+    return word.defines ? rfn_merge_definitions(&online.merge, &online.exchange.exchange, error)
                         : error;
 }
 
 /* Nothing is recorded meanwhile. */
-static void meet(void)
+static void merge_online(void)
 {
     const int64_t began = rec_monotonic_ns();
     struct rec_stream *stream = rec_this_stream;
     const bool inside = stream && stream->inside, kept_out = rec_keep_out(true);
     if (stream)
         stream->inside = true;
-    if (!meetings.error && (rec_state != REC_RECORDING || rec_threads_multiple))
-        meetings.error = RFN_E_USAGE;
-    meetings.error = take_part(stream, meetings.error);
+    if (!online.error && (rec_state != REC_RECORDING || rec_threads_multiple))
+        online.error = RFN_E_USAGE;
+    online.error = take_part(stream, online.error);
     if (stream)
         stream->inside = inside;
     rec_keep_out(kept_out);
-    meetings.last_ns = rec_monotonic_ns();
-    meetings.cost.meetings++;
-    meetings.cost.ns += (uint64_t)(meetings.last_ns - began);
-    meetings.cost.bytes = meetings.exchange.exchange.bytes_sent;
-    meetings.cost.messages = meetings.exchange.exchange.messages_sent;
+    online.last_ns = rec_monotonic_ns();
+    online.cost.merges++;
+    online.cost.ns += (uint64_t)(online.last_ns - began);
+    online.cost.bytes = online.exchange.exchange.bytes_sent;
+    online.cost.messages = online.exchange.exchange.messages_sent;
 }
 
 /* ---- which calls count ---- */
@@ -221,7 +221,7 @@ static bool has_all_ranks(MPI_Comm comm)
 {
     int inter = 1, compared = MPI_UNEQUAL;
     return rec_mpi.MPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
-           rec_mpi.MPI_Comm_compare(comm, meetings.exchange.comm, &compared) == MPI_SUCCESS &&
+           rec_mpi.MPI_Comm_compare(comm, online.exchange.comm, &compared) == MPI_SUCCESS &&
            compared != MPI_UNEQUAL;
 }
 
@@ -247,9 +247,9 @@ void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, i
         return;
     if (!(known ? knows_all_ranks(known) : has_all_ranks(comm)))
         return;
-    if (--meetings.left > 0)
+    if (--online.left > 0)
         return;
-    meet();
+    merge_online();
     if (call)
         rec_went_on(call);
 }

@@ -216,7 +216,7 @@ static uint64_t next_ordinal(uint64_t key)
     return 0;
 }
 
-enum rule { ON_PARENT, BY_NEW_MEMBERS, BY_NEW_MEMBERS_ON_PARENT, BY_MEETING, EXISTING };
+enum rule { ON_PARENT, BY_NEW_MEMBERS, BY_NEW_MEMBERS_ON_PARENT, BY_CONNECTION, EXISTING };
 
 static enum rule rule_of(const char *function)
 {
@@ -228,9 +228,9 @@ static enum rule rule_of(const char *function)
         {"MPI_Intercomm_create", BY_NEW_MEMBERS},
         {"MPI_Comm_create_from_group", BY_NEW_MEMBERS},
         {"MPI_Intercomm_create_from_groups", BY_NEW_MEMBERS},
-        {"MPI_Comm_accept", BY_MEETING},
-        {"MPI_Comm_connect", BY_MEETING},
-        {"MPI_Comm_join", BY_MEETING},
+        {"MPI_Comm_accept", BY_CONNECTION},
+        {"MPI_Comm_connect", BY_CONNECTION},
+        {"MPI_Comm_join", BY_CONNECTION},
         {"MPI_Comm_get_parent", EXISTING},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -265,11 +265,11 @@ static uint64_t hash_tags(struct rec_call *call)
  * does not need them). */
 static uint64_t creation_key(struct rec_call *call, enum rule rule, uint64_t members)
 {
-    /* Who accepts and who connects get the same communicator. */
-    const char *name = rule == BY_MEETING ? "meeting" : rec_functions[call->function].name;
+    /* Who accepts and who connects get the same communicator. Archives have hashes of the word. */
+    const char *name = rule == BY_CONNECTION ? "meeting" : rec_functions[call->function].name;
     bool on_parent = (rule == ON_PARENT || rule == BY_NEW_MEMBERS_ON_PARENT) && call->comm;
     uint64_t words[] = {rfn_hash_bytes(name, strlen(name)), on_parent ? call->comm->identity : 0,
-                        rule == ON_PARENT || rule == BY_MEETING ? 0 : hash_tags(call),
+                        rule == ON_PARENT || rule == BY_CONNECTION ? 0 : hash_tags(call),
                         rule == ON_PARENT && on_parent ? 0 : members};
     return hash_words(words, sizeof words / sizeof *words);
 }

@@ -62,7 +62,7 @@ bool rec_fortran_enter(uint32_t function, void *frame)
         stream = rec_stream_wake();
     const bool nested = stream && stream->inside;
     /* MPI_Finalize comes through whatever happened before: the other ranks wait in it. A call that
-     * the ranks may meet after goes to its wrapper, which counts it. */
+     * the ranks may merge after goes to its wrapper, which counts it. */
     const bool counts = nested && rec_online_merge_on && !rec_fortran.awaited;
     if (nested && function != REC_FN_MPI_Finalize && !counts)
         return false;

@@ -21,9 +21,9 @@
 #include "record/core/recorder.h"
 
 /* An entry begins; its frame is that of its caller's call path. False: inside of another call,
- * nothing is to be done at the end. While ranks may meet (online_merge.h), a call inside of another one
- * goes through its wrapper all the same, as it does from C: the other call may have been left by a
- * jump. */
+ * nothing is to be done at the end. While ranks may merge (online_merge.h), a call inside of
+ * another one goes through its wrapper all the same, as it does from C: the other call may have
+ * been left by a jump. */
 bool rec_fortran_enter(uint32_t function, void *frame);
 void rec_fortran_leave(void);
 

@@ -661,8 +661,8 @@ SYNCHRONIZING = {"Barrier": (None, "MPI_BYTE"), "Allreduce": ("count", "datatype
                  "Reduce_scatter_block": ("recvcount", "datatype")}
 
 
-def meeting_lines(bound, call):
-    """What lets ranks meet after the call."""
+def online_merge_lines(bound, call):
+    """What lets ranks merge after the call."""
     name = re.sub(r"_c$", "", bound.name)
     if name not in SYNCHRONIZING:
         return []
@@ -681,18 +681,18 @@ def wrapper(bound, flavour):
     if flavour != "smpi":
         body += ["if (__builtin_expect(!rec_mpi.%s, 0))" % name,
                  "    rec_mpi_missing(REC_FN_%s);" % name]
-    meeting = meeting_lines(bound, "NULL")
-    if meeting:
+    online_merge = online_merge_lines(bound, "NULL")
+    if online_merge:
         body += ["if (!call) {",
                  "    const int rc = " + call.replace("\n", "\n                   ") + ";",
-                 *("    " + line for line in meeting), "    return rc;", "}"]
+                 *("    " + line for line in online_merge), "    return rc;", "}"]
     else:
         body += ["if (!call)", "    return " + call.replace("\n", "\n           ") + ";"]
     body += before_lines(bound)
     body += ["rec_begin(call);", "const int rc = " + call.replace("\n", "\n               ") + ";",
              "rec_end(call, rc);"]
     body += after_lines(bound)
-    body += ["rec_leave(call);", *meeting_lines(bound, "call"), "return rc;"]
+    body += ["rec_leave(call);", *online_merge_lines(bound, "call"), "return rc;"]
     lines += ["    " + line.replace("\n", "\n    ") for line in body]
     return "\n".join(lines + ["}", ""])
 

@@ -46,7 +46,7 @@ struct rfn_stream {
         bool spilled;       /* something has left memory */
         bool spill_failed;  /* do not try again */
         bool moving;        /* columns are between two symbols */
-        unsigned patience;  /* looks are 2^patience times rarer, as looking did not help */
+        unsigned backoff;   /* looks are 2^backoff times rarer, as looking did not help */
     } memory;
     struct {
         struct rfn_stream_reduction *reduction; /* NULL: times are kept so far */
@@ -305,7 +305,7 @@ static int look_at_memory(struct rfn_stream *stream)
     struct rfn_memory *memory = stream->options.memory;
     uint64_t every = 8 * (uint64_t)stream->table.n; /* looking costs a little per symbol */
     stream->memory.next_look = stream->events + ((every > LOOK_EVERY ? every : LOOK_EVERY)
-                                                 << stream->memory.patience);
+                                                 << stream->memory.backoff);
     if (!memory || !stream->options.spill || (stream->memory.spill_failed && !stream->options.sink))
         return 0;
     size_t used = count_memory(stream);
@@ -323,9 +323,9 @@ static int look_at_memory(struct rfn_stream *stream)
     stream->memory.spill_failed = spill(stream, used - limit / 8 * 7) < 0;
     /* What is too much may be another thread's, or may not be able to leave. */
     bool helped = count_memory(stream) <= limit;
-    stream->memory.patience = helped                        ? 0
-                              : stream->memory.patience < 8 ? stream->memory.patience + 1
-                                                            : 8;
+    stream->memory.backoff = helped                       ? 0
+                             : stream->memory.backoff < 8 ? stream->memory.backoff + 1
+                                                          : 8;
     return 0;
 }
 

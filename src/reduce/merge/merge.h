@@ -1,4 +1,4 @@
-/* merge.h - the ranks meet: equal structures, equal values and equal definitions are found along a
+/* merge.h - the ranks merge: equal structures, equal values and equal definitions are found along a
  * tree, and every one gets a number.
  *
  * Each process contributes its definitions (modules, paths, datatypes, ...: content and 64-bit

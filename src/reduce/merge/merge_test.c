@@ -377,19 +377,19 @@ static void test_alike(void **state)
 
 /* ---- definitions that are merged before the end ---- */
 
-enum { MEETINGS = 4, POOL = 24 };
+enum { MERGES = 4, POOL = 24 };
 
 /* Defines some of what there may be, each kind with contents of its own; later ones come up with
- * the meetings. What the last rank has is drawn anew, others may be alike. */
+ * the merges. What the last rank has is drawn anew, others may be alike. */
 struct early {
     struct rfn_exchange exchange;
     struct rfn_merge merge;
     int alike;    /* ranks that define the same */
-    int fails_at; /* meeting, or MEETINGS: never */
-    bool has[RFN_DEFINITION_KINDS][POOL * MEETINGS];
-    int64_t at_first[RFN_DEFINITION_KINDS][POOL * MEETINGS]; /* numbers when they were told */
-    uint64_t sent[MEETINGS];                                 /* bytes, in each */
-    int results[MEETINGS];
+    int fails_at; /* merge, or MERGES: never */
+    bool has[RFN_DEFINITION_KINDS][POOL * MERGES];
+    int64_t at_first[RFN_DEFINITION_KINDS][POOL * MERGES]; /* numbers when they were told */
+    uint64_t sent[MERGES];                                 /* bytes, in each */
+    int results[MERGES];
 };
 
 static size_t content_of(int kind, int i, char text[32])
@@ -405,13 +405,13 @@ static int64_t number_of(const struct early *early, int kind, int i)
                             rfn_hash_bytes(text, size));
 }
 
-static void define_some(struct early *early, int meeting)
+static void define_some(struct early *early, int merge)
 {
-    unsigned seed = (unsigned)(early->exchange.rank / early->alike * 7 + meeting);
+    unsigned seed = (unsigned)(early->exchange.rank / early->alike * 7 + merge);
     for (int kind = 0; kind < RFN_DEFINITION_KINDS; kind++) {
         for (int k = 0; k < POOL / 3; k++) {
             seed = seed * 1103515245 + 12345;
-            int i = (int)(seed >> 16) % (POOL * (meeting + 1));
+            int i = (int)(seed >> 16) % (POOL * (merge + 1));
             char text[32];
             size_t size = content_of(kind, i, text);
             early->has[kind][i] = true;
@@ -424,7 +424,7 @@ static void define_some(struct early *early, int meeting)
 static void check_told(struct early *early)
 {
     for (int kind = 0; kind < RFN_DEFINITION_KINDS; kind++) {
-        for (int i = 0; i < POOL * MEETINGS; i++) {
+        for (int i = 0; i < POOL * MERGES; i++) {
             if (!early->has[kind][i])
                 continue;
             int64_t number = number_of(early, kind, i);
@@ -440,12 +440,12 @@ static void *run_early(void *argument)
     struct early *early = argument;
     rfn_merge_init(&early->merge);
     memset(early->at_first, -1, sizeof early->at_first);
-    for (int m = 0; m < MEETINGS; m++) {
+    for (int m = 0; m < MERGES; m++) {
         uint64_t before = early->exchange.bytes_sent;
         int error = m >= early->fails_at ? RFN_E_NOMEM : 0;
         if (m != 2 && !error) /* at the third there is nothing new */
             define_some(early, m);
-        early->results[m] = m < MEETINGS - 1
+        early->results[m] = m < MERGES - 1
                                 ? rfn_merge_definitions(&early->merge, &early->exchange, error)
                                 : rfn_merge_run(&early->merge, &early->exchange, error);
         early->sent[m] = early->exchange.bytes_sent - before;
@@ -459,7 +459,7 @@ static void run_all_early(struct early *members, int size, int alike, int failin
 {
     static struct world world;
     for (int rank = 0; rank < size; rank++)
-        members[rank] = (struct early){.alike = alike, .fails_at = rank == failing ? at : MEETINGS};
+        members[rank] = (struct early){.alike = alike, .fails_at = rank == failing ? at : MERGES};
     run_world(&world, size, run_early, members, sizeof *members, offsetof(struct early, exchange));
 }
 
@@ -474,7 +474,7 @@ static void check_union(const struct early *members, int size, int kind)
 {
     const struct rfn_definitions *all = &members[0].merge.definitions[kind];
     size_t n = 0;
-    for (int i = 0; i < POOL * MEETINGS; i++) {
+    for (int i = 0; i < POOL * MERGES; i++) {
         char text[32];
         size_t length = content_of(kind, i, text);
         int64_t number = number_of(&members[0], kind, i);
@@ -501,7 +501,7 @@ static void test_early(void **state)
         for (int alike = 1; alike <= size; alike *= 2) {
             run_all_early(members, size, alike, -1, 0);
             for (int rank = 0; rank < size; rank++) {
-                for (int m = 0; m < MEETINGS; m++)
+                for (int m = 0; m < MERGES; m++)
                     assert_int_equal(members[rank].results[m], 0);
                 assert_int_equal(rfn_merge_new(&members[rank].merge), 0);
                 /* Up: nothing; to each child nothing is shown, and no numbers are told. */
@@ -514,7 +514,7 @@ static void test_early(void **state)
     }
 }
 
-/* A rank that fails in one meeting: nobody hangs, rank 0 learns of it at once, and the rank itself
+/* A rank that fails in one merge: nobody hangs, rank 0 learns of it at once, and the rank itself
  * knows no numbers that others do not know. */
 static void test_early_failure(void **state)
 {
@@ -522,10 +522,10 @@ static void test_early_failure(void **state)
     static struct early members[20];
     for (int size = 2; size <= 17; size += 5) {
         for (int failing = 0; failing < size; failing++) {
-            for (int at = 0; at < MEETINGS; at++) {
+            for (int at = 0; at < MERGES; at++) {
                 run_all_early(members, size, 2, failing, at);
                 for (int rank = 0; rank < size; rank++) {
-                    for (int m = 0; m < MEETINGS; m++)
+                    for (int m = 0; m < MERGES; m++)
                         assert_true(m < at ? members[rank].results[m] == 0
                                            : members[rank].results[m] < 0);
                 }
@@ -535,10 +535,10 @@ static void test_early_failure(void **state)
     }
 }
 
-/* Of a run in which each call stands for so much, after some meetings. */
-static uint64_t calls_after(int meetings, uint64_t calls, uint64_t per_call, uint64_t every)
+/* Of a run in which each call stands for so much, after some online merges. */
+static uint64_t calls_after(int merges, uint64_t calls, uint64_t per_call, uint64_t every)
 {
-    for (int i = 0; i < meetings; i++)
+    for (int i = 0; i < merges; i++)
         calls = rfn_merge_interval_next(calls, calls * per_call, every);
     return calls;
 }

@@ -719,9 +719,9 @@ static void test_stale(void **state)
 static void test_end(void **state)
 {
     (void)state;
-    enum { MEETINGS = 3 };
+    enum { MERGES = 3 };
     static const struct {
-        int meetings[MEETINGS], end, coded;
+        int merges[MERGES], end, coded;
     } runs[] = {{{100}, 199, 100},
                 {{100}, 200, 0},
                 {{100, 199}, 201, 199},
@@ -733,12 +733,12 @@ static void test_end(void **state)
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         struct rfn_stream_profile *profile = make("jitter:0.1", false, 0, 0);
         int64_t start = 0;
-        for (int k = 1, met = 0; k <= runs[i].end; k++) {
+        for (int k = 1, merged = 0; k <= runs[i].end; k++) {
             put_long(profile, &start, 1000000 + noise(2000));
-            if (met == MEETINGS || k != runs[i].meetings[met])
+            if (merged == MERGES || k != runs[i].merges[merged])
                 continue;
             rfn_stream_profile_code_ahead(profile);
-            met++;
+            merged++;
         }
         assert_int_equal(rfn_stream_profile_finish(profile), 0);
         const struct rfn_execution_columns *columns = rfn_stream_profile_columns(profile, 0);
