@@ -110,7 +110,7 @@ static void random_of_1000(struct source *source)
     random_of(source, 1000);
 }
 
-/* The n-th letter is whether the golden ratio's multiples cross an integer. */
+/* The n-th symbol is whether the golden ratio's multiples cross an integer. */
 static void fibonacci(struct source *source)
 {
     const uint64_t golden = 0x9e3779b97f4a7c15u;
@@ -177,8 +177,8 @@ static void sign(void *context, const rfn_node *symbols, size_t n)
 {
     struct side *side = context;
     for (size_t i = 0; i < n && !side->slow; i++) {
-        uint64_t letter = (symbols[i] + UINT64_C(1)) * 0x9e3779b97f4a7c15u;
-        int error = rfn_elastic_append(&side->signature, letter);
+        uint64_t call_hash = (symbols[i] + UINT64_C(1)) * 0x9e3779b97f4a7c15u;
+        int error = rfn_elastic_append(&side->signature, call_hash);
         side->slow = error || rfn_elastic_is_slow(&side->signature);
     }
     if (side->slow)

@@ -157,12 +157,12 @@ def subs_of(main, fields):
     return found_
 
 
-def xor(calls, letters):
-    """The exclusive or of ((i mod 10) + 1) times the letter, which is drawn at random: what has the same for any
-    letters is equal by the formula, and not because addresses happened to be as they are."""
+def xor(calls, call_hashes):
+    """The exclusive or of ((i mod 10) + 1) times the call hash, which is drawn at random: what has the same for any
+    call hashes is equal by the formula, and not because addresses happened to be as they are."""
     found = 0
     for i, call in enumerate(calls):
-        found ^= (i % 10 + 1) * letters[call] & MASK
+        found ^= (i % 10 + 1) * call_hashes[call] & MASK
     return found
 
 
@@ -184,10 +184,10 @@ def partition(keys):
 def computed(path):
     """By form, main clusters and sub-clusters as lists of ranks."""
     archive, draw = rfn_reader.Archive(path), random.Random(7)
-    letters = collections.defaultdict(lambda: draw.getrandbits(64))
+    call_hashes = collections.defaultdict(lambda: draw.getrandbits(64))
     ranks = ranks_of(archive)
     calls, paper = [rank.calls() for rank in ranks], [rank.paper() for rank in ranks]
-    xors = [xor(each, letters) for each in calls]
+    xors = [xor(each, call_hashes) for each in calls]
     return {"reference": (partition(calls), partition(rank.reference() for rank in ranks)),
             "paper": (partition(xors), partition(zip(xors, paper)))}
 

@@ -17,8 +17,9 @@ static int open_fold_trips(void *context, uint32_t loop, struct rfn_column_curso
 }
 
 /* The fold is borrowed and must not be frozen; *loops is the caller's to free. RFN_E_NOMEM. */
-static inline int fold_source(struct rfn_fold *fold, const uint64_t *letters, uint32_t n_symbols,
-                              struct rfn_path_nodes **loops, struct rfn_path_source *source)
+static inline int fold_source(struct rfn_fold *fold, const uint64_t *call_hashes,
+                              uint32_t n_symbols, struct rfn_path_nodes **loops,
+                              struct rfn_path_source *source)
 {
     struct rfn_fold_view view;
     struct rfn_fold_stats stats;
@@ -33,7 +34,7 @@ static inline int fold_source(struct rfn_fold *fold, const uint64_t *letters, ui
                                        .loops = *loops,
                                        .n_loops = (uint32_t)view.n_loops,
                                        .n_symbols = n_symbols,
-                                       .letters = letters,
+                                       .call_hashes = call_hashes,
                                        .trips = open_fold_trips,
                                        .context = fold,
                                        .events = stats.appended};

@@ -75,7 +75,7 @@ struct stream {
 
 struct rfn_rank_parameters {
     const struct rfn_archive *archive;
-    struct rfn_call_hashes letters;
+    struct rfn_call_hashes call_hashes;
     enum rfn_parameter_form form;
     struct rfn_cluster_extremes extremes;
     struct rfn_map calls;   /* signature -> struct calls */
@@ -128,7 +128,7 @@ struct rfn_rank_parameters *rfn_rank_parameters_new(const struct rfn_archive *ar
     parameters->archive = archive;
     parameters->form = form.parameters;
     parameters->stored = form.paths == RFN_PATHS_ELASTIC && rfn_archive_is_signed(archive);
-    if (rfn_call_hashes_init(&parameters->letters, archive, form.paths) == 0)
+    if (rfn_call_hashes_init(&parameters->call_hashes, archive, form.paths) == 0)
         return parameters;
     free(parameters);
     return NULL;
@@ -143,7 +143,7 @@ void rfn_rank_parameters_free(struct rfn_rank_parameters *parameters)
     rfn_map_release_objects(&parameters->digests, free_digest);
     rfn_map_release_objects(&parameters->calls, free_calls);
     rfn_map_release(&parameters->members);
-    rfn_call_hashes_release(&parameters->letters);
+    rfn_call_hashes_release(&parameters->call_hashes);
     free(parameters->of_rank);
     free(parameters);
 }
@@ -317,8 +317,8 @@ static int make_digest(struct rfn_rank_parameters *parameters, const struct stre
     int error = 0;
     digest->signature = (uint64_t)rfn_stream_word(archive, RFN_WORD_SIGNATURE, stream->number);
     if (!parameters->stored)
-        error = rfn_call_signature(&parameters->letters, stream->structure, stream->values, events,
-                                   NULL, &digest->signature);
+        error = rfn_call_signature(&parameters->call_hashes, stream->structure, stream->values,
+                                   events, NULL, &digest->signature);
     if (error == RFN_E_RANGE)
         return fault(stream, archive, RFN_E_UNSUPPORTED,
                      "loops are nested so that no signature can be computed", diag);
@@ -419,7 +419,7 @@ int64_t rfn_rank_parameters_place(const struct rfn_rank_parameters *parameters, 
 static struct path *use_path(struct rfn_rank_parameters *parameters, const struct stream *stream,
                              const struct rfn_symbol_info *symbol)
 {
-    uint64_t words[] = {rfn_call_hash(&parameters->letters, symbol->function, symbol->path),
+    uint64_t words[] = {rfn_call_hash(&parameters->call_hashes, symbol->function, symbol->path),
                         stream->thread};
     uint64_t key = stream->thread ? rfn_hash_bytes(words, sizeof words) : words[0];
     const uint64_t *known = rfn_map_get(&parameters->numbers, key);

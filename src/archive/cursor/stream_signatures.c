@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-int rfn_call_hashes_init(struct rfn_call_hashes *letters, const struct rfn_archive *archive,
+int rfn_call_hashes_init(struct rfn_call_hashes *hashes, const struct rfn_archive *archive,
                          enum rfn_path_form form)
 {
-    *letters = (struct rfn_call_hashes){.archive = archive, .form = form};
-    letters->of_paths = calloc(archive->dictionary.n_paths + (size_t)1, sizeof *letters->of_paths);
-    return letters->of_paths ? 0 : RFN_E_NOMEM;
+    *hashes = (struct rfn_call_hashes){.archive = archive, .form = form};
+    hashes->of_paths = calloc(archive->dictionary.n_paths + (size_t)1, sizeof *hashes->of_paths);
+    return hashes->of_paths ? 0 : RFN_E_NOMEM;
 }
 
-void rfn_call_hashes_release(struct rfn_call_hashes *letters)
+void rfn_call_hashes_release(struct rfn_call_hashes *hashes)
 {
-    free(letters->of_paths);
+    free(hashes->of_paths);
 }
 
-/* ---- letters ---- */
+/* ---- call hashes ---- */
 
 /* The hash of a path's frames. Inlined functions are frames of their own, equal wherever their
  * place is; but not in the exclusive or, in which equal addresses cancel: the stack has one. (The
@@ -44,13 +44,13 @@ static uint64_t frames_key(const struct rfn_archive *archive, uint32_t number, b
     return hash;
 }
 
-uint64_t rfn_call_hash(struct rfn_call_hashes *letters, uint32_t function, uint32_t path)
+uint64_t rfn_call_hash(struct rfn_call_hashes *hashes, uint32_t function, uint32_t path)
 {
-    uint64_t *key = &letters->of_paths[path];
-    const char *name = rfn_archive_function(letters->archive, function)->name;
-    bool cancels = letters->form == RFN_PATHS_XOR;
+    uint64_t *key = &hashes->of_paths[path];
+    const char *name = rfn_archive_function(hashes->archive, function)->name;
+    bool cancels = hashes->form == RFN_PATHS_XOR;
     if (!*key)
-        *key = frames_key(letters->archive, path, cancels) | 1;
+        *key = frames_key(hashes->archive, path, cancels) | 1;
     const uint64_t words[] = {*key, rfn_hash_bytes(name, strlen(name))};
     return cancels ? words[0] ^ words[1] : rfn_hash_bytes(words, sizeof words);
 }
@@ -70,7 +70,7 @@ static int open_trips(void *context, uint32_t loop, struct rfn_column_cursor *cu
                               cursor);
 }
 
-int rfn_call_signature(struct rfn_call_hashes *letters, const struct rfn_structure *structure,
+int rfn_call_signature(struct rfn_call_hashes *hashes, const struct rfn_structure *structure,
                        const struct rfn_values *values, uint64_t events,
                        struct rfn_path_limits *limits, uint64_t *signature)
 {
@@ -79,7 +79,7 @@ int rfn_call_signature(struct rfn_call_hashes *letters, const struct rfn_structu
     const struct rfn_path_source source = {.top = {structure->top.nodes, structure->top.n},
                                            .loops = loops,
                                            .n_loops = structure->n_loops,
-                                           .letters = of_symbols,
+                                           .call_hashes = of_symbols,
                                            .n_symbols = structure->n_symbols,
                                            .trips = open_trips,
                                            .context = (void *)(uintptr_t)values,
@@ -88,13 +88,13 @@ int rfn_call_signature(struct rfn_call_hashes *letters, const struct rfn_structu
     int error = of_symbols && loops ? 0 : RFN_E_NOMEM;
     for (uint32_t i = 0; i < structure->n_symbols && !error; i++) {
         const struct rfn_symbol_info *symbol = &structure->symbols[i];
-        if (rfn_call_counts(letters->archive, symbol))
-            of_symbols[i] = rfn_call_hash(letters, symbol->function, symbol->path);
+        if (rfn_call_counts(hashes->archive, symbol))
+            of_symbols[i] = rfn_call_hash(hashes, symbol->function, symbol->path);
     }
     for (uint32_t i = 0; i < structure->n_loops && !error; i++)
         loops[i] = (struct rfn_path_nodes){structure->loops[i].nodes, structure->loops[i].n};
     if (!error)
-        error = rfn_path_signature(&source, letters->form, signature);
+        error = rfn_path_signature(&source, hashes->form, signature);
     free(of_symbols);
     free(loops);
     return error;
@@ -127,18 +127,18 @@ bool rfn_archive_is_signed(const struct rfn_archive *archive)
 /* More than a recorder takes in the end. It may have kept signatures of what takes more: that is
  * not looked at. */
 static const struct rfn_path_limits check_limits = {
-    .steps = 1 << 22, .letters = 1 << 20, .work = 1 << 22};
+    .steps = 1 << 22, .calls = 1 << 20, .work = 1 << 22};
 
 /* Signs a stream. RFN_E_RANGE: that is too much. */
-static int sign_stream(struct rfn_call_hashes *letters, uint32_t stream, uint64_t *signature,
+static int sign_stream(struct rfn_call_hashes *hashes, uint32_t stream, uint64_t *signature,
                        struct rfn_diag *diag)
 {
-    const struct rfn_archive *archive = letters->archive;
+    const struct rfn_archive *archive = hashes->archive;
     struct rfn_stream_parts parts;
     struct rfn_path_limits limits = check_limits;
     int error = rfn_stream_parts_use(archive, stream, &parts, diag);
     if (!error) {
-        error = rfn_call_signature(letters, parts.structure, parts.values,
+        error = rfn_call_signature(hashes, parts.structure, parts.values,
                                    (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream),
                                    &limits, signature);
         if (error == RFN_E_CORRUPT)
@@ -152,7 +152,7 @@ static int sign_stream(struct rfn_call_hashes *letters, uint32_t stream, uint64_
  */
 int rfn_archive_check_signatures(const struct rfn_archive *archive, struct rfn_diag *diag)
 {
-    struct rfn_call_hashes letters;
+    struct rfn_call_hashes hashes;
     size_t n_sets = archive->n_value_sets + (size_t)1;
     uint64_t *stored = calloc(n_sets, 2 * sizeof *stored + 3 * sizeof(uint32_t) + sizeof(bool));
     if (!stored)
@@ -161,13 +161,13 @@ int rfn_archive_check_signatures(const struct rfn_archive *archive, struct rfn_d
     uint32_t *streams = (uint32_t *)(right + n_sets), n = 0;
     uint32_t *first_stored = streams + n_sets, *first_right = first_stored + n_sets;
     bool *seen = (bool *)(first_right + n_sets);
-    int error = rfn_call_hashes_init(&letters, archive, RFN_PATHS_ELASTIC);
+    int error = rfn_call_hashes_init(&hashes, archive, RFN_PATHS_ELASTIC);
     for (uint32_t i = 0; i < archive->n_streams && !error; i++) {
         uint32_t set = (uint32_t)rfn_stream_word(archive, RFN_WORD_VALUES, i);
         if (stored_signature(archive, i) == RFN_UNSIGNED || seen[set])
             continue;
         seen[set] = true;
-        error = sign_stream(&letters, i, &right[n], diag);
+        error = sign_stream(&hashes, i, &right[n], diag);
         stored[n] = stored_signature(archive, i);
         streams[n] = i;
         n += error == 0;
@@ -184,7 +184,7 @@ int rfn_archive_check_signatures(const struct rfn_archive *archive, struct rfn_d
                 "%s: stream %" PRIu32 ": its signature in STREAMS is not that of its calls",
                 archive->chunks.path, streams[i]);
     }
-    rfn_call_hashes_release(&letters);
+    rfn_call_hashes_release(&hashes);
     free(stored);
     return error;
 }

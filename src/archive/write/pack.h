@@ -41,10 +41,10 @@ int rfn_pack_structure_digests(const struct rfn_stream *stream, const struct rfn
 /* What the streams of a process may take to be signed in the end, all together. What is beyond is
  * signed by who asks. */
 extern const struct rfn_path_limits rfn_signature_limits;
-/* The call-path signature of what a stream with letters did: that which it has kept, else, where
- * that was given up, made of its structure. RFN_UNSIGNED where that would take more than is left,
- * or fails: nothing depends on it. left: of rfn_signature_limits, by the streams of the process
- * before it; what this one takes is taken off. */
+/* The call-path signature of what a stream with call hashes did: the one that it has kept, else,
+ * where that was given up, made of its structure. RFN_UNSIGNED where that would take more than is
+ * left, or fails: nothing depends on it. left: of rfn_signature_limits, by the streams of the
+ * process before it; what this one takes is taken off. */
 uint64_t rfn_pack_signature(struct rfn_stream *stream, struct rfn_path_limits *left);
 /* Bytes of a STRUCTURE without its loops in an archive of the stream alone, where definitions are
  * numbered as it has them. */

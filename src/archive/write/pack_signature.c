@@ -8,7 +8,7 @@
 enum { PIECE = 512 };
 
 const struct rfn_path_limits rfn_signature_limits = {
-    .steps = 1 << 19, .letters = 1 << 18, .work = 1 << 20};
+    .steps = 1 << 19, .calls = 1 << 18, .work = 1 << 20};
 
 /* Of a stream: memory is some 400 bytes for each number of a loop, also where nothing reaches
  * the loop any more (fold.h). */
@@ -54,21 +54,22 @@ static uint64_t sign_structure(const struct rfn_stream *stream, struct rfn_path_
     rfn_fold_view(signing.fold, &view);
     if (symbols + view.frozen->n + view.n_top > left->steps || view.n_loops > LOOPS_MOST)
         return RFN_UNSIGNED;
-    uint64_t *letters = calloc(symbols + (size_t)1, sizeof *letters);
+    uint64_t *call_hashes = calloc(symbols + (size_t)1, sizeof *call_hashes);
     struct rfn_path_nodes *loops = calloc(view.n_loops + 1, sizeof *loops);
     const struct rfn_path_source source = {.top = {view.top, view.n_top},
                                            .before_top = next_frozen,
                                            .loops = loops,
                                            .n_loops = (uint32_t)view.n_loops,
                                            .n_symbols = symbols,
-                                           .letters = letters,
+                                           .call_hashes = call_hashes,
                                            .trips = open_trips,
                                            .context = &signing,
                                            .events = rfn_stream_events(stream),
                                            .limits = left};
-    int error = letters && loops ? rfn_pack_loop_numbers(stream, &number, &n_reached) : RFN_E_NOMEM;
+    int error = call_hashes && loops ? rfn_pack_loop_numbers(stream, &number, &n_reached)
+                                     : RFN_E_NOMEM;
     for (uint32_t i = 0; i < symbols && !error; i++)
-        letters[i] = rfn_stream_letter(stream, i);
+        call_hashes[i] = rfn_stream_call_hash(stream, i);
     for (size_t i = 0; i < view.n_loops && !error; i++) { /* others are left without nodes */
         if (number[i] != UINT32_MAX)
             loops[i].nodes = rfn_fold_body(signing.fold, (uint32_t)i, &loops[i].n);
@@ -79,7 +80,7 @@ static uint64_t sign_structure(const struct rfn_stream *stream, struct rfn_path_
         rfn_column_close(&signing.frozen);
     }
     free(number);
-    free(letters);
+    free(call_hashes);
     free(loops);
     return error ? RFN_UNSIGNED : signature;
 }

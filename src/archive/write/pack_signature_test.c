@@ -11,7 +11,7 @@
 static const struct rfn_function_info functions[] = {
     {"MPI_Barrier", RFN_CLASS_BARRIER, 0, 0, 0, NULL}};
 
-static uint64_t letter(const void *context, uint32_t site)
+static uint64_t call_hash(const void *context, uint32_t site)
 {
     (void)context;
     return rfn_hash_bytes(&site, sizeof site);
@@ -27,7 +27,7 @@ struct sample {
 static void call(struct sample *sample, uint32_t site)
 {
     assert_true(rfn_stream_event(sample->stream, &(struct rfn_event){.site = site}) >= 0);
-    assert_int_equal(rfn_elastic_append(&sample->elastic, letter(NULL, site) | 1), 0);
+    assert_int_equal(rfn_elastic_append(&sample->elastic, call_hash(NULL, site) | 1), 0);
 }
 
 /* So many calls in no order, each from one of n places, and between them as many in loops that
@@ -35,7 +35,7 @@ static void call(struct sample *sample, uint32_t site)
 static struct sample make_sample(uint32_t n, uint32_t calls, struct rfn_memory *memory)
 {
     const struct rfn_stream_options options = {
-        .functions = functions, .letter = letter, .memory = memory};
+        .functions = functions, .call_hash = call_hash, .memory = memory};
     struct sample sample = {.stream = rfn_stream_new(&options)};
     assert_non_null(sample.stream);
     srand(n);

@@ -298,7 +298,7 @@ static void free_stream(struct stream *stream)
     free(stream);
 }
 
-static uint64_t letter(const void *context, uint32_t site)
+static uint64_t call_hash(const void *context, uint32_t site)
 {
     const struct stream *stream = context;
     const struct rfn_definitions *of = stream->writer->merge.definitions;
@@ -330,8 +330,8 @@ int64_t rfn_writer_stream(struct rfn_writer *writer, uint32_t rank, uint32_t thr
                                                                  .volume = volume,
                                                                  .memory = &writer->memory,
                                                                  .spill = &writer->rewrite.spill,
-                                                                 .letter = letter,
-                                                                 .letter_context = stream});
+                                                                 .call_hash = call_hash,
+                                                                 .call_hash_context = stream});
     if (!stream->events || rfn_map_put(&writer->threads, key, writer->n_streams) < 0) {
         free_stream(stream);
         return failed(writer, RFN_E_NOMEM);

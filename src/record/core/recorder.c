@@ -117,7 +117,7 @@ static void open_counter(struct rec_stream *stream)
 }
 
 /* The hash of a site's function and frames, the same on all ranks. */
-static uint64_t letter(const void *sites, uint32_t site)
+static uint64_t call_hash(const void *sites, uint32_t site)
 {
     const char *name = rec_functions[rec_sites_function(sites, site)].name;
     return rec_site_hash(sites, site, rfn_hash_bytes(name, strlen(name)), rec_options.executable);
@@ -144,8 +144,8 @@ static struct rec_stream *stream_new(void)
                                          .reducing = &reducing,
                                          .keep_bytes = &keep_bytes,
                                          .spill = &stream->journal.spill,
-                                         .letter = letter,
-                                         .letter_context = &stream->sites};
+                                         .call_hash = call_hash,
+                                         .call_hash_context = &stream->sites};
     stream->events = rfn_stream_new(&options);
     if (!stream->events || rec_sites_init(&stream->sites) < 0) {
         rfn_stream_free(stream->events);

@@ -1,4 +1,4 @@
-/* Letters of call paths are the same wherever a path stands, others for other functions and frames.
+/* Call hashes are the same wherever a path stands, others for other functions and frames.
  * A listener is told of each call that becomes an event, with its words, before the stream has it,
  * and of nothing else. */
 #include "record/core/recorder.h"

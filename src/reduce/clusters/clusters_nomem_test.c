@@ -82,12 +82,12 @@ static void test_clusters(void **state)
 /* The stream is folded with memory; only the signature does without. */
 static int sign(const void *fold)
 {
-    static const uint64_t letters[] = {11, 22, 33, 44};
+    static const uint64_t call_hashes[] = {11, 22, 33, 44};
     struct rfn_path_nodes *loops;
     struct rfn_path_source source;
     static uint64_t known[3];
     uint64_t signature;
-    RFN_TRY(fold_source((struct rfn_fold *)(uintptr_t)fold, letters, 4, &loops, &source));
+    RFN_TRY(fold_source((struct rfn_fold *)(uintptr_t)fold, call_hashes, 4, &loops, &source));
     int error = 0;
     for (int form = RFN_PATHS_ELASTIC; form <= RFN_PATHS_XOR && !error; form++) {
         error = rfn_path_signature(&source, (enum rfn_path_form)form, &signature);

@@ -39,7 +39,7 @@ struct element {
 struct loop {
     bool read;           /* its trips are to be read at each visit */
     bool walked;         /* some loop in it is read */
-    bool empty;          /* no letter in it */
+    bool empty;          /* no call in it counts */
     bool open;           /* the cursor */
     int64_t trips;       /* all of them, unless they are read */
     struct element body; /* unless walked */
@@ -55,9 +55,9 @@ struct frame {
 struct work {
     const struct rfn_path_source *source;
     enum rfn_path_form form;
-    uint32_t *numbers; /* of letters, per symbol; UINT32_MAX: none */
+    uint32_t *numbers; /* of call hashes, per symbol; UINT32_MAX: none */
     uint64_t *hashes;  /* by number */
-    uint32_t n_letters;
+    uint32_t n_call_hashes;
     struct rfn_path_alphabet alphabet;
     struct loop *loops;
     struct frame *frames;
@@ -104,18 +104,18 @@ static struct fixed fixed_join(const struct fixed *a, const struct fixed *b)
     return both;
 }
 
-static int add_letter(struct work *work, struct element *to, uint32_t symbol)
+static int add_call(struct work *work, struct element *to, uint32_t symbol)
 {
     if (symbol >= work->source->n_symbols)
         return RFN_E_CORRUPT;
-    if (!work->source->letters[symbol])
+    if (!work->source->call_hashes[symbol])
         return 0;
     if (work->form == RFN_PATHS_ELASTIC)
         return rfn_path_word_append(&to->word, &work->alphabet, &work->numbers[symbol], 1);
-    const uint64_t letter = work->source->letters[symbol];
-    struct fixed one = {.length = 1, .hash = letter % prime, .power = base % prime};
+    const uint64_t call_hash = work->source->call_hashes[symbol];
+    struct fixed one = {.length = 1, .hash = call_hash % prime, .power = base % prime};
     for (unsigned i = 0; i < PERIOD; i++)
-        one.x[i] = (i + 1) * letter;
+        one.x[i] = (i + 1) * call_hash;
     to->fixed = fixed_join(&to->fixed, &one);
     return 0;
 }
@@ -126,7 +126,7 @@ static int add_loop(struct work *work, struct element *to, const struct loop *lo
         if (trips == 0)
             return 0;
         RFN_TRY(count_steps(work, loop->body.word.n));
-        return rfn_path_word_append(&to->word, &work->alphabet, loop->body.word.letters,
+        return rfn_path_word_append(&to->word, &work->alphabet, loop->body.word.numbers,
                                     loop->body.word.n);
     }
     struct fixed all = nothing, power = loop->body.fixed; /* 1, 2, 4, ... trips */
@@ -190,7 +190,7 @@ static int walk(struct work *work, const struct rfn_path_nodes *list, struct ele
         rfn_node node = frame->list->nodes[frame->next++];
         RFN_TRY(count_steps(work, 1));
         RFN_TRY(rfn_node_is_loop(node) ? visit_loop(work, to, rfn_node_index(node))
-                                       : add_letter(work, to, rfn_node_index(node)));
+                                       : add_call(work, to, rfn_node_index(node)));
     }
     return 0;
 }
@@ -225,7 +225,7 @@ static int look_at_trips(struct work *work, uint32_t number)
     return error;
 }
 
-/* Whether a loop in it is walked or read, and whether there are letters. */
+/* Whether a loop in it is walked or read, and whether any call in it counts. */
 static int look_inside(struct work *work, uint32_t number)
 {
     const struct rfn_path_nodes *list = &work->source->loops[number];
@@ -236,7 +236,7 @@ static int look_inside(struct work *work, uint32_t number)
         if (!rfn_node_is_loop(list->nodes[i])) {
             if (index >= work->source->n_symbols)
                 return RFN_E_CORRUPT;
-            loop->empty &= !work->source->letters[index];
+            loop->empty &= !work->source->call_hashes[index];
             continue;
         }
         if (index >= number)
@@ -260,31 +260,31 @@ static int make_loop(struct work *work, uint32_t number)
         return 0;
     RFN_TRY(walk(work, &work->source->loops[number], &loop->body));
     rfn_path_word_shorten(&loop->body.word, &work->alphabet);
-    return use(&work->limits.letters, loop->body.word.n);
+    return use(&work->limits.calls, loop->body.word.n);
 }
 
 /* ---- the whole ---- */
 
 static const struct rfn_path_limits memory_only = {
-    .steps = UINT64_MAX, .letters = RFN_PATH_WORD_MAX, .work = UINT64_MAX};
+    .steps = UINT64_MAX, .calls = RFN_PATH_WORD_MAX, .work = UINT64_MAX};
 
-static int number_letters(struct work *work)
+static int number_call_hashes(struct work *work)
 {
     struct rfn_map map = RFN_MAP_INIT;
     const struct rfn_path_source *source = work->source;
     int error = 0;
     for (uint32_t i = 0; i < source->n_symbols && !error; i++) {
-        uint64_t letter = source->letters[i];
-        const uint64_t *known = letter ? rfn_map_get(&map, letter) : NULL;
-        work->numbers[i] = known ? (uint32_t)*known : work->n_letters;
-        if (!letter || known)
+        uint64_t call_hash = source->call_hashes[i];
+        const uint64_t *known = call_hash ? rfn_map_get(&map, call_hash) : NULL;
+        work->numbers[i] = known ? (uint32_t)*known : work->n_call_hashes;
+        if (!call_hash || known)
             continue;
-        work->hashes[work->n_letters] = letter;
-        error = rfn_map_put(&map, letter, work->n_letters++);
-        /* A word is as long as there are letters in it, or longer: whether that is too much work is
+        work->hashes[work->n_call_hashes] = call_hash;
+        error = rfn_map_put(&map, call_hash, work->n_call_hashes++);
+        /* A word is as long as there are call hashes, or longer: whether that is too much work is
          * known before it is made. */
         if (!error && work->form == RFN_PATHS_ELASTIC &&
-            work->n_letters > work->limits.work / work->n_letters)
+            work->n_call_hashes > work->limits.work / work->n_call_hashes)
             error = RFN_E_RANGE;
     }
     rfn_map_release(&map);
@@ -306,8 +306,8 @@ static int begin(struct work *work)
     work->loops = calloc(source->n_loops + (size_t)1, sizeof *work->loops);
     if (!work->numbers || !work->hashes || !work->loops)
         return RFN_E_NOMEM;
-    RFN_TRY(number_letters(work));
-    return rfn_path_alphabet_init(&work->alphabet, work->n_letters);
+    RFN_TRY(number_call_hashes(work));
+    return rfn_path_alphabet_init(&work->alphabet, work->n_call_hashes);
 }
 
 static int finish(struct work *work, struct element *all, uint64_t *signature)
@@ -321,10 +321,10 @@ static int finish(struct work *work, struct element *all, uint64_t *signature)
         return 0;
     default:
         rfn_path_word_shorten(&all->word, &work->alphabet);
-        if (all->word.n && work->n_letters > work->limits.work / all->word.n)
+        if (all->word.n && work->n_call_hashes > work->limits.work / all->word.n)
             return RFN_E_RANGE;
-        work->limits.work -= work->n_letters * (uint64_t)all->word.n;
-        return rfn_path_word_hash(&all->word, work->hashes, work->n_letters, signature);
+        work->limits.work -= work->n_call_hashes * (uint64_t)all->word.n;
+        return rfn_path_word_hash(&all->word, work->hashes, work->n_call_hashes, signature);
     }
 }
 

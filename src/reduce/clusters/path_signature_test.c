@@ -16,16 +16,16 @@
 enum { SYMBOLS = 12, SILENT = 3, EVENTS_MAX = 1 << 18 };
 
 /* Symbols 0 to SILENT - 1 do not count; two symbols share a call path. */
-static uint64_t letters[SYMBOLS];
+static uint64_t call_hashes[SYMBOLS];
 
 static uint32_t events[EVENTS_MAX];
 static size_t n_events;
 
-static void set_letters(void)
+static void set_call_hashes(void)
 {
     for (uint32_t i = 0; i < SYMBOLS; i++)
-        letters[i] = i < SILENT ? 0 : 0x9e3779b97f4a7c15u * (i + 1);
-    letters[SYMBOLS - 1] = letters[SYMBOLS - 2];
+        call_hashes[i] = i < SILENT ? 0 : 0x9e3779b97f4a7c15u * (i + 1);
+    call_hashes[SYMBOLS - 1] = call_hashes[SYMBOLS - 2];
 }
 
 static int no_trips(void *context, uint32_t loop, struct rfn_column_cursor *cursor)
@@ -44,7 +44,7 @@ static uint64_t flat_signature(enum rfn_path_form form)
         nodes[i] = rfn_node_symbol(events[i]);
     struct rfn_path_source source = {.top = {nodes, n_events},
                                      .n_symbols = SYMBOLS,
-                                     .letters = letters,
+                                     .call_hashes = call_hashes,
                                      .trips = no_trips,
                                      .events = n_events};
     assert_int_equal(rfn_path_signature(&source, (enum rfn_path_form)form, &signature), 0);
@@ -59,7 +59,7 @@ static uint64_t folded_signature(enum rfn_path_form form)
     uint64_t signature;
     for (size_t i = 0; i < n_events; i++)
         assert_int_equal(rfn_fold_append(fold, events[i]), 0);
-    assert_int_equal(fold_source(fold, letters, SYMBOLS, &loops, &source), 0);
+    assert_int_equal(fold_source(fold, call_hashes, SYMBOLS, &loops, &source), 0);
     assert_int_equal(rfn_path_signature(&source, (enum rfn_path_form)form, &signature), 0);
     free(loops);
     rfn_fold_free(fold);
@@ -122,7 +122,7 @@ static void test_unfolding(void **state)
 {
     (void)state;
     srand(1);
-    set_letters();
+    set_call_hashes();
     for (unsigned i = 0; i < 1500; i++) {
         struct part *program = random_part(DEPTH, i & 1);
         run_program(program);
@@ -139,7 +139,7 @@ static void test_trips(void **state)
     (void)state;
     unsigned differ = 0;
     srand(2);
-    set_letters();
+    set_call_hashes();
     for (unsigned i = 0; i < 1000; i++) {
         struct part *program = random_part(DEPTH, 1);
         uint64_t elastic[2], strict[2];
@@ -173,7 +173,7 @@ static bool same(enum rfn_path_form form, const char *a, const char *b)
 static void test_known(void **state)
 {
     (void)state;
-    set_letters();
+    set_call_hashes();
     assert_true(same(RFN_PATHS_ELASTIC, "dededef", "adcebf"));
     assert_true(same(RFN_PATHS_ELASTIC, "dkdldkdl", "dk"));
     assert_false(same(RFN_PATHS_ELASTIC, "dedef", "ef"));
@@ -189,11 +189,11 @@ static void test_xor(void **state)
 {
     (void)state;
     srand(3);
-    set_letters();
+    set_call_hashes();
     uint64_t sum = 0, counted = 0;
     for (n_events = 0; n_events < 777; n_events++) {
         uint32_t symbol = events[n_events] = (uint32_t)rand() % 2 + SILENT;
-        sum ^= (counted++ % 10 + 1) * letters[symbol];
+        sum ^= (counted++ % 10 + 1) * call_hashes[symbol];
     }
     assert_true(folded_signature(RFN_PATHS_XOR) == sum);
     /* 20 equal events: each factor twice. */
@@ -223,7 +223,7 @@ static struct rfn_path_source nest(const rfn_node *top, const struct rfn_path_no
                                     .loops = loops,
                                     .n_loops = n_loops,
                                     .n_symbols = SYMBOLS,
-                                    .letters = letters,
+                                    .call_hashes = call_hashes,
                                     .trips = trips_of,
                                     .context = trips,
                                     .events = n};
@@ -237,7 +237,7 @@ static void test_large(void **state)
     const struct rfn_path_nodes loops[] = {{inner, 2}, {outer, 2}};
     struct rfn_column trips;
     uint64_t signature[3];
-    set_letters();
+    set_call_hashes();
     rfn_column_init(&trips);
     for (int i = 0; i < 3; i++)
         assert_int_equal(rfn_column_append(&trips, 1000000), 0);
@@ -272,7 +272,7 @@ static int next_piece(void *context, struct rfn_path_nodes *piece)
 static void test_pieces(void **state)
 {
     (void)state;
-    set_letters();
+    set_call_hashes();
     set_events("defgdefgedgffgdeeg");
     for (size_t cut = 0; cut <= n_events; cut++) {
         for (size_t size = 1; size < 5; size++) {
@@ -283,7 +283,7 @@ static void test_pieces(void **state)
             const struct rfn_path_source source = {.top = {top, n_events - cut},
                                                    .before_top = next_piece,
                                                    .n_symbols = SYMBOLS,
-                                                   .letters = letters,
+                                                   .call_hashes = call_hashes,
                                                    .trips = no_trips,
                                                    .context = &pieces,
                                                    .events = n_events};
@@ -301,9 +301,9 @@ static void test_pieces(void **state)
 /* Just as much as is needed is enough, and nothing of it is left. Both loops' trips are 10, 1, 2,
  * 0, 1, 2, 0, ... Steps: there are 12 symbols and 2 loops; looking for the 0 takes 4 trips of each
  * loop; the inner body has 2 nodes, the top 1, the outer body 2 in each of 10 iterations; in 7 of
- * these the inner body's 2 letters are taken: 12 + 2 + 4
- * + 4 + 2 + 1 + 20 + 14. Letters: the inner body's. Work: 3 different letters times 7, as e f g e f
- * g e f g g e f g e f g g ... becomes e f g e f g g. */
+ * these the inner body's 2 calls are taken: 12 + 2 + 4 + 4 + 2 + 1 + 20 + 14. Calls: the inner
+ * body's. Work: 3 call hashes times 7, as e f g e f g e f g g e f g e f g g ... becomes e f g e f
+ * g g. */
 static void test_limits(void **state)
 {
     (void)state;
@@ -312,9 +312,9 @@ static void test_limits(void **state)
     const struct rfn_path_nodes loops[] = {{inner, 2}, {outer, 2}};
     struct rfn_column trips;
     uint64_t signature;
-    set_letters();
+    set_call_hashes();
     for (uint32_t i = 0; i < SYMBOLS; i++)
-        letters[i] = i >= 4 && i <= 6 ? letters[i] : 0;
+        call_hashes[i] = i >= 4 && i <= 6 ? call_hashes[i] : 0;
     rfn_column_init(&trips);
     for (int i = 0; i < 20; i++) /* the inner loop is left out: all is walked */
         assert_int_equal(rfn_column_append(&trips, i ? i % 3 : 10), 0);
@@ -322,8 +322,8 @@ static void test_limits(void **state)
     struct rfn_path_source source = nest(top, loops, 2, &trips, 1000);
     for (int which = 0; which < 3; which++) {
         for (uint64_t limit = 0; limit <= needed[which] + 1; limit++) {
-            struct rfn_path_limits limits = {.steps = 1000, .letters = 1000, .work = 1000};
-            uint64_t *left[] = {&limits.steps, &limits.letters, &limits.work};
+            struct rfn_path_limits limits = {.steps = 1000, .calls = 1000, .work = 1000};
+            uint64_t *left[] = {&limits.steps, &limits.calls, &limits.work};
             *left[which] = limit;
             source.limits = &limits;
             assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature),
@@ -342,8 +342,8 @@ static int no_piece(void *context, struct rfn_path_nodes *piece)
     return 0;
 }
 
-/* What cannot be within the limits is not looked at: too many letters for what may be done in the
- * end, or more symbols than may be looked at. */
+/* What cannot be within the limits is not looked at: too many call hashes for what may be done in
+ * the end, or more symbols than may be looked at. */
 static void test_refused_early(void **state)
 {
     (void)state;
@@ -353,21 +353,21 @@ static void test_refused_early(void **state)
     for (uint32_t i = 0; i < MANY; i++)
         many[i] = 0x9e3779b97f4a7c15u * (i + 1);
     static const struct rfn_path_limits few[] = {
-        {.steps = 1000, .letters = 1000, .work = MANY * MANY - 1},
-        {.steps = MANY - 1, .letters = 1000, .work = MANY * MANY}};
+        {.steps = 1000, .calls = 1000, .work = MANY * MANY - 1},
+        {.steps = MANY - 1, .calls = 1000, .work = MANY * MANY}};
     for (size_t i = 0; i < 2; i++) {
         struct rfn_path_limits limits = few[i];
         struct rfn_path_source source = {.top = {top, 1},
                                          .before_top = no_piece,
                                          .n_symbols = MANY,
-                                         .letters = many,
+                                         .call_hashes = many,
                                          .trips = no_trips,
                                          .context = "nodes are looked at",
                                          .limits = &limits};
         uint64_t signature;
         assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), RFN_E_RANGE);
         source.before_top = NULL;
-        limits = (struct rfn_path_limits){.steps = 1000, .letters = 1000, .work = MANY * MANY};
+        limits = (struct rfn_path_limits){.steps = 1000, .calls = 1000, .work = MANY * MANY};
         assert_int_equal(rfn_path_signature(&source, RFN_PATHS_ELASTIC, &signature), 0);
     }
 }
@@ -382,7 +382,7 @@ static void test_damage(void **state)
     struct rfn_column trips;
     uint64_t signature;
     rfn_column_init(&trips);
-    set_letters();
+    set_call_hashes();
     for (size_t i = 0; i < 3; i++) {
         const struct rfn_path_nodes loops[] = {{bad[i], 1}};
         const struct rfn_path_source source = nest(self, loops, 1, &trips, 1000);
@@ -414,7 +414,7 @@ static void test_empty_trips(void **state)
     enum { EVENTS = 3, TRIPS = EVENTS + (EVENTS + 1) * RFN_EMPTY_TRIPS_MAX };
     struct rfn_column trips[2];
     uint64_t signature;
-    set_letters();
+    set_call_hashes();
     for (int i = 0; i < 2; i++)
         rfn_column_init(&trips[i]);
     assert_int_equal(rfn_column_append(&trips[1], TRIPS), 0);
@@ -424,7 +424,7 @@ static void test_empty_trips(void **state)
                                            .loops = loops,
                                            .n_loops = 2,
                                            .n_symbols = SYMBOLS,
-                                           .letters = letters,
+                                           .call_hashes = call_hashes,
                                            .trips = trips_of_each,
                                            .context = trips,
                                            .events = EVENTS};

@@ -1,4 +1,4 @@
-/* Sequences up to repetition, against the definition: for words over few letters, equality by
+/* Sequences up to repetition, against the definition: for words of few call hashes, equality by
  * Green and Rees' recursion, written down as it stands. */
 #include "reduce/fold/elastic_signature.h"
 
@@ -15,12 +15,12 @@
 
 static const uint64_t hashes[8] = {11, 222, 3333, 44444, 555555, 6666666, 77777777, 8};
 
-/* asked: the signature is asked for after each letter, which changes nothing. */
-static uint64_t signature_of(const uint32_t *letters, size_t n, bool asked)
+/* asked: the signature is asked for after each call, which changes nothing. */
+static uint64_t signature_of(const uint32_t *numbers, size_t n, bool asked)
 {
     struct rfn_elastic elastic = {0};
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(rfn_elastic_append(&elastic, hashes[letters[i]]), 0);
+        assert_int_equal(rfn_elastic_append(&elastic, hashes[numbers[i]]), 0);
         if (asked)
             rfn_elastic_signature(&elastic);
     }
@@ -31,20 +31,20 @@ static uint64_t signature_of(const uint32_t *letters, size_t n, bool asked)
 
 static uint64_t of_text(const char *text)
 {
-    uint32_t letters[256];
+    uint32_t numbers[256];
     size_t n = strlen(text);
     for (size_t i = 0; i < n; i++)
-        letters[i] = (uint32_t)(text[i] - 'a');
-    return signature_of(letters, n, false);
+        numbers[i] = (uint32_t)(text[i] - 'a');
+    return signature_of(numbers, n, false);
 }
 
 /* ---- the definition ---- */
 
-static unsigned content(const uint32_t *letters, size_t n)
+static unsigned content(const uint32_t *numbers, size_t n)
 {
     unsigned set = 0;
     for (size_t i = 0; i < n; i++)
-        set |= 1U << letters[i];
+        set |= 1U << numbers[i];
     return set;
 }
 
@@ -70,11 +70,11 @@ static bool equal_words(const uint32_t *a, size_t n, const uint32_t *b, size_t m
     return a[i] == b[k] && equal_words(a + i + 1, n - i - 1, b + k + 1, m - k - 1);
 }
 
-static size_t random_word(uint32_t *letters, size_t most, uint32_t n_letters)
+static size_t random_word(uint32_t *numbers, size_t most, uint32_t n_call_hashes)
 {
     size_t n = 1 + (size_t)rand() % most;
     for (size_t i = 0; i < n; i++)
-        letters[i] = (uint32_t)rand() % n_letters;
+        numbers[i] = (uint32_t)rand() % n_call_hashes;
     return n;
 }
 
@@ -113,7 +113,7 @@ static void test_all_short_words(void **state)
         }
         classes += fresh;
     }
-    /* The free band on 3 letters has 159 elements; 6 letters are too few for some. */
+    /* The free band on 3 call hashes has 159 elements; 6 call hashes are too few for some. */
     assert_in_range(classes, 60, 159);
 }
 
@@ -124,8 +124,8 @@ static void test_random_pairs(void **state)
     unsigned equal = 0;
     for (unsigned i = 0; i < 20000; i++) {
         uint32_t a[24], b[24];
-        uint32_t n_letters = 2 + (uint32_t)rand() % 4;
-        size_t n = random_word(a, 24, n_letters), m = random_word(b, 24, n_letters);
+        uint32_t n_call_hashes = 2 + (uint32_t)rand() % 4;
+        size_t n = random_word(a, 24, n_call_hashes), m = random_word(b, 24, n_call_hashes);
         bool same = equal_words(a, n, b, m);
         equal += same;
         assert_int_equal(signature_of(a, n, i & 1) == signature_of(b, m, i & 2), same);
@@ -155,58 +155,58 @@ static void test_repeats(void **state)
     }
 }
 
-static void append(struct rfn_elastic *elastic, uint64_t letter)
+static void append(struct rfn_elastic *elastic, uint64_t call_hash)
 {
-    assert_int_equal(rfn_elastic_append(elastic, letter), 0);
+    assert_int_equal(rfn_elastic_append(elastic, call_hash), 0);
 }
 
-/* 20 letters in turn: the first of each takes a hash for each one before it, and these one for what
- * they were left to do; in the second turn each takes 19; then there is nothing new. */
+/* 20 call hashes in turn: the first of each takes a hash for each one before it, and these one for
+ * what they were left to do; in the second turn each takes 19; then there is nothing new. */
 static void test_work(void **state)
 {
     (void)state;
-    enum { LETTERS = 20, TURNS = 1000 };
+    enum { CALL_HASHES = 20, TURNS = 1000 };
     struct rfn_elastic elastic = {0};
     uint64_t after[3], signature = 0;
     for (size_t i = 0; i < TURNS; i++) {
-        for (uint64_t letter = 1; letter <= LETTERS; letter++)
-            append(&elastic, letter);
+        for (uint64_t call_hash = 1; call_hash <= CALL_HASHES; call_hash++)
+            append(&elastic, call_hash);
         if (i < 3)
             after[i] = elastic.work;
         assert_true(!i || signature == rfn_elastic_signature(&elastic));
         signature = rfn_elastic_signature(&elastic);
     }
-    assert_int_equal(after[0], LETTERS * (LETTERS - 1) / 2 + LETTERS - 1);
-    assert_int_equal(after[1] - after[0], 1 + LETTERS * (LETTERS - 1));
+    assert_int_equal(after[0], CALL_HASHES * (CALL_HASHES - 1) / 2 + CALL_HASHES - 1);
+    assert_int_equal(after[1] - after[0], 1 + CALL_HASHES * (CALL_HASHES - 1));
     assert_int_equal(after[2], 1 + after[1]); /* which the question for the signature takes */
     assert_int_equal(elastic.work, after[2]);
-    assert_int_equal(elastic.taken, LETTERS * TURNS);
+    assert_int_equal(elastic.taken, CALL_HASHES * TURNS);
     rfn_elastic_release(&elastic);
 }
 
-/* In any order each letter takes what lies between, at most twice, however long it goes on. */
+/* In any order each call takes what lies between, at most twice, however long it goes on. */
 static void test_work_in_disorder(void **state)
 {
     (void)state;
-    enum { LETTERS = 40, PARTS = 10, EACH = 100000 };
+    enum { CALL_HASHES = 40, PARTS = 10, EACH = 100000 };
     struct rfn_elastic elastic = {0};
     uint64_t before = 0;
     srand(3);
     for (int part = 0; part < PARTS; part++) {
         for (int i = 0; i < EACH; i++)
-            append(&elastic, 1 + (uint64_t)rand() % LETTERS);
-        assert_in_range(elastic.work - before, EACH, (uint64_t)EACH * LETTERS);
+            append(&elastic, 1 + (uint64_t)rand() % CALL_HASHES);
+        assert_in_range(elastic.work - before, EACH, (uint64_t)EACH * CALL_HASHES);
         before = elastic.work;
     }
     assert_false(rfn_elastic_is_slow(&elastic));
     rfn_elastic_release(&elastic);
     for (int i = 0; i < EACH && !rfn_elastic_is_slow(&elastic); i++)
-        append(&elastic, 1 + (uint64_t)rand() % (LETTERS * LETTERS));
+        append(&elastic, 1 + (uint64_t)rand() % (CALL_HASHES * CALL_HASHES));
     assert_true(rfn_elastic_is_slow(&elastic));
     rfn_elastic_release(&elastic);
 }
 
-/* What is a loop of a loop and now and then leaves something out, in 400,000 letters: most steps
+/* What is a loop of a loop and now and then leaves something out, in 400,000 calls: most steps
  * are known, more than wait at once. Beside it an elastic signature that never knows any: of the
  * whole sequence again, made short. */
 static void test_steps(void **state)
@@ -219,23 +219,23 @@ static void test_steps(void **state)
     srand(4);
     assert_int_equal(rfn_path_alphabet_init(&alphabet, 8), 0);
     for (int i = 0; i < ROUNDS; i++) {
-        uint32_t letters[100], n = 0;
+        uint32_t numbers[100], n = 0;
         for (int k = rand() % 4; k >= 0; k--) {
-            letters[n++] = 0;
+            numbers[n++] = 0;
             for (int l = rand() % 4; l > 0; l--) {
-                letters[n++] = 1;
-                letters[n++] = 2 + (uint32_t)(rand() % 8 == 0);
+                numbers[n++] = 1;
+                numbers[n++] = 2 + (uint32_t)(rand() % 8 == 0);
             }
-            letters[n++] = i % 1000 ? 4 : 5;
+            numbers[n++] = i % 1000 ? 4 : 5;
         }
-        letters[n++] = i < ROUNDS / 2 ? 6 : 7;
-        assert_int_equal(rfn_path_word_append(&word, &alphabet, letters, n), 0);
+        numbers[n++] = i < ROUNDS / 2 ? 6 : 7;
+        assert_int_equal(rfn_path_word_append(&word, &alphabet, numbers, n), 0);
         for (uint32_t k = 0; k < n; k++)
-            append(&elastic, hashes[letters[k]]);
+            append(&elastic, hashes[numbers[k]]);
         if (i % (ROUNDS / MOMENTS) != 7)
             continue;
         rfn_path_word_shorten(&word, &alphabet);
-        assert_true(rfn_elastic_signature(&elastic) == signature_of(word.letters, word.n, true));
+        assert_true(rfn_elastic_signature(&elastic) == signature_of(word.numbers, word.n, true));
     }
     assert_true(elastic.work < elastic.taken * 4);
     rfn_path_word_release(&word);
@@ -243,7 +243,7 @@ static void test_steps(void **state)
     rfn_elastic_release(&elastic);
 }
 
-/* The sequence so far and 159 classes: all that there are of 3 letters, with none 160. */
+/* The sequence so far and 159 classes: all that there are of 3 call hashes, with none 160. */
 static void test_free_band(void **state)
 {
     (void)state;

@@ -61,10 +61,10 @@ struct rfn_stream {
 
 /* ---- the signature ---- */
 
-uint64_t rfn_stream_letter(const struct rfn_stream *stream, uint32_t symbol)
+uint64_t rfn_stream_call_hash(const struct rfn_stream *stream, uint32_t symbol)
 {
     const struct rfn_symbol *of = &stream->table.symbols[symbol];
-    return of->failed_poll ? 0 : stream->inputs.sites[of->site].letter;
+    return of->failed_poll ? 0 : stream->inputs.sites[of->site].call_hash;
 }
 
 /* What the fold tells of. */
@@ -72,8 +72,8 @@ static void sign(void *context, const rfn_node *symbols, size_t n)
 {
     struct rfn_stream *stream = context;
     for (size_t i = 0; i < n; i++) {
-        uint64_t letter = rfn_stream_letter(stream, rfn_node_index(symbols[i]));
-        int error = letter ? rfn_elastic_append(&stream->signature.elastic, letter) : 0;
+        uint64_t call_hash = rfn_stream_call_hash(stream, rfn_node_index(symbols[i]));
+        int error = call_hash ? rfn_elastic_append(&stream->signature.elastic, call_hash) : 0;
         if (error || rfn_elastic_is_slow(&stream->signature.elastic)) {
             stream->signature.given_up = true;
             rfn_elastic_release(&stream->signature.elastic);
@@ -155,7 +155,7 @@ struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
     stream->last_volume = options->volume_start;
     stream->memory.next_look = options->memory ? LOOK_EVERY : UINT64_MAX;
     stream->fold = rfn_fold_new(max_nodes(options));
-    stream->signature.given_up = !options->letter;
+    stream->signature.given_up = !options->call_hash;
     if (stream->fold)
         watch_fold(stream);
     const bool at_once = stream->options.sink && !keeps(options);
@@ -357,7 +357,7 @@ int rfn_stream_settle(struct rfn_stream *stream)
     if (!stream->inputs.unsettled)
         return 0;
     struct rfn_fold *old = stream->fold;
-    rfn_fold_tell(old); /* letters stay what they are */
+    rfn_fold_tell(old); /* call hashes stay what they are */
     /* The pass makes new columns: the old ones go out of the way. */
     if (stream->options.memory && count_memory(stream) > limit_of(stream) / 4)
         spill_all(stream);
@@ -457,9 +457,9 @@ static int64_t symbol_new(struct rfn_stream *stream, uint32_t function,
     const struct rfn_function_info *schema = rfn_stream_schema(stream, function);
     int new = rfn_varying_params_use(&stream->inputs, signature->site, schema->n_in);
     RFN_TRY(new);
-    if (new && stream->options.letter && rfn_class_is_mpi(schema->class_))
-        stream->inputs.sites[signature->site].letter =
-            stream->options.letter(stream->options.letter_context, signature->site) | 1;
+    if (new && stream->options.call_hash && rfn_class_is_mpi(schema->class_))
+        stream->inputs.sites[signature->site].call_hash =
+            stream->options.call_hash(stream->options.call_hash_context, signature->site) | 1;
     struct rfn_symbol like = {.site = signature->site,
                               .function = function,
                               .error = signature->error,

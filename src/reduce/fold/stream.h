@@ -115,8 +115,8 @@ struct rfn_stream_options {
     const size_t *keep_bytes;
     /* What a site's function and call path are, a hash that is the same on all ranks. Asked for
      * once, when the site's first event is reduced. NULL: the stream has no signature. */
-    uint64_t (*letter)(const void *context, uint32_t site);
-    const void *letter_context;
+    uint64_t (*call_hash)(const void *context, uint32_t site);
+    const void *call_hash_context;
 };
 
 struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options); /* NULL: no memory */
@@ -164,9 +164,9 @@ const struct rfn_symbol *rfn_stream_symbol(const struct rfn_stream *stream, uint
 const struct rfn_fold *rfn_stream_fold(const struct rfn_stream *stream);
 /* What a symbol is in the stream's signature: calls of MPI count, unless they are failed polls. 0:
  * it does not. */
-uint64_t rfn_stream_letter(const struct rfn_stream *stream, uint32_t symbol);
+uint64_t rfn_stream_call_hash(const struct rfn_stream *stream, uint32_t symbol);
 /* The call-path signature of what the stream did so far (elastic_signature.h), 1 of nothing. It is
- * kept from event to event. RFN_UNSIGNED without letters, without memory, or where it was slow. */
+ * kept from event to event. RFN_UNSIGNED without call hashes or memory, or where it was slow. */
 uint64_t rfn_stream_signature(struct rfn_stream *stream);
 /* The schema of a function by its number. */
 const struct rfn_function_info *rfn_stream_schema(const struct rfn_stream *stream,

@@ -32,7 +32,7 @@ enum { SEND, TEST, REGION };
 /* Sites this far apart are one call path. */
 static const uint32_t few_paths = 5, many_paths = 1000;
 
-static uint64_t letter(const void *paths, uint32_t site)
+static uint64_t call_hash(const void *paths, uint32_t site)
 {
     return (site % *(const uint32_t *)paths + 1) * 0x9e3779b97f4a7c15u;
 }
@@ -61,8 +61,8 @@ static struct history history_new_within(bool all_polls, struct rfn_memory *memo
                                          .volume_start = 7,
                                          .memory = memory,
                                          .spill = spill,
-                                         .letter = letter,
-                                         .letter_context = &few_paths};
+                                         .call_hash = call_hash,
+                                         .call_hash_context = &few_paths};
     struct history history = {.now = 1000, .counted = 7};
     history.stream = rfn_stream_new(&options);
     assert_non_null(history.stream);
@@ -240,7 +240,7 @@ static void check_signature(const struct history *history)
     for (size_t i = 0; i < history->n; i++) {
         const struct rfn_event *event = &history->calls[i].event;
         if (event->poll != RFN_POLL_FAILED && event->function != REGION)
-            assert_int_equal(rfn_elastic_append(&all, letter(&few_paths, event->site) | 1), 0);
+            assert_int_equal(rfn_elastic_append(&all, call_hash(&few_paths, event->site) | 1), 0);
     }
     uint64_t signature = rfn_elastic_signature(&all);
     assert_true(rfn_stream_signature(history->stream) == (signature ? signature : 1));
@@ -712,7 +712,7 @@ static void test_signature(void **state)
 static struct rfn_stream *add_calls(const uint32_t *paths, uint32_t n, uint32_t sites)
 {
     const struct rfn_stream_options options = {
-        .functions = functions, .letter = paths ? letter : NULL, .letter_context = paths};
+        .functions = functions, .call_hash = paths ? call_hash : NULL, .call_hash_context = paths};
     struct rfn_stream *stream = rfn_stream_new(&options);
     const int64_t in[5] = {0};
     assert_non_null(stream);

@@ -18,7 +18,7 @@ struct rfn_varying_params {
         unsigned n_in;
         bool unsettled;
         uint32_t n_symbols; /* since an input moved last */
-        uint64_t letter;    /* in the stream's signature, which sets it; 0: it does not count */
+        uint64_t call_hash; /* in the stream's signature, which sets it; 0: it does not count */
         struct rfn_distinct *inputs; /* values per input; NULL until the site is used */
     } * sites;
     size_t n, capacity;

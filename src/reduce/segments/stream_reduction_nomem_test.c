@@ -32,7 +32,7 @@ static int add(struct rfn_stream *stream, uint64_t i)
     return rfn_stream_event(stream, &event);
 }
 
-static uint64_t letter(const void *context, uint32_t site)
+static uint64_t call_hash(const void *context, uint32_t site)
 {
     (void)context;
     return site + UINT64_C(1);
@@ -83,7 +83,7 @@ static int run(const void *of)
                                                .sink = of ? &rfn_stream_reduction_sink : NULL,
                                                .reducing = &reducing,
                                                .keep_bytes = of,
-                                               .letter = letter};
+                                               .call_hash = call_hash};
     struct rfn_stream *stream = rfn_stream_new(&options);
     int error = stream ? fill(stream) : RFN_E_NOMEM;
     rfn_stream_free(stream);
