@@ -441,7 +441,7 @@ class Column:
 # ---- container ----
 
 MAGIC, CHUNK_MAGIC = b"\x89RFN\r\n\x1a\n", 0x434e4652
-(META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, PLACES, TIMING, TOC, CLOCKS,
+(META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, RANK_PARAMS, TIMING, TOC, CLOCKS,
  PROFILE, PROFILES, CLUSTERS, SITE_SPREADS, SPREADS, COMMON) = range(1, 16)
 ZSTD = ctypes.CDLL("libzstd.so.1")
 XXHASH = ctypes.CDLL("libxxhash.so.0")
@@ -591,7 +591,7 @@ class Communicator:
         return len(self.groups[0]), len(self.groups[-1])
 
 
-# ---- structure, values, places ----
+# ---- structure, values, rank parameters ----
 
 KIND_TYPE, KIND_RANK, KIND_COMM, KIND_PLACE, KIND_REGION = 3, 4, 6, 20, 23
 TRANSLATED = (KIND_TYPE, KIND_COMM, KIND_REGION)
@@ -617,9 +617,9 @@ class Symbol:
         kinds = [kind for _, kind in self.function.inputs]
         check(moved >> len(kinds) == 0, "an input that does not exist is moved")
         self.moved = [i for i in range(len(kinds)) if moved >> i & 1]
-        self.placed = [i for i, kind in enumerate(kinds)
-                       if kind in RANK_KINDS and i not in self.moved]
-        self.shared = [None if i in self.moved or i in self.placed else reader.svarint()
+        self.rank_params = [i for i, kind in enumerate(kinds)
+                            if kind in RANK_KINDS and i not in self.moved]
+        self.shared = [None if i in self.moved or i in self.rank_params else reader.svarint()
                        for i in range(len(kinds))]
 
 
@@ -773,7 +773,7 @@ def read_runs(reader, references, forms=RELATIVE):
     return words
 
 
-def read_places_runs(reader, references):
+def read_rank_param_runs(reader, references):
     return read_runs(reader, references, BY_EXPRESSION)
 
 
@@ -793,16 +793,16 @@ def read_sequence(reader, references):
             for value, reference in zip(column, references)]
 
 
-class Places:
+class RankParams:
     """Per local communicator number the members' communicators; per symbol their words."""
 
     def __init__(self, reader, structure, archive, ranks):
-        n_inputs = sum(len(symbol.placed) for symbol in structure.symbols)
+        n_inputs = sum(len(symbol.rank_params) for symbol in structure.symbols)
         check(reader.varint() == n_inputs + structure.n_comms, "the number of slots is wrong")
-        self.read(reader, structure, archive, ranks, read_places_runs, read_comm_runs)
+        self.read(reader, structure, archive, ranks, read_rank_param_runs, read_comm_runs)
 
     def read(self, reader, structure, archive, ranks, read, read_comms):
-        n_inputs = sum(len(symbol.placed) for symbol in structure.symbols)
+        n_inputs = sum(len(symbol.rank_params) for symbol in structure.symbols)
         start = reader.at
         for _ in range(n_inputs):  # the references need the communicators, which come last
             read(reader, ranks)
@@ -812,7 +812,7 @@ class Places:
         end, reader.at = reader.at, start
         self.words = []
         for symbol in structure.symbols:
-            kinds = [symbol.function.inputs[i][1] for i in symbol.placed]
+            kinds = [symbol.function.inputs[i][1] for i in symbol.rank_params]
             own = self.own_ranks(symbol, archive, ranks) if KIND_RANK in kinds else ranks
             self.words.append([read(reader, own if kind == KIND_RANK else ranks)
                                for kind in kinds])
@@ -830,7 +830,7 @@ class Places:
         return own
 
 
-class ClusteredPlaces(Places):
+class ClusteredRankParams(RankParams):
     """Those of a group of a shape: the members with numbers from..end - 1 of its groups' ones."""
 
     def __init__(self, reader, structure, archive, ranks, members):
@@ -970,14 +970,14 @@ class Clusters:
         numbers = read_numbers(parts[0], lowest, groups.index(group), self.archive.common)
         return Reader(b"".join(map(varint_bytes, numbers)))
 
-    def places(self, group, structure):
+    def rank_params(self, group, structure):
         groups, parts = self.shape(group)
         ranks, begin = [], 0
         for g in groups:
             begin = len(ranks) if g == group else begin
             ranks += [stream.rank for stream in self.archive.members(g)]
         members = slice(begin, begin + len(self.archive.members(group)))
-        return ClusteredPlaces(Reader(parts[1]), structure, self.archive, ranks, members)
+        return ClusteredRankParams(Reader(parts[1]), structure, self.archive, ranks, members)
 
     def values(self, number, group):
         groups, parts = self.shape(group)
@@ -1313,7 +1313,7 @@ class Stream:
 
     def readable(self):
         found = self.archive.chunks
-        parts = ((STRUCTURE, self.group), (PLACES, self.group), (VALUES, self.set))
+        parts = ((STRUCTURE, self.group), (RANK_PARAMS, self.group), (VALUES, self.set))
         if self.archive.clusters(self.group):
             parts = ()
         if not all(part in found for part in parts):
@@ -1327,9 +1327,9 @@ class Stream:
         archive = self.archive
         self.structure = archive.structure(self.group)
         self.values = archive.values(self.set, self.structure, self.group)
-        self.places = archive.places(self.group)
+        self.rank_params = archive.rank_params(self.group)
         self.place = [s.number for s in archive.streams if s.group == self.group].index(self.number)
-        self.comms = [words[self.place] for words in self.places.comms]
+        self.comms = [words[self.place] for words in self.rank_params.comms]
         self.timing = archive.timing(self, self.structure)
         self.columns = self.volumes = [[]] * len(self.structure.symbols)
         if self.timing and not isinstance(self.timing, Profile):
@@ -1370,7 +1370,7 @@ class Stream:
         event.gap = event.inside = None
         event.inputs = [word if word is None else self.known(kind, word)
                         for word, (_, kind) in zip(symbol.shared, function.inputs)]
-        for i, words in zip(symbol.placed, self.places.words[number]):
+        for i, words in zip(symbol.rank_params, self.rank_params.words[number]):
             event.inputs[i] = words[self.place]
         event.outcomes = [0] * len(function.outcomes)
         event.sources = []
@@ -1716,15 +1716,15 @@ class Archive:
         return self.part(VALUES, number, lambda reader: Values(reader, structure),
                          found and (lambda: found.values(number, group)))
 
-    def places(self, group):
+    def rank_params(self, group):
         structure, found = self.structure(group), self.clusters(group)
         if found:
-            key = PLACES, group
+            key = RANK_PARAMS, group
             if key not in self.made:
-                self.made[key] = found.places(group, structure)
+                self.made[key] = found.rank_params(group, structure)
             return self.made[key]
         ranks = [stream.rank for stream in self.members(group)]
-        return self.part(PLACES, group, lambda reader: Places(reader, structure, self, ranks))
+        return self.part(RANK_PARAMS, group, lambda reader: RankParams(reader, structure, self, ranks))
 
     def profiles_with(self, times):
         """The id of the PROFILES that has a time set, or None."""

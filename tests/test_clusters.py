@@ -530,11 +530,11 @@ def check_recorded(bench, name, ranks, kept, out):
     print(f"| {' | '.join(line)} |", flush=True)
 
 
-# Of the bytes of structures, places and values, by ranks: with COMMON at most. As was reached, so that it stays;
+# Of the bytes of structures, rank parameters and values, by ranks: with COMMON at most. As reached, so that it stays;
 # what has to be in COMMON is counted by distinct_parts.
 COMMON_SHARES = {2: 0.60, 6: 0.38}
 
-# Bytes of the archive, and of structures, places and values in it; per rank, what was sent, and would have been.
+# Bytes of the archive, and of structures, rank parameters and values in it; per rank, what was sent or would have been.
 RECORDED = header(["program", "unclustered", "recorded", "reduced", "parameters", "recorded", "reduced", "sent",
                    "all traces", "what they refer to", "share of both"])
 
@@ -719,7 +719,7 @@ def check_common(bench, full, out):
     harness.compare("dumps", test_reader.dump(bench, full) == test_reader.dump(bench, out), True)
     test_reader.compare(bench, out, "patchwork")
     before, facts = (json.loads(bench.verb("info", "--json", path)) for path in (full, out))
-    kinds = {rfn_reader.COMMON, rfn_reader.CLUSTERS, rfn_reader.STRUCTURE, rfn_reader.PLACES,
+    kinds = {rfn_reader.COMMON, rfn_reader.CLUSTERS, rfn_reader.STRUCTURE, rfn_reader.RANK_PARAMS,
              rfn_reader.VALUES}
     harness.compare("there is COMMON", chunk_bytes(out, {rfn_reader.COMMON}) > 0, True)
     harness.compare("bytes", facts["parameter_bytes"], chunk_bytes(out, kinds))

@@ -464,7 +464,7 @@ def test_common(bench):
               "COMMON 0 at offset .*: its symbols are": [(*common[:2], with_error(payload, 1 << 32)), *rest]}
     for number, (message, parts) in enumerate(spoilt.items()):
         parts = sorted(parts, key=lambda chunk: chunk[0] not in (
-            rfn_reader.META, rfn_reader.DEFINITIONS, rfn_reader.STREAMS, rfn_reader.PLACES))
+            rfn_reader.META, rfn_reader.DEFINITIONS, rfn_reader.STREAMS, rfn_reader.RANK_PARAMS))
         path = spoil(bench, f"common.{number}.rfn", container(data, parts))
         code, _, err = run(bench, "verify", path)
         harness.compare(f"exit of verify: {err}", code, 3)
@@ -520,7 +520,7 @@ def test_many_words(bench):
     none = varint(threads << 2) + b"\1"
     # One group, which has only communicators.
     forged = of_threads(bench, threads, {THREAD, TIME_SET},
-                        [(rfn_reader.PLACES, 0, varint(slots) + slots * none),
+                        [(rfn_reader.RANK_PARAMS, 0, varint(slots) + slots * none),
                          (rfn_reader.STRUCTURE, 0, bytes(2) + varint(slots) + bytes(3)),
                          (rfn_reader.VALUES, 0, bytes(5))], "--time=none")
     path, out = spoil(bench, "many_words.rfn", forged), bench.fresh("many_words.out.rfn")
@@ -553,7 +553,7 @@ def test_many_time_sets(bench):
     profile = bytes([1, 3]) + bytes(15)
     profiles = varint(threads) + (varint(len(profile)) + bytes(2)) * threads + profile * threads
     forged = of_threads(bench, threads, {THREAD, TIME_SET},
-                        [(rfn_reader.PLACES, 0, b"\0"), (rfn_reader.STRUCTURE, 0, bytes(6)),
+                        [(rfn_reader.RANK_PARAMS, 0, b"\0"), (rfn_reader.STRUCTURE, 0, bytes(6)),
                          (rfn_reader.VALUES, 0, bytes(5)), (rfn_reader.PROFILES, threads, profiles)],
                         "--time=reduced")
     verify_in_a_minute(bench, "many_time_sets.rfn", forged, threads)

@@ -65,7 +65,7 @@ struct rfn_run_online_merges {
 /* What they did when it ended, before the archive was written. */
 struct rfn_run_merging {
     uint64_t messages, bytes; /* that ranks sent; messages 0: not known (one rank, old archives) */
-    uint64_t trace_bytes;     /* of all ranks' own structures, values, places and times */
+    uint64_t trace_bytes;     /* of all ranks' own structures, values, rank parameters and times */
     uint64_t all_bytes;       /* of these, had they been handed on to rank 0 from rank to rank */
     uint64_t all_definition_bytes; /* the same of what they refer to: call paths, functions, ... */
     struct rfn_run_online_merges online; /* before the end: not in what stands above */

@@ -50,7 +50,7 @@ void rfn_header_write(uint8_t bytes[RFN_HEADER_BYTES], uint64_t state, uint64_t 
 static int level_for(uint32_t type, size_t size)
 {
     const bool many = type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES ||
-                      type == RFN_CHUNK_PLACES || type == RFN_CHUNK_TIMING ||
+                      type == RFN_CHUNK_RANK_PARAMS || type == RFN_CHUNK_TIMING ||
                       type == RFN_CHUNK_PROFILE;
     if (size > SMALL)
         return COMPRESSION_LEVEL;

@@ -19,7 +19,7 @@ enum rfn_chunk_type {
     RFN_CHUNK_STREAMS = 3,
     RFN_CHUNK_STRUCTURE = 4,
     RFN_CHUNK_VALUES = 5,
-    RFN_CHUNK_PLACES = 6,
+    RFN_CHUNK_RANK_PARAMS = 6,
     RFN_CHUNK_TIMING = 7,
     RFN_CHUNK_TOC = 8,
     RFN_CHUNK_CLOCKS = 9,        /* since minor version 2 */

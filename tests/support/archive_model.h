@@ -278,7 +278,7 @@ enum fault {
     LIST_WORDS_DAMAGED,
     LISTS_UNUSED_DAMAGED,
     NO_SUCH_PATH,
-    PLACES_TOO_LONG,
+    RANK_PARAMS_TOO_LONG,
     CORES_MISSING,
     GROUP_WITHOUT_MEMBERS,
     ONE_SIGNATURE,
@@ -614,7 +614,7 @@ static void write_streams(struct writer *writer)
     add_chunk(writer, RFN_CHUNK_STREAMS, 0, &out);
 }
 
-static bool in_places(int symbol, int input)
+static bool in_rank_params(int symbol, int input)
 {
     return rfn_kind_depends_on_rank(schemas[symbol].params[input].kind) &&
            !(moved_of(symbol) >> input & 1);
@@ -651,7 +651,7 @@ static void write_symbols(const struct writer *writer, uint32_t group, struct rf
                 word = 3;
             if (writer->fault == NO_SUCH_LIST && s == ALLTOALLW && i == 1)
                 word = LISTS + 1;
-            if (!(moved_of(s) >> i & 1) && !in_places(s, i))
+            if (!(moved_of(s) >> i & 1) && !in_rank_params(s, i))
                 rfn_buf_svarint(out, word);
         }
     }
@@ -881,14 +881,14 @@ static void write_place(const struct writer *writer, const struct model_stream *
     rfn_buf_svarint(out, relative ? word - reference : word);
 }
 
-static void write_places(struct writer *writer, uint32_t group)
+static void write_rank_params(struct writer *writer, uint32_t group)
 {
     struct rfn_buf out = RFN_BUF_INIT, slots = RFN_BUF_INIT;
     uint64_t n = 0;
     uint32_t first = group ? 4 : 0, end = group ? 5 : 4;
     for (int s = 0; s < (group ? 1 : N_SYMBOLS); s++) {
         for (int i = 0; i < schemas[s].n_in; i++) {
-            if (!in_places(s, i))
+            if (!in_rank_params(s, i))
                 continue;
             n++;
             for (uint32_t m = first; m < end; m++)
@@ -897,7 +897,7 @@ static void write_places(struct writer *writer, uint32_t group)
     }
     for (int64_t c = 0; c < 3; c++, n++) {
         for (uint32_t m = first; m < end; m++) {
-            uint64_t count = writer->fault == PLACES_TOO_LONG && m + 1 == end ? 2 : 1;
+            uint64_t count = writer->fault == RANK_PARAMS_TOO_LONG && m + 1 == end ? 2 : 1;
             rfn_buf_varint(&slots, 4 * count);
             rfn_buf_svarint(&slots, archive_comm(&model[m], c));
         }
@@ -905,7 +905,7 @@ static void write_places(struct writer *writer, uint32_t group)
     rfn_buf_varint(&out, n);
     rfn_buf_bytes(&out, slots.data, slots.size);
     rfn_buf_release(&slots);
-    add_chunk(writer, RFN_CHUNK_PLACES, group, &out);
+    add_chunk(writer, RFN_CHUNK_RANK_PARAMS, group, &out);
 }
 
 static void write_clock(const struct writer *writer, const struct model_stream *stream,
@@ -1069,7 +1069,7 @@ static struct rfn_buf write_version(unsigned minor, enum fault fault, bool compr
     if (times && fault != CLOCKS_TOO_LATE)
         write_clocks(&writer);
     for (uint32_t group = 0; group < N_GROUPS; group++)
-        write_places(&writer, group);
+        write_rank_params(&writer, group);
     if (times && fault == CLOCKS_TOO_LATE)
         write_clocks(&writer);
     write_unknown(&writer);

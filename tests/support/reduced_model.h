@@ -804,7 +804,7 @@ static struct rfn_buf write_reduced(const struct reduced_run *run)
     for (uint32_t group = 0; group < groups_of(run); group++) {
         struct rfn_buf out = RFN_BUF_INIT;
         rfn_buf_bytes(&out, "\0", 1);
-        add_chunk(&writer, RFN_CHUNK_PLACES, group, &out);
+        add_chunk(&writer, RFN_CHUNK_RANK_PARAMS, group, &out);
     }
     for (uint32_t group = 0; group < groups_of(run); group++) {
         write_reduced_structure(&writer, run, group);

@@ -69,7 +69,7 @@ struct stream {
     struct rfn_stream_parts parts;
     const struct rfn_structure *structure;
     const struct rfn_values *values;
-    const struct rfn_member_table *places;
+    const struct rfn_member_table *rank_params;
     const struct digest *digest;
 };
 
@@ -365,7 +365,7 @@ static int64_t comm_of(const struct stream *stream, int64_t local)
 {
     if (local < 0 || local >= stream->structure->n_comms)
         return -1;
-    return rfn_rank_param(stream->places, stream->structure->n_places + (size_t)local,
+    return rfn_rank_param(stream->rank_params, stream->structure->n_rank_params + (size_t)local,
                           stream->member, 0);
 }
 
@@ -506,8 +506,8 @@ static int add_moved(struct input *input, const struct extremes *extremes, const
     return 0;
 }
 
-/* A word that stands in the structure or in PLACES. A special value instead of a partner stands for
- * one in the same communicator as others; what is neither is no partner. */
+/* A word that stands in the structure or in RANK_PARAMS. A special value instead of a partner
+ * stands for one in the same communicator as others; what is neither is no partner. */
 static int add_word(const struct rfn_archive *archive, const struct stream *stream,
                     struct input *input, int64_t word, const struct own *own)
 {
@@ -542,7 +542,7 @@ static int add_word(const struct rfn_archive *archive, const struct stream *stre
 /* ---- one stream ---- */
 
 static int add_input(struct rfn_rank_parameters *parameters, const struct stream *stream,
-                     uint32_t number, struct input *input, size_t place, const struct own *own)
+                     uint32_t number, struct input *input, size_t slot, const struct own *own)
 {
     const struct rfn_symbol_info *symbol = &stream->structure->symbols[number];
     const struct rfn_function_info *function =
@@ -565,8 +565,8 @@ static int add_input(struct rfn_rank_parameters *parameters, const struct stream
         return extremes->there && !partners ? add_range(input, extremes->least, extremes->most) : 0;
     }
     int64_t word = symbol->in[input->number];
-    if (rfn_symbol_in_places(symbol, function, input->number))
-        word = rfn_rank_param(stream->places, place, stream->member,
+    if (rfn_symbol_in_rank_params(symbol, function, input->number))
+        word = rfn_rank_param(stream->rank_params, slot, stream->member,
                               kind == RFN_KIND_RANK ? own->place : stream->rank);
     return add_word(parameters->archive, stream, input, word, own);
 }
@@ -586,11 +586,11 @@ static int add_symbol(struct rfn_rank_parameters *parameters, const struct strea
     if (parameters->form != RFN_PARAMETERS_FIELDS)
         return 0;
     RFN_TRY(find_own(parameters, stream, symbol, function, &own));
-    size_t place = symbol->place;
+    size_t slot = symbol->rank_params;
     for (unsigned i = 0, k = 0; i < function->n_in && k < path->n_inputs; i++) {
         if (path->inputs[k].number == i)
-            RFN_TRY(add_input(parameters, stream, number, &path->inputs[k++], place, &own));
-        place += rfn_symbol_in_places(symbol, function, i);
+            RFN_TRY(add_input(parameters, stream, number, &path->inputs[k++], slot, &own));
+        slot += rfn_symbol_in_rank_params(symbol, function, i);
     }
     return 0;
 }
@@ -607,7 +607,7 @@ static int read_stream(struct rfn_rank_parameters *parameters, uint32_t number, 
     int error = rfn_stream_parts_use(archive, number, &stream.parts, diag);
     if (!error) {
         stream.structure = stream.parts.structure;
-        stream.places = stream.parts.places;
+        stream.rank_params = stream.parts.rank_params;
         stream.values = stream.parts.values;
         error = use_digest(parameters, &stream, diag);
     }

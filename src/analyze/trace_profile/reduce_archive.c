@@ -273,7 +273,7 @@ static bool stays(const struct reducer *reducer, uint32_t type)
     case RFN_CHUNK_SPREADS:
         return !reducer->profile && rfn_chunks_know(chunks, type);
     case RFN_CHUNK_STRUCTURE:
-    case RFN_CHUNK_PLACES:
+    case RFN_CHUNK_RANK_PARAMS:
     case RFN_CHUNK_VALUES:
         return !reducer->cluster;
     case RFN_CHUNK_CLUSTERS:

@@ -47,7 +47,7 @@ static void put_streams(struct writer *writer)
 }
 
 /* Of one member each: the partner of each symbol, and a communicator. */
-static void put_places(struct writer *writer, uint32_t group)
+static void put_rank_params(struct writer *writer, uint32_t group)
 {
     struct rfn_buf out = RFN_BUF_INIT;
     rfn_buf_varint(&out, SYMBOLS + 1);
@@ -55,7 +55,7 @@ static void put_places(struct writer *writer, uint32_t group)
         rfn_buf_varint(&out, 4);
         rfn_buf_svarint(&out, i < SYMBOLS ? 2 : 0);
     }
-    add_chunk(writer, RFN_CHUNK_PLACES, group, &out);
+    add_chunk(writer, RFN_CHUNK_RANK_PARAMS, group, &out);
 }
 
 static void put_values(struct writer *writer, uint32_t set)
@@ -106,7 +106,7 @@ static struct rfn_buf write_groups(void)
     write_definitions(&writer);
     put_streams(&writer);
     for (uint32_t group = 0; group < N_RANKS; group++)
-        put_places(&writer, group);
+        put_rank_params(&writer, group);
     for (uint32_t group = 0; group < N_RANKS; group++) {
         put_structure(&writer, group);
         put_values(&writer, group);
@@ -179,7 +179,7 @@ static void expect_part(const struct rfn_archive *archive, const struct rfn_arch
 static void test_common(void **state)
 {
     (void)state;
-    static const uint32_t types[] = {RFN_CHUNK_STRUCTURE, RFN_CHUNK_PLACES, RFN_CHUNK_VALUES};
+    static const uint32_t types[] = {RFN_CHUNK_STRUCTURE, RFN_CHUNK_RANK_PARAMS, RFN_CHUNK_VALUES};
     const struct rfn_common *common;
     struct rfn_parameter_sizes sizes, before;
     struct rfn_buf file = write_groups(), clustered = cluster_bytes(&file);

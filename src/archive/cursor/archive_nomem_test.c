@@ -141,7 +141,7 @@ static void write_structure_of_ring(struct writer *writer)
 {
     struct rfn_buf out = RFN_BUF_INIT;
     rfn_buf_bytes(&out, "\5\15\2\4\0\4\6\15\1\20\0\20\2\20\1", 15); /* dest, source, comms */
-    add_chunk(writer, RFN_CHUNK_PLACES, 0, &out);
+    add_chunk(writer, RFN_CHUNK_RANK_PARAMS, 0, &out);
     rfn_buf_bytes(&out, "\3\2\0\3\1\5\0\3\2\1\0\3", 12); /* sites, types, communicators */
     rfn_buf_bytes(&out, "\3\0\0\1\2\16\0", 7);           /* Send: count is moved, tag 7 */
     rfn_buf_bytes(&out, "\2\0\0\200\1\2\16\0", 8);       /* Recv of tag 7 */

@@ -716,7 +716,7 @@ static struct rfn_buf write_long(uint64_t n, bool times)
     }
     add_chunk(&writer, RFN_CHUNK_STREAMS, 0, &out);
     rfn_buf_bytes(&out, "\5\4\0\4\0\4\0\4\0\4\0", 11);
-    add_chunk(&writer, RFN_CHUNK_PLACES, 0, &out);
+    add_chunk(&writer, RFN_CHUNK_RANK_PARAMS, 0, &out);
     rfn_buf_bytes(&out, "\2\2\0\3\1\3\2\1\0\3", 10); /* sites, types, communicators */
     rfn_buf_bytes(&out, "\2\0\0\1\2\16\0", 7);       /* Send: count is moved */
     rfn_buf_bytes(&out, "\2\0\20\200\1\4\1", 7);     /* Recv: communicator is moved */

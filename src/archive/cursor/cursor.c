@@ -107,16 +107,16 @@ static void fill_inputs(const struct rfn_cursor *cursor, const struct rfn_symbol
                         const struct rfn_function_info *function, int64_t *in)
 {
     const struct rfn_member member = {
-        cursor->archive, cursor->parts.structure, cursor->parts.places,
+        cursor->archive, cursor->parts.structure, cursor->parts.rank_params,
         rfn_stream_place(cursor->archive, cursor->stream), cursor->rank};
     int64_t reference = rfn_member_own_place(&member, symbol, function).rank;
-    size_t place = symbol->place;
+    size_t slot = symbol->rank_params;
     for (unsigned i = 0; i < function->n_in; i++) {
         uint8_t kind = function->params[i].kind;
         if (symbol->moved >> i & 1)
             continue;
-        if (rfn_symbol_in_places(symbol, function, i))
-            in[i] = rfn_rank_param(member.table, place++, member.place,
+        if (rfn_symbol_in_rank_params(symbol, function, i))
+            in[i] = rfn_rank_param(member.table, slot++, member.place,
                                    kind == RFN_KIND_RANK ? reference : cursor->rank);
         else
             in[i] = kind == RFN_KIND_COMM && symbol->in[i] >= 0 ? cursor->comms[symbol->in[i]]
@@ -524,7 +524,8 @@ static int make_tables(struct rfn_cursor *cursor, struct rfn_diag *diag)
         rfn_structure_walk_open(&cursor->walk, structure, cursor->parts.values) < 0)
         return rfn_archive_no_memory(cursor->archive, diag);
     for (uint32_t i = 0; i < structure->n_comms; i++)
-        cursor->comms[i] = rfn_rank_param(cursor->parts.places, structure->n_places + i, place, 0);
+        cursor->comms[i] = rfn_rank_param(cursor->parts.rank_params, structure->n_rank_params + i,
+                                          place, 0);
     return 0;
 }
 

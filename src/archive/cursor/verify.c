@@ -7,8 +7,8 @@
  *   sums        events and calls are as many as STREAMS says
  *   signatures  those in STREAMS tell apart what calls do
  *
- * Streams of one group with the same values differ in PLACES only, which is checked as a whole when
- * it is read: without a TIMING or PROFILE chunk, one expansion stands for all of them. */
+ * Streams of one group with the same values differ in RANK_PARAMS only, which is checked as a whole
+ * when it is read: without a TIMING or PROFILE chunk, one expansion stands for all of them. */
 #include "archive/cursor/cursor.h"
 #include "archive/cursor/stream_signatures.h"
 #include "archive/cursor/time_spreads.h"
@@ -106,7 +106,7 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
     case RFN_CHUNK_CLOCKS:
         return entry->id == 0;
     case RFN_CHUNK_STRUCTURE:
-    case RFN_CHUNK_PLACES:
+    case RFN_CHUNK_RANK_PARAMS:
         return entry->id < archive->n_groups &&
                !rfn_group_is_clustered(archive, (uint32_t)entry->id);
     case RFN_CHUNK_CLUSTERS:
@@ -132,7 +132,7 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
     }
 }
 
-/* META, DEFINITIONS, STREAMS and PLACES stand before the chunks that hold events. */
+/* META, DEFINITIONS, STREAMS and RANK_PARAMS stand before the chunks that hold events. */
 static bool holds_events(uint32_t type)
 {
     return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING ||
@@ -141,12 +141,12 @@ static bool holds_events(uint32_t type)
 }
 
 /* Chunks are read later, but for those of other types, of which only the checksums are looked at:
- * nothing refers to them. CLOCKS stands before PLACES, and COMMON before CLUSTERS, so that whoever
- * finds enough of a file that was cut has what it needs. */
+ * nothing refers to them. CLOCKS stands before RANK_PARAMS, and COMMON before CLUSTERS, so that
+ * whoever finds enough of a file that was cut has what it needs. */
 static int check_chunks(const struct verifier *verifier, uint64_t *at)
 {
     const struct rfn_chunks *chunks = &verifier->archive->chunks;
-    bool events = false, places = false, clusters = false; /* there was one before */
+    bool events = false, rank_params = false, clusters = false; /* there was one before */
     for (size_t i = 0; i < chunks->n; i++) {
         const struct rfn_toc_entry *entry = &chunks->entries[i];
         const char *fault = NULL;
@@ -162,14 +162,14 @@ static int check_chunks(const struct verifier *verifier, uint64_t *at)
             fault = "the chunk belongs to nothing";
         else if (events && !holds_events(entry->type))
             fault = "the chunk must stand before those with events";
-        else if (places && entry->type == RFN_CHUNK_CLOCKS)
-            fault = "the chunk must stand before those of places";
+        else if (rank_params && entry->type == RFN_CHUNK_CLOCKS)
+            fault = "the chunk must stand before those of RANK_PARAMS";
         else if (clusters && entry->type == RFN_CHUNK_COMMON)
             fault = "the chunk must stand before those of clusters";
         if (fault)
             return corrupt(verifier, entry->offset, fault);
         events |= holds_events(entry->type);
-        places |= entry->type == RFN_CHUNK_PLACES;
+        rank_params |= entry->type == RFN_CHUNK_RANK_PARAMS;
         clusters |= entry->type == RFN_CHUNK_CLUSTERS;
     }
     return 0;
@@ -183,7 +183,7 @@ static int check_container(const struct verifier *verifier)
         uint32_t type, n;
         const char *name;
     } parts[] = {{RFN_CHUNK_STRUCTURE, archive->n_groups, "STRUCTURE"},
-                 {RFN_CHUNK_PLACES, archive->n_groups, "PLACES"},
+                 {RFN_CHUNK_RANK_PARAMS, archive->n_groups, "RANK_PARAMS"},
                  {RFN_CHUNK_VALUES, archive->n_value_sets, "VALUES"}};
     uint64_t at = RFN_HEADER_BYTES;
     RFN_TRY(check_chunks(verifier, &at));

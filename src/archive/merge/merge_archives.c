@@ -281,7 +281,7 @@ static int write_file(struct rfn_archive_merge *joining, const char *path, bool 
     RFN_TRY(rfn_archive_merge_time_sets(joining));
     RFN_TRY(add_definitions(joining));
     RFN_TRY(rfn_archive_merge_add_clocks(joining));
-    RFN_TRY(rfn_archive_merge_add_places(joining));
+    RFN_TRY(rfn_archive_merge_add_rank_params(joining));
     for (uint32_t i = 0; i < joining->n_streams; i++) {
         RFN_TRY(rfn_archive_merge_add_parts(joining, i));
         RFN_TRY(rfn_archive_merge_add_times(joining, i));

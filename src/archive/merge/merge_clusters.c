@@ -9,7 +9,7 @@
 /* What clusters take the place of. */
 static bool is_replaced(uint32_t type)
 {
-    return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_PLACES || type == RFN_CHUNK_VALUES;
+    return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_RANK_PARAMS || type == RFN_CHUNK_VALUES;
 }
 
 /* What has to be known to make them. */

@@ -2,7 +2,7 @@
  *
  *   merge_archives.c     the order of streams; META, DEFINITIONS, STREAMS, CLOCKS; the file
  *   merge_check.c        whether the archives are of one run
- *   merge_structures.c   groups and value sets: STRUCTURE, VALUES, PLACES
+ *   merge_structures.c   groups and value sets: STRUCTURE, VALUES, RANK_PARAMS
  *   merge_times.c        time sets: TIMING, PROFILE, PROFILES
  *   merge_clusters.c     what alike ranks did, once
  *
@@ -91,8 +91,8 @@ void rfn_archive_merge_name_bytes(const struct rfn_payload *payload, size_t from
 
 /* Finds equal structures and values: the groups and sets of all streams. */
 int rfn_archive_merge_groups(struct rfn_archive_merge *joining);
-/* Adds PLACES of all groups. */
-int rfn_archive_merge_add_places(struct rfn_archive_merge *joining);
+/* Adds RANK_PARAMS of all groups. */
+int rfn_archive_merge_add_rank_params(struct rfn_archive_merge *joining);
 /* Adds STRUCTURE and VALUES if the stream is the first that has them. */
 int rfn_archive_merge_add_parts(struct rfn_archive_merge *joining, uint32_t stream);
 
@@ -116,8 +116,8 @@ int rfn_archive_merge_add_clocks(struct rfn_archive_merge *joining);
 int rfn_archive_merge_add_streams(struct rfn_archive_merge *joining, struct rfn_rewrite *rewrite);
 int rfn_archive_merge_add_meta(struct rfn_archive_merge *joining, struct rfn_rewrite *rewrite);
 
-/* Puts CLUSTERS in the place of STRUCTURE, PLACES and VALUES where the file becomes smaller. All
- * chunks are there but STREAMS and META. */
+/* Puts CLUSTERS in the place of STRUCTURE, RANK_PARAMS and VALUES where the file becomes smaller.
+ * All chunks are there but STREAMS and META. */
 int rfn_archive_merge_cluster(struct rfn_archive_merge *joining);
 void rfn_archive_merge_together_release(struct rfn_archive_merge_together *together);
 

@@ -178,7 +178,7 @@ int rfn_archive_merge_add_parts(struct rfn_archive_merge *joining, uint32_t numb
     return error;
 }
 
-/* ---- PLACES ---- */
+/* ---- RANK_PARAMS ---- */
 
 static int append_symbol(const struct rfn_member *member, const struct rfn_symbol_info *symbol,
                          struct rfn_table *table)
@@ -186,9 +186,9 @@ static int append_symbol(const struct rfn_member *member, const struct rfn_symbo
     const struct rfn_function_info *function =
         &member->archive->dictionary.functions[symbol->function];
     uint32_t own = rfn_member_own_place(member, symbol, function).rank;
-    size_t slot = symbol->place;
+    size_t slot = symbol->rank_params;
     for (unsigned i = 0; i < function->n_in; i++) {
-        if (!rfn_symbol_in_places(symbol, function, i))
+        if (!rfn_symbol_in_rank_params(symbol, function, i))
             continue;
         bool ranks = function->params[i].kind == RFN_KIND_RANK;
         uint32_t reference = ranks ? own : member->rank;
@@ -205,12 +205,12 @@ static int append_member(const struct rfn_archive_merge *joining,
 {
     const struct rfn_structure *structure = member->structure;
     struct rfn_table *table = rfn_tables_use(tables, 0,
-                                             structure->n_places + (size_t)structure->n_comms);
+                                             structure->n_rank_params + (size_t)structure->n_comms);
     if (!table)
         return RFN_E_NOMEM;
     for (uint32_t i = 0; i < structure->n_symbols; i++)
         RFN_TRY(append_symbol(member, &structure->symbols[i], table));
-    for (size_t slot = structure->n_places; slot < table->n_slots; slot++) {
+    for (size_t slot = structure->n_rank_params; slot < table->n_slots; slot++) {
         int64_t word = rfn_rank_param(member->table, slot, member->place, 0);
         if (word >= 0)
             word = rfn_archive_merge_number(joining, input, RFN_DEFINITION_COMM, (uint64_t)word);
@@ -226,26 +226,26 @@ static int take_member(const struct rfn_archive_merge *joining, uint32_t number,
     const struct rfn_archive_merge_stream *stream = &joining->streams[number];
     const struct rfn_archive_merge_input *input = &joining->inputs[stream->input];
     uint32_t group = (uint32_t)rfn_stream_word(input->archive, RFN_WORD_GROUP, stream->stream);
-    struct rfn_part *structure, *places;
+    struct rfn_part *structure, *rank_params;
     RFN_TRY(
         rfn_part_use(input->archive, RFN_CHUNK_STRUCTURE, group, NULL, &structure, joining->diag));
-    int error = rfn_part_use(input->archive, RFN_CHUNK_PLACES, group, &structure->u.structure,
-                             &places, joining->diag);
+    int error = rfn_part_use(input->archive, RFN_CHUNK_RANK_PARAMS, group, &structure->u.structure,
+                             &rank_params, joining->diag);
     if (!error) {
         const struct rfn_member member = {.archive = input->archive,
                                           .structure = &structure->u.structure,
-                                          .table = &places->u.places,
+                                          .table = &rank_params->u.rank_params,
                                           .place = rfn_stream_place(input->archive, stream->stream),
                                           .rank = stream->rank};
         error = append_member(joining, input, &member, tables);
-        rfn_part_done(input->archive, places);
+        rfn_part_done(input->archive, rank_params);
     }
     rfn_part_done(input->archive, structure);
     return error;
 }
 
-static int add_places(struct rfn_archive_merge *joining, uint32_t group, const uint32_t *members,
-                      uint32_t n)
+static int add_rank_params(struct rfn_archive_merge *joining, uint32_t group,
+                           const uint32_t *members, uint32_t n)
 {
     struct rfn_tables tables = {0};
     struct rfn_rope payload = RFN_ROPE_INIT;
@@ -255,14 +255,14 @@ static int add_places(struct rfn_archive_merge *joining, uint32_t group, const u
     if (!error)
         error = rfn_pack_table(&tables.tables[0], &payload.bytes);
     if (!error)
-        error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_PLACES, group, &payload);
+        error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_RANK_PARAMS, group, &payload);
     rfn_rope_release(&payload);
     rfn_tables_release(&tables);
     return error;
 }
 
 /* Streams are sorted by group, by counting: first[g + 1] is the place to fill next. */
-int rfn_archive_merge_add_places(struct rfn_archive_merge *joining)
+int rfn_archive_merge_add_rank_params(struct rfn_archive_merge *joining)
 {
     size_t n = joining->merge.streams.of[RFN_KIND_OF_GROUP].n;
     uint32_t *first = calloc(n + 2, sizeof *first);
@@ -276,7 +276,7 @@ int rfn_archive_merge_add_places(struct rfn_archive_merge *joining)
     for (uint32_t i = 0; i < joining->n_streams && made; i++)
         members[first[joining->streams[i].group + 1]++] = i;
     for (size_t g = 0; g < n && made && !error; g++)
-        error = add_places(joining, (uint32_t)g, members + first[g], first[g + 1] - first[g]);
+        error = add_rank_params(joining, (uint32_t)g, members + first[g], first[g + 1] - first[g]);
     free(first);
     free(members);
     return error;

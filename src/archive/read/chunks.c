@@ -90,7 +90,7 @@ static const char *type_name(uint32_t type)
         [RFN_CHUNK_STREAMS] = "STREAMS",
         [RFN_CHUNK_STRUCTURE] = "STRUCTURE",
         [RFN_CHUNK_VALUES] = "VALUES",
-        [RFN_CHUNK_PLACES] = "PLACES",
+        [RFN_CHUNK_RANK_PARAMS] = "RANK_PARAMS",
         [RFN_CHUNK_TIMING] = "TIMING",
         [RFN_CHUNK_TOC] = "TOC",
         [RFN_CHUNK_CLOCKS] = "CLOCKS",

@@ -54,8 +54,8 @@ static const char *read_directory(struct rfn_cluster_index *shapes, uint32_t n_g
         struct rfn_shape_place *place = &shapes->places[shapes->n];
         place->first = group;
         place->numbers = at;
-        place->places = place->numbers + (uint32_t)sizes[0];
-        place->values = place->places + (uint32_t)sizes[1];
+        place->rank_params = place->numbers + (uint32_t)sizes[0];
+        place->values = place->rank_params + (uint32_t)sizes[1];
         at = place->values + (uint32_t)sizes[2];
         group += (uint32_t)n;
     }

@@ -19,7 +19,7 @@ enum { RFN_CLUSTERS_BYTES_MAX = 1 << 24 };
 /* Where a shape lies. Its parts follow each other; the last ends where the next shape begins. */
 struct rfn_shape_place {
     uint32_t first; /* its lowest group */
-    uint32_t numbers, places, values;
+    uint32_t numbers, rank_params, values;
 };
 
 struct rfn_cluster_index {

@@ -59,7 +59,7 @@ static void test_places(void **state)
             assert_ptr_equal(rfn_cluster_index_find(&shapes, group + i), place);
         assert_int_equal(place->first, group);
         assert_int_equal(place->numbers, at);
-        assert_int_equal(place->places, at + n);
+        assert_int_equal(place->rank_params, at + n);
         assert_int_equal(place->values, at + 3 * n);
         at += 6 * n;
     }

@@ -21,11 +21,11 @@ uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set)
 struct taking {
     const struct rfn_archive *archive;
     const struct rfn_cluster_index *shapes;
-    const struct rfn_structure *structure; /* of PLACES */
+    const struct rfn_structure *structure; /* of RANK_PARAMS */
     const struct rfn_common *common;       /* or NULL */
     uint32_t id, group;
     uint32_t first, end; /* groups of the shape */
-    struct rfn_reader numbers, places,
+    struct rfn_reader numbers, rank_params,
         values; /* what it has; values is empty if they are in VALUES */
     struct rfn_buf out;
 };
@@ -40,8 +40,8 @@ static void take_shape(struct taking *taking, const struct rfn_shape_place *plac
 {
     taking->first = place->first;
     taking->end = place[1].first;
-    taking->numbers = part_of(taking->shapes, place->numbers, place->places);
-    taking->places = part_of(taking->shapes, place->places, place->values);
+    taking->numbers = part_of(taking->shapes, place->numbers, place->rank_params);
+    taking->rank_params = part_of(taking->shapes, place->rank_params, place->values);
     taking->values = part_of(taking->shapes, place->values, place[1].numbers);
 }
 
@@ -153,7 +153,7 @@ static const char *make_values(struct taking *taking)
     return fault;
 }
 
-/* ---- PLACES ---- */
+/* ---- RANK_PARAMS ---- */
 
 /* Runs that grow. */
 struct runs {
@@ -176,7 +176,7 @@ static void end_run(struct runs *runs)
     runs->count = 0;
 }
 
-static const char *take_places(void *context, const struct rfn_stretch *stretch)
+static const char *take_rank_params(void *context, const struct rfn_stretch *stretch)
 {
     struct runs *runs = context;
     bool goes_on = runs->count && stretch->form != RFN_RUN_EXPRESSION &&
@@ -188,40 +188,40 @@ static const char *take_places(void *context, const struct rfn_stretch *stretch)
     return runs->out->size > RFN_CLUSTERS_BYTES_MAX ? too_large : NULL;
 }
 
-/* Communicators are not relative to anything in PLACES. */
+/* Communicators are not relative to anything in RANK_PARAMS. */
 static const char *take_comms(void *context, const struct rfn_stretch *stretch)
 {
     struct runs *runs = context;
     const char *fault = NULL;
     if (stretch->form == RFN_RUN_ABSOLUTE) { /* may be more members than can be gone through */
         runs->member += (uint32_t)stretch->count;
-        return take_places(runs, stretch);
+        return take_rank_params(runs, stretch);
     }
     for (uint64_t i = 0; i < stretch->count && !fault; i++) {
         uint32_t stream = runs->archive->members[runs->member++];
         int64_t rank = rfn_stream_word(runs->archive, RFN_WORD_RANK, stream);
         struct rfn_stretch own = {.count = 1, .value = rfn_stretch_word(stretch, rank)};
-        fault = take_places(runs, &own);
+        fault = take_rank_params(runs, &own);
     }
     return fault;
 }
 
-static const char *make_places(struct taking *taking)
+static const char *make_rank_params(struct taking *taking)
 {
     const uint32_t *member = taking->archive->first_member;
     uint32_t base = member[taking->first], n = member[taking->end] - base;
     uint32_t from = member[taking->group] - base, end = member[taking->group + 1] - base;
-    uint64_t n_slots = taking->structure->n_places + (uint64_t)taking->structure->n_comms;
+    uint64_t n_slots = taking->structure->n_rank_params + (uint64_t)taking->structure->n_comms;
     const char *fault = NULL;
     rfn_buf_varint(&taking->out, n_slots);
     for (uint64_t i = 0; i < n_slots && !fault; i++) {
         struct runs runs = {.out = &taking->out, .archive = taking->archive, .member = base + from};
-        bool comm = i >= taking->structure->n_places;
-        fault = rfn_sequence_take(&taking->places, n, from, end, comm ? take_comms : take_places,
-                                  &runs);
+        bool comm = i >= taking->structure->n_rank_params;
+        fault = rfn_sequence_take(&taking->rank_params, n, from, end,
+                                  comm ? take_comms : take_rank_params, &runs);
         end_run(&runs);
     }
-    if (!fault && (taking->places.failed || rfn_reader_left(&taking->places)))
+    if (!fault && (taking->rank_params.failed || rfn_reader_left(&taking->rank_params)))
         fault = "it has not as many sequences as the structure asks for";
     return fault;
 }
@@ -240,9 +240,9 @@ const char *rfn_cluster_take(const struct rfn_archive *archive,
                             .id = id,
                             .group = type == RFN_CHUNK_VALUES ? rfn_group_of_set(archive, id) : id};
     take_shape(&taking, rfn_cluster_index_find(shapes, taking.group));
-    const char *fault = type == RFN_CHUNK_STRUCTURE ? make_structure(&taking)
-                        : type == RFN_CHUNK_PLACES  ? make_places(&taking)
-                                                    : make_values(&taking);
+    const char *fault = type == RFN_CHUNK_STRUCTURE     ? make_structure(&taking)
+                        : type == RFN_CHUNK_RANK_PARAMS ? make_rank_params(&taking)
+                                                        : make_values(&taking);
     if (!fault && taking.out.failed)
         fault = rfn_out_of_memory;
     if (fault)
@@ -269,10 +269,10 @@ static const char *take_formula(void *context, const struct rfn_stretch *stretch
     return formulas->visit(formulas->context, expression->formula, expression->formula_size);
 }
 
-/* Those of the numbers in which structures of the shape's groups differ, and those of PLACES. */
+/* Those of the numbers in which structures of the shape's groups differ, and of RANK_PARAMS. */
 static const char *shape_formulas(struct taking *taking, struct formulas *formulas)
 {
-    struct rfn_reader *numbers = &taking->numbers, *places = &taking->places;
+    struct rfn_reader *numbers = &taking->numbers, *rank_params = &taking->rank_params;
     const uint32_t *member = taking->archive->first_member, n = taking->end - taking->first;
     const uint32_t n_members = member[taking->end] - member[taking->first];
     const char *fault = NULL;
@@ -288,8 +288,8 @@ static const char *shape_formulas(struct taking *taking, struct formulas *formul
     }
     if (!fault && numbers->failed)
         fault = bad_numbers;
-    while (rfn_reader_left(places) && !fault)
-        fault = rfn_sequence_take(places, n_members, 0, n_members, take_formula, formulas);
+    while (rfn_reader_left(rank_params) && !fault)
+        fault = rfn_sequence_take(rank_params, n_members, 0, n_members, take_formula, formulas);
     return fault;
 }
 
@@ -333,7 +333,7 @@ int rfn_archive_parameter_sizes(const struct rfn_archive *archive,
             before = 0; /* it stands for no other */
         else if (clusters)
             RFN_TRY(rfn_clusters_before(archive, entry, &before, diag));
-        else if (entry->type != RFN_CHUNK_STRUCTURE && entry->type != RFN_CHUNK_PLACES &&
+        else if (entry->type != RFN_CHUNK_STRUCTURE && entry->type != RFN_CHUNK_RANK_PARAMS &&
                  entry->type != RFN_CHUNK_VALUES)
             continue;
         if (clusters)

@@ -1,4 +1,4 @@
-/* cluster_parts.h - structures, places and values of groups that are stored together
+/* cluster_parts.h - structures, rank parameters and values of groups that are stored together
  * (refrain-archive(5), CLUSTERS).
  *
  * Groups whose structures differ only in numbers are a shape; numbers and columns of values that
@@ -31,10 +31,10 @@ int rfn_clusters_before(const struct rfn_archive *archive, const struct rfn_toc_
 /* The group of a value set; only where there are CLUSTERS. */
 uint32_t rfn_group_of_set(const struct rfn_archive *archive, uint32_t set);
 
-/* Makes the payload of STRUCTURE, PLACES or VALUES (`type`, `id`) of one of its groups. structure:
- * of the group, needed for PLACES. common: what several shapes have in common, may be NULL.
- * *payload is to be released after NULL. Returns what is wrong, or NULL. rfn_common_needed: there
- * has to be `common`. */
+/* Makes the payload of STRUCTURE, RANK_PARAMS or VALUES (`type`, `id`) of one of its groups.
+ * structure: of the group, needed for RANK_PARAMS. common: what several shapes have in common, may
+ * be NULL. *payload is to be released after NULL. Returns what is wrong, or NULL.
+ * rfn_common_needed: there has to be `common`. */
 const char *rfn_cluster_take(const struct rfn_archive *archive,
                              const struct rfn_cluster_index *shapes, uint32_t type, uint32_t id,
                              const struct rfn_structure *structure, const struct rfn_common *common,

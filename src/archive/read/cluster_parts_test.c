@@ -1,5 +1,5 @@
-/* Structures, places and values of random groups, packed together and taken out again one by one,
- * with what they have in common or without; and the same with bytes that are damaged. */
+/* Structures, rank parameters and values of random groups, packed together and taken out again one
+ * by one, with what they have in common or without; and the same with bytes that are damaged. */
 #include "archive/read/cluster_parts.h"
 #include "archive/read/rank_sequence.h"
 #include "archive/write/pack_clusters.h"
@@ -23,7 +23,7 @@ struct model {
     uint32_t ranks[GROUPS_MOST], set_of[MEMBERS_MOST]; /* ranks: of the groups' lowest members */
     struct rfn_buf structures[GROUPS_MOST], values[SETS_MOST];
     struct rfn_pack_bytes structure_bytes[GROUPS_MOST], value_bytes[SETS_MOST];
-    struct rfn_rank_value places[SLOTS * MEMBERS_MOST];
+    struct rfn_rank_value rank_params[SLOTS * MEMBERS_MOST];
     bool of_ranks[SLOTS];
     struct rfn_buf streams; /* the payload's runs of ranks */
     struct rfn_archive archive;
@@ -133,12 +133,12 @@ static int64_t word_at(uint32_t slot, uint32_t rank, uint32_t size)
     }
 }
 
-static void make_places(struct model *model)
+static void make_rank_params(struct model *model)
 {
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         model->of_ranks[slot] = slot < 5;
         for (uint32_t i = 0; i < model->n_members; i++)
-            model->places[slot * model->n_members + i] = (struct rfn_rank_value){
+            model->rank_params[slot * model->n_members + i] = (struct rfn_rank_value){
                 .rank = model->members[i],
                 .size = MEMBERS_MOST + 8,
                 .value = word_at(slot, model->members[i], MEMBERS_MOST + 8)};
@@ -160,7 +160,7 @@ static void make_archive(struct model *model)
     archive->members = model->members;
     archive->first_member = model->first_member;
     archive->first_set = model->first_set;
-    model->structure = (struct rfn_structure){.n_places = SLOTS - COMMS, .n_comms = COMMS};
+    model->structure = (struct rfn_structure){.n_rank_params = SLOTS - COMMS, .n_comms = COMMS};
 }
 
 static struct model *new_model(uint32_t n_groups)
@@ -170,7 +170,7 @@ static struct model *new_model(uint32_t n_groups)
     make_members(model, n_groups);
     make_structures(model);
     make_values(model);
-    make_places(model);
+    make_rank_params(model);
     make_archive(model);
     return model;
 }
@@ -214,12 +214,12 @@ static int find_formula(void *context, const struct rfn_sought_parameter *parame
 }
 
 static struct rfn_expression_finder finder = {.find = find_formula};
-static struct rfn_sought_parameter places_sought[SLOTS], numbers_sought[NUMBERS];
+static struct rfn_sought_parameter slots_sought[SLOTS], numbers_sought[NUMBERS];
 
 static void name_parameters(void)
 {
     for (uint32_t i = 0; i < SLOTS; i++)
-        places_sought[i] = (struct rfn_sought_parameter){.name = "known"};
+        slots_sought[i] = (struct rfn_sought_parameter){.name = "known"};
     for (uint32_t i = 0; i < NUMBERS; i++)
         numbers_sought[i] = (struct rfn_sought_parameter){
             .name = i == 6 ? "known" : NULL, .size = MEMBERS_MOST + 8, .coded = true};
@@ -249,11 +249,11 @@ static struct rfn_buf pack_as(const struct model *model, uint32_t first_shape,
         end = from == 0 ? first_shape : model->n_groups;
         uint32_t member = model->first_member[from], set = model->first_set[from];
         uint32_t n = model->first_member[end] - member;
-        struct rfn_rank_value *places = calloc((size_t)n * SLOTS, sizeof *places);
-        assert_non_null(places);
+        struct rfn_rank_value *rank_params = calloc((size_t)n * SLOTS, sizeof *rank_params);
+        assert_non_null(rank_params);
         for (uint32_t slot = 0; slot < SLOTS; slot++)
-            memcpy(places + (size_t)slot * n, model->places + slot * model->n_members + member,
-                   n * sizeof *places);
+            memcpy(rank_params + (size_t)slot * n,
+                   model->rank_params + slot * model->n_members + member, n * sizeof *rank_params);
         assert_int_equal(
             rfn_clusters_add(&packer,
                              &(struct rfn_pack_shape){.n_groups = end - from,
@@ -263,14 +263,14 @@ static struct rfn_buf pack_as(const struct model *model, uint32_t first_shape,
                                                       .structures = model->structure_bytes + from,
                                                       .ranks = model->ranks + from,
                                                       .values = model->value_bytes + set,
-                                                      .places = places,
+                                                      .rank_params = rank_params,
                                                       .of_ranks = model->of_ranks,
                                                       .finder = &finder,
-                                                      .place_parameters = places_sought,
+                                                      .slot_parameters = slots_sought,
                                                       .number_parameters = numbers_sought,
                                                       .n_number_parameters = NUMBERS}),
             0);
-        free(places);
+        free(rank_params);
     }
     assert_int_equal(rfn_clusters_pack(&packer, form, 12345, &out), 0);
     rfn_clusters_packer_release(&packer);
@@ -318,19 +318,21 @@ static void expect_bytes(const struct model *model, const struct rfn_buf *packed
     rfn_payload_release(&payload);
 }
 
-static void expect_places(const struct model *model, const struct rfn_buf *packed, uint32_t group)
+static void expect_rank_params(const struct model *model, const struct rfn_buf *packed,
+                               uint32_t group)
 {
     struct rfn_payload payload;
     struct rfn_member_table table;
     uint32_t first = model->first_member[group], n = model->first_member[group + 1] - first;
-    assert_null(take(model, packed, RFN_CHUNK_PLACES, group, &payload));
+    assert_null(take(model, packed, RFN_CHUNK_RANK_PARAMS, group, &payload));
     struct rfn_reader reader = rfn_reader_over(payload.data, payload.size);
     assert_int_equal(rfn_reader_varint(&reader), SLOTS);
     assert_null(rfn_member_table_read(&table, &reader, SLOTS, n, RFN_RUN_FORMS));
     assert_int_equal(rfn_reader_left(&reader), 0);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         for (uint32_t i = 0; i < n; i++) {
-            const struct rfn_rank_value *own = &model->places[slot * model->n_members + first + i];
+            const struct rfn_rank_value *own =
+                &model->rank_params[slot * model->n_members + first + i];
             int64_t reference = slot < SLOTS - COMMS ? own->rank : 0;
             assert_int_equal(rfn_rank_param(&table, slot, i, reference), own->value);
         }
@@ -343,7 +345,7 @@ static void expect_all(const struct model *model, const struct rfn_buf *packed)
 {
     for (uint32_t group = 0; group < model->n_groups; group++) {
         expect_bytes(model, packed, RFN_CHUNK_STRUCTURE, group, &model->structures[group]);
-        expect_places(model, packed, group);
+        expect_rank_params(model, packed, group);
     }
     for (uint32_t set = 0; set < model->n_sets; set++)
         expect_bytes(model, packed, RFN_CHUNK_VALUES, set, &model->values[set]);
@@ -499,7 +501,7 @@ static const char *see_formula(void *context, const char *text, size_t size)
 static size_t take_all(const struct model *model, const struct rfn_buf *bytes)
 {
     size_t faults = 0;
-    for (uint32_t type = RFN_CHUNK_STRUCTURE; type <= RFN_CHUNK_PLACES; type++) {
+    for (uint32_t type = RFN_CHUNK_STRUCTURE; type <= RFN_CHUNK_RANK_PARAMS; type++) {
         uint32_t n = type == RFN_CHUNK_VALUES ? model->n_sets : model->n_groups;
         for (uint32_t id = 0; id < n; id++) {
             struct rfn_payload payload;

@@ -133,8 +133,8 @@ bool rfn_structure_type(const struct rfn_structure *structure, int64_t *word)
     return true;
 }
 
-bool rfn_symbol_in_places(const struct rfn_symbol_info *symbol,
-                          const struct rfn_function_info *function, unsigned input)
+bool rfn_symbol_in_rank_params(const struct rfn_symbol_info *symbol,
+                               const struct rfn_function_info *function, unsigned input)
 {
     return rfn_kind_depends_on_rank(function->params[input].kind) && !(symbol->moved >> input & 1);
 }
@@ -150,8 +150,8 @@ static const char *read_inputs(struct context *context, struct rfn_symbol_info *
     for (unsigned i = 0; i < function->n_in; i++) {
         if (symbol->moved >> i & 1) {
             context->to->n_values++;
-        } else if (rfn_symbol_in_places(symbol, function, i)) {
-            context->to->n_places++;
+        } else if (rfn_symbol_in_rank_params(symbol, function, i)) {
+            context->to->n_rank_params++;
         } else {
             in[i] = rfn_reader_svarint(&context->reader);
             uint8_t kind = function->params[i].kind;
@@ -181,7 +181,7 @@ static const char *read_symbol(struct context *context, struct rfn_symbol_info *
     const struct rfn_function_info *function = &context->dictionary->functions[symbol->function];
     if (symbol->moved >> function->n_in)
         return "a symbol has moved inputs that do not exist";
-    symbol->place = to->n_places;
+    symbol->rank_params = to->n_rank_params;
     symbol->value = to->n_values;
     symbol->timing = to->n_timing;
     symbol->timing_bare = to->n_timing_bare;
@@ -298,22 +298,24 @@ void rfn_values_release(struct rfn_values *values)
     *values = (struct rfn_values){0};
 }
 
-/* ---- places ---- */
+/* ---- RANK_PARAMS ---- */
 
-const char *rfn_places_read(struct rfn_member_table *places, const struct rfn_structure *structure,
-                            const struct rfn_dictionary *dictionary, uint32_t n_members,
-                            const struct rfn_payload *payload, bool exact)
+const char *rfn_rank_params_read(struct rfn_member_table *rank_params,
+                                 const struct rfn_structure *structure,
+                                 const struct rfn_dictionary *dictionary, uint32_t n_members,
+                                 const struct rfn_payload *payload, bool exact)
 {
     struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
-    size_t n = structure->n_places + structure->n_comms;
-    *places = (struct rfn_member_table){0};
+    size_t n = structure->n_rank_params + structure->n_comms;
+    *rank_params = (struct rfn_member_table){0};
     if (rfn_reader_varint(&reader) != n || reader.failed || n > rfn_reader_left(&reader))
         return "it has not as many sequences as the structure asks for";
-    const char *fault = rfn_member_table_read(places, &reader, n, n_members, RFN_RUN_FORMS);
+    const char *fault = rfn_member_table_read(rank_params, &reader, n, n_members, RFN_RUN_FORMS);
     if (fault)
         return fault;
-    for (size_t i = places->first[structure->n_places]; i < places->first[n]; i++) {
-        const struct rfn_member_run *run = &places->runs[i]; /* communicators are not relative */
+    for (size_t i = rank_params->first[structure->n_rank_params]; i < rank_params->first[n]; i++) {
+        /* Communicators are not relative. */
+        const struct rfn_member_run *run = &rank_params->runs[i];
         if (run->form || run->value < -1 || run->value >= (int64_t)dictionary->n_comms)
             return "a local communicator is one that does not exist";
     }

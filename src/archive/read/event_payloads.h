@@ -1,5 +1,5 @@
-/* event_payloads.h - the payloads that hold events: STRUCTURE, VALUES, PLACES and TIMING, read and
- * checked.
+/* event_payloads.h - the payloads that hold events: STRUCTURE, VALUES, RANK_PARAMS and TIMING, read
+ * and checked.
  *
  * Readers return NULL or what is wrong in words (rfn_payload_fault makes an error of it), and leave
  * a struct that can be released. Columns are found, not decoded: of VALUES and TIMING a word per
@@ -55,7 +55,7 @@ struct rfn_symbol_info {
     uint32_t moved;     /* bit i: input i is in a column */
     const int64_t *in;  /* n_in words, datatypes and regions already as archive numbers; 0 where not
                            known here */
-    size_t place;       /* number of its first sequence in PLACES */
+    size_t rank_params; /* number of its first sequence in RANK_PARAMS */
     size_t value;       /* number of its first column in VALUES */
     size_t timing;      /* number of its first column in TIMING, with times... */
     size_t timing_bare; /* ... and without */
@@ -74,8 +74,8 @@ struct rfn_structure {
     struct rfn_symbol_info *symbols;
     struct rfn_node_list *loops, top;
     uint64_t n_nodes;
-    size_t n_places; /* sequences in PLACES that belong to symbols; those of communicators follow */
-    size_t n_values; /* columns in VALUES, those of the loops first */
+    size_t n_rank_params; /* sequences in RANK_PARAMS of symbols; those of communicators follow */
+    size_t n_values;      /* columns in VALUES, those of the loops first */
     size_t n_timing, n_timing_bare; /* columns in TIMING with and without times */
     size_t n_polls;                 /* symbols that are failed polls */
 };
@@ -88,9 +88,9 @@ void rfn_structure_release(struct rfn_structure *structure);
 /* A local datatype as archive number: false when there is no such number. Negative words stay. */
 bool rfn_structure_type(const struct rfn_structure *structure, int64_t *word);
 
-/* Whether an input's word is kept in PLACES. */
-bool rfn_symbol_in_places(const struct rfn_symbol_info *symbol,
-                          const struct rfn_function_info *function, unsigned input);
+/* Whether an input's word is kept in RANK_PARAMS. */
+bool rfn_symbol_in_rank_params(const struct rfn_symbol_info *symbol,
+                               const struct rfn_function_info *function, unsigned input);
 
 /* ---- VALUES ---- */
 
@@ -106,11 +106,12 @@ const char *rfn_values_read(struct rfn_values *values, const struct rfn_structur
                             struct rfn_payload *payload, bool exact);
 void rfn_values_release(struct rfn_values *values);
 
-/* ---- PLACES ---- */
+/* ---- RANK_PARAMS ---- */
 
-const char *rfn_places_read(struct rfn_member_table *places, const struct rfn_structure *structure,
-                            const struct rfn_dictionary *dictionary, uint32_t n_members,
-                            const struct rfn_payload *payload, bool exact);
+const char *rfn_rank_params_read(struct rfn_member_table *rank_params,
+                                 const struct rfn_structure *structure,
+                                 const struct rfn_dictionary *dictionary, uint32_t n_members,
+                                 const struct rfn_payload *payload, bool exact);
 
 /* ---- TIMING ---- */
 

@@ -69,9 +69,9 @@ static const char *read_part(const struct rfn_archive *archive, struct rfn_part 
     case RFN_CHUNK_PROFILES:
         return read_profiles(archive, &part->u.profiles, id, payload);
     default:
-        return rfn_places_read(&part->u.places, structure, dictionary,
-                               archive->first_member[id + 1] - archive->first_member[id], payload,
-                               archive->exact);
+        return rfn_rank_params_read(&part->u.rank_params, structure, dictionary,
+                                    archive->first_member[id + 1] - archive->first_member[id],
+                                    payload, archive->exact);
     }
 }
 
@@ -94,7 +94,7 @@ static void free_part(struct rfn_part *part)
         rfn_time_set_table_release(&part->u.profiles);
         break;
     default:
-        rfn_member_table_release(&part->u.places);
+        rfn_member_table_release(&part->u.rank_params);
     }
     free(part);
 }
@@ -285,7 +285,7 @@ int rfn_part_load(const struct rfn_archive *archive, uint32_t type, uint64_t id,
 {
     static const char *const names[] = {[RFN_CHUNK_STRUCTURE] = "STRUCTURE",
                                         [RFN_CHUNK_VALUES] = "VALUES",
-                                        [RFN_CHUNK_PLACES] = "PLACES"};
+                                        [RFN_CHUNK_RANK_PARAMS] = "RANK_PARAMS"};
     int64_t entry = rfn_part_find(archive, type, id);
     if (entry < 0)
         return rfn_archive_missing(archive, names[type], id, diag);
@@ -298,8 +298,8 @@ int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                  struct rfn_diag *diag)
 {
     int64_t entry = rfn_part_find(archive, type, id);
-    /* Those in CLUSTERS come behind the chunks: structures, places, values. */
-    size_t before = type == RFN_CHUNK_STRUCTURE ? 0 : type == RFN_CHUNK_PLACES ? 1 : 2;
+    /* Those in CLUSTERS come behind the chunks: structures, rank parameters, values. */
+    size_t before = type == RFN_CHUNK_STRUCTURE ? 0 : type == RFN_CHUNK_RANK_PARAMS ? 1 : 2;
     bool own = entry >= 0 && archive->chunks.entries[entry].type == type;
     size_t slot = own ? (size_t)entry : archive->chunks.n + before * archive->n_groups + (size_t)id;
     struct rfn_payload payload;
@@ -319,8 +319,8 @@ int rfn_stream_parts_use(const struct rfn_archive *archive, uint32_t stream,
     *parts = (struct rfn_stream_parts){0};
     RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &used[0], diag));
     parts->structure = &used[0]->u.structure;
-    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_PLACES, group, parts->structure, &used[1], diag));
-    parts->places = &used[1]->u.places;
+    RFN_TRY(rfn_part_use(archive, RFN_CHUNK_RANK_PARAMS, group, parts->structure, &used[1], diag));
+    parts->rank_params = &used[1]->u.rank_params;
     RFN_TRY(rfn_part_use(archive, RFN_CHUNK_VALUES, values, parts->structure, &used[2], diag));
     parts->values = &used[2]->u.values;
     return 0;

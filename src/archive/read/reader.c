@@ -385,7 +385,7 @@ static bool is_readable(const struct rfn_archive *archive, uint32_t stream, uint
     if (archive->complete)
         return true;
     if (rfn_part_find(archive, RFN_CHUNK_STRUCTURE, group) < 0 ||
-        rfn_part_find(archive, RFN_CHUNK_PLACES, group) < 0 ||
+        rfn_part_find(archive, RFN_CHUNK_RANK_PARAMS, group) < 0 ||
         rfn_part_find(archive, RFN_CHUNK_VALUES, values) < 0)
         return false;
     if (rfn_reduced_timing_find(archive, stream) >= 0 || rfn_timing_find(archive, stream) >= 0)
@@ -458,8 +458,9 @@ struct rfn_rank_value rfn_member_own_place(const struct rfn_member *member,
         i--;
     if (i == 0 || symbol->moved >> (i - 1) & 1 || symbol->in[i - 1] < 0)
         return own;
-    int64_t comm = rfn_rank_param(
-        member->table, member->structure->n_places + (size_t)symbol->in[i - 1], member->place, 0);
+    int64_t comm = rfn_rank_param(member->table,
+                                  member->structure->n_rank_params + (size_t)symbol->in[i - 1],
+                                  member->place, 0);
     int64_t rank = comm < 0 ? -1 : rfn_comm_rank_of(archive, (uint32_t)comm, member->rank);
     if (rank < 0)
         return own;

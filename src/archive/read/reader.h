@@ -1,9 +1,9 @@
 /* reader.h - what is behind a struct rfn_archive.
  *
  * META, DEFINITIONS and STREAMS are read when an archive is opened, the rest when it is needed.
- * Structures, places and values are shared by the cursors that use them at the same time; a few
- * that nobody uses are kept for the next. A lock guards that bookkeeping and nothing else: once
- * handed out, parts do not change.
+ * Structures, rank parameters and values are shared by the cursors that use them at the same time;
+ * a few that nobody uses are kept for the next. A lock guards that bookkeeping and nothing else:
+ * once handed out, parts do not change.
  */
 #ifndef RFN_ARCHIVE_READ_READER_H
 #define RFN_ARCHIVE_READ_READER_H
@@ -42,7 +42,7 @@ enum rfn_stream_word {
     RFN_STREAM_WORDS
 };
 
-/* STRUCTURE, PLACES or VALUES, or a chunk for those of many, read. */
+/* STRUCTURE, RANK_PARAMS or VALUES, or a chunk for those of many, read. */
 struct rfn_part {
     uint32_t type;
     size_t entry; /* of archive.parts */
@@ -50,7 +50,7 @@ struct rfn_part {
     struct rfn_part *newer, *older; /* among those without users */
     union {
         struct rfn_structure structure;
-        struct rfn_member_table places;
+        struct rfn_member_table rank_params;
         struct rfn_values values;
         struct rfn_cluster_index shapes;    /* CLUSTERS */
         struct rfn_common common;           /* COMMON */
@@ -116,7 +116,7 @@ bool rfn_stream_counted(const struct rfn_archive *archive, uint32_t stream);
 /* The place of a stream among the members of its group. */
 uint32_t rfn_stream_place(const struct rfn_archive *archive, uint32_t stream);
 
-/* Whose words in PLACES are looked at: a member of a group. */
+/* Whose words in RANK_PARAMS are looked at: a member of a group. */
 struct rfn_member {
     const struct rfn_archive *archive;
     const struct rfn_structure *structure;
@@ -124,14 +124,14 @@ struct rfn_member {
     uint32_t place, rank;
 };
 
-/* What words of a symbol that are ranks are relative to (refrain-archive(5), PLACES): the own rank
- * in the communicator of the call, or in the world, and the size of that. `value` is 0. */
+/* What words of a symbol that are ranks are relative to (refrain-archive(5), RANK_PARAMS): the own
+ * rank in the communicator of the call, or in the world, and the size of that. `value` is 0. */
 struct rfn_rank_value rfn_member_own_place(const struct rfn_member *member,
                                            const struct rfn_symbol_info *symbol,
                                            const struct rfn_function_info *function);
 
 /* Takes a part into use; RFN_E_CORRUPT, _INCOMPLETE (not there), _IO, _NOMEM. structure: needed
- * for PLACES and VALUES. To be given back. */
+ * for RANK_PARAMS and VALUES. To be given back. */
 int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                  const struct rfn_structure *structure, struct rfn_part **part,
                  struct rfn_diag *diag);
@@ -139,7 +139,8 @@ int rfn_part_use(const struct rfn_archive *archive, uint32_t type, uint64_t id,
 int rfn_chunk_use(const struct rfn_archive *archive, const struct rfn_toc_entry *chunk,
                   struct rfn_part **part, struct rfn_diag *diag);
 /* Loads the payload that a part is read from: that of its own chunk, or what CLUSTERS makes of it.
- * structure: needed for PLACES. Large VALUES are left in a store. Errors as above; to be released.
+ * structure: needed for RANK_PARAMS. Large VALUES are left in a store. Errors as above; to be
+ * released.
  */
 int rfn_part_load(const struct rfn_archive *archive, uint32_t type, uint64_t id,
                   const struct rfn_structure *structure, struct rfn_payload *payload,
@@ -158,7 +159,7 @@ int rfn_common_use(const struct rfn_archive *archive, const struct rfn_common **
 /* The parts that a stream's events are in, but for its times; NULL: not in use. */
 struct rfn_stream_parts {
     const struct rfn_structure *structure;
-    const struct rfn_member_table *places;
+    const struct rfn_member_table *rank_params;
     const struct rfn_values *values;
     struct rfn_part *used[3];
 };

@@ -232,7 +232,7 @@ static int add_part(struct rfn_cluster_job *job, uint32_t type, uint64_t id, uin
     struct rfn_part *structure = NULL;
     struct rfn_payload payload = {0};
     struct rfn_rope rope = RFN_ROPE_INIT;
-    if (type == RFN_CHUNK_PLACES)
+    if (type == RFN_CHUNK_RANK_PARAMS)
         RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, id, NULL, &structure, job->diag));
     int error = rfn_part_load(archive, type, id, structure ? &structure->u.structure : NULL,
                               &payload, job->diag);
@@ -271,7 +271,7 @@ static int copy_rest(struct rfn_cluster_job *job)
         }
         if (group->taken)
             continue;
-        RFN_TRY(copy_as(job, RFN_CHUNK_PLACES, old, number));
+        RFN_TRY(copy_as(job, RFN_CHUNK_RANK_PARAMS, old, number));
         RFN_TRY(copy_as(job, RFN_CHUNK_STRUCTURE, old, number));
     }
     return 0;

@@ -7,7 +7,7 @@
 
 /* Bytes as stored. What is larger has a chunk of its own: who reads one group decompresses all that
  * is stored with it. */
-enum { STRUCTURE_MOST = 1 << 14, PLACES_MOST = 1 << 16, VALUES_MOST = 1 << 15 };
+enum { STRUCTURE_MOST = 1 << 14, RANK_PARAMS_MOST = 1 << 16, VALUES_MOST = 1 << 15 };
 
 int rfn_cluster_no_memory(const struct rfn_cluster_job *job)
 {
@@ -73,7 +73,7 @@ static int weigh(struct rfn_cluster_job *job, struct rfn_cluster_group *group)
     const bool clustered = rfn_group_is_clustered(archive, group->number);
     const struct rfn_toc_entry *parts[] = {
         rfn_cluster_chunk(job, RFN_CHUNK_STRUCTURE, group->number),
-        rfn_cluster_chunk(job, RFN_CHUNK_PLACES, group->number)};
+        rfn_cluster_chunk(job, RFN_CHUNK_RANK_PARAMS, group->number)};
     uint64_t stored = 0, cost = 0;
     bool missing = false;
     group->alone = !clustered && !parts[0] && job->known_shapes;
@@ -81,9 +81,9 @@ static int weigh(struct rfn_cluster_job *job, struct rfn_cluster_group *group)
         return 0;
     for (int i = 0; i < 2 && !clustered; i++) {
         if (!parts[i])
-            return rfn_archive_missing(archive, i ? "PLACES" : "STRUCTURE", group->number,
+            return rfn_archive_missing(archive, i ? "RANK_PARAMS" : "STRUCTURE", group->number,
                                        job->diag);
-        group->alone |= parts[i]->stored_size > (i ? PLACES_MOST : STRUCTURE_MOST);
+        group->alone |= parts[i]->stored_size > (i ? RANK_PARAMS_MOST : STRUCTURE_MOST);
         group->stored += parts[i]->stored_size;
         group->cost += rfn_chunk_bytes(parts[i]);
     }

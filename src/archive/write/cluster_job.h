@@ -1,10 +1,11 @@
 /* cluster_job.h - what the steps of storing groups of an archive together share
  * (cluster_archive.h).
  *
- *   cluster_groups.c    what groups have in common and take: shapes, sizes, new numbers
- *   cluster_places.c    the words of all members of groups of a shape
- *   cluster_shape.c     packs groups of a shape: structures, values and places, merged or not
- *   cluster_archive.c   the chunks of these, and of what stays
+ *   cluster_groups.c        what groups have in common and take: shapes, sizes, new numbers
+ *   cluster_rank_params.c   the words of all members of groups of a shape
+ *   cluster_shape.c         packs groups of a shape: structures, values and rank parameters, merged
+ *                           or not
+ *   cluster_archive.c       the chunks of these, and of what stays
  */
 #ifndef RFN_ARCHIVE_WRITE_CLUSTER_JOB_H
 #define RFN_ARCHIVE_WRITE_CLUSTER_JOB_H
@@ -51,10 +52,10 @@ const struct rfn_toc_entry *rfn_cluster_chunk(const struct rfn_cluster_job *job,
 /* Finds the groups' shapes and what they take, and puts them in the new order. */
 int rfn_cluster_list_groups(struct rfn_cluster_job *job);
 
-/* ---- cluster_places.c ---- */
+/* ---- cluster_rank_params.c ---- */
 
-/* The sequences of PLACES of groups of one shape, which are as long as all their members. */
-struct rfn_cluster_places {
+/* The sequences of RANK_PARAMS of groups of one shape, which are as long as all their members. */
+struct rfn_cluster_rank_params {
     uint32_t n_members, n_slots;
     struct rfn_rank_value *words; /* per slot, per member */
     bool *of_ranks;
@@ -69,8 +70,8 @@ struct rfn_cluster_places {
  * RFN_E_UNSUPPORTED: the group is not of the others' shape, or memory is short while recording. */
 int rfn_cluster_take_group(const struct rfn_cluster_job *job, uint32_t group,
                            const struct rfn_structure *shape, uint32_t most,
-                           struct rfn_cluster_places *places, uint32_t *at);
-void rfn_cluster_places_release(struct rfn_cluster_places *places);
+                           struct rfn_cluster_rank_params *rank_params, uint32_t *at);
+void rfn_cluster_rank_params_release(struct rfn_cluster_rank_params *rank_params);
 
 /* ---- cluster_shape.c ---- */
 

@@ -24,14 +24,14 @@ static int load_part(const struct rfn_cluster_job *job, uint32_t type, uint64_t 
 struct lowest {
     struct rfn_part *structure; /* NULL: nothing is merged */
     struct rfn_payload payload;
-    struct rfn_cluster_places places; /* of one member */
+    struct rfn_cluster_rank_params rank_params; /* of one member */
 };
 
 /* Of the shape of a group, by its place in the new order. To be released even after errors. */
 static int find_lowest(const struct rfn_cluster_job *job, uint32_t at, struct lowest *lowest)
 {
     uint32_t behind = 0;
-    *lowest = (struct lowest){.places.n_members = 1};
+    *lowest = (struct lowest){.rank_params.n_members = 1};
     if (!job->roles)
         return 0;
     while (at > 0 && job->groups[at - 1].shape == job->groups[at].shape)
@@ -40,7 +40,7 @@ static int find_lowest(const struct rfn_cluster_job *job, uint32_t at, struct lo
     RFN_TRY(rfn_part_use(job->archive, RFN_CHUNK_STRUCTURE, group, NULL, &lowest->structure,
                          job->diag));
     RFN_TRY(load_part(job, RFN_CHUNK_STRUCTURE, group, &lowest->payload));
-    return rfn_cluster_take_group(job, group, NULL, 1, &lowest->places, &behind);
+    return rfn_cluster_take_group(job, group, NULL, 1, &lowest->rank_params, &behind);
 }
 
 /* In place of the payload of a STRUCTURE. */
@@ -66,19 +66,21 @@ static int force_structure(const struct rfn_cluster_job *job, const struct lowes
 }
 
 /* What comes to another communicator is in it. */
-static void force_places(const struct rfn_cluster_job *job, const struct lowest *lowest,
-                         struct rfn_cluster_places *places, unsigned *changed)
+static void force_rank_params(const struct rfn_cluster_job *job, const struct lowest *lowest,
+                              struct rfn_cluster_rank_params *rank_params, unsigned *changed)
 {
     bool elsewhere = job->roles & RFN_FORCED_COMM;
-    for (uint32_t slot = 0; slot < places->n_slots && lowest->structure; slot++) {
-        unsigned role = places->roles[slot] & job->roles;
-        for (uint32_t i = 0; i < places->n_members; i++) {
-            struct rfn_rank_value *word = &places->words[(size_t)slot * places->n_members + i];
+    for (uint32_t slot = 0; slot < rank_params->n_slots && lowest->structure; slot++) {
+        unsigned role = rank_params->roles[slot] & job->roles;
+        for (uint32_t i = 0; i < rank_params->n_members; i++) {
+            struct rfn_rank_value *word =
+                &rank_params->words[(size_t)slot * rank_params->n_members + i];
             int64_t before = word->value;
-            word->value = rfn_force_word(role, word, &lowest->places.words[slot]);
+            word->value = rfn_force_word(role, word, &lowest->rank_params.words[slot]);
             if (word->value != before)
                 *changed |= role;
-            if (elsewhere && places->of_ranks[slot] && word->size && word->value >= word->size) {
+            if (elsewhere && rank_params->of_ranks[slot] && word->size &&
+                word->value >= word->size) {
                 word->value %= word->size;
                 *changed |= RFN_FORCED_COMM;
             }
@@ -96,7 +98,7 @@ struct material {
     uint32_t n, capacity;
     uint32_t *ranks;
     uint64_t size;
-    struct rfn_cluster_places places;
+    struct rfn_cluster_rank_params rank_params;
     unsigned merged; /* roles of which some word is the lowest rank's, and was another one */
 };
 
@@ -128,11 +130,12 @@ static int gather(struct material *material, uint32_t from, uint32_t end,
         RFN_TRY(load(material, RFN_CHUNK_STRUCTURE, number));
         RFN_TRY(force_structure(job, lowest, &material->payloads[material->n - 1],
                                 &material->bytes[material->n - 1], &material->merged));
-        RFN_TRY(rfn_cluster_take_group(job, number, shape, UINT32_MAX, &material->places, &at));
+        RFN_TRY(
+            rfn_cluster_take_group(job, number, shape, UINT32_MAX, &material->rank_params, &at));
     }
-    if (lowest->structure && lowest->places.n_slots != material->places.n_slots)
+    if (lowest->structure && lowest->rank_params.n_slots != material->rank_params.n_slots)
         return RFN_E_UNSUPPORTED; /* they only have one hash */
-    force_places(job, lowest, &material->places, &material->merged);
+    force_rank_params(job, lowest, &material->rank_params, &material->merged);
     for (uint32_t i = from; i < end && job->groups[i].values; i++) {
         const uint32_t *first = &job->first_set[job->groups[i].number];
         for (uint32_t k = first[0]; k < first[1]; k++)
@@ -148,9 +151,9 @@ int rfn_cluster_add_shape(const struct rfn_cluster_job *job, struct rfn_clusters
     struct lowest lowest;
     const uint32_t n = end - from, *first = job->archive->first_member;
     for (uint32_t i = from; i < end; i++)
-        material.places.n_members += first[job->groups[i].number + 1] -
-                                     first[job->groups[i].number];
-    const uint32_t most = n + material.places.n_members; /* at most a value set per member */
+        material.rank_params.n_members += first[job->groups[i].number + 1] -
+                                          first[job->groups[i].number];
+    const uint32_t most = n + material.rank_params.n_members; /* at most a value set per member */
     material.payloads = calloc(most, sizeof *material.payloads);
     material.bytes = calloc(most, sizeof *material.bytes);
     material.ranks = calloc(n, sizeof *material.ranks);
@@ -161,29 +164,30 @@ int rfn_cluster_add_shape(const struct rfn_cluster_job *job, struct rfn_clusters
         error = gather(&material, from, end, &lowest);
     if (!error)
         error = rfn_clusters_add(
-            packer, &(struct rfn_pack_shape){.n_groups = n,
-                                             .n_sets = material.n - n,
-                                             .n_members = material.places.n_members,
-                                             .n_slots = material.places.n_slots,
-                                             .structures = material.bytes,
-                                             .ranks = material.ranks,
-                                             .values = material.bytes + n,
-                                             .places = material.places.words,
-                                             .of_ranks = material.places.of_ranks,
-                                             .finder = job->finder,
-                                             .number_parameters = material.places.number_parameters,
-                                             .n_number_parameters = material.places.n_numbers,
-                                             .place_parameters = material.places.parameters});
+            packer,
+            &(struct rfn_pack_shape){.n_groups = n,
+                                     .n_sets = material.n - n,
+                                     .n_members = material.rank_params.n_members,
+                                     .n_slots = material.rank_params.n_slots,
+                                     .structures = material.bytes,
+                                     .ranks = material.ranks,
+                                     .values = material.bytes + n,
+                                     .rank_params = material.rank_params.words,
+                                     .of_ranks = material.rank_params.of_ranks,
+                                     .finder = job->finder,
+                                     .number_parameters = material.rank_params.number_parameters,
+                                     .n_number_parameters = material.rank_params.n_numbers,
+                                     .slot_parameters = material.rank_params.parameters});
     *merged |= material.merged;
     for (uint32_t i = 0; i < material.n; i++)
         rfn_payload_release(&material.payloads[i]);
     free(material.payloads);
     free(material.bytes);
     free(material.ranks);
-    rfn_cluster_places_release(&material.places);
+    rfn_cluster_rank_params_release(&material.rank_params);
     if (lowest.structure)
         rfn_part_done(job->archive, lowest.structure);
     rfn_payload_release(&lowest.payload);
-    rfn_cluster_places_release(&lowest.places);
+    rfn_cluster_rank_params_release(&lowest.rank_params);
     return error;
 }

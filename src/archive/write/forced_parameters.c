@@ -152,7 +152,7 @@ int rfn_force_structure(const struct rfn_dictionary *dictionary, const struct rf
     return alike ? rfn_buf_status(out) : RFN_E_UNSUPPORTED;
 }
 
-/* ---- PLACES ---- */
+/* ---- RANK_PARAMS ---- */
 
 /* Of those that are out of what there is, the ranks wrap round. */
 static int64_t wrapped(int64_t rank, uint32_t size)

@@ -315,28 +315,28 @@ int rfn_pack_values(const struct rfn_stream *stream, struct rfn_rope *out)
     return rfn_rope_status(out);
 }
 
-/* ---- places ---- */
+/* ---- RANK_PARAMS ---- */
 
-static bool in_places(const struct rfn_symbol *symbol, const struct rfn_function_info *function,
-                      unsigned i)
+static bool in_rank_params(const struct rfn_symbol *symbol,
+                           const struct rfn_function_info *function, unsigned i)
 {
     return rfn_kind_depends_on_rank(function->params[i].kind) && !(symbol->moved >> i & 1);
 }
 
-size_t rfn_pack_places_count(const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
+size_t rfn_pack_rank_params_count(const struct rfn_stream *stream, const struct rfn_pack_refs *refs)
 {
     size_t n = refs->n_comms;
     for (uint32_t s = 0; s < rfn_stream_symbols(stream); s++) {
         const struct rfn_symbol *symbol = rfn_stream_symbol(stream, s);
         const struct rfn_function_info *function = rfn_stream_schema(stream, symbol->function);
         for (unsigned i = 0; i < function->n_in; i++)
-            n += in_places(symbol, function, i);
+            n += in_rank_params(symbol, function, i);
     }
     return n;
 }
 
-int rfn_pack_places(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                    struct rfn_table *table)
+int rfn_pack_rank_params(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                         struct rfn_table *table)
 {
     struct rfn_rank_runs *slot = table->slots;
     for (uint32_t s = 0; s < rfn_stream_symbols(stream); s++) {
@@ -350,7 +350,7 @@ int rfn_pack_places(const struct rfn_stream *stream, const struct rfn_pack_refs 
             (size_t)symbol->in[i - 1] < refs->n_comms)
             own = refs->comm_ranks[symbol->in[i - 1]];
         for (i = 0; i < function->n_in; i++) {
-            if (!in_places(symbol, function, i))
+            if (!in_rank_params(symbol, function, i))
                 continue;
             bool rank = function->params[i].kind == RFN_KIND_RANK;
             int64_t word = symbol->in[i];

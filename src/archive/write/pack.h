@@ -24,7 +24,7 @@ struct rfn_pack_refs {
     const uint64_t *types; /* per local datatype number */
     size_t n_types;
     const int64_t *comm_ranks; /* own rank in each local communicator */
-    const int64_t *comms;      /* its number in the archive; only for rfn_pack_places */
+    const int64_t *comms;      /* its number in the archive; only for rfn_pack_rank_params */
     size_t n_comms;
     int64_t world_rank;
 };
@@ -63,11 +63,12 @@ int rfn_pack_number_places(const struct rfn_stream *stream, const struct rfn_pac
  * the stream's spill. */
 int rfn_pack_loop_numbers(const struct rfn_stream *stream, uint32_t **number, uint32_t *n);
 
-/* PLACES: how many words a stream contributes, and its contribution to the group's table. */
-size_t rfn_pack_places_count(const struct rfn_stream *stream, const struct rfn_pack_refs *refs);
-int rfn_pack_places(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
-                    struct rfn_table *table);
-/* A whole table as payload of PLACES. */
+/* RANK_PARAMS: how many words a stream contributes, and its contribution to the group's table. */
+size_t rfn_pack_rank_params_count(const struct rfn_stream *stream,
+                                  const struct rfn_pack_refs *refs);
+int rfn_pack_rank_params(const struct rfn_stream *stream, const struct rfn_pack_refs *refs,
+                         struct rfn_table *table);
+/* A whole table as payload of RANK_PARAMS. */
 int rfn_pack_table(const struct rfn_table *table, struct rfn_buf *out);
 
 struct rfn_pack_pair {

@@ -228,16 +228,16 @@ static int add_values(struct rfn_clusters_packer *packer, const struct rfn_pack_
 int rfn_clusters_add(struct rfn_clusters_packer *packer, const struct rfn_pack_shape *shape)
 {
     struct rfn_buf structures[RFN_CLUSTERS_FORMS] = {RFN_BUF_INIT};
-    struct rfn_buf places = RFN_BUF_INIT, values = RFN_BUF_INIT;
+    struct rfn_buf rank_params = RFN_BUF_INIT, values = RFN_BUF_INIT;
     int error = add_structures(packer->common, shape, structures);
     for (uint32_t i = 0; i < shape->n_slots && !error; i++)
         error = rfn_sequence_write_parameter(
-            shape->places + (size_t)i * shape->n_members, shape->n_members, shape->of_ranks[i],
-            shape->finder ? &shape->place_parameters[i] : NULL, shape->finder, &places);
+            shape->rank_params + (size_t)i * shape->n_members, shape->n_members, shape->of_ranks[i],
+            shape->finder ? &shape->slot_parameters[i] : NULL, shape->finder, &rank_params);
     if (!error && shape->n_sets)
         error = add_values(packer, shape, &values);
     for (enum rfn_clusters_form form = 0; form < RFN_CLUSTERS_FORMS; form++) {
-        const struct rfn_buf *parts[] = {&structures[form], &places, &values};
+        const struct rfn_buf *parts[] = {&structures[form], &rank_params, &values};
         struct rfn_buf *directory = &packer->directory[form], *shapes = &packer->shapes[form];
         rfn_buf_varint(directory, shape->n_groups);
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -248,7 +248,7 @@ int rfn_clusters_add(struct rfn_clusters_packer *packer, const struct rfn_pack_s
     }
     for (enum rfn_clusters_form form = 0; form < RFN_CLUSTERS_FORMS; form++)
         rfn_buf_release(&structures[form]);
-    rfn_buf_release(&places);
+    rfn_buf_release(&rank_params);
     rfn_buf_release(&values);
     packer->n_shapes++;
     return error;

@@ -1,5 +1,5 @@
-/* pack_clusters.h - writes the payload CLUSTERS: structures, places and values of groups whose
- * structures differ only in numbers (refrain-archive(5); cluster_parts.h reads it).
+/* pack_clusters.h - writes the payload CLUSTERS: structures, rank parameters and values of groups
+ * whose structures differ only in numbers (refrain-archive(5); cluster_parts.h reads it).
  */
 #ifndef RFN_ARCHIVE_WRITE_PACK_CLUSTERS_H
 #define RFN_ARCHIVE_WRITE_PACK_CLUSTERS_H
@@ -19,15 +19,15 @@ struct rfn_pack_bytes {
  * of equally many columns. All is borrowed. */
 struct rfn_pack_shape {
     uint32_t n_groups, n_sets, n_members, n_slots;
-    const struct rfn_pack_bytes *structures; /* per group */
-    const uint32_t *ranks;                   /* of each group's lowest stream */
-    const struct rfn_pack_bytes *values;     /* per value set; n_sets is 0 if they are in VALUES */
-    const struct rfn_rank_value *places;     /* per sequence of PLACES, per member */
-    const bool *of_ranks;                    /* per sequence: words are ranks */
+    const struct rfn_pack_bytes *structures;  /* per group */
+    const uint32_t *ranks;                    /* of each group's lowest stream */
+    const struct rfn_pack_bytes *values;      /* per value set; n_sets is 0 if they are in VALUES */
+    const struct rfn_rank_value *rank_params; /* per sequence of RANK_PARAMS, per member */
+    const bool *of_ranks;                     /* per sequence: words are ranks */
     /* Users' expressions, or NULL: per number of a STRUCTURE (name NULL: it is no parameter) and
-     * per sequence of PLACES what it is. */
+     * per sequence of RANK_PARAMS what it is. */
     struct rfn_expression_finder *finder;
-    const struct rfn_sought_parameter *number_parameters, *place_parameters;
+    const struct rfn_sought_parameter *number_parameters, *slot_parameters;
     size_t n_number_parameters; /* of the first numbers */
 };
 

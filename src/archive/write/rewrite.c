@@ -244,7 +244,7 @@ static int copy_chunk(const struct rfn_chunks *from, const struct rfn_toc_entry 
 static size_t order(const struct rfn_rewrite *rewrite, struct rfn_rewrite_chunk **sorted)
 {
     static const uint32_t first[] = {RFN_CHUNK_META, RFN_CHUNK_DEFINITIONS, RFN_CHUNK_STREAMS,
-                                     RFN_CHUNK_CLOCKS, RFN_CHUNK_PLACES};
+                                     RFN_CHUNK_CLOCKS, RFN_CHUNK_RANK_PARAMS};
     enum { N_FIRST = sizeof first / sizeof *first };
     size_t n = 0;
     for (size_t turn = 0; turn <= N_FIRST; turn++) {

@@ -555,7 +555,7 @@ static int add(struct rfn_writer *writer, uint32_t type, uint64_t id, int error,
     return error;
 }
 
-static int add_stream(struct rfn_writer *writer, uint32_t number, struct rfn_tables *places)
+static int add_stream(struct rfn_writer *writer, uint32_t number, struct rfn_tables *rank_params)
 {
     const uint64_t second = 1000000000, start = (uint64_t)writer->run.start_realtime_ns;
     const struct rfn_pack_pair pairs[] = {{0, 0, start}, {second, second, start + second}};
@@ -565,12 +565,12 @@ static int add_stream(struct rfn_writer *writer, uint32_t number, struct rfn_tab
     const struct rfn_stream_class_of group = rfn_stream_class_of(kinds, number, RFN_KIND_OF_GROUP);
     const struct rfn_stream_class_of values = rfn_stream_class_of(kinds, number,
                                                                   RFN_KIND_OF_VALUES);
-    struct rfn_table *table = rfn_tables_use(places, group.number,
-                                             rfn_pack_places_count(stream->events, &stream->refs));
+    struct rfn_table *table = rfn_tables_use(
+        rank_params, group.number, rfn_pack_rank_params_count(stream->events, &stream->refs));
     struct rfn_rope payload = RFN_ROPE_INIT;
     if (!table)
         return RFN_E_NOMEM;
-    RFN_TRY(rfn_pack_places(stream->events, &stream->refs, table));
+    RFN_TRY(rfn_pack_rank_params(stream->events, &stream->refs, table));
     if (group.first) {
         int error = rfn_pack_structure(stream->events, &stream->refs, &payload);
         RFN_TRY(add(writer, RFN_CHUNK_STRUCTURE, group.number, error, &payload));
@@ -585,7 +585,7 @@ static int add_chunks(struct rfn_writer *writer)
 {
     const struct rfn_source_finder finder = {writer, find_location};
     const size_t n_groups = writer->merge.streams.of[RFN_KIND_OF_GROUP].n;
-    struct rfn_tables places = {0};
+    struct rfn_tables rank_params = {0};
     struct rfn_rope payload = RFN_ROPE_INIT;
     int error = rfn_pack_known_definitions(&writer->merge, &finder, &payload.bytes);
     error = add(writer, RFN_CHUNK_DEFINITIONS, 0, error, &payload);
@@ -593,14 +593,14 @@ static int add_chunks(struct rfn_writer *writer)
         error = rfn_rewrite_add_streams(&writer->rewrite, (uint32_t)writer->n_streams, word_of,
                                         writer);
     if (!error)
-        error = rfn_tables_init(&places, n_groups);
+        error = rfn_tables_init(&rank_params, n_groups);
     for (size_t i = 0; i < writer->n_streams && !error; i++)
-        error = add_stream(writer, (uint32_t)i, &places);
+        error = add_stream(writer, (uint32_t)i, &rank_params);
     for (size_t i = 0; i < n_groups && !error; i++) {
-        error = rfn_pack_table(&places.tables[i], &payload.bytes);
-        error = add(writer, RFN_CHUNK_PLACES, i, error, &payload);
+        error = rfn_pack_table(&rank_params.tables[i], &payload.bytes);
+        error = add(writer, RFN_CHUNK_RANK_PARAMS, i, error, &payload);
     }
-    rfn_tables_release(&places);
+    rfn_tables_release(&rank_params);
     return error;
 }
 

@@ -14,7 +14,7 @@ enum { PARCEL_SHAPE, PARCEL_CONTENT };
 void rec_cluster_gather_release(struct rec_cluster_gather *together)
 {
     rfn_tables_release(&together->streams);
-    rfn_tables_release(&together->places);
+    rfn_tables_release(&together->rank_params);
     rfn_tables_release(&together->numbers);
     rfn_root_blobs_release(&together->parcels);
 }
@@ -30,8 +30,8 @@ static int bring_words(struct rec_finishing *finish, size_t i)
     const uint64_t group = rfn_stream_class_of(kinds, i, RFN_KIND_OF_GROUP).number;
     const struct rec_clock_pair start = rec_start();
     struct rfn_table *streams = rfn_tables_use(&finish->together.streams, 0, RFN_STREAM_SLOTS);
-    struct rfn_table *places = rfn_tables_use(&finish->together.places, (size_t)group,
-                                              rfn_pack_places_count(events, &of->refs));
+    struct rfn_table *rank_params = rfn_tables_use(&finish->together.rank_params, (size_t)group,
+                                                   rfn_pack_rank_params_count(events, &of->refs));
     const int64_t words[RFN_STREAM_SLOTS] = {
         [RFN_SLOT_RANK] = rec_job_rank(),
         [RFN_SLOT_THREAD] = (int64_t)i,
@@ -46,7 +46,7 @@ static int bring_words(struct rec_finishing *finish, size_t i)
         [RFN_SLOT_VOLUME] = rfn_stream_has_volume(events),
         [RFN_SLOT_TIMES] = (int64_t)finish->packed[i].time_set,
     };
-    if (!streams || !places)
+    if (!streams || !rank_params)
         return RFN_E_NOMEM;
     for (int s = 0; s < RFN_STREAM_SLOTS; s++) {
         /* these are large, and do not follow from the stream's number */
@@ -54,7 +54,7 @@ static int bring_words(struct rec_finishing *finish, size_t i)
         RFN_TRY(rfn_rank_runs_append(&streams->slots[s], words[s], relative,
                                      (int64_t)(finish->survey.first_stream + i)));
     }
-    return rfn_pack_places(events, &of->refs, places);
+    return rfn_pack_rank_params(events, &of->refs, rank_params);
 }
 
 /* All of the structure: blob of where the numbers that may differ stand, then STRUCTURE. */
@@ -125,7 +125,7 @@ static uint64_t trace_bytes(const struct rec_finishing *finish)
         const struct rec_stream_definitions *of = &finish->description.streams[i];
         const struct rec_packed *packed = &finish->packed[i];
         bytes += packed->loop_bytes + rfn_pack_head_bytes(of->stream->events, &of->refs) +
-                 2 * rfn_pack_places_count(of->stream->events, &of->refs) +
+                 2 * rfn_pack_rank_params_count(of->stream->events, &of->refs) +
                  packed->digests.content_bytes + packed->timing_bytes;
     }
     return bytes;
@@ -138,7 +138,7 @@ _Static_assert(SUMS == (int)RFN_COLLECTED_SUMS, "other sums are collected");
 int rec_cluster_gather_collect(struct rec_finishing *finish, int error)
 {
     struct rec_cluster_gather *together = &finish->together;
-    struct rfn_tables *tables[] = {&together->streams, &together->places, &together->numbers};
+    struct rfn_tables *tables[] = {&together->streams, &together->rank_params, &together->numbers};
     const struct rfn_stream_class_bits *of = finish->merge.streams.of;
     const size_t n[] = {1, of[RFN_KIND_OF_GROUP].total, of[RFN_KIND_OF_SHAPE].total};
     struct rfn_collection collection = {
@@ -413,14 +413,14 @@ static bool same_numbers(const struct rfn_archive *archive, const struct rfn_clu
     return true;
 }
 
-/* Takes over chunks of PLACES, or all others. */
-static int take_chunks(const struct rfn_rewrite *rewrite, bool places, const struct rfn_buf *image,
-                       struct rec_output *out)
+/* Takes over chunks of RANK_PARAMS, or all others. */
+static int take_chunks(const struct rfn_rewrite *rewrite, bool rank_params,
+                       const struct rfn_buf *image, struct rec_output *out)
 {
     for (size_t i = 0; i < rewrite->n; i++) {
         const struct rfn_rewrite_chunk *chunk = &rewrite->chunks[i];
         struct rfn_rope old = RFN_ROPE_INIT;
-        if ((chunk->entry.type == RFN_CHUNK_PLACES) != places)
+        if ((chunk->entry.type == RFN_CHUNK_RANK_PARAMS) != rank_params)
             continue;
         if (chunk->old)
             rfn_rope_borrow(&old, image->data + chunk->entry.offset,

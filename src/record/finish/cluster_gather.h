@@ -14,8 +14,8 @@ struct rec_finishing;
 
 /* Of all ranks on rank 0, else of this rank and those below it. */
 struct rec_cluster_gather {
-    struct rfn_tables streams; /* one: STREAMS */
-    struct rfn_tables places;  /* by group: words that depend on the rank */
+    struct rfn_tables streams;     /* one: STREAMS */
+    struct rfn_tables rank_params; /* by group: words that depend on the rank */
     struct rfn_tables numbers; /* by shape: those that may differ, of all groups but the first */
     struct rfn_root_blobs parcels;
 };
@@ -39,9 +39,9 @@ struct rec_clustered {
     uint64_t held;   /* bytes of memory that it took for a while */
 };
 
-/* Makes chunks those that take fewer bytes: CLUSTERS instead of some PLACES, STRUCTURE and VALUES.
- * front: the chunks that stand before them in the file; forced_roles: parameters that do not tell
- * groups apart (archive/write/forced_parameters.h). What fails changes nothing. */
+/* Makes chunks those that take fewer bytes: CLUSTERS instead of some RANK_PARAMS, STRUCTURE and
+ * VALUES. front: the chunks that stand before them in the file; forced_roles: parameters that do
+ * not tell groups apart (archive/write/forced_parameters.h). What fails changes nothing. */
 struct rec_clustered rec_cluster_gather_cluster(const struct rfn_merge *merge,
                                                 const struct rec_output *front,
                                                 unsigned forced_roles, struct rec_output *chunks);

@@ -93,14 +93,14 @@ static int pack_streams(const struct rec_finishing *finish, struct rfn_buf *payl
     return error;
 }
 
-static int chunk_places(const struct rec_finishing *finish, struct rec_output *chunks)
+static int chunk_rank_params(const struct rec_finishing *finish, struct rec_output *chunks)
 {
-    const struct rfn_tables *places = &finish->together.places;
-    for (size_t g = 0; g < places->n; g++) {
+    const struct rfn_tables *rank_params = &finish->together.rank_params;
+    for (size_t g = 0; g < rank_params->n; g++) {
         struct rfn_rope payload = RFN_ROPE_INIT;
-        int error = rfn_pack_table(&places->tables[g], &payload.bytes);
+        int error = rfn_pack_table(&rank_params->tables[g], &payload.bytes);
         if (!error)
-            error = rec_output_chunk(chunks, RFN_CHUNK_PLACES, g, &payload, true, NULL);
+            error = rec_output_chunk(chunks, RFN_CHUNK_RANK_PARAMS, g, &payload, true, NULL);
         rfn_rope_release(&payload);
         RFN_TRY(error);
     }
@@ -131,7 +131,7 @@ int rec_chunk_first(struct rec_finishing *finish)
     if (!error && payload.size) /* clocks were compared */
         error = chunk(&finish->front, RFN_CHUNK_CLOCKS, 0, &payload, error);
     if (!error)
-        error = chunk_places(finish, &chunks);
+        error = chunk_rank_params(finish, &chunks);
     if (!error)
         error = rec_cluster_gather_unfold(&finish->together, &finish->merge, &chunks);
     if (!error && finish->merge.together)

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 /* Bytes for words of members, where memory is short. */
-enum { PLACES_ROOM = 1 << 23, PLACES_ROOM_OFF_LINE = 1 << 30 };
+enum { RANK_PARAMS_ROOM = 1 << 23, RANK_PARAMS_ROOM_OFF_LINE = 1 << 30 };
 
-/* ---- places of members ---- */
+/* ---- rank parameters of members ---- */
 
 /* shape: whose communicators the calls are to have. */
 static void take_symbol(const struct rfn_member *member, const struct rfn_structure *shape,
-                        const struct rfn_symbol_info *symbol, struct rfn_cluster_places *places,
-                        uint32_t at)
+                        const struct rfn_symbol_info *symbol,
+                        struct rfn_cluster_rank_params *rank_params, uint32_t at)
 {
     const struct rfn_function_info *function =
         &member->archive->dictionary.functions[symbol->function];
@@ -24,17 +24,17 @@ static void take_symbol(const struct rfn_member *member, const struct rfn_struct
                                        : own;
     struct rfn_rank_value world = {.rank = member->rank,
                                    .size = rfn_archive_run(member->archive)->ranks};
-    size_t slot = symbol->place;
+    size_t slot = symbol->rank_params;
     for (unsigned i = 0; i < function->n_in; i++) {
-        if (!rfn_symbol_in_places(symbol, function, i))
+        if (!rfn_symbol_in_rank_params(symbol, function, i))
             continue;
         bool ranks = function->params[i].kind == RFN_KIND_RANK;
-        struct rfn_rank_value *word = &places->words[slot * places->n_members + at];
+        struct rfn_rank_value *word = &rank_params->words[slot * rank_params->n_members + at];
         *word = ranks ? shaped : world;
         word->value = rfn_rank_param(member->table, slot, member->place,
                                      ranks ? own.rank : world.rank);
-        places->roles[slot] = rfn_forced_role_of(function, i);
-        places->of_ranks[slot++] = ranks;
+        rank_params->roles[slot] = rfn_forced_role_of(function, i);
+        rank_params->of_ranks[slot++] = ranks;
     }
 }
 
@@ -49,18 +49,18 @@ static struct rfn_sought_parameter sought(const struct rfn_function_info *functi
 }
 
 static void name_inputs(const struct rfn_archive *archive, const struct rfn_symbol_info *symbol,
-                        struct rfn_cluster_places *places, size_t *number)
+                        struct rfn_cluster_rank_params *rank_params, size_t *number)
 {
     const struct rfn_function_info *function = &archive->dictionary.functions[symbol->function];
-    size_t slot = symbol->place;
+    size_t slot = symbol->rank_params;
     for (unsigned i = 0; i < function->n_in; i++) {
         if (symbol->moved >> i & 1)
             continue;
-        if (rfn_symbol_in_places(symbol, function, i)) {
-            places->parameters[slot++] = sought(function, i);
+        if (rfn_symbol_in_rank_params(symbol, function, i)) {
+            rank_params->parameters[slot++] = sought(function, i);
             continue;
         }
-        struct rfn_sought_parameter *parameter = &places->number_parameters[(*number)++];
+        struct rfn_sought_parameter *parameter = &rank_params->number_parameters[(*number)++];
         const uint8_t kind = function->params[i].kind;
         if (kind == RFN_KIND_INT || kind == RFN_KIND_COUNT || kind == RFN_KIND_TAG ||
             kind == RFN_KIND_BYTES) {
@@ -74,72 +74,79 @@ static void name_inputs(const struct rfn_archive *archive, const struct rfn_symb
 /* STRUCTURE is numbers (refrain-archive(5)): sites, datatypes and communicators, then per symbol
  * three and its inputs, then loops. */
 static int name_parameters(const struct rfn_archive *archive, const struct rfn_structure *structure,
-                           struct rfn_cluster_places *places)
+                           struct rfn_cluster_rank_params *rank_params)
 {
     size_t number = 4 + 2 * (size_t)structure->n_sites + structure->n_types;
-    places->n_numbers = number;
+    rank_params->n_numbers = number;
     for (uint32_t i = 0; i < structure->n_symbols; i++)
-        places->n_numbers += 3 + archive->dictionary.functions[structure->symbols[i].function].n_in;
-    places->parameters = calloc((size_t)places->n_slots + 1, sizeof *places->parameters);
-    places->number_parameters = calloc(places->n_numbers, sizeof *places->number_parameters);
-    if (!places->parameters || !places->number_parameters)
+        rank_params->n_numbers +=
+            3 + archive->dictionary.functions[structure->symbols[i].function].n_in;
+    rank_params->parameters = calloc((size_t)rank_params->n_slots + 1,
+                                     sizeof *rank_params->parameters);
+    rank_params->number_parameters = calloc(rank_params->n_numbers,
+                                            sizeof *rank_params->number_parameters);
+    if (!rank_params->parameters || !rank_params->number_parameters)
         return RFN_E_NOMEM;
     for (uint32_t i = 0; i < structure->n_symbols; i++) {
         number += 3;
-        name_inputs(archive, &structure->symbols[i], places, &number);
+        name_inputs(archive, &structure->symbols[i], rank_params, &number);
     }
-    for (size_t slot = structure->n_places; slot < places->n_slots; slot++)
-        places->parameters[slot] = (struct rfn_sought_parameter){.name = "comm", .role = "comm"};
+    for (size_t slot = structure->n_rank_params; slot < rank_params->n_slots; slot++)
+        rank_params->parameters[slot] = (struct rfn_sought_parameter){.name = "comm",
+                                                                      .role = "comm"};
     return 0;
 }
 
-static int make_places(const struct rfn_cluster_job *job, const struct rfn_structure *structure,
-                       struct rfn_cluster_places *places)
+static int make_rank_params(const struct rfn_cluster_job *job,
+                            const struct rfn_structure *structure,
+                            struct rfn_cluster_rank_params *rank_params)
 {
     /* While recording memory is short. Off line, too, it does not grow with what a few bytes say.
      */
-    const size_t room = job->known_shapes ? PLACES_ROOM : PLACES_ROOM_OFF_LINE;
-    places->n_slots = (uint32_t)structure->n_places + structure->n_comms;
-    const uint64_t n_words = (uint64_t)places->n_slots * places->n_members;
-    if (n_words > room / sizeof *places->words)
+    const size_t room = job->known_shapes ? RANK_PARAMS_ROOM : RANK_PARAMS_ROOM_OFF_LINE;
+    rank_params->n_slots = (uint32_t)structure->n_rank_params + structure->n_comms;
+    const uint64_t n_words = (uint64_t)rank_params->n_slots * rank_params->n_members;
+    if (n_words > room / sizeof *rank_params->words)
         return RFN_E_UNSUPPORTED;
-    places->words = calloc(n_words + 1, sizeof *places->words);
-    places->of_ranks = calloc((size_t)places->n_slots + 1, sizeof *places->of_ranks);
-    places->roles = calloc((size_t)places->n_slots + 1, sizeof *places->roles);
-    if (!places->words || !places->of_ranks || !places->roles)
+    rank_params->words = calloc(n_words + 1, sizeof *rank_params->words);
+    rank_params->of_ranks = calloc((size_t)rank_params->n_slots + 1, sizeof *rank_params->of_ranks);
+    rank_params->roles = calloc((size_t)rank_params->n_slots + 1, sizeof *rank_params->roles);
+    if (!rank_params->words || !rank_params->of_ranks || !rank_params->roles)
         return RFN_E_NOMEM;
-    return job->finder ? name_parameters(job->archive, structure, places) : 0;
+    return job->finder ? name_parameters(job->archive, structure, rank_params) : 0;
 }
 
 int rfn_cluster_take_group(const struct rfn_cluster_job *job, uint32_t group,
                            const struct rfn_structure *shape, uint32_t most,
-                           struct rfn_cluster_places *places, uint32_t *at)
+                           struct rfn_cluster_rank_params *rank_params, uint32_t *at)
 {
     const struct rfn_archive *archive = job->archive;
     struct rfn_part *part, *table;
     RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &part, job->diag));
     const struct rfn_structure *structure = &part->u.structure;
-    int error = rfn_part_use(archive, RFN_CHUNK_PLACES, group, structure, &table, job->diag);
+    int error = rfn_part_use(archive, RFN_CHUNK_RANK_PARAMS, group, structure, &table, job->diag);
     const bool there = !error;
-    if (there && !places->words)
-        error = make_places(job, structure, places);
+    if (there && !rank_params->words)
+        error = make_rank_params(job, structure, rank_params);
     if (error == RFN_E_NOMEM)
         error = rfn_cluster_no_memory(job);
     shape = shape ? shape : structure;
     /* Sizes are those of the shape, if its hash is right. */
-    if (!error && (shape->n_symbols != structure->n_symbols ||
-                   shape->n_comms != structure->n_comms || shape->n_places != structure->n_places ||
-                   structure->n_places + structure->n_comms != places->n_slots))
+    if (!error &&
+        (shape->n_symbols != structure->n_symbols || shape->n_comms != structure->n_comms ||
+         shape->n_rank_params != structure->n_rank_params ||
+         structure->n_rank_params + structure->n_comms != rank_params->n_slots))
         error = RFN_E_UNSUPPORTED;
     const uint32_t first = archive->first_member[group];
     const uint32_t n = archive->first_member[group + 1] - first;
     for (uint32_t i = 0; i < n && i < most && !error; i++, ++*at) {
         int64_t rank = rfn_stream_word(archive, RFN_WORD_RANK, archive->members[first + i]);
-        const struct rfn_member member = {archive, structure, &table->u.places, i, (uint32_t)rank};
+        const struct rfn_member member = {archive, structure, &table->u.rank_params, i,
+                                          (uint32_t)rank};
         for (uint32_t k = 0; k < structure->n_symbols; k++)
-            take_symbol(&member, shape, &structure->symbols[k], places, *at);
-        for (size_t slot = structure->n_places; slot < places->n_slots; slot++)
-            places->words[slot * places->n_members + *at] = (struct rfn_rank_value){
+            take_symbol(&member, shape, &structure->symbols[k], rank_params, *at);
+        for (size_t slot = structure->n_rank_params; slot < rank_params->n_slots; slot++)
+            rank_params->words[slot * rank_params->n_members + *at] = (struct rfn_rank_value){
                 .rank = member.rank,
                 .size = rfn_archive_run(archive)->ranks,
                 .value = rfn_rank_param(member.table, slot, member.place, 0)};
@@ -150,11 +157,11 @@ int rfn_cluster_take_group(const struct rfn_cluster_job *job, uint32_t group,
     return error;
 }
 
-void rfn_cluster_places_release(struct rfn_cluster_places *places)
+void rfn_cluster_rank_params_release(struct rfn_cluster_rank_params *rank_params)
 {
-    free(places->words);
-    free(places->of_ranks);
-    free(places->roles);
-    free(places->parameters);
-    free(places->number_parameters);
+    free(rank_params->words);
+    free(rank_params->of_ranks);
+    free(rank_params->roles);
+    free(rank_params->parameters);
+    free(rank_params->number_parameters);
 }
