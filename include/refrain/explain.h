@@ -234,4 +234,120 @@ void rfn_rank_kinds_release(struct rfn_rank_kinds *kinds);
 size_t rfn_rank_kind_only(const struct rfn_rank_kind *kind, const struct rfn_rank_kind *other,
                           struct rfn_call_site *calls, size_t most);
 
+/* ---- runs side by side ----
+ *
+ * Runs may have other numbers of ranks, be of other versions of a program, or of other machines.
+ * Nothing is matched by addresses, lines or numbers: call paths by the names of their functions,
+ * regions by their names, findings by what is done in which function, in which wait state and call
+ * others wait. */
+
+/* How ranks spend their time; adds up to all of it. */
+enum rfn_spending {
+    RFN_SPENT_COMPUTING, /* outside of MPI */
+    RFN_SPENT_WAITING,   /* in wait states */
+    RFN_SPENT_IN_MPI,    /* not waiting, */
+    RFN_SPENT_IN_SETUP,  /* which is apart: Init, Finalize and sessions */
+    RFN_SPENT_OUTSIDE,   /* before Init and after Finalize (rfn_losses.outside) */
+    RFN_SPENDINGS
+};
+
+/* One of the runs. A rank's time is that of all its threads. */
+struct rfn_compared_run {
+    struct rfn_measured measured; /* borrowed */
+    bool times;                   /* without, times are 0 and there are no findings */
+    uint32_t ranks, present;      /* of the run; of which something is there */
+    int64_t run_ns;
+    double spent_ns[RFN_SPENDINGS]; /* of a rank that is there, on average */
+    uint64_t calls, messages, sent_bytes, collective_bytes; /* of all ranks */
+    struct rfn_findings findings;
+};
+
+/* Nanoseconds of all ranks as those of a rank on average. */
+static inline double rfn_of_a_rank(const struct rfn_compared_run *run, double ns)
+{
+    return run->present ? ns / run->present : 0;
+}
+
+/* Calls of an MPI function from one chain of functions, whatever their lines. */
+struct rfn_call_sum {
+    struct rfn_call_site site; /* the one with most time */
+    uint32_t ranks;            /* that make them; 0: none does, and site is not set */
+    uint64_t calls, bytes;
+    int64_t ns, wait_ns; /* of all ranks inside MPI; of that waiting */
+};
+
+/* by_ns: the second run's less the first one's, of a rank on average. */
+struct rfn_call_change {
+    struct rfn_call_sum of[2];
+    double by_ns;
+};
+
+struct rfn_region_change {
+    const struct rfn_region_row *of[2]; /* NULL: there is none */
+    double by_ns;
+};
+
+enum rfn_change {
+    RFN_CHANGE_NONE, /* costs the same, but for a trifle of the first run's time */
+    RFN_CHANGE_MORE, /* costs more, */
+    RFN_CHANGE_LESS, /* less, */
+    RFN_CHANGE_RANK, /* the same, but another rank is late, */
+    RFN_CHANGE_GONE, /* only in the first run, */
+    RFN_CHANGE_CAME  /* only in the second */
+};
+
+struct rfn_finding_change {
+    enum rfn_change change;
+    const struct rfn_finding *of[2]; /* NULL: there is none */
+    double by_ns;
+};
+
+struct rfn_compared_runs {
+    struct rfn_compared_run runs[2];
+    struct rfn_call_change *calls; /* these three: largest by_ns, of either sign, first */
+    size_t n_calls;
+    struct rfn_region_change *regions;
+    size_t n_regions;
+    struct rfn_finding_change *findings;
+    size_t n_findings;
+    bool other_programs; /* their names differ, and */
+    bool nothing_common; /* no call path is in both */
+    bool differ;         /* in any number of the above */
+};
+
+/* RFN_E_NOMEM. To be released in any case; runs are borrowed until then. */
+int rfn_compared_runs_init(struct rfn_compared_runs *compared, const struct rfn_measured runs[2]);
+void rfn_compared_runs_release(struct rfn_compared_runs *compared);
+
+/* "B is 1.31 times as fast as A: 4.53 s -> 3.46 s; most of it by less waiting in exchange
+ * (halo.c:58)." The runs are called A and B. */
+void rfn_compared_runs_append(struct rfn_text *text, const struct rfn_compared_runs *compared);
+
+/* "gone", "came", "more", "less", "rank", "same". */
+const char *rfn_change_name(enum rfn_change change);
+
+/* A run among others that have other numbers of ranks: factors after POP, relative to the first run
+ * that has times; all 0 where this one has none. */
+struct rfn_scaling_run {
+    size_t given; /* its place among those given */
+    struct rfn_compared_run run;
+    double speedup;     /* the first one's run time / this one's */
+    double ideal;       /* this one's ranks / the first one's */
+    double computation; /* time of all ranks outside of MPI: the first one's / this one's */
+    double global;      /* that times parallel efficiency */
+};
+
+struct rfn_scaling {
+    struct rfn_scaling_run *runs; /* fewest ranks first */
+    size_t n;
+};
+
+/* RFN_E_NOMEM. To be released in any case; runs are borrowed until then. */
+int rfn_scaling_init(struct rfn_scaling *scaling, const struct rfn_measured *runs, size_t n);
+void rfn_scaling_release(struct rfn_scaling *scaling);
+
+/* "16 ranks are 2.50 times as fast as 4, of 4.00 at best: 10.0 s -> 4.00 s. Global efficiency falls
+ * from 90.0 % to 56.3 %, most of it by load balance (95.0 % -> 60.0 %)." */
+void rfn_scaling_append(struct rfn_text *text, const struct rfn_scaling *scaling);
+
 #endif

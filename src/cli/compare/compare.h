@@ -1,0 +1,39 @@
+/* compare.h - the forms of `refrain compare`: two runs, three and more, a reduced archive and the
+ * full one. */
+#ifndef RFN_CLI_COMPARE_COMPARE_H
+#define RFN_CLI_COMPARE_COMPARE_H
+
+#include "cli/args/command.h"
+#include "refrain/explain.h"
+
+struct rfn_compare_options {
+    char **files;
+    size_t n_files;
+    bool json;
+    bool all;   /* rows too that hardly differ */
+    size_t top; /* rows of each table, or entries of each list */
+    size_t width;
+};
+
+/* These print text or JSON, and return `status` if that went well. */
+int rfn_compare_two_runs(const struct rfn_compare_options *given,
+                         const struct rfn_compared_runs *compared, int status);
+int rfn_compare_many_runs(const struct rfn_compare_options *given,
+                          const struct rfn_scaling *scaling, int status);
+
+/* What the second of two files, the reduced one, saves and loses; the exit status. */
+int rfn_compare_reduction(const struct rfn_compare_options *given);
+
+/* ---- what they share ---- */
+
+/* A line on a run's file: "before.rfn: halo on 8 ranks of north, Open MPI v4.1.2"; and, where it is
+ * so, that not all of it is here, that it has no times, or times of alike iterations. */
+void rfn_compare_file_append(struct rfn_text *text, const char *file,
+                             const struct rfn_compared_run *run);
+
+json_t *rfn_compare_two_json(const struct rfn_compare_options *given,
+                             const struct rfn_compared_runs *compared);
+json_t *rfn_compare_many_json(const struct rfn_compare_options *given,
+                              const struct rfn_scaling *scaling);
+
+#endif

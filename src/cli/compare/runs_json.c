@@ -1,0 +1,236 @@
+/* runs_json.c - runs side by side, for machines: times in seconds, names as in report --json. */
+#include "cli/compare/compare.h"
+#include "cli/text/hosts.h"
+#include "cli/text/json.h"
+#include "cli/text/run_text.h"
+
+static json_t *seconds(double ns)
+{
+    return json_real(ns / 1e9);
+}
+
+static json_t *known(bool times, double value)
+{
+    return times ? json_real(value) : json_null();
+}
+
+/* ---- runs ---- */
+
+static json_t *efficiency_json(const struct rfn_compared_run *run)
+{
+    const struct rfn_efficiency *e = &run->measured.efficiency;
+    json_t *value = json_object();
+    RFN_JSON_SET(value, "parallel_efficiency", known(run->times, e->parallel));
+    RFN_JSON_SET(value, "load_balance", known(run->times, e->load_balance));
+    RFN_JSON_SET(value, "communication_efficiency", known(run->times, e->communication));
+    RFN_JSON_SET(value, "mpi_share", known(run->times, e->mpi_share));
+    return value;
+}
+
+static json_t *spent_json(const struct rfn_compared_run *run)
+{
+    static const char *const names[RFN_SPENDINGS] = {"computing", "waiting", "mpi_without_waiting",
+                                                     "setup", "outside_of_setup"};
+    json_t *value = json_object();
+    for (int i = 0; i < RFN_SPENDINGS; i++)
+        RFN_JSON_SET(value, names[i], seconds(run->spent_ns[i]));
+    return value;
+}
+
+static json_t *run_json(const char *file, const struct rfn_compared_run *run)
+{
+    const struct rfn_run *about = rfn_archive_run(run->measured.archive);
+    const char *why = NULL;
+    json_t *value = json_object();
+    RFN_JSON_SET(value, "file", file);
+    RFN_JSON_SET(value, "program", about->program);
+    RFN_JSON_SET(value, "command", about->command);
+    RFN_JSON_SET(value, "mpi", about->mpi);
+    RFN_JSON_SET(value, "hosts", rfn_json_hosts(run->measured.archive));
+    RFN_JSON_SET(value, "complete", rfn_archive_complete(run->measured.archive, &why));
+    RFN_JSON_SET(value, "ranks", run->ranks);
+    RFN_JSON_SET(value, "missing_ranks", run->ranks - run->present);
+    RFN_JSON_SET(value, "times", run->times);
+    RFN_JSON_SET(value, "reduced", rfn_json_reduction(about));
+    RFN_JSON_SET(value, "run_time_seconds", known(run->times, (double)run->run_ns / 1e9));
+    RFN_JSON_SET(value, "efficiency", efficiency_json(run));
+    RFN_JSON_SET(value, "seconds_per_rank", run->times ? spent_json(run) : json_null());
+    RFN_JSON_SET(value, "calls", run->calls);
+    RFN_JSON_SET(value, "messages", run->messages);
+    RFN_JSON_SET(value, "sent_bytes", run->sent_bytes);
+    RFN_JSON_SET(value, "collective_bytes", run->collective_bytes);
+    return value;
+}
+
+/* ---- findings ---- */
+
+static json_t *late_json(const struct rfn_finding *finding)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < finding->n_ranks; i++) {
+        json_t *value = json_object();
+        RFN_JSON_SET(value, "rank", finding->ranks[i].rank);
+        RFN_JSON_SET(value, "seconds", seconds((double)finding->ranks[i].ns));
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+static json_t *finding_json(const struct rfn_compared_run *run, const struct rfn_finding *finding)
+{
+    const struct rfn_measured *measured = &run->measured;
+    const struct rfn_archive *archive = measured->archive;
+    struct rfn_text text = {0}, advice = {0};
+    if (!finding)
+        return json_null();
+    json_t *value = json_object();
+    rfn_finding_append(&text, measured, finding);
+    rfn_finding_advice(&advice, measured, finding);
+    RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
+    RFN_JSON_SET(value, "advice", rfn_json_of_text(&advice));
+    rfn_json_set_activity(value, archive, &measured->waits->activities[finding->activity]);
+    RFN_JSON_SET(value, "ranks", late_json(finding));
+    RFN_JSON_SET(value, "seconds", seconds((double)finding->ns));
+    RFN_JSON_SET(value, "seconds_per_rank", seconds(rfn_of_a_rank(run, (double)finding->ns)));
+    RFN_JSON_SET(value, "share", rfn_measured_share(measured, (double)finding->ns));
+    RFN_JSON_SET(value, "pattern", rfn_pattern_name(finding->pattern));
+    RFN_JSON_SET(value, "waited_in", rfn_json_call_path(archive, finding->waited));
+    RFN_JSON_SET(value, "waited_function", rfn_call_site_function(archive, finding->waited)->name);
+    return value;
+}
+
+static json_t *findings_json(const struct rfn_compare_options *given,
+                             const struct rfn_compared_runs *compared)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < compared->n_findings && i < given->top; i++) {
+        const struct rfn_finding_change *change = &compared->findings[i];
+        json_t *value = json_object();
+        RFN_JSON_SET(value, "change", rfn_change_name(change->change));
+        RFN_JSON_SET(value, "change_seconds_per_rank", seconds(change->by_ns));
+        RFN_JSON_SET(value, "before", finding_json(&compared->runs[0], change->of[0]));
+        RFN_JSON_SET(value, "after", finding_json(&compared->runs[1], change->of[1]));
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+/* ---- call paths and regions ---- */
+
+static json_t *change_seconds(const struct rfn_compared_runs *compared, double by_ns)
+{
+    return known(compared->runs[0].times && compared->runs[1].times, by_ns / 1e9);
+}
+
+static json_t *call_json(const struct rfn_compared_run *run, const struct rfn_call_sum *sum)
+{
+    if (!sum->ranks)
+        return json_null();
+    json_t *value = rfn_json_call(run->measured.archive, sum->site);
+    double per_rank = rfn_of_a_rank(run, (double)sum->ns);
+    RFN_JSON_SET(value, "ranks", sum->ranks);
+    RFN_JSON_SET(value, "calls", sum->calls);
+    RFN_JSON_SET(value, "bytes", sum->bytes);
+    RFN_JSON_SET(value, "seconds", known(run->times, (double)sum->ns / 1e9));
+    RFN_JSON_SET(value, "seconds_per_rank", known(run->times, per_rank / 1e9));
+    RFN_JSON_SET(value, "wait_seconds", known(run->times, (double)sum->wait_ns / 1e9));
+    return value;
+}
+
+static json_t *calls_json(const struct rfn_compare_options *given,
+                          const struct rfn_compared_runs *compared)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < compared->n_calls && i < given->top; i++) {
+        const struct rfn_call_change *call = &compared->calls[i];
+        unsigned there = call->of[0].ranks == 0;
+        json_t *value = json_object();
+        RFN_JSON_SET(
+            value, "function",
+            rfn_call_site_function(compared->runs[there].measured.archive, call->of[there].site)
+                ->name);
+        RFN_JSON_SET(value, "change_seconds_per_rank", change_seconds(compared, call->by_ns));
+        RFN_JSON_SET(value, "before", call_json(&compared->runs[0], &call->of[0]));
+        RFN_JSON_SET(value, "after", call_json(&compared->runs[1], &call->of[1]));
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+static json_t *region_json(const struct rfn_compared_run *run, const struct rfn_region_row *row)
+{
+    if (!row)
+        return json_null();
+    json_t *value = json_object();
+    double per_rank = rfn_of_a_rank(run, (double)row->time.total_ns);
+    RFN_JSON_SET(value, "visits", row->visits);
+    RFN_JSON_SET(value, "ranks", row->time.ranks);
+    RFN_JSON_SET(value, "seconds", known(run->times, (double)row->time.total_ns / 1e9));
+    RFN_JSON_SET(value, "seconds_per_rank", known(run->times, per_rank / 1e9));
+    RFN_JSON_SET(value, "mpi_seconds", known(run->times, (double)row->mpi.total_ns / 1e9));
+    return value;
+}
+
+static json_t *regions_json(const struct rfn_compare_options *given,
+                            const struct rfn_compared_runs *compared)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < compared->n_regions && i < given->top; i++) {
+        const struct rfn_region_change *region = &compared->regions[i];
+        json_t *value = json_object();
+        RFN_JSON_SET(value, "name", region->of[region->of[0] == NULL]->name);
+        RFN_JSON_SET(value, "change_seconds_per_rank", change_seconds(compared, region->by_ns));
+        RFN_JSON_SET(value, "before", region_json(&compared->runs[0], region->of[0]));
+        RFN_JSON_SET(value, "after", region_json(&compared->runs[1], region->of[1]));
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+/* ---- the whole ---- */
+
+json_t *rfn_compare_two_json(const struct rfn_compare_options *given,
+                             const struct rfn_compared_runs *compared)
+{
+    const struct rfn_compared_run *runs = compared->runs;
+    json_t *value = json_object(), *list = json_array();
+    struct rfn_text text = {0};
+    bool times = runs[0].times && runs[1].times && runs[1].run_ns > 0;
+    rfn_compared_runs_append(&text, compared);
+    for (int i = 0; i < 2; i++)
+        json_array_append_new(list, run_json(given->files[i], &runs[i]));
+    RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
+    RFN_JSON_SET(value, "differ", compared->differ);
+    RFN_JSON_SET(value, "other_programs", compared->other_programs);
+    RFN_JSON_SET(value, "nothing_common", compared->nothing_common);
+    RFN_JSON_SET(value, "speedup",
+                 known(times, times ? (double)runs[0].run_ns / (double)runs[1].run_ns : 0));
+    RFN_JSON_SET(value, "runs", list);
+    RFN_JSON_SET(value, "findings", findings_json(given, compared));
+    RFN_JSON_SET(value, "call_paths", calls_json(given, compared));
+    RFN_JSON_SET(value, "regions", regions_json(given, compared));
+    return value;
+}
+
+json_t *rfn_compare_many_json(const struct rfn_compare_options *given,
+                              const struct rfn_scaling *scaling)
+{
+    json_t *value = json_object(), *list = json_array();
+    struct rfn_text text = {0};
+    rfn_scaling_append(&text, scaling);
+    for (size_t i = 0; i < scaling->n; i++) {
+        const struct rfn_scaling_run *one = &scaling->runs[i];
+        const struct rfn_compared_run *run = &one->run;
+        json_t *entry = run_json(given->files[one->given], run);
+        const struct rfn_finding *finding = run->findings.n ? run->findings.findings : NULL;
+        RFN_JSON_SET(entry, "speedup", known(run->times, one->speedup));
+        RFN_JSON_SET(entry, "ideal_speedup", known(run->times, one->ideal));
+        RFN_JSON_SET(entry, "computation_scaling", known(run->times, one->computation));
+        RFN_JSON_SET(entry, "global_efficiency", known(run->times, one->global));
+        RFN_JSON_SET(entry, "finding", finding_json(run, finding));
+        json_array_append_new(list, entry);
+    }
+    RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
+    RFN_JSON_SET(value, "runs", list);
+    return value;
+}
