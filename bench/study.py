@@ -156,7 +156,7 @@ class Study:
         reduced = os.path.join(self.work, f"reduced-{os.getpid()}-{id(case):x}-{program.name}.rfn")
         try:
             self.run("reduce", "--force", *case.options(), "-o", reduced, full)
-            facts = json.loads(self.run("compare", "--json", "--top=0", full, reduced))
+            facts = json.loads(self.run("compare", "--reduction", "--json", "--top=0", full, reduced))
         finally:
             if os.path.exists(reduced):
                 os.remove(reduced)

@@ -688,7 +688,7 @@ def test_stored_analyses(bench):
                 for key in ("file", "bytes", "archive"):
                     facts.pop(key, None)
             harness.compare(f"{name}: {verb}", told[1] == told[0], True)
-        bench.verb("compare", full, out)
+        bench.verb("compare", "--reduction", full, out)
 
 
 def test_stored_many(bench):

@@ -1,4 +1,4 @@
-"""What `compare` says of two archives whose difference is known, in simulated time."""
+"""What `compare --reduction` says of two archives whose difference is known, in simulated time."""
 import json
 import os
 import re
@@ -20,7 +20,7 @@ def late_sender(bench, name, **others):
 
 
 def compare(bench, full, other):
-    return json.loads(bench.verb("compare", "--json", full, other))
+    return json.loads(bench.verb("compare", "--reduction", "--json", full, other))
 
 
 def near(what, found, expected, off=1e-3):
@@ -36,7 +36,7 @@ def test_itself(bench):
                         ("approximation_distance_us", 0), ("largest_distance_us", 0),
                         ("trends_retained", True), ("trends", RANKS // 2), ("changes", [])):
         harness.compare(name, found[name], value)
-    text = bench.verb("compare", archive, archive)
+    text = bench.verb("compare", "--reduction", archive, archive)
     if "retained, all 4" not in text:
         raise harness.Failure(text)
     harness.compare("runs", found["runs"], None)
@@ -63,7 +63,7 @@ def test_lost(bench):
     there = compare(bench, other, full)
     harness.compare("kinds", {change["change"] for change in there["changes"]}, {"appeared"})
     near("shares are of the first archive's run time", there["changes"][0]["share_after"], 2)
-    text = bench.verb("compare", full, other)
+    text = bench.verb("compare", "--reduction", full, other)
     if "lost" not in text or "1-7:2" not in text or "4 changed, lost or appeared; the full archive has 4" not in text:
         raise harness.Failure(text)
 
@@ -92,7 +92,7 @@ def test_reduced(bench):
                             ("full_bytes", os.path.getsize(full)),
                             ("reduced_bytes", os.path.getsize(reduced))):
             harness.compare(name, found[name], value)
-        text = bench.verb("compare", full, reduced)
+        text = bench.verb("compare", "--reduction", full, reduced)
         for part in (method, "Full  ", "\nReduced ", "Times are off by", "when reduced"):
             if part not in text:
                 raise harness.Failure(f"'{part}' is not in:\n{text}")
@@ -100,7 +100,7 @@ def test_reduced(bench):
 
 def refused(bench, words, *files, out=""):
     """out: a pattern of what it prints before that."""
-    run = bench.run([bench.refrain, "compare", *files])
+    run = bench.run([bench.refrain, "compare", "--reduction", *files])
     harness.compare("exit status", run.code, 2)
     if words not in run.err or not re.fullmatch(out, run.out):
         raise harness.Failure(f"it said {run.err!r} and printed {run.out!r}")
@@ -111,7 +111,7 @@ def test_wrong_way_round(bench):
     full = late_sender(bench, "late")
     reduced = bench.fresh("reduced.rfn")
     bench.verb("reduce", "-o", reduced, full)
-    refused(bench, f"refrain compare {full} {reduced}", reduced, full)
+    refused(bench, f"refrain compare --reduction {full} {reduced}", reduced, full)
     refused(bench, f"{reduced} is a reduced archive", "--json", reduced, full)
     harness.compare("both reduced", compare(bench, reduced, reduced)["trends_retained"], True)
 
@@ -156,7 +156,7 @@ def test_cut(bench):
         with open(cut, "wb") as part:
             part.write(data[:size])
         for files in ((full, cut), (cut, full)):
-            run = bench.run([bench.refrain, "compare", *files])
+            run = bench.run([bench.refrain, "compare", "--reduction", *files])
             harness.compare("exit status", run.code, 3)
             if cut not in run.err:
                 raise harness.Failure(run.err)

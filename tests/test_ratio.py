@@ -27,7 +27,7 @@ def row(bench, program, full, reduction):
     reduced = bench.path("reduced.rfn")
     similar, *more = reduction.split()
     bench.verb("reduce", "--force", f"--similarity={similar}", *more, "-o", reduced, full)
-    facts = json.loads(bench.verb("compare", "--json", full, reduced))
+    facts = json.loads(bench.verb("compare", "--reduction", "--json", full, reduced))
     return {"program": program, "reduction": reduction,
             **{name: f"{facts[name]:.6g}" if isinstance(facts[name], float) else str(facts[name])
                for name in COLUMNS if name in facts}}
@@ -68,6 +68,6 @@ def test_nothing_lost(bench):
     full, reduced = pathologies.record(bench, program), bench.path("equal.rfn")
     for method in ("relDiff", "absDiff", "manhattan", "euclidean", "chebyshev", "avgWave", "jitter"):
         bench.verb("reduce", "--force", f"--similarity={method}:0", "-o", reduced, full)
-        facts = json.loads(bench.verb("compare", "--json", full, reduced))
+        facts = json.loads(bench.verb("compare", "--reduction", "--json", full, reduced))
         harness.compare(f"{method}: largest distance", facts["largest_distance_us"], 0)
         harness.compare(f"{method}: retained", facts["trends_retained"], True)

@@ -213,19 +213,22 @@ def test_two_runs(bench, flavour):
     reduced = bench.fresh("one_run.rfn")
     bench.verb("reduce", full, "-o", reduced)
     for other, said in ((again, 1), (reduced, 0), (full, 0)):
-        run = bench.run([bench.refrain, "compare", full, other])
+        run = bench.run([bench.refrain, "compare", "--reduction", full, other])
         harness.compare(f"{other}: exit, said", (run.code, run.err.count("are of two runs")), (0, said))
         harness.compare(f"{other}: run times", run.out.startswith("Run time "), bool(said))
         for part in ("\nFirst ", "\nSecond ", "\nTimes differ by", "in the second run"):
             harness.compare(f"{other}: {part}", part in run.out, bool(said))
         trends = "Trends +" + ("(the same, all|not the same: .* the first run has) " if said else "retained, all ")
         harness.compare(f"{other}: {trends}", re.search(trends, run.out) is not None, True)
+    for other, said in ((again, 0), (reduced, 1), (full, 0)):
+        run = bench.run([bench.refrain, "compare", full, other], check=True)
+        harness.compare(f"{other}: told of --reduction", run.out.count("refrain compare --reduction"), said)
     parts = [bench.fresh(f"only_{rank}.rfn") for rank in range(2)]
     for rank, part in enumerate(parts):
         bench.verb("reduce", f"--rank={rank}", full, "-o", part)
-    run = bench.run([bench.refrain, "compare", *parts])
+    run = bench.run([bench.refrain, "compare", "--reduction", *parts])
     harness.compare("two ranks of one run", (run.code, run.out, "not of the same events" in run.err), (2, "", True))
-    found = json.loads(bench.verb("compare", "--json", full, again))
+    found = json.loads(bench.verb("compare", "--reduction", "--json", full, again))
     first, second = found["runs"]
     harness.compare("run time", first["run_time_ns"], found["run_time_ns"])
     for run in (first, second):

@@ -40,6 +40,7 @@ def commands(paths):
     for group in same_name.values():
         for first, second in zip(group, group[1:]):
             yield ["compare", str(first), str(second)]
+            yield ["compare", "--reduction", str(first), str(second)]
 
 
 def run(tool, arguments):

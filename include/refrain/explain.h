@@ -276,7 +276,7 @@ struct rfn_call_sum {
     int64_t ns, wait_ns; /* of all ranks inside MPI; of that waiting */
 };
 
-/* by_ns: the second run's less the first one's, of a rank on average. */
+/* by_ns: the second run's less the first one's, of a rank on average; 0 unless both have times. */
 struct rfn_call_change {
     struct rfn_call_sum of[2];
     double by_ns;
@@ -308,7 +308,7 @@ struct rfn_compared_runs {
     size_t n_calls;
     struct rfn_region_change *regions;
     size_t n_regions;
-    struct rfn_finding_change *findings;
+    struct rfn_finding_change *findings; /* none unless both have times */
     size_t n_findings;
     bool other_programs; /* their names differ, and */
     bool nothing_common; /* no call path is in both */
@@ -342,8 +342,10 @@ struct rfn_scaling {
     size_t n;
 };
 
-/* RFN_E_NOMEM. To be released in any case; runs are borrowed until then. */
-int rfn_scaling_init(struct rfn_scaling *scaling, const struct rfn_measured *runs, size_t n);
+/* With at most so many findings of each run. RFN_E_NOMEM. To be released in any case; runs are
+ * borrowed until then. */
+int rfn_scaling_init(struct rfn_scaling *scaling, const struct rfn_measured *runs, size_t n,
+                     size_t findings);
 void rfn_scaling_release(struct rfn_scaling *scaling);
 
 /* "16 ranks are 2.50 times as fast as 4, of 4.00 at best: 10.0 s -> 4.00 s. Global efficiency falls

@@ -123,7 +123,7 @@ static int compare_many(const struct rfn_compare_options *how, const struct rfn_
                         int status)
 {
     struct rfn_scaling scaling;
-    if (rfn_scaling_init(&scaling, runs, how->n_files) < 0)
+    if (rfn_scaling_init(&scaling, runs, how->n_files, how->findings) < 0)
         status = rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
     else
         status = rfn_compare_many_runs(how, &scaling, status);
@@ -159,8 +159,9 @@ static int compare_runs(const struct rfn_compare_options *how)
 /* 80 columns, or what the environment asks for; no more than the terminal has. */
 static size_t width(void)
 {
+    const char *asked = getenv("COLUMNS");
     size_t columns = rfn_terminal_columns();
-    return columns < WIDTH || getenv("COLUMNS") ? columns : WIDTH;
+    return columns < WIDTH || (asked && *asked) ? columns : WIDTH;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)
@@ -173,6 +174,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     rfn_command_parse(command, parse, argc, argv, &given);
     how->json = common->json;
     how->top = common->top_given ? (size_t)common->top : common->json || how->all ? SIZE_MAX : TOP;
+    how->findings = common->top_given || how->all ? how->top : 1;
     how->width = width();
     int status = given.reduction ? rfn_compare_reduction(how) : compare_runs(how);
     free(how->files);

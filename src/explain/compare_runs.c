@@ -112,6 +112,19 @@ static void release_names(struct names *names)
     free(names->all);
 }
 
+static bool have_times(const struct rfn_compared_runs *compared)
+{
+    return compared->runs[0].times && compared->runs[1].times;
+}
+
+/* How much longer the second run takes for something, of a rank on average. */
+static double change_ns(const struct rfn_compared_runs *compared, double before, double after)
+{
+    const struct rfn_compared_run *runs = compared->runs;
+    return have_times(compared) ? rfn_of_a_rank(&runs[1], after) - rfn_of_a_rank(&runs[0], before)
+                                : 0;
+}
+
 /* ---- call paths ---- */
 
 static int64_t waiting_in(const struct rfn_waits *waits, const struct rfn_profile_row *row)
@@ -190,8 +203,7 @@ static int compare_calls(struct rfn_compared_runs *compared)
     compared->nothing_common = compared->n_calls > 0;
     for (size_t i = 0; i < compared->n_calls; i++) {
         struct rfn_call_change *call = &compared->calls[i];
-        call->by_ns = rfn_of_a_rank(&runs[1], (double)call->of[1].ns) -
-                      rfn_of_a_rank(&runs[0], (double)call->of[0].ns);
+        call->by_ns = change_ns(compared, (double)call->of[0].ns, (double)call->of[1].ns);
         if (call->of[0].ranks && call->of[1].ranks)
             compared->nothing_common = false;
     }
@@ -230,11 +242,9 @@ static int compare_regions(struct rfn_compared_runs *compared)
         struct rfn_region_change *change = &compared->regions[compared->n_regions - 1];
         const struct rfn_region_row *row =
             &runs[named->run].measured.profile->regions[named->number];
-        double ns = runs[named->run].times
-                        ? rfn_of_a_rank(&runs[named->run], (double)row->time.total_ns)
-                        : 0;
+        double ns = (double)row->time.total_ns;
         change->of[named->run] = change->of[named->run] ? change->of[named->run] : row;
-        change->by_ns += named->run ? ns : -ns;
+        change->by_ns += change_ns(compared, named->run ? 0 : ns, named->run ? ns : 0);
     }
     release_names(&names);
     if (compared->n_regions)
@@ -276,12 +286,11 @@ static bool is_other_rank(const struct rfn_compared_run runs[2], const struct rf
            before->ranks[0].rank != after->ranks[0].rank;
 }
 
-static void weigh(struct rfn_finding_change *change, const struct rfn_compared_run runs[2])
+static void weigh(struct rfn_finding_change *change, const struct rfn_compared_runs *compared)
 {
-    for (unsigned i = 0; i < 2; i++) {
-        double ns = change->of[i] ? rfn_of_a_rank(&runs[i], (double)change->of[i]->ns) : 0;
-        change->by_ns += i ? ns : -ns;
-    }
+    const struct rfn_compared_run *runs = compared->runs;
+    change->by_ns = change_ns(compared, change->of[0] ? (double)change->of[0]->ns : 0,
+                              change->of[1] ? (double)change->of[1]->ns : 0);
     if (!change->of[0])
         change->change = RFN_CHANGE_CAME;
     else if (!change->of[1])
@@ -356,7 +365,7 @@ static int compare_findings(struct rfn_compared_runs *compared)
         }
     }
     for (size_t i = 0; i < compared->n_findings; i++)
-        weigh(&compared->findings[i], compared->runs);
+        weigh(&compared->findings[i], compared);
     if (compared->n_findings)
         qsort(compared->findings, compared->n_findings, sizeof *compared->findings,
               by_finding_change);
@@ -413,7 +422,8 @@ int rfn_compared_runs_init(struct rfn_compared_runs *compared, const struct rfn_
         RFN_TRY(rfn_compared_run_init(&compared->runs[i], &runs[i], SIZE_MAX));
     RFN_TRY(compare_calls(compared));
     RFN_TRY(compare_regions(compared));
-    RFN_TRY(compare_findings(compared));
+    if (have_times(compared))
+        RFN_TRY(compare_findings(compared));
     compared->other_programs = strcmp(program_of(&compared->runs[0]),
                                       program_of(&compared->runs[1])) != 0;
     compared->differ = any_differ(compared);
@@ -464,23 +474,22 @@ static void append_place(struct rfn_text *text, const struct rfn_archive *archiv
     rfn_text_char(text, ')');
 }
 
-/* Of calls that are not of setup: how much longer, of a rank on average, they wait, or are in MPI
- * without waiting. */
+/* How much longer calls wait, or are in MPI without waiting, setup apart. */
 static double call_change(const struct rfn_compared_runs *compared,
                           const struct rfn_call_change *call, enum rfn_spending spending)
 {
-    double by = 0;
+    double ns[2] = {0};
     for (unsigned i = 0; i < 2; i++) {
         const struct rfn_call_sum *sum = &call->of[i];
-        int64_t ns = spending == RFN_SPENT_WAITING ? sum->wait_ns : sum->ns - sum->wait_ns;
         const struct rfn_archive *archive = compared->runs[i].measured.archive;
-        if (spending == RFN_SPENT_IN_MPI && sum->ranks &&
-            rfn_call_site_function(archive, sum->site)->class_ == RFN_CLASS_SETUP)
-            ns = 0;
-        double part = rfn_of_a_rank(&compared->runs[i], (double)ns);
-        by += i ? part : -part;
+        if (!sum->ranks)
+            continue;
+        if (spending == RFN_SPENT_WAITING)
+            ns[i] = (double)sum->wait_ns;
+        else if (rfn_call_site_function(archive, sum->site)->class_ != RFN_CLASS_SETUP)
+            ns[i] = (double)(sum->ns - sum->wait_ns);
     }
-    return by;
+    return change_ns(compared, ns[0], ns[1]);
 }
 
 /* " in exchange (halo.c:58)", where one call path makes most of it. */
@@ -498,7 +507,7 @@ static void append_calls(struct rfn_text *text, const struct rfn_compared_runs *
     }
     if (!most || largest < 0.5 * size_of(by))
         return;
-    unsigned run = most->of[by > 0].ranks ? by > 0 : by < 0;
+    unsigned run = most->of[1].ranks > 0;
     rfn_text_string(text, " in ");
     append_place(text, compared->runs[run].measured.archive, most->of[run].site);
 }
@@ -556,7 +565,7 @@ void rfn_compared_runs_append(struct rfn_text *text, const struct rfn_compared_r
         rfn_text_char(text, '.');
         return;
     }
-    if (!compared->runs[0].times || !compared->runs[1].times) {
+    if (!have_times(compared)) {
         append_without_times(text, compared);
         return;
     }

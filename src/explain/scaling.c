@@ -22,7 +22,8 @@ static double ratio(double a, double b)
     return b > 0 ? a / b : 0;
 }
 
-int rfn_scaling_init(struct rfn_scaling *scaling, const struct rfn_measured *runs, size_t n)
+int rfn_scaling_init(struct rfn_scaling *scaling, const struct rfn_measured *runs, size_t n,
+                     size_t findings)
 {
     const struct rfn_compared_run *first = NULL;
     *scaling = (struct rfn_scaling){.runs = calloc(n + 1, sizeof *scaling->runs)};
@@ -31,7 +32,7 @@ int rfn_scaling_init(struct rfn_scaling *scaling, const struct rfn_measured *run
     for (; scaling->n < n; scaling->n++) {
         struct rfn_scaling_run *one = &scaling->runs[scaling->n];
         one->given = scaling->n;
-        RFN_TRY(rfn_compared_run_init(&one->run, &runs[scaling->n], 1));
+        RFN_TRY(rfn_compared_run_init(&one->run, &runs[scaling->n], findings));
     }
     qsort(scaling->runs, n, sizeof *scaling->runs, by_ranks);
     for (size_t i = 0; i < n; i++) {

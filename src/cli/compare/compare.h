@@ -10,8 +10,9 @@ struct rfn_compare_options {
     char **files;
     size_t n_files;
     bool json;
-    bool all;   /* rows too that hardly differ */
-    size_t top; /* rows of each table, or entries of each list */
+    bool all;        /* rows too that hardly differ */
+    size_t top;      /* rows of each table, or entries of each list */
+    size_t findings; /* of each run, where there are more than two */
     size_t width;
 };
 

@@ -106,13 +106,16 @@ static void append_findings(struct rfn_text *out, const struct rfn_compare_optio
     for (size_t i = 0; i < scaling->n; i++) {
         const struct rfn_compared_run *run = &scaling->runs[i].run;
         struct rfn_text line = {0};
-        rfn_text_format(&line, "%u rank%s: ", run->ranks, run->ranks == 1 ? "" : "s");
-        if (run->findings.n)
-            rfn_finding_append(&line, &run->measured, &run->findings.findings[0]);
-        else
-            rfn_text_string(&line, run->times ? "ranks hardly wait for each other."
-                                              : "not known without times.");
-        append_line(out, given, &line);
+        size_t k = 0;
+        do {
+            rfn_text_format(&line, "%u rank%s: ", run->ranks, run->ranks == 1 ? "" : "s");
+            if (k < run->findings.n)
+                rfn_finding_append(&line, &run->measured, &run->findings.findings[k]);
+            else
+                rfn_text_string(&line, run->times ? "ranks hardly wait for each other."
+                                                  : "not known without times.");
+            append_line(out, given, &line);
+        } while (++k < run->findings.n);
     }
 }
 

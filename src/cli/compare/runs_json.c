@@ -222,12 +222,14 @@ json_t *rfn_compare_many_json(const struct rfn_compare_options *given,
         const struct rfn_scaling_run *one = &scaling->runs[i];
         const struct rfn_compared_run *run = &one->run;
         json_t *entry = run_json(given->files[one->given], run);
-        const struct rfn_finding *finding = run->findings.n ? run->findings.findings : NULL;
+        json_t *findings = json_array();
+        for (size_t k = 0; k < run->findings.n; k++)
+            json_array_append_new(findings, finding_json(run, &run->findings.findings[k]));
         RFN_JSON_SET(entry, "speedup", known(run->times, one->speedup));
         RFN_JSON_SET(entry, "ideal_speedup", known(run->times, one->ideal));
         RFN_JSON_SET(entry, "computation_scaling", known(run->times, one->computation));
         RFN_JSON_SET(entry, "global_efficiency", known(run->times, one->global));
-        RFN_JSON_SET(entry, "finding", finding_json(run, finding));
+        RFN_JSON_SET(entry, "findings", findings);
         json_array_append_new(list, entry);
     }
     RFN_JSON_SET(value, "text", rfn_json_of_text(&text));

@@ -57,6 +57,30 @@ static void append_sentence(struct rfn_text *out, const struct rfn_compare_optio
     rfn_text_release(sentence);
 }
 
+/* Open MPI goes on with where it was built. */
+static void append_mpi(struct rfn_text *text, const char *mpi)
+{
+    size_t n = strcspn(mpi, ","), start;
+    rfn_text_string(text, "; ");
+    start = text->n;
+    rfn_text_printable(text, mpi);
+    if (!text->failed && text->n > start + n)
+        text->n = start + n;
+}
+
+static void append_hosts(struct rfn_text *text, const struct rfn_archive *archive)
+{
+    size_t n;
+    struct rfn_host *hosts = rfn_hosts_of(archive, &n);
+    text->failed |= !hosts;
+    rfn_text_string(text, n ? " of " : "");
+    if (hosts && n == 1)
+        rfn_text_printable(text, hosts[0].name);
+    else if (hosts && n)
+        rfn_text_format(text, "%zu hosts", n);
+    free(hosts);
+}
+
 void rfn_compare_file_append(struct rfn_text *text, const char *file,
                              const struct rfn_compared_run *run)
 {
@@ -67,15 +91,11 @@ void rfn_compare_file_append(struct rfn_text *text, const char *file,
     rfn_text_string(text, ": ");
     rfn_text_printable(text, about->program ? about->program : "?");
     rfn_text_format(text, " on %u rank%s", run->ranks, run->ranks == 1 ? "" : "s");
+    append_hosts(text, archive);
+    if (about->mpi)
+        append_mpi(text, about->mpi);
     if (run->present < run->ranks)
-        rfn_text_format(text, ", of which %u %s here", run->present,
-                        run->present == 1 ? "is" : "are");
-    rfn_text_string(text, "; ");
-    rfn_hosts_append(text, archive);
-    if (about->mpi) {
-        rfn_text_string(text, "; ");
-        rfn_text_printable(text, about->mpi);
-    }
+        rfn_text_format(text, "; %u of %u ranks are here", run->present, run->ranks);
     if (!rfn_archive_complete(archive, &why)) {
         rfn_text_string(text, "; incomplete: ");
         rfn_text_printable(text, why ? why : "the file was cut short");
@@ -181,9 +201,13 @@ static void append_sums(struct rfn_text *out, const struct rfn_compared_runs *co
 static void append_finding(struct rfn_text *text, const struct rfn_compared_runs *compared,
                            const struct rfn_finding_change *change)
 {
+    static const char *const words[] = {
+        [RFN_CHANGE_NONE] = "as in A",   [RFN_CHANGE_MORE] = "more in B",
+        [RFN_CHANGE_LESS] = "less in B", [RFN_CHANGE_RANK] = "another rank in B",
+        [RFN_CHANGE_GONE] = "only in A", [RFN_CHANGE_CAME] = "only in B"};
     const struct rfn_finding *before = change->of[0], *after = change->of[1];
     const struct rfn_measured *a = &compared->runs[0].measured, *b = &compared->runs[1].measured;
-    rfn_text_format(text, "%s: ", rfn_change_name(change->change));
+    rfn_text_format(text, "%s: ", words[change->change]);
     if (!after) {
         rfn_finding_append(text, a, before);
         return;
@@ -199,12 +223,16 @@ static void append_finding(struct rfn_text *text, const struct rfn_compared_runs
     rfn_text_char(text, '.');
 }
 
-/* The end of a title: how many of all rows are shown. */
-static void end_title(struct rfn_text *out, size_t shown, size_t n)
+/* A title, and how many of all rows are shown. */
+static void append_title(struct rfn_text *out, const struct rfn_compare_options *given,
+                         const char *title, size_t shown, size_t n)
 {
+    struct rfn_text text = {0};
+    rfn_text_string(&text, title);
     if (shown < n)
-        rfn_text_format(out, " (%zu of %zu; --all shows all)", shown, n);
+        rfn_text_format(&text, " (%zu of %zu; --all shows all)", shown, n);
     rfn_text_char(out, '\n');
+    append_sentence(out, given, &text, 2);
 }
 
 static bool shows_finding(const struct rfn_compare_options *given,
@@ -222,8 +250,10 @@ static void append_findings(struct rfn_text *out, const struct rfn_compare_optio
     n = n < given->top ? n : given->top;
     if (!compared->n_findings)
         return;
-    rfn_text_string(out, "\nWhat costs time: only in A (gone), only in B (came), in both");
-    end_title(out, n, compared->n_findings);
+    append_title(out, given,
+                 n || !given->top ? "What costs time and differs"
+                                  : "What costs time does not differ",
+                 n, compared->n_findings);
     for (size_t i = 0; i < compared->n_findings && shown < n; i++) {
         struct rfn_text text = {0};
         if (!shows_finding(given, &compared->findings[i]))
@@ -259,16 +289,14 @@ static bool shows_call(const struct rfn_compare_options *given,
 }
 
 /* Times are those of all ranks together where both runs have as many, else of a rank on average. */
-static double shown_ns(const struct rfn_compared_runs *compared, unsigned run, int64_t ns)
+static bool is_together(const struct rfn_compared_runs *compared)
 {
-    bool together = compared->runs[0].present == compared->runs[1].present;
-    return together ? (double)ns : rfn_of_a_rank(&compared->runs[run], (double)ns);
+    return compared->runs[0].present == compared->runs[1].present;
 }
 
-static const char *whose_time(const struct rfn_compared_runs *compared)
+static double shown_ns(const struct rfn_compared_runs *compared, unsigned run, int64_t ns)
 {
-    bool together = compared->runs[0].present == compared->runs[1].present;
-    return together ? "all ranks together" : "a rank on average";
+    return is_together(compared) ? (double)ns : rfn_of_a_rank(&compared->runs[run], (double)ns);
 }
 
 /* Two cells, A's and B's: "-" for what is not there. */
@@ -311,11 +339,12 @@ static void call_row(struct rfn_table *table, const struct rfn_compare_options *
 static void append_calls(struct rfn_text *out, const struct rfn_compare_options *given,
                          const struct rfn_compared_runs *compared)
 {
+    static const unsigned may_hide[] = {7, 6, 3, 5, 4}; /* bytes, waiting, calls */
     size_t n = 0;
     struct rfn_table table;
     bool times = have_times(compared);
     rfn_table_init(&table, times ? "rrrrrrrr" : "rrrr",
-                   times ? "A\tB\tchange\twaiting\tcalls\tcalls\tbytes\tbytes"
+                   times ? "A\tB\tchange\twaiting\tcalls A\tcalls B\tbytes A\tbytes B"
                          : "calls A\tcalls B\tbytes A\tbytes B");
     for (size_t i = 0; i < compared->n_calls && n < given->top; i++) {
         if (!shows_call(given, compared, &compared->calls[i]))
@@ -327,11 +356,12 @@ static void append_calls(struct rfn_text *out, const struct rfn_compare_options 
         rfn_table_print(&table, 0, NULL);
         return;
     }
-    if (times)
-        rfn_text_format(out, "\nCall paths that differ most, %s", whose_time(compared));
-    else
-        rfn_text_string(out, "\nCall paths that differ");
-    end_title(out, n, compared->n_calls);
+    append_title(out, given,
+                 !times                  ? "Call paths that differ"
+                 : is_together(compared) ? "Call paths that differ most, all ranks together"
+                                         : "Call paths that differ most, a rank on average",
+                 n, compared->n_calls);
+    rfn_table_fit(&table, given->width, may_hide, sizeof may_hide / sizeof *may_hide);
     rfn_table_print(&table, NOTE_INDENT, out);
 }
 
@@ -340,7 +370,7 @@ static void append_regions(struct rfn_text *out, const struct rfn_compare_option
 {
     size_t n = 0;
     struct rfn_table table;
-    rfn_table_init(&table, "rrrrrl", "A\tB\tchange\tvisits\tvisits\tregion");
+    rfn_table_init(&table, "rrrrrl", "A\tB\tchange\tvisits A\tvisits B\tregion");
     for (size_t i = 0; i < compared->n_regions && n < given->top; i++) {
         const struct rfn_region_row *a = compared->regions[i].of[0],
                                     *b = compared->regions[i].of[1];
@@ -358,8 +388,10 @@ static void append_regions(struct rfn_text *out, const struct rfn_compare_option
         rfn_table_print(&table, 0, NULL);
         return;
     }
-    rfn_text_format(out, "\nRegions that differ most, %s", whose_time(compared));
-    end_title(out, n, compared->n_regions);
+    append_title(out, given,
+                 is_together(compared) ? "Regions that differ most, all ranks together"
+                                       : "Regions that differ most, a rank on average",
+                 n, compared->n_regions);
     rfn_table_print(&table, NOTE_INDENT, out);
 }
 
