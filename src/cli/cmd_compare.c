@@ -67,15 +67,10 @@ struct opened {
     struct rfn_measured *runs;
 };
 
-/* What an archive lacks is told in the comparison; what is damaged cannot be compared. */
-static int check(const char *file, const struct rfn_archive *archive,
-                 const struct rfn_profile *profile, const struct rfn_waits *waits, int status)
+/* What is damaged cannot be compared; what an archive lacks is told in the comparison. */
+static bool is_damaged(int error)
 {
-    if (profile->error && profile->error != RFN_E_INCOMPLETE)
-        return rfn_command_fail(file, profile->error, &profile->diag);
-    if (waits->error && waits->error != RFN_E_INCOMPLETE)
-        return rfn_command_fail(file, waits->error, &waits->diag);
-    return rfn_command_check_complete(archive, file, status);
+    return error && error != RFN_E_INCOMPLETE;
 }
 
 /* Reads all of the i-th file; *status may become RFN_EXIT_BAD_INPUT. False: it cannot be compared,
@@ -101,9 +96,13 @@ static bool measure(struct opened *opened, size_t i, const char *file, int *stat
     const struct rfn_waits *waits = opened->waits[i];
     opened->runs[i] = (struct rfn_measured){opened->archives[i], profile, waits,
                                             rfn_profile_efficiency(profile)};
-    *status = check(file, opened->archives[i], profile, waits, *status);
-    bool damaged = (profile->error && profile->error != RFN_E_INCOMPLETE) ||
-                   (waits->error && waits->error != RFN_E_INCOMPLETE);
+    bool damaged = is_damaged(profile->error) || is_damaged(waits->error);
+    if (is_damaged(profile->error))
+        *status = rfn_command_fail(file, profile->error, &profile->diag);
+    else if (damaged)
+        *status = rfn_command_fail(file, waits->error, &waits->diag);
+    else
+        *status = rfn_command_check_complete(opened->archives[i], file, *status);
     return !damaged;
 }
 
@@ -111,10 +110,15 @@ static int compare_two(const struct rfn_compare_options *how, const struct rfn_m
                        int status)
 {
     struct rfn_compared_runs compared;
-    if (rfn_compared_runs_init(&compared, runs) < 0)
+    struct rfn_text out = {0};
+    if (rfn_compared_runs_init(&compared, runs) < 0) {
         status = rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
-    else
-        status = rfn_compare_two_runs(how, &compared, status);
+    } else if (how->json) {
+        status = rfn_command_print_json(rfn_compare_two_json(how, &compared), status);
+    } else {
+        rfn_compare_two_text(&out, how, &compared);
+        status = rfn_command_print(&out, NULL, status);
+    }
     rfn_compared_runs_release(&compared);
     return status;
 }
@@ -123,10 +127,15 @@ static int compare_many(const struct rfn_compare_options *how, const struct rfn_
                         int status)
 {
     struct rfn_scaling scaling;
-    if (rfn_scaling_init(&scaling, runs, how->n_files, how->findings) < 0)
+    struct rfn_text out = {0};
+    if (rfn_scaling_init(&scaling, runs, how->n_files, how->findings) < 0) {
         status = rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
-    else
-        status = rfn_compare_many_runs(how, &scaling, status);
+    } else if (how->json) {
+        status = rfn_command_print_json(rfn_compare_many_json(how, &scaling), status);
+    } else {
+        rfn_compare_many_text(&out, how, &scaling);
+        status = rfn_command_print(&out, NULL, status);
+    }
     rfn_scaling_release(&scaling);
     return status;
 }

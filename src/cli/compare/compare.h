@@ -16,25 +16,23 @@ struct rfn_compare_options {
     size_t width;
 };
 
-/* These print text or JSON, and return `status` if that went well. */
-int rfn_compare_two_runs(const struct rfn_compare_options *given,
-                         const struct rfn_compared_runs *compared, int status);
-int rfn_compare_many_runs(const struct rfn_compare_options *given,
-                          const struct rfn_scaling *scaling, int status);
-
-/* What the second of two files, the reduced one, saves and loses; the exit status. */
-int rfn_compare_reduction(const struct rfn_compare_options *given);
-
-/* ---- what they share ---- */
-
-/* A line on a run's file: "before.rfn: halo on 8 ranks of north, Open MPI v4.1.2"; and, where it is
- * so, that not all of it is here, that it has no times, or times of alike iterations. */
-void rfn_compare_file_append(struct rfn_text *text, const char *file,
-                             const struct rfn_compared_run *run);
-
+/* Two runs: pages, and JSON (NULL where memory ran out). */
+void rfn_compare_two_text(struct rfn_text *out, const struct rfn_compare_options *given,
+                          const struct rfn_compared_runs *compared);
 json_t *rfn_compare_two_json(const struct rfn_compare_options *given,
                              const struct rfn_compared_runs *compared);
+/* The same of three and more. */
+void rfn_compare_many_text(struct rfn_text *out, const struct rfn_compare_options *given,
+                           const struct rfn_scaling *scaling);
 json_t *rfn_compare_many_json(const struct rfn_compare_options *given,
                               const struct rfn_scaling *scaling);
+
+/* Prints what the second of two files, the reduced one, saves and loses; the exit status. */
+int rfn_compare_reduction(const struct rfn_compare_options *given);
+
+/* For both: "before.rfn: halo on 8 ranks of north; Open MPI v4.1.2"; and, where it is so, that not
+ * all of it is here, that it has no times, or times of alike iterations. */
+void rfn_compare_file_append(struct rfn_text *text, const char *file,
+                             const struct rfn_compared_run *run);
 
 #endif

@@ -119,21 +119,18 @@ static void append_findings(struct rfn_text *out, const struct rfn_compare_optio
     }
 }
 
-int rfn_compare_many_runs(const struct rfn_compare_options *given,
-                          const struct rfn_scaling *scaling, int status)
+void rfn_compare_many_text(struct rfn_text *out, const struct rfn_compare_options *given,
+                           const struct rfn_scaling *scaling)
 {
-    struct rfn_text out = {0}, text = {0};
-    if (given->json)
-        return rfn_command_print_json(rfn_compare_many_json(given, scaling), status);
+    struct rfn_text text = {0};
     rfn_scaling_append(&text, scaling);
-    rfn_text_wrap(&out, &text, given->width, INDENT);
+    rfn_text_wrap(out, &text, given->width, INDENT);
     rfn_text_release(&text);
-    append_table(&out, scaling, given->width);
-    append_findings(&out, given, scaling);
-    rfn_text_string(&out, "\nRuns, in the order of the columns\n");
+    append_table(out, scaling, given->width);
+    append_findings(out, given, scaling);
+    rfn_text_string(out, "\nRuns, in the order of the columns\n");
     for (size_t i = 0; i < scaling->n; i++) {
         rfn_compare_file_append(&text, given->files[scaling->runs[i].given], &scaling->runs[i].run);
-        append_line(&out, given, &text);
+        append_line(out, given, &text);
     }
-    return rfn_command_print(&out, NULL, status);
 }

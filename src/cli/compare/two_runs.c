@@ -397,18 +397,15 @@ static void append_regions(struct rfn_text *out, const struct rfn_compare_option
 
 /* ---- the page ---- */
 
-int rfn_compare_two_runs(const struct rfn_compare_options *given,
-                         const struct rfn_compared_runs *compared, int status)
+void rfn_compare_two_text(struct rfn_text *out, const struct rfn_compare_options *given,
+                          const struct rfn_compared_runs *compared)
 {
-    struct rfn_text out = {0}, text = {0};
-    if (given->json)
-        return rfn_command_print_json(rfn_compare_two_json(given, compared), status);
+    struct rfn_text text = {0};
     rfn_compared_runs_append(&text, compared);
-    append_sentence(&out, given, &text, INDENT);
-    append_runs(&out, given, compared);
-    append_sums(&out, compared);
-    append_findings(&out, given, compared);
-    append_calls(&out, given, compared);
-    append_regions(&out, given, compared);
-    return rfn_command_print(&out, NULL, status);
+    append_sentence(out, given, &text, INDENT);
+    append_runs(out, given, compared);
+    append_sums(out, compared);
+    append_findings(out, given, compared);
+    append_calls(out, given, compared);
+    append_regions(out, given, compared);
 }
