@@ -261,7 +261,7 @@ def test_reduced(bench):
 
 
 def test_damaged(bench):
-    """A file that cannot be read wholly is named; one that is cut short is compared as far as it goes."""
+    """A file that cannot be read wholly is named, and nothing is compared."""
     good = record(bench, 4, extra=EXTRA, slow=SLOW)
     with open(good, "rb") as file:
         data = file.read()
@@ -275,6 +275,22 @@ def test_damaged(bench):
             run = bench.run([bench.refrain, "compare", *files])
             harness.compare("exit status, page", (run.code, run.out), (3, ""))
             need(bad, run.err)
+
+
+def test_incomplete(bench):
+    """Of a run with a rank less, what is there is compared: as the sender is missing, nobody is known to wait."""
+    whole, part = record(bench, 4, extra=EXTRA, slow=SLOW), bench.fresh("part.rfn")
+    bench.verb("reduce", "--rank=0-2", "-o", part, whole)
+    run = bench.run([bench.refrain, "compare", "--json", whole, part])
+    harness.compare("exit status", run.code, 3)
+    first, second = json.loads(run.out)["runs"]
+    harness.compare("missing", (second["complete"], second["missing_ranks"]), (False, 1))
+    harness.compare("messages", (first["messages"], second["messages"]), (3 * STEPS, 0))
+    near("waiting", second["seconds_per_rank"]["waiting"], 0)
+    near("in MPI", second["seconds_per_rank"]["mpi_without_waiting"], STEPS * EXTRA)
+    need("Not all of B is here", text(bench, whole, part, code=3))
+    need("Not all of A is here", text(bench, part, whole, code=3))
+    need("incomplete: 3 of 4 ranks", text(bench, whole, part, whole, code=3))
 
 
 def test_usage(bench):

@@ -94,8 +94,6 @@ void rfn_compare_file_append(struct rfn_text *text, const char *file,
     append_hosts(text, archive);
     if (about->mpi)
         append_mpi(text, about->mpi);
-    if (run->present < run->ranks)
-        rfn_text_format(text, "; %u of %u ranks are here", run->present, run->ranks);
     if (!rfn_archive_complete(archive, &why)) {
         rfn_text_string(text, "; incomplete: ");
         rfn_text_printable(text, why ? why : "the file was cut short");
@@ -117,10 +115,22 @@ static bool is_one_run(const struct rfn_compared_runs *compared)
            a->reduced != b->reduced;
 }
 
-static void append_runs(struct rfn_text *out, const struct rfn_compare_options *given,
-                        const struct rfn_compared_runs *compared)
+/* What limits the comparison. */
+static void append_notes(struct rfn_text *out, const struct rfn_compare_options *given,
+                         const struct rfn_compared_runs *compared)
 {
     struct rfn_text text = {0};
+    bool whole[2];
+    const char *why;
+    for (unsigned i = 0; i < 2; i++)
+        whole[i] = rfn_archive_complete(compared->runs[i].measured.archive, &why);
+    if (!whole[0] || !whole[1]) {
+        rfn_text_format(&text, "Not all of %s is here: only the rest is compared.",
+                        whole[1]   ? "A"
+                        : whole[0] ? "B"
+                                   : "A and B");
+        append_sentence(out, given, &text, INDENT);
+    }
     if (compared->other_programs || compared->nothing_common) {
         rfn_text_string(&text, compared->other_programs ? "The programs have different names"
                                                         : "The programs have one name");
@@ -134,8 +144,14 @@ static void append_runs(struct rfn_text *out, const struct rfn_compare_options *
                                "reducing loses.");
         append_sentence(out, given, &text, INDENT);
     }
+}
+
+static void append_runs(struct rfn_text *out, const struct rfn_compare_options *given,
+                        const struct rfn_compared_runs *compared)
+{
     rfn_text_char(out, '\n');
     for (unsigned i = 0; i < 2; i++) {
+        struct rfn_text text = {0};
         rfn_text_format(out, "%c  ", i ? 'B' : 'A');
         rfn_compare_file_append(&text, given->files[i], &compared->runs[i]);
         append_sentence(out, given, &text, INDENT);
@@ -403,6 +419,7 @@ void rfn_compare_two_text(struct rfn_text *out, const struct rfn_compare_options
     struct rfn_text text = {0};
     rfn_compared_runs_append(&text, compared);
     append_sentence(out, given, &text, INDENT);
+    append_notes(out, given, compared);
     append_runs(out, given, compared);
     append_sums(out, compared);
     append_findings(out, given, compared);
