@@ -238,8 +238,8 @@ size_t rfn_rank_kind_only(const struct rfn_rank_kind *kind, const struct rfn_ran
  *
  * Runs may have other numbers of ranks, be of other versions of a program, or of other machines.
  * Nothing is matched by addresses, lines or numbers: call paths by the names of their functions,
- * regions by their names, findings by what is done in which function, in which wait state and call
- * others wait. */
+ * regions by their names, findings by what is done in which function and region, in or before which
+ * call. */
 
 /* How ranks spend their time; adds up to all of it. */
 enum rfn_spending {
@@ -298,7 +298,9 @@ enum rfn_change {
 
 struct rfn_finding_change {
     enum rfn_change change;
-    const struct rfn_finding *of[2]; /* NULL: there is none */
+    const struct rfn_finding *of[2]; /* NULL: there is none; of several the costliest */
+    uint32_t n[2];                   /* how many: one for each call, where a function has several */
+    int64_t ns[2];                   /* what they cost together */
     double by_ns;
 };
 

@@ -65,7 +65,6 @@ struct named {
     struct rfn_text key;
     unsigned run;
     size_t number; /* of the row, region or finding of that run */
-    double ns;     /* of a rank on average */
 };
 
 struct names {
@@ -254,10 +253,10 @@ static int compare_regions(struct rfn_compared_runs *compared)
 
 /* ---- findings ---- */
 
-/* What is done in which function, in which call; with `waited` also where others wait for it, and
- * in which pattern. */
+/* What is done in which function and region, in or before which call. In what others wait for it
+ * does not matter: it is one piece of work. */
 static void name_finding(struct rfn_text *key, const struct rfn_measured *run,
-                         const struct rfn_finding *finding, bool waited)
+                         const struct rfn_finding *finding)
 {
     const struct rfn_activity *activity = &run->waits->activities[finding->activity];
     const char *function = rfn_activity_work(run->archive, activity);
@@ -271,11 +270,14 @@ static void name_finding(struct rfn_text *key, const struct rfn_measured *run,
     rfn_text_char(key, '\n');
     if (activity->kind != RFN_ACTIVITY_START)
         rfn_name_chain_append(key, run->archive, activity->at);
-    if (!waited)
-        return;
-    rfn_text_string(key, rfn_pattern_name(finding->pattern));
-    rfn_text_char(key, '\n');
-    rfn_name_chain_append(key, run->archive, finding->waited);
+}
+
+/* Findings come with most time first: the first one of a name stands for all. */
+static void add_finding(struct rfn_finding_change *change, unsigned run,
+                        const struct rfn_finding *finding)
+{
+    change->of[run] = change->n[run]++ ? change->of[run] : finding;
+    change->ns[run] += finding->ns;
 }
 
 static bool is_other_rank(const struct rfn_compared_run runs[2], const struct rfn_finding *before,
@@ -289,8 +291,7 @@ static bool is_other_rank(const struct rfn_compared_run runs[2], const struct rf
 static void weigh(struct rfn_finding_change *change, const struct rfn_compared_runs *compared)
 {
     const struct rfn_compared_run *runs = compared->runs;
-    change->by_ns = change_ns(compared, change->of[0] ? (double)change->of[0]->ns : 0,
-                              change->of[1] ? (double)change->of[1]->ns : 0);
+    change->by_ns = change_ns(compared, (double)change->ns[0], (double)change->ns[1]);
     if (!change->of[0])
         change->change = RFN_CHANGE_CAME;
     else if (!change->of[1])
@@ -301,42 +302,6 @@ static void weigh(struct rfn_finding_change *change, const struct rfn_compared_r
         change->change = RFN_CHANGE_RANK;
 }
 
-/* Joins findings of one name, one by one, and marks them as joined; RFN_E_NOMEM. */
-static int join_findings(struct rfn_compared_runs *compared, bool *joined[2], bool waited)
-{
-    size_t most = compared->runs[0].findings.n + compared->runs[1].findings.n;
-    struct names names = {.all = calloc(most + 1, sizeof *names.all)};
-    if (!names.all)
-        return RFN_E_NOMEM;
-    for (unsigned i = 0; i < 2; i++) {
-        const struct rfn_compared_run *run = &compared->runs[i];
-        for (size_t k = 0; k < run->findings.n; k++) {
-            if (joined[i][k])
-                continue;
-            struct named *named = &names.all[names.n++];
-            *named = (struct named){.run = i, .number = k};
-            name_finding(&named->key, &run->measured, &run->findings.findings[k], waited);
-        }
-    }
-    bool sorted = sort_names(&names);
-    for (size_t i = 0, end; sorted && i < names.n; i = end) {
-        size_t second = i;
-        for (end = i + 1; end < names.n && !begins_name(&names, end); end++)
-            ;
-        while (second < end && names.all[second].run == 0)
-            second++;
-        for (size_t a = i, b = second; a < second && b < end; a++, b++) {
-            size_t first = names.all[a].number, other = names.all[b].number;
-            compared->findings[compared->n_findings++] = (struct rfn_finding_change){
-                .of = {&compared->runs[0].findings.findings[first],
-                       &compared->runs[1].findings.findings[other]}};
-            joined[0][first] = joined[1][other] = true;
-        }
-    }
-    release_names(&names);
-    return sorted ? 0 : RFN_E_NOMEM;
-}
-
 static int by_finding_change(const void *left, const void *right)
 {
     const struct rfn_finding_change *a = left, *b = right;
@@ -345,32 +310,34 @@ static int by_finding_change(const void *left, const void *right)
     return (a->change == RFN_CHANGE_NONE) - (b->change == RFN_CHANGE_NONE);
 }
 
-/* First what makes others wait in the same way, then what does in another way. */
 static int compare_findings(struct rfn_compared_runs *compared)
 {
-    size_t n[2] = {compared->runs[0].findings.n, compared->runs[1].findings.n};
-    bool *joined[2] = {calloc(n[0] + 1, sizeof **joined), calloc(n[1] + 1, sizeof **joined)};
-    compared->findings = calloc(n[0] + n[1] + 1, sizeof *compared->findings);
-    int error = joined[0] && joined[1] && compared->findings ? 0 : RFN_E_NOMEM;
-    if (!error)
-        error = join_findings(compared, joined, true);
-    if (!error)
-        error = join_findings(compared, joined, false);
-    for (unsigned i = 0; !error && i < 2; i++) {
-        for (size_t k = 0; k < n[i]; k++) {
-            if (joined[i][k])
-                continue;
-            struct rfn_finding_change *change = &compared->findings[compared->n_findings++];
-            change->of[i] = &compared->runs[i].findings.findings[k];
+    const struct rfn_compared_run *runs = compared->runs;
+    size_t most = runs[0].findings.n + runs[1].findings.n;
+    struct names names = {.all = calloc(most + 1, sizeof *names.all)};
+    compared->findings = calloc(most + 1, sizeof *compared->findings);
+    bool room = names.all && compared->findings;
+    for (unsigned i = 0; room && i < 2; i++) {
+        for (size_t k = 0; k < runs[i].findings.n; k++) {
+            struct named *named = &names.all[names.n++];
+            *named = (struct named){.run = i, .number = k};
+            name_finding(&named->key, &runs[i].measured, &runs[i].findings.findings[k]);
         }
     }
+    room = room && sort_names(&names);
+    for (size_t i = 0; room && i < names.n; i++) {
+        const struct named *named = &names.all[i];
+        compared->n_findings += begins_name(&names, i);
+        add_finding(&compared->findings[compared->n_findings - 1], named->run,
+                    &runs[named->run].findings.findings[named->number]);
+    }
+    release_names(&names);
     for (size_t i = 0; i < compared->n_findings; i++)
         weigh(&compared->findings[i], compared);
     if (compared->n_findings)
         qsort(compared->findings, compared->n_findings, sizeof *compared->findings,
               by_finding_change);
-    free(joined[0]), free(joined[1]);
-    return error;
+    return room ? 0 : RFN_E_NOMEM;
 }
 
 /* ---- both runs ---- */

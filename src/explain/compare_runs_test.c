@@ -90,23 +90,22 @@ static void test_findings(void **state)
     near(second->by_ns, -0.5e9);
 }
 
-/* Of two findings of one work that which makes others wait as before is the same one. */
-static void test_same_wait_first(void **state)
+/* Of several findings that only lines tell apart the costliest stands for all. */
+static void test_alike(void **state)
 {
-    const struct rfn_cause kept = fake_causes[1][1];
     (void)state;
-    fake_activities[1].region = 0;
-    fake_causes[1][0].activity = 1; /* what wrote a file */
+    fake_activities[0].at.path = EXCHANGE_80;
+    fake_activities[1] = fake_activities[0];
+    fake_activities[1].at.path = EXCHANGE_88;
     compare();
-    assert_int_equal(compared.n_findings, 2);
-    for (size_t i = 0; i < 2; i++) {
-        bool same = compared.findings[i].change == RFN_CHANGE_MORE;
-        assert_true(same || compared.findings[i].change == RFN_CHANGE_GONE);
-        assert_int_equal(compared.findings[i].of[0]->activity, same ? 1 : 0);
-    }
-    fake_activities[1].region = RFN_NO_REGION;
-    fake_causes[1][0].activity = 0;
-    fake_causes[1][1] = kept;
+    assert_int_equal(compared.n_findings, 1);
+    const struct rfn_finding_change *change = &compared.findings[0];
+    assert_int_equal(change->change, RFN_CHANGE_MORE);
+    assert_int_equal(change->n[0], 2);
+    assert_int_equal(change->n[1], 1);
+    assert_int_equal(change->of[0]->activity, 0);
+    assert_int_equal(change->ns[0], SECONDS(6));
+    near(change->by_ns, 0.5e9);
 }
 
 static void test_itself(void **state)
@@ -182,7 +181,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
         cmocka_unit_test_setup_teardown(test_calls, setup, teardown),
         cmocka_unit_test_setup_teardown(test_findings, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_same_wait_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_alike, setup, teardown),
         cmocka_unit_test_setup_teardown(test_itself, setup, teardown),
         cmocka_unit_test_setup(test_answer, setup),
         cmocka_unit_test_setup_teardown(test_without_times, setup, teardown)};

@@ -15,9 +15,7 @@
 
 enum { FAKE_RANKS = 4 };
 
-static struct rfn_activity fake_activities[] = {
-    {RFN_ACTIVITY_COMPUTE, {RECV, EXCHANGE_88}, {ALLREDUCE, RESIDUAL_12}, 0},
-    {RFN_ACTIVITY_MPI, {0, 0}, {FILE_WRITE, MAIN_24}, RFN_NO_REGION}};
+static struct rfn_activity fake_activities[2];
 static struct rfn_rank_ns fake_late[] = {{3, SECONDS(4)}, {1, SECONDS(2)}};
 static struct rfn_cause fake_causes[2][2] = {
     {{0, RFN_WAIT_AT_NXN, {ALLREDUCE, RESIDUAL_12}, SECONDS(4), SECONDS(4), &fake_late[0], 1},
@@ -72,6 +70,10 @@ static struct rfn_measured fake_runs[2];
 static void fake_runs_reset(void)
 {
     static const int64_t mpi[2] = {SECONDS(2), SECONDS(2.5)}; /* of each rank */
+    fake_activities[0] = (struct rfn_activity){
+        RFN_ACTIVITY_COMPUTE, {RECV, EXCHANGE_88}, {ALLREDUCE, RESIDUAL_12}, 0};
+    fake_activities[1] = (struct rfn_activity){
+        RFN_ACTIVITY_MPI, {0, 0}, {FILE_WRITE, MAIN_24}, RFN_NO_REGION};
     for (unsigned i = 0; i < 2; i++) {
         for (unsigned k = 0; k < FAKE_RANKS; k++)
             fake_ranks[i][k] = (struct rfn_profile_rank){.mpi_ns = mpi[i],

@@ -99,6 +99,18 @@ static json_t *finding_json(const struct rfn_compared_run *run, const struct rfn
     return value;
 }
 
+/* The costliest of those that have the same names, how many these are, and what they cost. */
+static json_t *side_json(const struct rfn_compared_runs *compared,
+                         const struct rfn_finding_change *change, unsigned run)
+{
+    json_t *value = finding_json(&compared->runs[run], change->of[run]);
+    if (!change->of[run])
+        return value;
+    RFN_JSON_SET(value, "alike", change->n[run]);
+    RFN_JSON_SET(value, "alike_seconds", seconds((double)change->ns[run]));
+    return value;
+}
+
 static json_t *findings_json(const struct rfn_compare_options *given,
                              const struct rfn_compared_runs *compared)
 {
@@ -108,8 +120,8 @@ static json_t *findings_json(const struct rfn_compare_options *given,
         json_t *value = json_object();
         RFN_JSON_SET(value, "change", rfn_change_name(change->change));
         RFN_JSON_SET(value, "change_seconds_per_rank", seconds(change->by_ns));
-        RFN_JSON_SET(value, "before", finding_json(&compared->runs[0], change->of[0]));
-        RFN_JSON_SET(value, "after", finding_json(&compared->runs[1], change->of[1]));
+        RFN_JSON_SET(value, "before", side_json(compared, change, 0));
+        RFN_JSON_SET(value, "after", side_json(compared, change, 1));
         json_array_append_new(list, value);
     }
     return list;

@@ -214,6 +214,16 @@ static void append_sums(struct rfn_text *out, const struct rfn_compared_runs *co
 
 /* ---- what costs time ---- */
 
+/* Where one finding stands for several: what they cost together. */
+static void append_alike(struct rfn_text *text, const struct rfn_measured *run, uint32_t n,
+                         int64_t ns)
+{
+    if (n > 1)
+        rfn_text_format(text, " With %u more in calls of the same functions, %s (%s).", n - 1,
+                        rfn_share_text(rfn_measured_share(run, (double)ns)).text,
+                        rfn_time_text(ns).text);
+}
+
 static void append_finding(struct rfn_text *text, const struct rfn_compared_runs *compared,
                            const struct rfn_finding_change *change)
 {
@@ -224,19 +234,20 @@ static void append_finding(struct rfn_text *text, const struct rfn_compared_runs
     const struct rfn_finding *before = change->of[0], *after = change->of[1];
     const struct rfn_measured *a = &compared->runs[0].measured, *b = &compared->runs[1].measured;
     rfn_text_format(text, "%s: ", words[change->change]);
-    if (!after) {
+    if (after) {
+        rfn_finding_append(text, b, after);
+        append_alike(text, b, change->n[1], change->ns[1]);
+    } else {
         rfn_finding_append(text, a, before);
-        return;
+        append_alike(text, a, change->n[0], change->ns[0]);
     }
-    rfn_finding_append(text, b, after);
-    if (!before)
+    if (!before || !after)
         return;
-    rfn_text_format(text, " In A %s",
-                    rfn_share_text(rfn_measured_share(a, (double)before->ns)).text);
-    rfn_text_format(text, " (%s of %s): ", rfn_time_text(before->ns).text,
-                    rfn_time_text(a->efficiency.all_ns).text);
+    rfn_text_format(text, " In A %s (%s of %s): ",
+                    rfn_share_text(rfn_measured_share(a, (double)change->ns[0])).text,
+                    rfn_time_text(change->ns[0]).text, rfn_time_text(a->efficiency.all_ns).text);
     rfn_late_ranks_append(text, before->ranks, before->n_ranks, a->waits->n_ranks);
-    rfn_text_char(text, '.');
+    rfn_text_format(text, ", %s.", rfn_pattern_words(before->pattern));
 }
 
 /* A title, and how many of all rows are shown. */
