@@ -244,10 +244,10 @@ size_t rfn_rank_kind_only(const struct rfn_rank_kind *kind, const struct rfn_ran
 /* How ranks spend their time; adds up to all of it. */
 enum rfn_spending {
     RFN_SPENT_COMPUTING, /* outside of MPI */
-    RFN_SPENT_WAITING,   /* in wait states */
-    RFN_SPENT_IN_MPI,    /* not waiting, */
-    RFN_SPENT_IN_SETUP,  /* which is apart: Init, Finalize and sessions */
-    RFN_SPENT_OUTSIDE,   /* before Init and after Finalize (rfn_losses.outside) */
+    RFN_SPENT_WAITING,   /* in wait states, but for those in setup */
+    RFN_SPENT_IN_MPI,    /* not waiting */
+    RFN_SPENT_IN_SETUP,  /* in Init, Finalize and sessions, waiting or not */
+    RFN_SPENT_OUTSIDE, /* before a rank's Init and after its Finalize, or so of a thread's calls */
     RFN_SPENDINGS
 };
 

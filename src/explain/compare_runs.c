@@ -33,8 +33,30 @@ static void sum_ranks(struct rfn_compared_run *run, const struct rfn_profile *pr
         run->messages += rank->messages;
         run->sent_bytes += rank->sent_bytes;
         run->collective_bytes += rank->collective_bytes;
-        run->spent_ns[RFN_SPENT_COMPUTING] += (double)rfn_profile_outside_ns(rank);
     }
+}
+
+/* Of the whole run: waiting in Init and Finalize is theirs. */
+static void sum_times(struct rfn_compared_run *run, const struct rfn_profile *profile,
+                      const struct rfn_waits *waits)
+{
+    const double ends = (double)waits->pattern_ns[RFN_WAIT_AT_INIT] +
+                        (double)waits->pattern_ns[RFN_WAIT_AT_FINALIZE];
+    double *spent = run->spent_ns;
+    run->run_ns = profile->end_ns - profile->start_ns;
+    spent[RFN_SPENT_WAITING] = (double)waits->total_ns - ends;
+    spent[RFN_SPENT_IN_MPI] = -spent[RFN_SPENT_WAITING];
+    for (uint32_t i = 0; i < profile->n_ranks; i++) {
+        const struct rfn_profile_rank *rank = &profile->ranks[i];
+        double all = (double)run->run_ns * rank->threads - (double)rank->unrecorded_ns;
+        double computing = (double)rfn_profile_outside_ns(rank);
+        spent[RFN_SPENT_COMPUTING] += computing;
+        spent[RFN_SPENT_IN_MPI] += (double)(rank->mpi_ns - rank->setup_ns);
+        spent[RFN_SPENT_IN_SETUP] += (double)rank->setup_ns;
+        spent[RFN_SPENT_OUTSIDE] += all - computing - (double)rank->mpi_ns;
+    }
+    for (int i = 0; i < RFN_SPENDINGS; i++)
+        spent[i] = spent[i] > 0 ? rfn_of_a_rank(run, spent[i]) : 0;
 }
 
 int rfn_compared_run_init(struct rfn_compared_run *run, const struct rfn_measured *measured,
@@ -44,18 +66,9 @@ int rfn_compared_run_init(struct rfn_compared_run *run, const struct rfn_measure
     *run = (struct rfn_compared_run){.measured = *measured, .ranks = profile->n_ranks};
     run->times = measured->waits->times && measured->efficiency.all_ns > 0;
     sum_ranks(run, profile);
-    if (!run->times) {
-        run->spent_ns[RFN_SPENT_COMPUTING] = 0;
+    if (!run->times)
         return 0;
-    }
-    const struct rfn_losses losses = rfn_losses_of(measured);
-    run->run_ns = profile->end_ns - profile->start_ns;
-    run->spent_ns[RFN_SPENT_WAITING] = (double)measured->waits->total_ns;
-    run->spent_ns[RFN_SPENT_IN_MPI] = losses.transfer;
-    run->spent_ns[RFN_SPENT_IN_SETUP] = losses.setup;
-    run->spent_ns[RFN_SPENT_OUTSIDE] = losses.outside;
-    for (int i = 0; i < RFN_SPENDINGS; i++)
-        run->spent_ns[i] = rfn_of_a_rank(run, run->spent_ns[i]);
+    sum_times(run, profile, measured->waits);
     return rfn_findings_init(&run->findings, measured, NULL, findings);
 }
 
@@ -449,12 +462,10 @@ static double call_change(const struct rfn_compared_runs *compared,
     for (unsigned i = 0; i < 2; i++) {
         const struct rfn_call_sum *sum = &call->of[i];
         const struct rfn_archive *archive = compared->runs[i].measured.archive;
-        if (!sum->ranks)
+        if (!sum->ranks || rfn_call_site_function(archive, sum->site)->class_ == RFN_CLASS_SETUP)
             continue;
-        if (spending == RFN_SPENT_WAITING)
-            ns[i] = (double)sum->wait_ns;
-        else if (rfn_call_site_function(archive, sum->site)->class_ != RFN_CLASS_SETUP)
-            ns[i] = (double)(sum->ns - sum->wait_ns);
+        bool waiting = spending == RFN_SPENT_WAITING;
+        ns[i] = (double)(waiting ? sum->wait_ns : sum->ns - sum->wait_ns);
     }
     return change_ns(compared, ns[0], ns[1]);
 }

@@ -4,9 +4,10 @@
 
 #include <stdlib.h>
 
+/* What parallel efficiency is made of, so that the product of both is in proportion. */
 static double outside_of(const struct rfn_compared_run *run)
 {
-    return run->spent_ns[RFN_SPENT_COMPUTING] * run->present;
+    return (double)run->measured.efficiency.mean_outside_ns * run->present;
 }
 
 static int by_ranks(const void *left, const void *right)
