@@ -129,7 +129,10 @@ struct rfn_waits {
     size_t n_activities;
     struct rfn_cause *causes; /* most time first */
     size_t n_causes;
-    struct rfn_rank_ns *cause_ranks;   /* what the causes' `ranks` point into */
+    struct rfn_rank_ns *cause_ranks; /* what the causes' `ranks` point into */
+    int64_t **spent; /* by activity: what each rank spent in it, whoever waited, of the activities
+                        of the costliest causes; NULL of others */
+    bool *takes_any; /* by rank: it receives, or probes, with MPI_ANY_SOURCE */
     int64_t unexplained_ns;            /* waits without a cause: completions, what is missing */
     struct rfn_critical_row *critical; /* most time first; add up to critical_ns */
     size_t n_critical;

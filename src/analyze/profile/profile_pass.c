@@ -545,6 +545,7 @@ int rfn_profile_pass_finish(struct rfn_profile_pass *pass, struct rfn_profile **
 {
     RFN_TRY(finish_streams(pass));
     finish(pass);
+    rfn_profile_take_whole(pass->profile);
     *profile = pass->profile;
     pass->profile = NULL;
     return 0;

@@ -78,7 +78,13 @@ struct rfn_wait_stream {
     size_t n_regions, regions_capacity;
     struct rfn_wait_loop *loops; /* by number of the loop */
     size_t loops_capacity;
-    size_t stays; /* + 1: which awaited thing its event is shown again for (wait_receivers.c) */
+    struct {
+        bool any;
+        uint64_t at; /* in the history */
+        int64_t ns;
+    } finalize;       /* the stream's last begin of MPI_Finalize */
+    int64_t start_ns; /* outside of MPI after its first event, before the main part begins */
+    size_t stays;     /* + 1: which awaited thing its event is shown again for (wait_receivers.c) */
 };
 
 /* A call that had left before it could be told which messages its receives had got. */
@@ -146,10 +152,18 @@ struct rfn_wait_pass {
     struct rfn_wait_tally tally;
     struct rfn_late_receives late;
     struct rfn_last_exit last;
-    int64_t eager_bytes; /* the largest message seen to be sent before its receive was posted, at
-                            least RFN_EAGER_LEAST */
-    uint64_t calls;      /* that have left */
+    int64_t main_from_ns; /* the last end of MPI_Init, known before anything behind it enters */
+    int64_t eager_bytes;  /* the largest message seen to be sent before its receive was posted, at
+                             least RFN_EAGER_LEAST */
+    uint64_t calls;       /* that have left */
 };
+
+/* main_part.c: an MPI_Init or MPI_Finalize enters. */
+void rfn_pass_enter_setup(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                          const struct rfn_event_order_stream *at);
+/* After the last event: the main part of the run, and what ranks did outside of MPI in it, if there
+ * is one. */
+void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *profile);
 
 static inline struct rfn_wait_symbol *rfn_symbol_of(const struct rfn_wait_stream *stream)
 {

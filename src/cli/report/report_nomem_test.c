@@ -286,6 +286,7 @@ static int setup(void **state)
     (void)state;
     for (unsigned i = 0; i < RANKS; i++)
         ranks[i] = (struct rfn_profile_rank){.mpi_ns = NS / (i + 2), .span_ns = NS, .threads = 1};
+    rfn_profile_take_whole(&profile);
     fake_cores = 2;
     report = (struct rfn_report){.file = "fake.rfn",
                                  .archive = &fake,
