@@ -298,11 +298,27 @@ static bool tell_queue(struct telling *telling, struct rfn_story *story, size_t 
     return true;
 }
 
+/* How many ranks waited at the place. */
+static uint32_t waiting_at(const struct telling *telling, const struct rfn_finding *finding)
+{
+    const struct rfn_waits *waits = telling->run->waits;
+    uint32_t n = 0;
+    for (size_t i = 0; i < waits->n_rows; i++) {
+        const struct rfn_wait_row *row = &waits->rows[i];
+        if (row->pattern != finding->pattern || row->function != finding->waited.function ||
+            row->path != finding->waited.path)
+            continue;
+        for (uint32_t rank = 0; rank < waits->n_ranks; rank++)
+            n += row->ns_by_rank[rank] > 0;
+    }
+    return n;
+}
+
 /* Blocking sends, each of which ends when the next rank receives, which waits in its own send. */
 static bool tell_send_chain(struct telling *telling, struct rfn_story *story, size_t first)
 {
     const struct rfn_finding *of = &telling->findings->findings[first];
-    if (of->pattern != RFN_LATE_RECEIVER || of->waiting != RFN_SEVERAL_RANKS ||
+    if (of->pattern != RFN_LATE_RECEIVER || waiting_at(telling, of) < QUEUE ||
         (double)of->direct_ns > (1 - PASSED_ON) * (double)of->ns)
         return false;
     story->kind = RFN_STORY_SEND_CHAIN;
@@ -316,7 +332,9 @@ static bool tell_noise(struct telling *telling, struct rfn_story *story, size_t 
     const struct rfn_finding *of = &telling->findings->findings[first];
     uint32_t n = telling->run->waits->n_ranks;
     bool collective = of->pattern == RFN_WAIT_AT_NXN || of->pattern == RFN_WAIT_AT_BARRIER;
-    if (of->late != RFN_LATE_ALIKE || !collective ||
+    bool by_turns = (of->late == RFN_LATE_ALIKE || of->late == RFN_LATE_EVEN) &&
+                    2 * rfn_late_ranks(of->ranks, of->n_ranks) >= n;
+    if (!by_turns || !collective || (double)of->direct_ns < PASSED_ON * (double)of->ns ||
         activity_of(telling, of)->kind != RFN_ACTIVITY_COMPUTE ||
         at_once(of, n) <= PIPELINE_AT_MOST * n)
         return false;
