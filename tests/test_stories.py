@@ -38,7 +38,8 @@ TOLD = [
     Told("slow_rank", 8, 10, "slow_ranks", 7 * 0.6 * (10 + 6 + 4), [5], factor=1.6),
     Told("slow_function", 8, 10, "cause", 7 * 0.6 * 10, [5]),
     Told("slow_in_turns", 8, 10, "cause", 7 * 6),
-    Told("token", 6, 20, "one_by_one", chain(6, 6), ranks_at_once=1),
+    # Rank 0 comes to its part without a call between, so that the 5 before it count, too.
+    Told("token", 6, 20, "one_by_one", chain(6, 6), ranks_at_once=(6 * 6 + 5) * 6 / (6 * 6 + 5 + chain(6, 6))),
     Told("pipeline", 6, 10, "pipeline", 6 * 5 * 4),  # each rank is idle while five others work on one block
     Told("long_pipeline", 6, 1, "cause", None),      # so they are here, but that is little beside 400 blocks
     Told("master", 8, 20, "master", served(7, 20, 6, 3) / 20, [0]),
