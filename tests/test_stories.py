@@ -46,8 +46,9 @@ TOLD = [
     Told("fixed_order", 8, 20, "cause", served(7, 20, 6, 3) / 20, [0]),
     Told("send_chain", 6, 10, "send_chain", 5 * 8),
     Told("one_send", 6, 10, "cause", 5 * 8, [5]),
-    Told("noise", 16, 50, "noise", 15 * 5),
-    Told("same_rank", 16, 50, "cause", 15 * 5, [2]),
+    # The first of 50 times the work comes after other calls, and so is another activity.
+    Told("noise", 16, 50, "noise", 15 * 5 * 49 / 50),
+    Told("same_rank", 16, 50, "cause", 15 * 5 * 49 / 50, [2]),
 ]
 
 
