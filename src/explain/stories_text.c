@@ -100,10 +100,12 @@ void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
         append_waiting(text, run, finding);
         break;
     case RFN_STORY_MASTER:
-        rfn_text_format(text, "the others wait for rank %u, which answers them one by one, ",
+        rfn_text_format(text, "other ranks wait for rank %u, which answers them one by one, ",
                         finding->ranks[0].rank);
         rfn_activity_append(text, run->archive, &run->waits->activities[finding->activity]);
-        append_waiting(text, run, finding);
+        rfn_text_string(text, ". They wait in ");
+        rfn_call_site_place(text, run->archive, finding->waited);
+        rfn_text_char(text, '.');
         break;
     case RFN_STORY_PIPELINE:
         rfn_text_format(
