@@ -370,7 +370,7 @@ def test_old_archive_cannot_be_removed(bench, flavour):
         refused(bench, where, 1, "old cannot be removed: it is immutable", "-f", "-o", "old", program)
         run = bench.run([program], cwd=where, env={**alone, "REFRAIN_OUTPUT": old}, check=True)
         harness.compare("lines", own_lines(run), [
-            f"refrain: no archive was written: rank 0: cannot remove {old}: Operation not permitted"])
+            f"refrain: no archive was written: cannot replace {old}: Operation not permitted"])
         bench.run([bench.refrain, "record", "-o", "old", program], cwd=where, check=True)
         harness.compare("files", sorted(os.listdir(where)), ["link", "old", "old.2"])
 

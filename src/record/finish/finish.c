@@ -364,7 +364,7 @@ static void write_run(struct rec_finishing *finish, struct rec_archive_result *r
         error = rec_chunk_first(finish);
     if (!error)
         error = rec_chunk_streams(finish);
-    error = rec_output_write(&finish->output, finish->exchange, finish->alone, error, result);
+    error = rec_output_write(&finish->output, finish->exchange, error, result);
     if (first)
         tell(finish, result, error);
 }
@@ -387,11 +387,10 @@ static void release(struct rec_finishing *finish)
 
 /* merge: with what has been merged so far; released. */
 static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *merge,
-                       const struct rfn_buf *clocks, struct rec_archive_result *result, bool alone,
-                       int error)
+                       const struct rfn_buf *clocks, struct rec_archive_result *result, int error)
 {
     struct rec_finishing finish = {
-        .exchange = exchange, .alone = alone, .clocks = clocks, .merge = *merge};
+        .exchange = exchange, .alone = result->alone, .clocks = clocks, .merge = *merge};
     char events[32];
     exchange->messages_sent = exchange->bytes_sent = 0; /* meetings count their own */
     error = survey(&finish, error ? error : describe(&finish));
@@ -442,7 +441,7 @@ void rec_finish_alone(void)
 {
     struct rfn_exchange alone = {.size = 1};
     struct rfn_merge merge;
-    struct rec_archive_result result = {0};
+    struct rec_archive_result result = {.alone = true};
     struct rec_signals signals;
     if (rec_state != REC_RECORDING || rec_job_rank() < 0)
         return;
@@ -454,7 +453,7 @@ void rec_finish_alone(void)
     }
     rec_signals_hold(&signals);
     rfn_merge_init(&merge);
-    finish_run(&alone, &merge, NULL, &result, true, 0);
+    finish_run(&alone, &merge, NULL, &result, 0);
     rec_journals_remove();
     rec_signals_release(&signals);
 }
@@ -469,7 +468,7 @@ static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge 
         exchange = &own;
     if (exchange) {
         rec_clock_sync_end(exchange, &clocks);
-        finish_run(&exchange->exchange, merge, &clocks, result, false, error);
+        finish_run(&exchange->exchange, merge, &clocks, result, error);
         rfn_buf_release(&clocks);
         rec_exchange_close(exchange);
     } else if (rec_job_is_first()) {
