@@ -261,6 +261,16 @@ def test_killed_while_saving(bench, flavour):
                 harness.compare("older file", os.path.getsize(os.path.join(folder, name)), 5)
 
 
+def test_traps_in_floating_point(bench, flavour):
+    """The program's are not the recorder's, at the start, at the end, and where times are reduced meanwhile."""
+    program = bench.program("traps", flavour)
+    mask = {"openmpi": "3d", "mpich": "1d"}[flavour]  # MPICH's results are inexact
+    for options in ([], ["--time=reduced", "--memory=1M"], ["--merge-interval=2"]):
+        run, archive = bench.record(flavour, 2, [program, mask], options)
+        harness.compare(f"{options}: output", run.out, "")
+        harness.compare("calls", harness.count_calls(bench.dump(archive))["MPI_Comm_rank"], 40000)
+
+
 def test_linked_instead_of_preloaded(bench, flavour):
     folder = os.path.join(bench.build, "lib")
     program = bench.program("awkward", flavour, ("-L" + folder, "-Wl,-rpath," + folder,

@@ -1,5 +1,6 @@
 #include "record/core/recorder.h"
 
+#include "base/arithmetic.h"
 #include "base/hash.h"
 #include "record/core/job.h"
 #include "record/core/launch_checks.h"
@@ -197,7 +198,9 @@ void rec_wake(void)
 {
     if (pthread_mutex_trylock(&waking) != 0)
         return;
+    const unsigned arithmetic = rfn_arithmetic_begin();
     wake();
+    rfn_arithmetic_end(arithmetic);
     pthread_mutex_unlock(&waking);
 }
 
@@ -205,6 +208,7 @@ struct rec_stream *rec_stream_wake(void)
 {
     const bool kept_out = rec_keep_out(true);
     pthread_mutex_lock(&waking);
+    const unsigned arithmetic = rfn_arithmetic_begin();
     wake();
     struct rec_stream *stream = NULL;
     if (rec_state == REC_RECORDING && (rec_this_stream || !closed)) {
@@ -215,6 +219,7 @@ struct rec_stream *rec_stream_wake(void)
         else
             rec_stop("out of memory");
     }
+    rfn_arithmetic_end(arithmetic);
     pthread_mutex_unlock(&waking);
     rec_keep_out(kept_out);
     return stream;

@@ -33,6 +33,7 @@
 #include "record/finish/finish_internal.h"
 
 #include "archive/write/forced_parameters.h"
+#include "base/arithmetic.h"
 #include "record/core/clock_sync.h"
 #include "record/core/exchange_mpi.h"
 #include "record/core/job.h"
@@ -54,6 +55,13 @@
 
 static int64_t arrived_ns; /* when this process came to the end of MPI; 0: it has not */
 
+static void code_ahead(struct rfn_stream *stream)
+{
+    const unsigned programs = rfn_arithmetic_begin();
+    rfn_stream_code_ahead(stream);
+    rfn_arithmetic_end(programs);
+}
+
 void rec_arrive(struct rec_call *call)
 {
     struct rec_wait_warning patience;
@@ -61,7 +69,7 @@ void rec_arrive(struct rec_call *call)
     rec_close_to_threads();
     /* While others are still on their way. Only this thread's stream: others may be in use. */
     if (rec_this_stream && rec_state == REC_RECORDING && rec_options.write)
-        rfn_stream_code_ahead(rec_this_stream->events);
+        code_ahead(rec_this_stream->events);
     const bool placed = rec_job_learn(); /* the recorder may not have seen MPI_Init */
     const MPI_Comm all = placed ? rec_job_comm() : MPI_COMM_NULL;
     rec_wait_warning_begin(&patience, "reach the end of MPI");
@@ -452,9 +460,11 @@ void rec_finish_alone(void)
         return;
     }
     rec_signals_hold(&signals);
+    const unsigned arithmetic = rfn_arithmetic_begin();
     rfn_merge_init(&merge);
     finish_run(&alone, &merge, NULL, &result, 0);
     rec_journals_remove();
+    rfn_arithmetic_end(arithmetic);
     rec_signals_release(&signals);
 }
 
@@ -495,9 +505,11 @@ void rec_finish(void)
                  "%s was left by a jump, or a thread is still in it",
                  rec_functions[busy->call.function].name);
     rec_signals_hold(&signals);
+    const unsigned arithmetic = rfn_arithmetic_begin();
     const int error = stopped || busy ? RFN_E_USAGE : 0;
     finish_by_mpi(exchange, &merge, &result, error);
     rec_journals_remove();
     rec_job_release();
+    rfn_arithmetic_end(arithmetic);
     rec_signals_release(&signals);
 }

@@ -1,5 +1,6 @@
 #include "record/finish/online_merge.h"
 
+#include "base/arithmetic.h"
 #include "record/core/exchange_mpi.h"
 #include "record/core/job.h"
 #include "record/core/message.h"
@@ -185,7 +186,9 @@ static void meet(void)
         stream->inside = true;
     if (!meetings.error && (rec_state != REC_RECORDING || rec_threads_multiple))
         meetings.error = RFN_E_USAGE;
+    const unsigned arithmetic = rfn_arithmetic_begin();
     meetings.error = take_part(stream, meetings.error);
+    rfn_arithmetic_end(arithmetic);
     if (stream)
         stream->inside = inside;
     rec_keep_out(kept_out);
