@@ -182,6 +182,17 @@ def test_children_are_not_recorded(bench, flavour):
         harness.compare("archives", archives(where), [os.path.basename(program) + ".1.rfn"])
 
 
+def test_address_sanitizer(bench, flavour):
+    """Its library ends the program unless it is loaded before all others; children do not get it."""
+    where = folder(bench, f"sanitizer.{flavour}")
+    shutil.copy(bench.program("family", flavour, ("-fsanitize=address",)), os.path.join(where, "app"))
+    leaks = {"ASAN_OPTIONS": "detect_leaks=0"}  # MPI has some
+    run = bench.run([bench.refrain, "record", "./app"], cwd=where, check=True, env=leaks)
+    check_ran(bench, flavour, run, where, "app.1.rfn", 1)
+    lines = [line for line in run.out.splitlines() if line.startswith("LD_PRELOAD=")]
+    harness.compare("LD_PRELOAD of a child", lines, [])
+
+
 # ---- mistakes: one line, and nothing has run ----
 
 def refused(bench, where, code, text, *words):

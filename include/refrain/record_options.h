@@ -127,7 +127,7 @@
       NULL) /* the process that was to be recorded: launch_checks.h */                        \
     X(COMMAND, "REFRAIN_COMMAND", TEXT, "",                                                   \
       NULL) /* for the archive; default: the process's own */                                 \
-    X(PRELOAD, "REFRAIN_PRELOAD", TEXT, "", NULL) /* the recorder's own path in LD_PRELOAD */ \
+    X(PRELOAD, "REFRAIN_PRELOAD", TEXT, "", NULL) /* the recorder's own part of LD_PRELOAD */ \
     X(TOOL, "REFRAIN_TOOL", TEXT, "", NULL) /* what records processes that are started: spawn.h */
 
 enum rfn_record_option {

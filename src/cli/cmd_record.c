@@ -224,22 +224,28 @@ static bool set(const char *name, const char *value)
     return value ? setenv(name, value, 1) == 0 : unsetenv(name) == 0;
 }
 
-/* Other libraries' places in LD_PRELOAD come first: sanitizers insist on theirs. */
-static bool set_preload(const char *recorder)
+/* Other libraries' places in LD_PRELOAD come first; before all of them a sanitizer's, whose path
+ * may be "": else it ends the program. */
+static bool set_preload(const char *sanitizer, const char *recorder)
 {
     const char *others = getenv("LD_PRELOAD");
-    if (!others || !others[0])
-        return set("LD_PRELOAD", recorder);
-    size_t size = strlen(others) + strlen(recorder) + 2;
-    char *list = malloc(size);
-    if (list)
-        snprintf(list, size, "%s:%s", others, recorder);
-    bool ok = list && set("LD_PRELOAD", list);
+    others = others ? others : "";
+    size_t size = strlen(sanitizer) + strlen(others) + strlen(recorder) + 3;
+    char *list = malloc(size), *own = malloc(size);
+    bool ok = list && own;
+    if (ok) {
+        snprintf(own, size, "%s%s%s", sanitizer, sanitizer[0] ? ":" : "", recorder);
+        snprintf(list, size, "%s%s%s%s%s", sanitizer, sanitizer[0] ? ":" : "", others,
+                 others[0] ? ":" : "", recorder);
+        ok = set("REFRAIN_PRELOAD", own) && set("LD_PRELOAD", list);
+    }
     free(list);
+    free(own);
     return ok;
 }
 
-static bool set_environment(const struct options *options, const char *recorder, char **argv)
+static bool set_environment(const struct options *options, const struct rfn_needs *needs,
+                            const char *recorder, char **argv)
 {
     const char *given = options->texts[RFN_RECORD_OUTPUT];
     char *command = join(argv);
@@ -247,9 +253,9 @@ static bool set_environment(const struct options *options, const char *recorder,
     char pid[32], tool[PATH_MAX], word[16];
     snprintf(pid, sizeof pid, "%ld", (long)getpid()); /* the program will have the same */
     bool ok = command && (output || !given) && set("REFRAIN_PID", pid) &&
-              set("REFRAIN_COMMAND", command) && set("REFRAIN_PRELOAD", recorder) &&
+              set("REFRAIN_COMMAND", command) &&
               set("REFRAIN_TOOL", rfn_own_path(tool, sizeof tool) ? tool : NULL) &&
-              set_preload(recorder);
+              set_preload(needs->first, recorder);
     for (enum rfn_record_option i = 0; i < RFN_RECORD_WITH_OPTION && ok; i++) {
         const struct rfn_record_row *row = rfn_record_row(i);
         const char *text = i == RFN_RECORD_OUTPUT ? output : options->texts[i];
@@ -334,7 +340,7 @@ static int run_program(const struct options *options, char **argv)
         status = check_output(options, &needs);
     if (status == 0 && is_on_one_host()) /* elsewhere others may go on: the recorder will tell */
         status = check_volume(options);
-    if (status == 0 && !set_environment(options, recorder, argv))
+    if (status == 0 && !set_environment(options, &needs, recorder, argv))
         status = no_memory();
     if (status == 0) {
         execv(file, argv);
@@ -386,7 +392,7 @@ static int run_in_place(const struct options *options, char **argv)
     int status = choose_for_all(options, file, argv[0], &needs, recorder);
     if (status == 0)
         status = check_output(options, &needs);
-    if (status == 0 && !set_environment(options, recorder, argv))
+    if (status == 0 && !set_environment(options, &needs, recorder, argv))
         no_memory();
     is_refused_softly = false;
     execv(file, argv);
