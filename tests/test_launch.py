@@ -193,6 +193,38 @@ def test_address_sanitizer(bench, flavour):
     harness.compare("LD_PRELOAD of a child", lines, [])
 
 
+# ---- the archive's name ----
+
+def test_variables_in_the_name(bench, flavour):
+    where = folder(bench, f"variables.{flavour} 100%")
+    shutil.copy(bench.program("family", flavour), os.path.join(where, "app"))
+    os.mkdir(os.path.join(where, "runs"))
+    launch = harness.FLAVOURS[flavour].launch(RANKS)
+    environment = {"RUNS": "runs", "SLURM_JOB_ID": "81", "ABSOLUTE": where}
+    for pattern, name in (("%e.%r.%h.rfn", f"app.{RANKS}.{os.uname().nodename}.rfn"),
+                          ("%{RUNS}/%j-50%%.rfn", "runs/81-50%.rfn"),
+                          ("%{ABSOLUTE}/%r.rfn", f"{RANKS}.rfn")):
+        between = [*launch, bench.refrain, "record", "-o", pattern, "./app"]
+        before = [bench.refrain, "record", "-o", pattern, *launch, "./app"]
+        for words in (between, before):
+            run = bench.run(words, cwd=where, env=environment, check=True)
+            path = os.path.join(where, name)
+            harness.compare(f"{words}: {name} is there, lines", (os.path.exists(path), len(own_lines(run))), (True, 1))
+            os.remove(path)
+        harness.compare("others", archives(where), [])
+
+
+def test_wrong_variables_in_the_name(bench, flavour):
+    where = folder(bench, f"no-variables.{flavour}")
+    program = bench.program("family", flavour)
+    launch = harness.FLAVOURS[flavour].launch(RANKS)
+    refused(bench, where, 2, "no variable at '%x.rfn'", "-o", "a%x.rfn", program)
+    refused(bench, where, 2, "no variable at '%x.rfn'", "-o", "a%x.rfn", *launch, program)
+    refused(bench, where, 2, "needs %{NOT_SET_AT_ALL}, which is not set", "-o", "%{NOT_SET_AT_ALL}", program)
+    run = bench.run([*launch, bench.refrain, "record", "-o", "%{NOT_SET_AT_ALL}", program], cwd=where)
+    harness.compare("ran, lines", ("ran" in run.out, len(own_lines(run))), (False, 1))
+
+
 # ---- mistakes: one line, and nothing has run ----
 
 def refused(bench, where, code, text, *words):

@@ -48,7 +48,9 @@
  */
 #define RFN_RECORD_OPTIONS(X)                                                                      \
     X(OUTPUT, "output", 'o', "REFRAIN_OUTPUT", TEXT, COMMON, "FILE", "the name of a file", NULL,   \
-      "Write the archive to FILE (default: PROGRAM.RANKS.rfn in the current directory)")           \
+      "Write the archive to FILE (default: PROGRAM.RANKS.rfn in the current directory). %r, %h, "  \
+      "%j, %e and %{VAR} in it stand for the number of ranks, the host, the job's number, the "    \
+      "program and a variable of the environment, %% for a percent sign")                          \
     X(FORCE, "force", 'f', "REFRAIN_FORCE", SWITCH, COMMON, NULL, "1,0", NULL,                     \
       "Replace an archive of that name (default: add a number to the name)")                       \
     X(TIME, "time", 0, "REFRAIN_TIME", WORD, COMMON, "WHAT", "auto,full,reduced,none", "auto",     \

@@ -24,6 +24,7 @@
 #include "cli/launch/elf_needs.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/mpi_environment.h"
+#include "cli/launch/output_name.h"
 #include "cli/launch/writable.h"
 #include "refrain/record_options.h"
 
@@ -42,7 +43,8 @@ enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 }; /* as a shell's */
 struct options {
     const char *texts[RFN_RECORD_WITH_OPTION]; /* as they were given; NULL: not */
     const char *mpi;                           /* NULL: found out */
-    bool in_place;                             /* of a command of MPI_Comm_spawn */
+    char *output;        /* the archive's name, with values in it; NULL: its default */
+    bool in_place;       /* of a command of MPI_Comm_spawn */
     const char **beside; /* with in_place: the files of all commands of the job */
     size_t n_beside;
     int program;  /* index of the first word after the options */
@@ -88,7 +90,11 @@ static bool find_recorder(const char *flavour, char *path)
 static int no_recorder(const char *flavour)
 {
     char own[PATH_MAX] = "";
-    rfn_own_path(own, sizeof own);
+    if (!rfn_own_path(own, sizeof own))
+        return refuse(
+            RFN_EXIT_FAILURE,
+            "the recorder cannot be found, as this program's own path is not known: there "
+            "is no /proc; start refrain by its path");
     bool mpich = strcmp(flavour, "mpich") == 0;
     return refuse(RFN_EXIT_FAILURE,
                   "the recorder for %s, librefrain-%s.so, is not there (looked beside %s): Refrain "
@@ -205,16 +211,33 @@ static char *join(char *const *words)
     return text;
 }
 
+static char *join_path(const char *directory, const char *path)
+{
+    size_t size = strlen(directory) + strlen(path) + 2;
+    char *joined = malloc(size);
+    if (joined)
+        snprintf(joined, size, "%s/%s", directory, path);
+    return joined;
+}
+
 /* The path from the root, to be freed: programs change their directory before they finish. */
 static char *absolute(const char *path)
 {
     char here[PATH_MAX];
     if (path[0] == '/' || !getcwd(here, sizeof here))
         return strdup(path);
-    size_t size = strlen(here) + strlen(path) + 2;
-    char *joined = malloc(size);
-    if (joined)
-        snprintf(joined, size, "%s/%s", here, path);
+    return join_path(here, path);
+}
+
+/* The same of a name with variables, unless it begins with one, which may hold a path. */
+static char *absolute_pattern(const char *pattern)
+{
+    char here[PATH_MAX];
+    if (pattern[0] == '/' || strncmp(pattern, "%{", 2) == 0 || !getcwd(here, sizeof here))
+        return strdup(pattern);
+    char *quoted = rfn_output_quoted(here);
+    char *joined = quoted ? join_path(quoted, pattern) : NULL;
+    free(quoted);
     return joined;
 }
 
@@ -247,12 +270,11 @@ static bool set_preload(const char *sanitizer, const char *recorder)
 static bool set_environment(const struct options *options, const struct rfn_needs *needs,
                             const char *recorder, char **argv)
 {
-    const char *given = options->texts[RFN_RECORD_OUTPUT];
     char *command = join(argv);
-    char *output = given ? absolute(given) : NULL;
+    char *output = options->output ? absolute(options->output) : NULL;
     char pid[32], tool[PATH_MAX], word[16];
     snprintf(pid, sizeof pid, "%ld", (long)getpid()); /* the program will have the same */
-    bool ok = command && (output || !given) && set("REFRAIN_PID", pid) &&
+    bool ok = command && (output || !options->output) && set("REFRAIN_PID", pid) &&
               set("REFRAIN_COMMAND", command) &&
               set("REFRAIN_TOOL", rfn_own_path(tool, sizeof tool) ? tool : NULL) &&
               set_preload(needs->first, recorder);
@@ -298,6 +320,14 @@ static bool is_on_one_host(void)
     return getenv("SLURM_PROCID") == NULL;
 }
 
+/* The exit status of an error about the archive, which is told. */
+static int output_status(int error, const struct rfn_diag *diag)
+{
+    return error == 0
+               ? 0
+               : refuse(error == RFN_E_USAGE ? RFN_EXIT_USAGE : RFN_EXIT_FAILURE, "%s", diag->text);
+}
+
 /* Whether rank 0 will be able to write the archive: better told now than after a long run. Without
  * a name it goes where the program starts; a script may go elsewhere before. Where other ranks may
  * find other files nothing is said: those that are refused would leave the others waiting. */
@@ -307,14 +337,24 @@ static int check_output(const struct options *options, const struct rfn_needs *n
     int error = 0;
     if (!is_on_one_host())
         return 0;
-    if (options->texts[RFN_RECORD_OUTPUT])
-        error = rfn_writable(options->texts[RFN_RECORD_OUTPUT], options->texts[RFN_RECORD_FORCE],
-                             &diag);
+    if (options->output)
+        error = rfn_writable(options->output, options->texts[RFN_RECORD_FORCE], &diag);
     else if (needs->mpi != RFN_MPI_NONE)
         error = rfn_writable_in(".", &diag);
-    if (error < 0)
-        return refuse(error == RFN_E_USAGE ? RFN_EXIT_USAGE : RFN_EXIT_FAILURE, "%s", diag.text);
-    return 0;
+    return output_status(error, &diag);
+}
+
+/* Puts values into the archive's name. One of processes that a program starts is taken as it is. */
+static int name_output(struct options *options, const char *program)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    const char *given = options->texts[RFN_RECORD_OUTPUT];
+    if (!given)
+        return 0;
+    if (!options->in_place)
+        return output_status(rfn_output_name(given, program, &options->output, &diag), &diag);
+    options->output = strdup(given);
+    return options->output ? 0 : no_memory();
 }
 
 /* Whether the volume can be counted on this machine. */
@@ -327,7 +367,7 @@ static int check_volume(const struct options *options)
     return refuse(RFN_EXIT_FAILURE, "--volume=%s: %s", volume, diag.text);
 }
 
-static int run_program(const struct options *options, char **argv)
+static int run_program(struct options *options, char **argv)
 {
     bool denied;
     char *file = rfn_launch_find(argv[0], &denied);
@@ -336,6 +376,8 @@ static int run_program(const struct options *options, char **argv)
     char recorder[PATH_MAX];
     struct rfn_needs needs;
     int status = choose_recorder(options, file, argv[0], &needs, recorder);
+    if (status == 0)
+        status = name_output(options, argv[0]);
     if (status == 0)
         status = check_output(options, &needs);
     if (status == 0 && is_on_one_host()) /* elsewhere others may go on: the recorder will tell */
@@ -347,6 +389,7 @@ static int run_program(const struct options *options, char **argv)
         status = cannot_execute(file);
     }
     free(file);
+    free(options->output);
     return status;
 }
 
@@ -379,7 +422,7 @@ static int choose_for_all(const struct options *options, const char *file, const
     return status;
 }
 
-static int run_in_place(const struct options *options, char **argv)
+static int run_in_place(struct options *options, char **argv)
 {
     bool denied;
     char recorder[PATH_MAX];
@@ -391,6 +434,8 @@ static int run_in_place(const struct options *options, char **argv)
     is_silent = options->texts[RFN_RECORD_QUIET];
     int status = choose_for_all(options, file, argv[0], &needs, recorder);
     if (status == 0)
+        status = name_output(options, argv[0]);
+    if (status == 0)
         status = check_output(options, &needs);
     if (status == 0 && !set_environment(options, &needs, recorder, argv))
         no_memory();
@@ -398,6 +443,7 @@ static int run_in_place(const struct options *options, char **argv)
     execv(file, argv);
     status = cannot_execute(file);
     free(file);
+    free(options->output);
     return status;
 }
 
@@ -405,9 +451,10 @@ static int run_in_place(const struct options *options, char **argv)
 
 /* Checks what can be known before the launcher runs, on this machine. */
 static int check_program(const struct options *options, const struct rfn_launch *launch,
-                         const char *program)
+                         char *const *argv)
 {
     bool denied;
+    const char *program = argv[0];
     char *file = rfn_launch_find(program, &denied);
     if (!file && launch->elsewhere)
         return 0;
@@ -428,6 +475,14 @@ static int check_program(const struct options *options, const struct rfn_launch 
         status = no_recorder(flavour);
     free(file);
     return status == 0 && !launch->elsewhere ? check_volume(options) : status;
+}
+
+/* The ranks put values into the archive's name: this process looks only whether they can. */
+static int check_variables(const struct options *options)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    const char *given = options->texts[RFN_RECORD_OUTPUT];
+    return given ? output_status(rfn_output_name(given, NULL, NULL, &diag), &diag) : 0;
 }
 
 static int refuse_launch(enum rfn_launch_fault fault, const struct rfn_launch *launch,
@@ -476,9 +531,11 @@ static int exec_launcher(const struct options *options, const struct rfn_launch 
     char own[PATH_MAX];
     bool denied;
     if (!rfn_own_path(own, sizeof own))
-        return refuse(RFN_EXIT_FAILURE, "this program's own path is not known (/proc is needed)");
+        return refuse(
+            RFN_EXIT_FAILURE,
+            "this program's own path is not known: there is no /proc; start refrain by its path");
     const char *given = options->texts[RFN_RECORD_OUTPUT];
-    char *output = given ? absolute(given) : NULL;
+    char *output = given ? absolute_pattern(given) : NULL;
     char **words = calloc((size_t)(argc + options->n_given) + 6, sizeof *words);
     char *file = rfn_launch_find(argv[0], &denied);
     int status = RFN_EXIT_FAILURE;
@@ -507,7 +564,9 @@ static int run_launcher(const struct options *options, enum rfn_launcher launche
     enum rfn_launch_fault fault = rfn_launch_parse(launcher, argc, argv, &launch);
     if (fault != RFN_LAUNCH_OK)
         return refuse_launch(fault, &launch, argv[0]);
-    int status = check_program(options, &launch, argv[launch.program]);
+    int status = check_program(options, &launch, argv + launch.program);
+    if (status == 0)
+        status = check_variables(options);
     return status == 0 ? exec_launcher(options, &launch, argc, argv) : status;
 }
 

@@ -22,18 +22,31 @@ static bool is_first_of_program(long rank)
     return first == rank;
 }
 
+/* The first of these variables that is set, as a number, or otherwise. */
+static long first_number(const char *const *names, long otherwise)
+{
+    for (; *names; names++) {
+        const char *value = getenv(*names);
+        if (value && value[0])
+            return atol(value);
+    }
+    return otherwise;
+}
+
 /* -1: outside of a job. */
 static long own_rank(void)
 {
     static const char *const ranks[] = {
         "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
         "MV2_COMM_WORLD_RANK",  NULL};
-    for (const char *const *name = ranks; *name; name++) {
-        const char *rank = getenv(*name);
-        if (rank && rank[0])
-            return atol(rank);
-    }
-    return -1;
+    return first_number(ranks, -1);
+}
+
+long rfn_job_size(void)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS",
+                                        "MV2_COMM_WORLD_SIZE", NULL};
+    return first_number(sizes, 1);
 }
 
 bool rfn_job_is_first(void)
