@@ -225,7 +225,28 @@ def test_wrong_variables_in_the_name(bench, flavour):
     harness.compare("ran, lines", ("ran" in run.out, len(own_lines(run))), (False, 1))
 
 
+def test_name_is_too_long(bench, flavour):
+    """That of the program, with what is added to it, or the one that is given."""
+    where = folder(bench, f"long.{flavour}")
+    shutil.copy(bench.program("family", flavour), os.path.join(where, "p" * 250))
+    refused(bench, where, 2, "too long a name", "./" + "p" * 250)
+    refused(bench, where, 2, "too long a name", "-o", "o" * 256, "./" + "p" * 250)
+    run = bench.run([bench.refrain, "record", "-o", "o" * 251 + ".rfn", "./" + "p" * 250], cwd=where, check=True)
+    harness.compare("archives", archives(where), ["o" * 251 + ".rfn"])
+    harness.compare("lines", len(own_lines(run)), 1)
+
+
 # ---- mistakes: one line, and nothing has run ----
+
+def test_env_without_environment(bench, flavour):
+    where = folder(bench, f"env.{flavour}")
+    program = bench.program("family", flavour)
+    launch = harness.FLAVOURS[flavour].launch(RANKS)
+    for words in (["env", "-i"], ["/usr/bin/env", "-u", "LD_PRELOAD"], ["env", "LD_PRELOAD="]):
+        text = f"{words[0]} {words[1]} takes the recorder from what it starts"
+        refused(bench, where, 2, text, f"--mpi={flavour}", *words, program)
+        refused(bench, where, 2, text, f"--mpi={flavour}", *launch, *words, program)
+
 
 def refused(bench, where, code, text, *words):
     run = bench.run([bench.refrain, "record", *words], cwd=where)

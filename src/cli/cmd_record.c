@@ -328,10 +328,22 @@ static int output_status(int error, const struct rfn_diag *diag)
                : refuse(error == RFN_E_USAGE ? RFN_EXIT_USAGE : RFN_EXIT_FAILURE, "%s", diag->text);
 }
 
+/* Whether an archive can be written under the name that it has by default. */
+static int check_default(const struct options *options, const char *program, struct rfn_diag *diag)
+{
+    char *name;
+    RFN_TRY(rfn_writable_in(".", diag));
+    RFN_TRY(rfn_output_name("%e.%r.rfn", program, &name, diag));
+    int error = rfn_writable(name, options->texts[RFN_RECORD_FORCE], diag);
+    free(name);
+    return error;
+}
+
 /* Whether rank 0 will be able to write the archive: better told now than after a long run. Without
  * a name it goes where the program starts; a script may go elsewhere before. Where other ranks may
  * find other files nothing is said: those that are refused would leave the others waiting. */
-static int check_output(const struct options *options, const struct rfn_needs *needs)
+static int check_output(const struct options *options, const struct rfn_needs *needs,
+                        const char *program)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     int error = 0;
@@ -340,7 +352,7 @@ static int check_output(const struct options *options, const struct rfn_needs *n
     if (options->output)
         error = rfn_writable(options->output, options->texts[RFN_RECORD_FORCE], &diag);
     else if (needs->mpi != RFN_MPI_NONE)
-        error = rfn_writable_in(".", &diag);
+        error = check_default(options, program, &diag);
     return output_status(error, &diag);
 }
 
@@ -355,6 +367,19 @@ static int name_output(struct options *options, const char *program)
         return output_status(rfn_output_name(given, program, &options->output, &diag), &diag);
     options->output = strdup(given);
     return options->output ? 0 : no_memory();
+}
+
+/* A program that takes the recorder out of the environment before it starts another one. */
+static int check_environment(char *const *argv)
+{
+    const char *word = rfn_launch_drops_preload(argv);
+    return !word ? 0
+                 : refuse(
+                       RFN_EXIT_USAGE,
+                       "%s %s takes the recorder from what it starts (LD_PRELOAD), so that nothing "
+                       "would be recorded: put 'refrain record' behind it, as in: %s %s ... "
+                       "refrain record ./app",
+                       argv[0], word, argv[0], word);
 }
 
 /* Whether the volume can be counted on this machine. */
@@ -375,11 +400,13 @@ static int run_program(struct options *options, char **argv)
         return not_found(argv[0], denied);
     char recorder[PATH_MAX];
     struct rfn_needs needs;
-    int status = choose_recorder(options, file, argv[0], &needs, recorder);
+    int status = check_environment(argv);
+    if (status == 0)
+        status = choose_recorder(options, file, argv[0], &needs, recorder);
     if (status == 0)
         status = name_output(options, argv[0]);
     if (status == 0)
-        status = check_output(options, &needs);
+        status = check_output(options, &needs, argv[0]);
     if (status == 0 && is_on_one_host()) /* elsewhere others may go on: the recorder will tell */
         status = check_volume(options);
     if (status == 0 && !set_environment(options, &needs, recorder, argv))
@@ -436,7 +463,7 @@ static int run_in_place(struct options *options, char **argv)
     if (status == 0)
         status = name_output(options, argv[0]);
     if (status == 0)
-        status = check_output(options, &needs);
+        status = check_output(options, &needs, argv[0]);
     if (status == 0 && !set_environment(options, &needs, recorder, argv))
         no_memory();
     is_refused_softly = false;
@@ -469,7 +496,9 @@ static int check_program(const struct options *options, const struct rfn_launch 
     struct rfn_needs needs;
     const char *flavour;
     char recorder[PATH_MAX];
-    int status = inspect(options, file, program, &needs, &flavour);
+    int status = check_environment(argv);
+    if (status == 0)
+        status = inspect(options, file, program, &needs, &flavour);
     /* About a program whose libraries do not tell, the launcher's environment will. */
     if (status == 0 && flavour && !find_recorder(flavour, recorder))
         status = no_recorder(flavour);
