@@ -7,6 +7,7 @@ line, before anything has run.
 import array
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -156,6 +157,22 @@ def test_exit_status(bench, flavour):
     run = bench.run([bench.refrain, "record", *harness.FLAVOURS[flavour].launch(1), program, "7"],
                     cwd=where)
     harness.compare("exit through the launcher", run.code, 7)
+
+
+def test_without_proc(bench):
+    """As in a chroot. (MPICH does not start there, with the recorder or without.)"""
+    where = folder(bench, "proc")
+    shutil.copy(bench.program("family", "openmpi"), os.path.join(where, "app"))
+    hidden = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    allowed = bench.run([*hidden, "true"])
+    if allowed.code != 0:
+        raise harness.Refused(f"/proc cannot be hidden: {allowed.err}")
+    run = bench.run([*hidden, bench.refrain, "record", "./app"], cwd=where, check=True)
+    check_ran(bench, "openmpi", run, where, "app.1.rfn", 1)
+    archive = os.path.join(where, "app.1.rfn")
+    harness.compare("command", json.loads(bench.verb("info", "--json", archive))["command"], "./app")
+    paths = {event["call_path"] for event in bench.dump(archive)}
+    harness.compare(f"calls without a line in {paths}", [p for p in paths if "family.c:" not in p], [])
 
 
 # ---- the environment ----

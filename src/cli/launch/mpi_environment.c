@@ -1,10 +1,11 @@
-#define _POSIX_C_SOURCE 200809L /* readlink */
+#define _XOPEN_SOURCE 700 /* readlink, realpath */
 #include "cli/launch/mpi_environment.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* Of a job of several programs, each with options of its own: whether this rank is the first of
@@ -71,11 +72,18 @@ const char *rfn_job_flavour(void)
 
 bool rfn_own_path(char *path, size_t size)
 {
+    const char *executed = (const char *)getauxval(AT_EXECFN);
     ssize_t n = readlink("/proc/self/exe", path, size - 1);
-    if (n <= 0 || (size_t)n >= size - 1)
-        return false;
-    path[n] = 0;
-    return true;
+    if (n > 0 && (size_t)n < size - 1) {
+        path[n] = 0;
+        return true;
+    }
+    char *real = executed ? realpath(executed, NULL) : NULL; /* there may be no /proc */
+    bool fits = real && strlen(real) < size;
+    if (fits)
+        strcpy(path, real);
+    free(real);
+    return fits;
 }
 
 bool rfn_find_part(const char *name, int access_mode, char *path)

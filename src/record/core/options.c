@@ -60,7 +60,8 @@ static bool is_own(const char *argument, int position)
 #endif
 }
 
-/* The process's arguments, separated by spaces; the first goes to rec_options.executable, too. */
+/* The process's arguments, separated by spaces; the first goes to rec_options.executable, too.
+ * Without /proc only that is known. */
 static char *own_command(void)
 {
     char *text = NULL, *argument = NULL;
@@ -76,6 +77,11 @@ static char *own_command(void)
         fputs(argument, out);
     }
     free(argument);
+    if (!rec_options.executable) {
+        rec_options.executable = strdup(program_invocation_name);
+        if (out)
+            fputs(program_invocation_name, out);
+    }
     if (file)
         fclose(file);
     if (out)
