@@ -22,10 +22,9 @@ static inline void begin_leaving(struct rfn_leaving *leaving, struct rfn_wait_pa
     leaving->wait.ns = leaving->after.ns = 0;
     leaving->wait.meeting = 0;
     leaving->full_ns = leaving->completion.ns = leaving->doubt.ns = 0;
-    leaving->in_step.is = leaving->backward = leaving->marked = leaving->at_window = false;
+    leaving->in_step.is = leaving->backward = leaving->at_window = false;
     leaving->late = 0;
     leaving->longest = leaving->doubt.message = NULL;
-    leaving->any = 0;
 }
 
 /* ---- what a stream did ---- */
@@ -118,8 +117,11 @@ static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait
     uint32_t late_rank = rfn_event_order_stream(pass->match.replay, wait->until.stream)->rank;
     RFN_TRY(rfn_delays_find(delays, &of->history, leaving->stream, of->match.here.at,
                             &late->history, late_rank, wait));
-    RFN_TRY(rfn_tally_wait(&pass->tally, wait->pattern, rfn_symbol_of(of)->site, leaving->at->rank,
-                           wait->ns, delays->blames, delays->n_blames));
+    if (rfn_order_may_matter(leaving, wait))
+        rfn_order_begin(leaving, wait);
+    else
+        RFN_TRY(rfn_tally_wait(&pass->tally, wait->pattern, rfn_symbol_of(of)->site,
+                               leaving->at->rank, wait->ns, delays->blames, delays->n_blames));
     if (!delays->n_blames)
         return did_here(leaving, RFN_ACTIVITY_WAIT, wait->ns);
     RFN_TRY(jump(leaving, wait, over_ns));
@@ -205,21 +207,6 @@ static bool goes_backward(const struct rfn_leaving *leaving, const struct rfn_me
     return pass->fix_clocks;
 }
 
-/* Marks the channels that the call receives from. */
-static void mark_channels(struct rfn_leaving *leaving)
-{
-    struct rfn_channels *channels = &leaving->pass->match.channels;
-    const struct rfn_wait_stream *of = leaving->of;
-    if (leaving->marked)
-        return;
-    for (size_t i = 0, n = of->match.n_awaited; i < n; i++) {
-        const struct rfn_message *message = of->match.awaited[i].message;
-        if (of->match.awaited[i].kind == RFN_AWAITS_MESSAGE && message)
-            channels->items[message->channel].got_by = leaving->pass->calls;
-    }
-    leaving->marked = true;
-}
-
 /* Whether some message has not been sent yet when the call that receives it ends, so that the event
  * is put off. */
 static bool put_off(const struct rfn_leaving *leaving)
@@ -268,12 +255,6 @@ static int leave_open(struct rfn_leaving *leaving, uint32_t number)
     return 0;
 }
 
-/* The wildcards with which a message was asked for that has a receive. */
-static uint8_t wildcards_of(const struct rfn_channels *channels, const struct rfn_message *message)
-{
-    return message->receive ? channels->receives[message->receive - 1].any : 0;
-}
-
 static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *late, uint32_t rank,
                         const struct rfn_message *message)
 {
@@ -283,10 +264,6 @@ static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *lat
     const struct rfn_history *sender = &pass->streams[message->sent.stream].history;
     if (wait.ns <= 0)
         return 0;
-    if (rfn_channels_older(&pass->match.channels, rank, message->sent.ns, pass->calls,
-                           &pass->match.channels.items[message->channel].key,
-                           wildcards_of(&pass->match.channels, message)))
-        wait.pattern = RFN_WRONG_ORDER;
     late->from_ns += wait.ns;
     delays->n_blames = 0;
     if (late->left.at >= waiting->first && message->sent.at >= sender->first)
@@ -355,39 +332,18 @@ static inline void measure(struct rfn_leaving *leaving, const struct rfn_awaited
         return;
     leaving->wait = wait;
     leaving->longest = message;
-    leaving->any = awaited->any;
-}
-
-/* Whether the message that was waited for longest was received before one that is older. */
-static void find_order(struct rfn_leaving *leaving)
-{
-    struct rfn_channels *channels = &leaving->pass->match.channels;
-    const struct rfn_message *longest = leaving->longest;
-    uint32_t rank = leaving->at->rank;
-    if (!longest || !rfn_channels_may_be_older(channels, rank, longest->sent.ns))
-        return;
-    mark_channels(leaving);
-    if (rfn_channels_any_older(channels, rank, longest->sent.ns, leaving->pass->calls,
-                               &channels->items[longest->channel].key,
-                               leaving->any | wildcards_of(channels, longest)))
-        leaving->wait.pattern = RFN_WRONG_ORDER;
 }
 
 /* Returns whether the event has been put off. */
 static bool measure_all(struct rfn_leaving *leaving)
 {
-    struct rfn_wait_pass *pass = leaving->pass;
     const struct rfn_awaited *awaited = leaving->of->match.awaited;
-    pass->calls++;
     if (leaving->backward && put_off(leaving))
         return true;
-    if (pass->match.channels.ranks[leaving->at->rank].n_open) /* measure_late may ask */
-        mark_channels(leaving);
     for (const struct rfn_awaited *end = awaited + leaving->of->match.n_awaited; awaited < end;
          awaited++)
         measure(leaving, awaited);
     rfn_settle_doubt(leaving);
-    find_order(leaving);
     return false;
 }
 
@@ -540,8 +496,11 @@ static __attribute__((flatten)) int leave_any(struct rfn_wait_pass *pass,
     if (at->record->failed_poll)
         of->polls = (struct rfn_polls){true, rfn_symbol_of(of), at->enter_ns, at->exit_ns,
                                        inside_of(at)};
-    else if (pass->waits->times)
+    else if (pass->waits->times) {
+        if (of->order.any)
+            RFN_TRY(rfn_order_go_on(pass, of, leaving.full_ns > 0));
         RFN_TRY(divide(&leaving));
+    }
     if (leaving.at_window && !at->record->failed_poll)
         RFN_TRY(met_at_window(&leaving));
     for (size_t i = 0; i < of->match.n_awaited; i++) {
@@ -640,7 +599,6 @@ static inline int leave_waited(struct rfn_wait_pass *pass, struct rfn_wait_strea
     const struct rfn_channel *channel = &pass->match.channels.items[message->channel];
     leaving.wait.meeting = longest->received ? channel->received_user : channel->sent_user;
     leaving.longest = longest->received ? message : NULL;
-    find_order(&leaving);
     RFN_TRY(divide(&leaving));
     const struct rfn_awaited *awaited = of->match.awaited;
     for (const struct rfn_awaited *end = awaited + of->match.n_awaited; awaited < end; awaited++) {
@@ -677,12 +635,11 @@ __attribute__((flatten)) int rfn_pass_leave_at_once(struct rfn_wait_pass *pass,
                                                     const struct rfn_event_order_stream *at)
 {
     struct longest longest = {0};
-    bool plain =
-        at->batch && !of->polled_ns && !of->match.one_sided && of->match.n_awaited &&
-        !pass->match.channels.ranks[at->rank].n_open; /* measure_late asks for what was marked */
+    bool plain = at->batch && !of->polled_ns && !of->match.one_sided && of->match.n_awaited;
     if (!plain || !measure_messages(pass, of, at->exit_ns, &longest))
         return 0;
-    pass->calls++;
+    if (__builtin_expect(of->order.any, 0))
+        RFN_TRY(rfn_order_go_on(pass, of, longest.message != NULL));
     if (longest.message)
         RFN_TRY(leave_waited(pass, of, stream, at, &longest));
     else

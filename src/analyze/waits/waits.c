@@ -3,6 +3,7 @@
  *
  *   wait_loop.c     events of loops of which it is known what they send, post and complete
  *   call_exit.c    an event leaves: how long it waited, for whom
+ *   wrong_order.c   whether another order of receiving would have shortened a wait
  *   wait_tally.c    sums, causes
  *
  * This file prepares and puts together, and knows what lies between two events.
@@ -377,6 +378,8 @@ static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *op
     waits->unreadable = rfn_event_order_lost(pass->match.replay, &waits->error, &waits->diag);
     if (pass->last.any && waits->times)
         RFN_TRY(finish_critical(pass));
+    for (uint32_t i = 0; i < pass->match.n_streams; i++)
+        RFN_TRY(rfn_order_end(pass, &pass->streams[i]));
     RFN_TRY(rfn_tally_finish(&pass->tally, &pass->activities, &pass->delays, waits));
     waits->activities = pass->activities.items;
     waits->n_activities = pass->activities.n;

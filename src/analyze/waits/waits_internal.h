@@ -61,6 +61,24 @@ struct rfn_wait_loop {
 
 _Static_assert(sizeof(struct rfn_loop_event) <= 48, "an event of a loop has grown");
 
+/* A wait for a message that is not counted yet, while it is not known whether another order of
+ * receiving would have shortened it (wrong_order.c). */
+struct rfn_order {
+    bool any;
+    uint8_t wildcards; /* with which the message was asked for, and... */
+    uint32_t site, rank;
+    struct rfn_channel_key key; /* ... where it came */
+    int64_t sent_ns, exit_ns;   /* the message; the call that waited */
+    int64_t ns;                 /* the wait, as it will be counted */
+    struct rfn_blame blames[RFN_DELAY_CAUSES];
+    size_t n_blames;
+    /* In the other order: how far the stream would be, what it would have computed, the longest
+     * part of it, and what it computed with the message itself. */
+    int64_t there_ns, computed_ns, most_ns, own_ns;
+    uint64_t at; /* where in the history the call before is */
+    bool others; /* another message has been received */
+};
+
 struct rfn_wait_stream {
     _Alignas(64) struct rfn_match_stream match;
     struct rfn_wait_loop *loop; /* whose batch the current event is of; NULL: of none */
@@ -78,6 +96,7 @@ struct rfn_wait_stream {
     size_t n_regions, regions_capacity;
     struct rfn_wait_loop *loops; /* by number of the loop */
     size_t loops_capacity;
+    struct rfn_order order;
     size_t stays; /* + 1: which awaited thing its event is shown again for (wait_receivers.c) */
 };
 
@@ -122,13 +141,11 @@ struct rfn_leaving {
     } in_step;
     uint32_t late; /* + 1: what is noted of it, if some receive cannot be measured yet */
     const struct rfn_message *longest; /* whose wait it is, if that is for a message; else NULL */
-    uint8_t any;                       /* wildcards of a probe that waited for it */
     struct rfn_doubt {
         const struct rfn_message *message; /* whose receiver the call may have waited for */
         int64_t ns;
     } doubt;
     bool backward;  /* some message is sent after the call's end */
-    bool marked;    /* the channels are that it receives from */
     bool at_window; /* the wait is */
 };
 
@@ -148,7 +165,6 @@ struct rfn_wait_pass {
     struct rfn_last_exit last;
     int64_t eager_bytes; /* the largest message seen to be sent before its receive was posted, at
                             least RFN_EAGER_LEAST */
-    uint64_t calls;      /* that have left */
 };
 
 static inline struct rfn_wait_symbol *rfn_symbol_of(const struct rfn_wait_stream *stream)
@@ -201,6 +217,16 @@ static inline int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_strea
     RFN_TRY(rfn_history_add(&stream->history, &pass->delays.sums, activity, ns));
     return rfn_critical_add(&stream->critical, activity, ns);
 }
+
+/* wrong_order.c: whether the wait, whose blames are found, may be one in wrong order. */
+bool rfn_order_may_matter(const struct rfn_leaving *leaving, const struct rfn_wait *wait);
+/* It is: it is counted when that is known. */
+void rfn_order_begin(const struct rfn_leaving *leaving, const struct rfn_wait *wait);
+/* The next call of the stream that awaits something leaves, and has waited or not; its time is not
+ * in the history yet. RFN_E_NOMEM. */
+int rfn_order_go_on(struct rfn_wait_pass *pass, struct rfn_wait_stream *of, bool waited);
+/* No such call follows. RFN_E_NOMEM. */
+int rfn_order_end(struct rfn_wait_pass *pass, struct rfn_wait_stream *of);
 
 /* wait_receivers.c: how long the call waited for the receiver of a message that it sent, or that
  * its requests did. ns 0: not, or that is not certain (leaving->doubtful). */

@@ -171,16 +171,104 @@ static void test_matched_probe(void **state)
     assert_int_equal(waits->matching.matched, 2);
 }
 
-/* The message of tag 1, sent at 100, lies there while r1 waits for that of tag 2. */
+/* The message of tag 1, sent at 100, lies there while r1 waits from 50 to 500 for that of tag 2; it
+ * computes for 60 with that, and with the other one until its next receive, for 300. */
+static void two_in_order(int64_t next)
+{
+    send(0, 100, 110, 1, 1);
+    send(0, 500, 510, 1, 2);
+    send(0, next + 10, next + 20, 1, 3);
+    recv(1, 50, 600, 0, 2);
+    recv(1, 660, 700, 0, 1);
+    recv(1, next, next + 30, 0, 3);
+    run();
+}
+
 static void test_wrong_order(void **state)
+{
+    (void)state;
+    two_in_order(940); /* 240, of which a quarter are 60 */
+    assert_int_equal(waited(RFN_WRONG_ORDER, FAKE_RECV_, 1), 240);
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 450 - 240 + 10);
+    assert_int_equal(waits->total_ns, 460);
+}
+
+/* It may need both messages for what it computes for longer. */
+static void test_order_of_two_that_are_needed(void **state)
+{
+    (void)state;
+    two_in_order(944);
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 460);
+    assert_int_equal(waits->rows[0].wrong_order_ns, 244);
+    assert_int_equal(waits->total_ns, 460);
+}
+
+/* The other message was there from 100 on: so of the wait 400 could have been used, of 1 000 that
+ * it computes. */
+static void test_order_of_much_work(void **state)
 {
     (void)state;
     send(0, 100, 110, 1, 1);
     send(0, 500, 510, 1, 2);
     recv(1, 50, 600, 0, 2);
-    recv(1, 610, 700, 0, 1);
+    recv(1, 1600, 1700, 0, 1);
+    recv(1, 2700, 2800, 0, 3);
+    send(0, 2600, 2650, 1, 3);
     run();
-    expect_only(RFN_WRONG_ORDER, FAKE_RECV_, 0, 450, 0, 0);
+    assert_int_equal(waited(RFN_WRONG_ORDER, FAKE_RECV_, 1), 400);
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 50);
+}
+
+/* Two messages lie there. In the other order r1 would compute from 100 to 250 with the first, from
+ * 300, when the second is there, to 450 with that: 300, all before 500. Sends between do not wait.
+ */
+static void test_order_of_several(void **state)
+{
+    (void)state;
+    send(0, 100, 110, 1, 1);
+    send(2, 300, 310, 1, 2);
+    send(0, 500, 510, 1, 3);
+    recv(1, 50, 520, 0, 3);
+    send(1, 620, 625, 0, 9);
+    recv(1, 675, 680, 0, 1);
+    recv(1, 830, 840, 2, 2);
+    recv(0, 900, 910, 1, 9);
+    for (uint32_t rank = 0; rank < 4; rank++)
+        barrier(rank, 990, 1000, WORLD);
+    run();
+    assert_int_equal(waited(RFN_WRONG_ORDER, FAKE_RECV_, 1), 300);
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 150);
+}
+
+/* The requests of one exchange, all made before: one order is as good as the other. */
+static void test_order_of_requests(void **state)
+{
+    (void)state;
+    send(0, 100, 110, 1, 1);
+    send(0, 500, 510, 1, 2);
+    irecv(1, 10, 0, 1);
+    irecv(1, 30, 0, 2);
+    wait_for(1, 50, 600, 1);
+    wait_for(1, 700, 710, 2);
+    recv(1, 900, 910, 0, 3);
+    send(0, 800, 810, 1, 3);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_WAIT, 0, 450, 0, 0);
+}
+
+/* r1's next receive, whose message lies there. */
+static void ask_for_more(int64_t enter)
+{
+    send(3, 0, 10, 1, 9);
+    recv(1, enter, enter + 10, 3, 9);
+}
+
+/* Of 450 in late messages so much was in wrong order. */
+static void expect_order(int64_t ns)
+{
+    assert_int_equal(waited(RFN_WRONG_ORDER, FAKE_RECV_, 1), ns);
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 450 - ns);
+    assert_int_equal(waits->total_ns, 450);
 }
 
 /* The same by who takes any rank's message: it took what came first, and times are not quite right.
@@ -197,8 +285,9 @@ static void test_order_of_any(void **state)
     (void)state;
     EVENT(1, RECV_, 0, 50, 600, PLAIN, SIZE, BYTE, RFN_ANY, 5, WORLD, 0, AS, AS);
     recv(1, 610, 700, 2, 5);
+    ask_for_more(740);
     two_for_any();
-    expect_only(RFN_LATE_SENDER, FAKE_RECV_, 0, 450, 0, 0);
+    expect_order(0);
 }
 
 /* What it would not have taken, by its tag or its source, lies there in wrong order. */
@@ -209,8 +298,9 @@ static void test_order_of_other_tag(void **state)
     send(0, 500, 510, 1, 5);
     EVENT(1, RECV_, 0, 50, 600, PLAIN, SIZE, BYTE, RFN_ANY, 5, WORLD, 0, AS, AS);
     recv(1, 610, 700, 2, 6);
+    ask_for_more(740);
     run();
-    expect_only(RFN_WRONG_ORDER, FAKE_RECV_, 0, 450, 0, 0);
+    expect_order(40);
 }
 
 static void test_order_of_any_tag(void **state)
@@ -218,8 +308,9 @@ static void test_order_of_any_tag(void **state)
     (void)state;
     EVENT(1, RECV_, 0, 50, 600, PLAIN, SIZE, BYTE, 0, RFN_ANY, WORLD, AS, 5, AS);
     recv(1, 610, 700, 2, 5);
+    ask_for_more(740);
     two_for_any();
-    expect_only(RFN_WRONG_ORDER, FAKE_RECV_, 0, 450, 0, 0);
+    expect_order(40);
 }
 
 static void test_order_of_any_probed(void **state)
@@ -732,7 +823,8 @@ static void test_not_cancelled(void **state)
     recv(1, 320, 330, 0, 6);
     recv(1, 340, 350, 0, 7);
     run();
-    expect_only(RFN_WRONG_ORDER, FAKE_RECV_, 0, 240, 0, 0);
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 230);
+    assert_int_equal(waited(RFN_WRONG_ORDER, FAKE_RECV_, 1), 10);
     assert_int_equal(waits->matching.messages, 4);
     assert_int_equal(waits->matching.matched, 4);
     assert_int_equal(waits->matching.cancelled, 0);
@@ -1313,6 +1405,10 @@ int main(void)
         TEST(test_probe),
         TEST(test_matched_probe),
         TEST(test_wrong_order),
+        TEST(test_order_of_two_that_are_needed),
+        TEST(test_order_of_much_work),
+        TEST(test_order_of_several),
+        TEST(test_order_of_requests),
         TEST(test_order_of_any),
         TEST(test_order_of_other_tag),
         TEST(test_order_of_any_tag),
