@@ -57,8 +57,7 @@ PLANTED = {planted.name: planted for planted in (
             ("master", "MPI_Recv(&result")),
     Planted("synchronous", 4, [1, 3], "late_receiver", 2 * 3 * 0.2, ("exchange", "MPI_Recv("),
             ("exchange", "MPI_Ssend(")),
-    # Of polling only the time inside of the calls is waiting.
-    Planted("input", 2, [0], "late_sender", 0.1, ("make_input", "MPI_Send("),
+    Planted("input", 2, [0], "late_sender", 3 * 0.2, ("make_input", "MPI_Send("),
             ("wait_for_input", "MPI_Test(")))}
 
 ARCHIVES = {}  # by program and MPI, so that several tests look at one run

@@ -198,6 +198,30 @@ def test_polls(bench):
         raise harness.Failure("no poll without success")
 
 
+def check_polling(bench, kind):
+    """However a program polls, it waits until the messages are sent; and that is not its computing."""
+    rounds = 6
+    found, events = smpi(bench, "waits_polling", 2, str(kind))
+    check_matching(found, 3 * rounds, backward=0, collectives=rounds + 2)
+    begins = [int(event["exit_ns"]) for event in named(events, "MPI_Barrier", rank=0)]
+    last = enters(events, "MPI_Send", rank=1)[2::3]
+    waits = 1e-9 * sum(ns - begin for ns, begin in zip(last, begins, strict=True))
+    compare_seconds("late sender", waited(found, "late_sender"), [waits, 0], SLACK)
+    costs = [0, 0]
+    for cause in found["causes"]:
+        for rank in cause["ranks"]:
+            costs[rank["rank"]] += rank["seconds"] if cause["pattern"] == "late_sender" else 0
+    compare_seconds("caused by", costs, [0, waits], SLACK)
+    (outside_ns,) = [row["outside_ns"] for row in found["time_per_rank"] if row["rank"] == 0]
+    if outside_ns > 0.02e9 * waits:
+        raise harness.Failure(f"kind {kind}: {outside_ns} ns of computing")
+
+
+def test_polling(bench):
+    for kind in range(7):
+        check_polling(bench, kind)
+
+
 def simulated_collective(bench, which, name):
     """One kind of nonblocking collective; everybody waits for the last rank to start it."""
     ranks = 6

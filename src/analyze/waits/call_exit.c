@@ -44,32 +44,9 @@ static int did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint3
     return rfn_pass_did(pass, stream, (uint32_t)number, ns);
 }
 
-/* Of an event's time, moved as it may be, that inside MPI; what the file says of it may be
- * anything.
- */
-static int64_t inside_of(const struct rfn_event_order_stream *at)
-{
-    int64_t all = at->exit_ns - at->enter_ns;
-    int64_t inside = at->batch ? at->to_ns - at->from_ns : at->record->inside_ns;
-    return inside < 0 || inside > all ? all : inside;
-}
-
 static int did_here(const struct rfn_leaving *leaving, enum rfn_activity_kind kind, int64_t ns)
 {
     return did(leaving->pass, leaving->of, rfn_symbol_of(leaving->of)->site, kind, ns);
-}
-
-int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream)
-{
-    const struct rfn_polls *polls = &stream->polls;
-    if (!polls->any)
-        return 0;
-    stream->polls.any = false;
-    int64_t all = polls->exit_ns - polls->enter_ns;
-    RFN_TRY(did(pass, stream, polls->symbol->site, RFN_ACTIVITY_COMPUTE, all - polls->inside_ns));
-    if (polls->inside_ns == 0)
-        return 0;
-    return rfn_pass_did(pass, stream, polls->symbol->mpi_activity, polls->inside_ns);
 }
 
 /* What led to the end of the wait is not known any more: on the path it was waiting. */
@@ -148,7 +125,7 @@ static int divide(struct rfn_leaving *leaving)
     const struct rfn_record *record = leaving->at->record;
     int64_t all = leaving->at->exit_ns - leaving->of->match.since_ns, outside = 0;
     if (record->polls > 1 || leaving->of->polled_ns)
-        outside = all - rfn_least(inside_of(leaving->at) + leaving->of->polled_ns, all);
+        outside = all - rfn_least(rfn_pass_inside_ns(leaving->at) + leaving->of->polled_ns, all);
     int64_t left = all - outside, outside_before = 0;
     const int64_t first = leaving->wait.ns = rfn_least(leaving->wait.ns, all);
     leaving->after.ns = rfn_least(leaving->after.ns, all - first);
@@ -161,6 +138,8 @@ static int divide(struct rfn_leaving *leaving)
         RFN_TRY(did_here(leaving, RFN_ACTIVITY_COMPUTE, outside_before));
     }
     left -= leaving->wait.ns + leaving->after.ns;
+    if (leaving->of->polled_ns)
+        rfn_pass_waited_in_polls(leaving, all);
     RFN_TRY(waited_all(leaving, first));
     leaving->over_at = leaving->of->history.at;
     if (outside > 0)
@@ -493,10 +472,10 @@ static __attribute__((flatten)) int leave_any(struct rfn_wait_pass *pass,
     }
     if (there <= 0)
         return there < 0 ? there : RFN_REPLAY_PARK;
-    if (at->record->failed_poll)
-        of->polls = (struct rfn_polls){true, rfn_symbol_of(of), at->enter_ns, at->exit_ns,
-                                       inside_of(at)};
-    else if (pass->waits->times) {
+    if (at->record->failed_poll) {
+        if (pass->waits->times)
+            RFN_TRY(rfn_pass_poll(pass, of, at));
+    } else if (pass->waits->times) {
         if (of->order.any)
             RFN_TRY(rfn_order_go_on(pass, of, leaving.full_ns > 0));
         RFN_TRY(divide(&leaving));

@@ -3,6 +3,7 @@
  *
  *   wait_loop.c     events of loops of which it is known what they send, post and complete
  *   call_exit.c    an event leaves: how long it waited, for whom
+ *   polls.c         waiting that programs make themselves, of unsuccessful polls
  *   wrong_order.c   whether another order of receiving would have shortened a wait
  *   wait_tally.c    sums, causes
  *
@@ -47,6 +48,8 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match
     struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
     struct rfn_wait_symbol *symbol = (struct rfn_wait_symbol *)of;
     (void)stream;
+    symbol->polls = rfn_archive_function(match->archive, record->function)->flags &
+                    RFN_FUNCTION_POLL;
     struct rfn_activity in_mpi = {
         .kind = RFN_ACTIVITY_MPI, .at = {record->function, record->path}, .region = RFN_NO_REGION};
     int64_t site = rfn_site_of(&pass->activities, in_mpi.at);
@@ -95,6 +98,7 @@ static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_st
     return number;
 }
 
+/* The gap in front of the event; in a phase of polls, it is a part of that. */
 static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                     const struct rfn_event_order_stream *at)
 {
@@ -104,15 +108,9 @@ static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
         return 0;
     int64_t activity = gap_activity(pass, stream);
     RFN_TRY((int)(activity < 0 ? activity : 0));
+    if (stream->polls.any)
+        return rfn_pass_between_polls(stream, at, (uint32_t)activity, gap);
     return rfn_pass_did(pass, stream, (uint32_t)activity, gap);
-}
-
-/* A successful poll after unsuccessful ones of the same call: they all waited for what it has got.
- */
-static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_record *record)
-{
-    return stream->polls.any && stream->polls.symbol->site == rfn_symbol_of(stream)->site &&
-           !record->failed_poll;
 }
 
 /* An event that has waited for nothing leaves in its enter. */
@@ -120,7 +118,13 @@ static inline int leave_at_once(struct rfn_wait_pass *pass, struct rfn_wait_stre
                                 uint32_t number, const struct rfn_event_order_stream *at)
 {
     int64_t ns = at->exit_ns - at->enter_ns;
-    if (at->record->polls > 1 || stream->polled_ns || at->record->failed_poll) {
+    if (stream->polled_ns) { /* it has got nothing: the phase goes on */
+        stream->polls.any = true;
+        RFN_TRY(rfn_pass_poll(pass, stream, at));
+        rfn_pass_over(pass, stream, number, at->exit_ns);
+        return RFN_REPLAY_LEFT;
+    }
+    if (at->record->polls > 1 || at->record->failed_poll) {
         RFN_TRY(rfn_pass_leave(pass, number, at, true));
         return RFN_REPLAY_LEFT;
     }
@@ -136,14 +140,12 @@ static inline int enter_symbol(struct rfn_wait_pass *pass, struct rfn_wait_strea
 {
     const struct rfn_call *role = stream->match.symbol->role;
     stream->polled_ns = 0;
-    if (ends_polls(stream, at->record)) {
-        stream->match.since_ns = stream->polls.enter_ns;
-        stream->polled_ns = stream->polls.inside_ns;
-        stream->polls.any = false;
-    } else if (pass->waits->times) {
-        if (stream->polls.any)
+    if (pass->waits->times) {
+        if (stream->polls.any && !rfn_symbol_of(stream)->polls)
             RFN_TRY(rfn_pass_flush_polls(pass, stream));
         RFN_TRY(take_gap(pass, stream, at));
+        if (stream->polls.any && !at->record->failed_poll)
+            rfn_pass_end_polls(stream);
     }
     stream->match.here.at = stream->history.at;
     if (role->kind == RFN_CALL_REGION_BEGIN) {
@@ -292,6 +294,7 @@ static void pass_release(struct rfn_wait_pass *pass)
             rfn_pass_release_loop(&pass->streams[i].loops[k]);
         free(pass->streams[i].loops);
         free(pass->streams[i].regions);
+        free(pass->streams[i].polls.parts);
     }
     rfn_match_release(&pass->match);
     if (pass->steps)

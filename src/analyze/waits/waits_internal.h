@@ -22,6 +22,7 @@ enum { RFN_EAGER_LEAST = 512 };
 struct rfn_wait_symbol {
     struct rfn_match_symbol match;
     uint32_t site, mpi_activity;
+    bool polls; /* the function is one that may be called until it succeeds */
     uint32_t before, region,
         gap_activity; /* the gap in front, as it was last; before UINT32_MAX: not yet */
 };
@@ -86,11 +87,18 @@ struct rfn_wait_stream {
     uint32_t site;              /* of the event before; UINT32_MAX: none */
     struct rfn_critical_stream critical;
     struct rfn_history history;
-    /* A run of unsuccessful polls that has left, while it is not known what ends it. */
+    /* A phase: nothing but unsuccessful polls, of any requests at any call sites, while it is not
+     * known what ends it. */
     struct rfn_polls {
         bool any;
-        const struct rfn_wait_symbol *symbol;
-        int64_t enter_ns, exit_ns, inside_ns;
+        int64_t enter_ns, n;           /* when it began; polls */
+        int64_t inside_ns, outside_ns; /* of MPI; the latter as far as it may be waiting */
+        struct rfn_poll_part {
+            uint32_t what, symbol;  /* an activity; of the call that it is in, or in front of */
+            bool between;           /* polls of a run */
+            int64_t ns, outside_ns; /* of it: outside of MPI, and may be waiting */
+        } * parts;
+        size_t n_parts, parts_capacity;
     } polls;
     uint32_t *regions;
     size_t n_regions, regions_capacity;
@@ -207,9 +215,6 @@ static inline void rfn_pass_over(struct rfn_wait_pass *pass, struct rfn_wait_str
     if (!pass->last.any || exit_ns > pass->last.ns)
         pass->last = (struct rfn_last_exit){true, exit_ns, stream};
 }
-/* What the stream does turns out not to end its unsuccessful polls: they waited for nothing that is
- * known. */
-int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream);
 /* A stream has done something: history, chain. RFN_E_NOMEM. */
 static inline int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                                uint32_t activity, int64_t ns)
@@ -217,6 +222,25 @@ static inline int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_strea
     RFN_TRY(rfn_history_add(&stream->history, &pass->delays.sums, activity, ns));
     return rfn_critical_add(&stream->critical, activity, ns);
 }
+
+/* polls.c: the current event is one of unsuccessful polls, or got nothing while there are such.
+ * RFN_E_NOMEM. */
+int rfn_pass_poll(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                  const struct rfn_event_order_stream *at);
+/* What the stream did in a phase of polls in front of the current event. RFN_E_NOMEM. */
+int rfn_pass_between_polls(struct rfn_wait_stream *stream, const struct rfn_event_order_stream *at,
+                           uint32_t activity, int64_t ns);
+/* What the stream does turns out not to end its unsuccessful polls: they waited for nothing that is
+ * known. */
+int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream);
+/* The current event is a poll that succeeds: if it gets something, that has been waited for since
+ * the phase began. */
+void rfn_pass_end_polls(struct rfn_wait_stream *stream);
+/* Its waits are found: what of them the stream spent outside of MPI, in a phase that took all_ns
+ * with the call, was no computing. */
+void rfn_pass_waited_in_polls(const struct rfn_leaving *leaving, int64_t all_ns);
+/* Of the current event's time, moved as it may be, that inside MPI. */
+int64_t rfn_pass_inside_ns(const struct rfn_event_order_stream *at);
 
 /* wrong_order.c: whether the wait, whose blames are found, may be one in wrong order. */
 bool rfn_order_may_matter(const struct rfn_leaving *leaving, const struct rfn_wait *wait);

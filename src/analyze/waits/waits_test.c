@@ -963,30 +963,81 @@ static void test_threads(void **state)
 
 /* ---- polls ---- */
 
-/* Five polls 100-500 without success, of which 200 are in MPI. */
-static void poll_in_vain(uint32_t path)
+/* Of polls between which the program works for some ms: so it counts as working, and not as
+ * waiting.
+ */
+enum { MS = 1000 * 1000 };
+
+/* Five polls without success, of which 200 in MPI. */
+static void poll_in_vain(uint32_t path, int64_t enter, int64_t exit, int64_t unit)
 {
-    struct rfn_record *polls = EVENT(1, IPROBE, path, 100, 500, 0, 5, WORLD, AS, AS, AS);
+    struct rfn_record *polls = EVENT(1, IPROBE, path, enter * unit, exit * unit, 0, 5, WORLD, AS,
+                                     AS, AS);
     polls->failed_poll = true;
     polls->polls = 5;
-    polls->inside_ns = 200;
+    polls->inside_ns = 200 * unit;
 }
 
-/* Then one with success, 510-610. Of 100-610 300 are in MPI, and 210 are not: r0 sends at 550, so
- * that 450 of 510 were waiting, less 210 * 450 / 510 = 185. The path comes from r0 at 550. */
+static void probe(uint32_t path, int64_t enter, int64_t exit, int64_t unit)
+{
+    EVENT(1, IPROBE, path, enter * unit, exit * unit, 0, 5, WORLD, AS, AS, AS);
+    send(0, 550 * unit, 560 * unit, 1, 5);
+    run();
+}
+
+/* Five polls 100-500 in vain, then one with success, 510-610. Of 100-610 300 are in MPI, and 210
+ * are not: r0 sends at 550, so that 450 of 510 were waiting, less 210 * 450 / 510 = 185. The path
+ * comes from r0 at 550. */
+static void test_polls_between_work(void **state)
+{
+    (void)state;
+    poll_in_vain(0, 100, 500, MS);
+    probe(0, 510, 610, MS);
+    const int64_t work = (int64_t)(450e6 * (210.0 / 510));
+    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 450 * MS - work, 0, 0);
+    assert_int_equal(cost(0, RFN_ACTIVITY_START, 0), 450 * MS - work);
+    assert_int_equal(waits->critical_ns, 510 * MS);
+    assert_int_equal(on_path(RFN_ACTIVITY_START, 0), 450 * MS);
+    assert_int_equal(on_path(RFN_ACTIVITY_COMPUTE, FAKE_IPROBE), 210 * MS - work);
+}
+
+/* The same where it only spins. */
 static void test_polls(void **state)
 {
     (void)state;
-    poll_in_vain(0);
-    EVENT(1, IPROBE, 0, 510, 610, 0, 5, WORLD, AS, AS, AS);
-    send(0, 550, 560, 1, 5);
-    run();
-    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 265, 0, 0);
-    assert_int_equal(cost(0, RFN_ACTIVITY_START, 0), 265);
-    assert_int_equal(waits->critical_ns, 510);
+    poll_in_vain(0, 100, 500, 1);
+    probe(0, 510, 610, 1);
+    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 450, 0, 0);
     assert_int_equal(on_path(RFN_ACTIVITY_START, 0), 450);
-    assert_int_equal(on_path(RFN_ACTIVITY_COMPUTE, FAKE_IPROBE), 210 - 185);
-    assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_IPROBE), 35);
+    assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_IPROBE), 60);
+}
+
+/* It polls by turns at two places, and at a third one it succeeds: one phase. What gets nothing
+ * does not end it, as a test of no request. */
+static void test_phase_of_polls(void **state)
+{
+    (void)state;
+    poll_in_vain(1, 100, 300, 1);
+    poll_in_vain(2, 300, 500, 1);
+    EVENT(1, TEST, 9, 500, 505, rfn_request_word(RFN_REQUEST_NULL, 0), 0);
+    poll_in_vain(1, 505, 705, 1);
+    EVENT(1, IPROBE, 3, 710, 800, 0, 5, WORLD, AS, AS, AS);
+    send(0, 750, 760, 1, 5);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 650, 0, 0);
+    assert_int_equal(cost(0, RFN_ACTIVITY_START, 0), 650);
+}
+
+/* In between it works for longer: what it works is none of the wait of 650, of 700 in all. */
+static void test_work_in_phase_of_polls(void **state)
+{
+    (void)state;
+    poll_in_vain(1, 100, 300, MS);
+    poll_in_vain(2, 600, 800, MS);
+    EVENT(1, IPROBE, 3, 800 * MS, 850 * MS, 0, 5, WORLD, AS, AS, AS);
+    send(0, 750 * MS, 760 * MS, 1, 5);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 650 * MS - (int64_t)(650e6 * (300.0 / 750)), 0, 0);
 }
 
 /* r0 polls for what it collects, 100-1010, of which 210 are not in MPI. The first of the others
@@ -996,35 +1047,27 @@ static void test_polls_of_root(void **state)
     static const int64_t enters[] = {0, 300, 800, 200};
     (void)state;
     for (uint32_t i = 0; i < 4; i++)
-        EVENT(i, IREDUCE, 0, enters[i], enters[i] + 5, PLAIN, PLAIN, 10, BYTE, SUM, 0, WORLD);
-    struct rfn_record *polls = EVENT(0, TEST, 0, 100, 500, RECENT(1), 0);
+        EVENT(i, IREDUCE, 0, enters[i] * MS, enters[i] * MS + 5, PLAIN, PLAIN, 10, BYTE, SUM, 0,
+              WORLD);
+    struct rfn_record *polls = EVENT(0, TEST, 0, 100 * MS, 500 * MS, RECENT(1), 0);
     polls->failed_poll = true;
     polls->polls = 5;
-    polls->inside_ns = 200;
-    EVENT(0, TEST, 0, 510, 1010, RECENT(1), 0);
+    polls->inside_ns = 200 * MS;
+    EVENT(0, TEST, 0, 510 * MS, 1010 * MS, RECENT(1), 0);
     for (uint32_t i = 1; i < 4; i++)
-        wait_for(i, enters[i] + 10, enters[i] + 20, 1);
+        wait_for(i, (enters[i] + 10) * MS, (enters[i] + 20) * MS, 1);
     run();
-    assert_int_equal(waited(RFN_EARLY_REDUCE, FAKE_TEST, 0), 100 - 100 * 210 / 910);
-    assert_int_equal(waited(RFN_WAIT_AT_NX1, FAKE_TEST, 0), 600 - 600 * 210 / 910);
-    assert_int_equal(waits->total_ns, 100 - 23 + 600 - 138);
-}
-
-/* What follows is of another place in the program: it waited since its own beginning. */
-static void test_polls_elsewhere(void **state)
-{
-    (void)state;
-    poll_in_vain(1);
-    EVENT(1, IPROBE, 0, 510, 610, 0, 5, WORLD, AS, AS, AS);
-    send(0, 550, 560, 1, 5);
-    run();
-    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 40, 0, 0);
+    const int64_t first = 100 * MS - (int64_t)(100e6 * (210.0 / 910)),
+                  last = 600 * MS - (int64_t)(600e6 * (210.0 / 910));
+    assert_int_equal(waited(RFN_EARLY_REDUCE, FAKE_TEST, 0), first);
+    assert_int_equal(waited(RFN_WAIT_AT_NX1, FAKE_TEST, 0), last);
+    assert_int_equal(waits->total_ns, first + last);
 }
 
 /* Nothing ends them: half of their time was in MPI. */
 static void polls_given_up(bool goes_on)
 {
-    poll_in_vain(0);
+    poll_in_vain(0, 100, 500, 1);
     if (goes_on)
         pass_time(1, 520, 600);
     run();
@@ -1459,7 +1502,9 @@ int main(void)
         TEST(test_threads),
         TEST(test_polls),
         TEST(test_polls_of_root),
-        TEST(test_polls_elsewhere),
+        TEST(test_polls_between_work),
+        TEST(test_phase_of_polls),
+        TEST(test_work_in_phase_of_polls),
         TEST(test_polls_given_up),
         TEST(test_polls_at_the_end),
         TEST(test_tests),
