@@ -118,6 +118,22 @@ static int waited_all(const struct rfn_leaving *leaving, int64_t first_ns)
                                  : 0;
 }
 
+/* All have been in the call. Not at its end: ranks may leave a call of files at very different
+ * times. One that completes a nonblocking call may begin long after all were there, because of what
+ * the stream did in front of it. */
+static void mark_step(const struct rfn_leaving *leaving)
+{
+    const struct rfn_wait_symbol *symbol = rfn_symbol_of(leaving->of);
+    struct rfn_history *history = &leaving->of->history;
+    const uint64_t at = leaving->of->match.here.at;
+    uint32_t late_by = symbol->mpi_activity;
+    if (symbol->match.role->kind < RFN_CALL_BARRIER && !leaving->full_ns)
+        late_by = at > history->first ? history->log[(at - 1) & history->mask].what
+                                      : RFN_NOTHING_LATE;
+    rfn_history_mark(history, leaving->in_step.key, leaving->in_step.count,
+                     late_by & RFN_PASSED_ON ? RFN_NOTHING_LATE : late_by);
+}
+
 /* Divides the time of the call, with the polls that it ends. Of those a part is outside of MPI, and
  * so is that part of the wait: no wait. */
 static int divide(struct rfn_leaving *leaving)
@@ -152,9 +168,8 @@ static int divide(struct rfn_leaving *leaving)
                                leaving->completion.ns, NULL, 0));
         RFN_TRY(did_here(leaving, RFN_ACTIVITY_WAIT, leaving->completion.ns));
     }
-    if (leaving->in_step
-            .is) /* not at the end: ranks may leave a call of files at very different times */
-        rfn_history_mark(&leaving->of->history, leaving->in_step.key, leaving->in_step.count);
+    if (leaving->in_step.is)
+        mark_step(leaving);
     if (left <= 0)
         return 0;
     return rfn_pass_did(leaving->pass, leaving->of, rfn_symbol_of(leaving->of)->mpi_activity, left);

@@ -71,7 +71,7 @@ struct rfn_order {
     struct rfn_channel_key key; /* ... where it came */
     int64_t sent_ns, exit_ns;   /* the message; the call that waited */
     int64_t ns;                 /* the wait, as it will be counted */
-    struct rfn_blame blames[RFN_DELAY_CAUSES];
+    struct rfn_blame blames[RFN_MAX_BLAMES];
     size_t n_blames;
     /* In the other order: how far the stream would be, what it would have computed, the longest
      * part of it, and what it computed with the message itself. */

@@ -250,7 +250,7 @@ static void expect_order(void)
 
 struct doing {
     struct rfn_activity activity;
-    int64_t all_ns, path_ns;
+    int64_t all_ns, path_ns, ns_by_rank[RANKS];
 };
 static struct doing doings[RANKS * EVENTS * 2];
 static uint32_t n_doings;
@@ -281,14 +281,17 @@ static struct doing *doing_of(const struct rfn_activity *activity)
     return &doings[i];
 }
 
-static void do_now(enum rfn_activity_kind kind, const struct event *event, int64_t ns, bool on_path)
+static void do_now(enum rfn_activity_kind kind, struct place place, int64_t ns, bool on_path)
 {
+    const struct event *event = event_at(place);
     struct rfn_activity activity = {.kind = kind, .region = RFN_NO_REGION};
     if (kind != RFN_ACTIVITY_START)
         activity.at = site_of(event);
     if (kind == RFN_ACTIVITY_COMPUTE)
         activity.before = site_of(event - 1);
-    *(on_path ? &doing_of(&activity)->path_ns : &doing_of(&activity)->all_ns) += ns;
+    struct doing *doing = doing_of(&activity);
+    *(on_path ? &doing->path_ns : &doing->all_ns) += ns;
+    doing->ns_by_rank[place.rank] += on_path ? 0 : ns;
 }
 
 static int64_t start_ns(void)
@@ -304,9 +307,9 @@ static void do_gap(struct place place, bool on_path)
 {
     const struct event *event = event_at(place);
     if (place.index)
-        do_now(RFN_ACTIVITY_COMPUTE, event, event->gap_ns, on_path);
+        do_now(RFN_ACTIVITY_COMPUTE, place, event->gap_ns, on_path);
     else
-        do_now(RFN_ACTIVITY_START, event, event->enter_ns - start_ns(), on_path);
+        do_now(RFN_ACTIVITY_START, place, event->enter_ns - start_ns(), on_path);
 }
 
 static void do_call(struct place place, bool on_path)
@@ -314,8 +317,8 @@ static void do_call(struct place place, bool on_path)
     const struct event *event = event_at(place);
     int64_t ns = event->exit_ns - event->enter_ns - event->wait_ns - event->after_ns -
                  event->completion_ns;
-    do_now(RFN_ACTIVITY_MPI, event, ns, on_path);
-    do_now(RFN_ACTIVITY_WAIT, event, event->completion_ns, on_path);
+    do_now(RFN_ACTIVITY_MPI, place, ns, on_path);
+    do_now(RFN_ACTIVITY_WAIT, place, event->completion_ns, on_path);
 }
 
 static struct place last_to_finish(void)
@@ -691,6 +694,38 @@ static void check_causes(void)
     assert_int_equal(waits->unexplained_ns, expected_total(true));
 }
 
+/* What a rank did between calls costs each of the others at most as long as it took; twice that
+ * where waits for different ranks are traced back to it from different places. In front of a call
+ * that completes a collective one, it may stand for all that was since that began. */
+static int64_t longest_cost(const struct rfn_activity *activity, uint32_t rank)
+{
+    if (activity->kind != RFN_ACTIVITY_COMPUTE || activity->at.function == FAKE_WAIT)
+        return INT64_MAX;
+    return 2 * (RANKS - 1) * doing_of(activity)->ns_by_rank[rank];
+}
+
+static int64_t cost_of(uint32_t activity, uint32_t rank)
+{
+    int64_t ns = 0;
+    for (size_t i = 0; i < waits->n_causes; i++) {
+        for (uint32_t k = 0; waits->causes[i].activity == activity && k < waits->causes[i].n_ranks;
+             k++) {
+            if (waits->causes[i].ranks[k].rank == rank)
+                ns += waits->causes[i].ranks[k].ns;
+        }
+    }
+    return ns;
+}
+
+static void check_costs(void)
+{
+    for (uint32_t activity = 0; activity < waits->n_activities; activity++) {
+        for (uint32_t rank = 0; rank < RANKS; rank++)
+            assert_true(cost_of(activity, rank) <=
+                        longest_cost(&waits->activities[activity], rank));
+    }
+}
+
 /* The path is as long as the run. */
 static void check_path_length(void)
 {
@@ -822,6 +857,7 @@ static void test_against_oracle(void **state)
         check_doings();
         orders += waits->pattern_ns[RFN_WRONG_ORDER] > 0;
         check_causes();
+        check_costs();
         check_path_length();
         if (program.wildcards)
             check_undecided_rows();

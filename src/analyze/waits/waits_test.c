@@ -961,6 +961,22 @@ static void test_threads(void **state)
     assert_int_equal(cost(1, RFN_ACTIVITY_START, 0), 500);
 }
 
+/* All compute for 300 between barriers; r1 leaves the first one 300 later than the others. That is
+ * the barrier's, and not what r1 computes. */
+static void test_leaves_barrier_late(void **state)
+{
+    (void)state;
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        barrier(rank, 100, rank == 1 ? 410 : 110, WORLD);
+        barrier(rank, rank == 1 ? 710 : 410, 720, WORLD);
+    }
+    run();
+    assert_int_equal(waited(RFN_WAIT_AT_BARRIER, FAKE_BARRIER, 0), 300);
+    assert_int_equal(waits->pattern_ns[RFN_WAIT_AT_BARRIER], 900);
+    assert_int_equal(cost(1, RFN_ACTIVITY_MPI, FAKE_BARRIER), 900);
+    assert_int_equal(cost(1, RFN_ACTIVITY_COMPUTE, FAKE_BARRIER), 0);
+}
+
 /* ---- polls ---- */
 
 /* Of polls between which the program works for some ms: so it counts as working, and not as
@@ -1500,6 +1516,7 @@ int main(void)
         TEST(test_persistent_barrier),
         TEST(test_partitioned),
         TEST(test_threads),
+        TEST(test_leaves_barrier_late),
         TEST(test_polls),
         TEST(test_polls_of_root),
         TEST(test_polls_between_work),

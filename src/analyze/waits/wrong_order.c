@@ -63,7 +63,7 @@ static int64_t gain_of(const struct rfn_order *order)
 static int64_t count(struct rfn_wait_pass *pass, struct rfn_order *order, enum rfn_pattern pattern,
                      int64_t ns)
 {
-    struct rfn_blame part[RFN_DELAY_CAUSES];
+    struct rfn_blame part[RFN_MAX_BLAMES];
     int64_t left = ns;
     for (size_t i = 0; i < order->n_blames; i++) {
         const double share = (double)order->blames[i].ns / (double)order->ns;
