@@ -390,6 +390,15 @@ static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *op
     return options->profile ? finish_profile(pass, options->profile) : 0;
 }
 
+/* Whether times are those of other segments. Where each is kept, reduced or not, times are exact. */
+static bool times_are_replaced(const struct rfn_run *run)
+{
+    const struct rfn_run_reduction *reduction = &run->reduction;
+    bool all_kept = reduction->executions > 0 &&
+                    reduction->representatives >= reduction->executions;
+    return run->reduced && run->times && !all_kept;
+}
+
 int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_options *options,
                   void (*progress)(void *context, double share), void *context,
                   struct rfn_waits **waits, struct rfn_diag *diag)
@@ -398,7 +407,7 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
     struct rfn_wait_pass pass = {.match.archive = archive,
                                  .fix_clocks = options->fix_clocks,
                                  .eager_bytes = RFN_EAGER_LEAST,
-                                 .reduced = run->reduced && run->times};
+                                 .reduced = times_are_replaced(run)};
     if (options->behaviour)
         *options->behaviour = NULL;
     int error = pass_init(&pass, progress, context);

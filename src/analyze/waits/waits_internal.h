@@ -161,7 +161,8 @@ struct rfn_wait_pass {
     struct rfn_match match; /* first: its hooks are called with it */
     struct rfn_waits *waits;
     bool fix_clocks;
-    bool reduced;           /* times are, so that those of two ranks fit together about only */
+    bool reduced;           /* times are those of other segments: of two ranks they fit together
+                               about only */
     const int64_t *turn_ns; /* of the replay */
     struct rfn_wait_stream *streams;
     struct rfn_profile_pass *profile;
