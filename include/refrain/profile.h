@@ -10,7 +10,8 @@
  *   start, what is behind the end. Where there is no such time, or nobody has looked for waits, it
  *   is the whole run.
  * - Time inside MPI of a rank: of all its threads together; of a run of unsuccessful polls the time
- *   inside the calls, without the program's work in between.
+ *   inside the calls, without the program's work in between. That in between counts, too, as far as
+ *   the wait analysis (refrain/waits.h), if it is made on the way, finds that it was waiting.
  * - Time outside MPI of a rank: between the calls of its threads. What was before its own Init,
  *   when it was launched later than others, is not known to be work and is neither.
  * - Where the program had recording switched off (MPI_Pcontrol), what a rank did between its
@@ -42,7 +43,7 @@ struct rfn_profile_row {
     uint64_t events, calls; /* a run of unsuccessful polls is one event */
     struct rfn_spread time; /* inside MPI */
     int64_t min_ns, max_ns; /* of single events */
-    /* In runs of unsuccessful polls, outside of the calls: the program may work there, or wait. */
+    /* In runs of unsuccessful polls, outside of the calls, where it is not known to be waiting. */
     int64_t between_polls_ns;
     uint64_t bytes; /* rfn_volume_bytes of its events */
     uint64_t sent_bytes, received_bytes;

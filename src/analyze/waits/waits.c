@@ -5,6 +5,8 @@
  *   main_part.c       what belongs to the start and the end of the run
  *   call_exit.c       an event leaves: how long it waited, for whom
  *   wait_receivers.c  whether a send waited for its receiver
+ *   polls.c           waiting that programs make themselves, of unsuccessful polls
+ *   wrong_order.c     whether another order of receiving would have shortened a wait
  *   delay.c           the cause of a wait
  *   wait_tally.c      sums, causes
  *
@@ -50,6 +52,8 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match
 {
     struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
     struct rfn_wait_symbol *symbol = (struct rfn_wait_symbol *)of;
+    symbol->polls = rfn_archive_function(match->archive, record->function)->flags &
+                    RFN_FUNCTION_POLL;
     struct rfn_activity in_mpi = {
         .kind = RFN_ACTIVITY_MPI, .at = {record->function, record->path}, .region = RFN_NO_REGION};
     int64_t site = rfn_site_of(&pass->activities, in_mpi.at);
@@ -102,6 +106,7 @@ static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_st
     return number;
 }
 
+/* The gap in front of the event; in a phase of polls, it is a part of that. */
 static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                     const struct rfn_event_order_stream *at)
 {
@@ -113,15 +118,9 @@ static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
         stream->start_ns += rfn_least(at->enter_ns, pass->main_from_ns) - from;
     int64_t activity = gap_activity(pass, stream);
     RFN_TRY((int)(activity < 0 ? activity : 0));
+    if (stream->polls.any)
+        return rfn_pass_between_polls(stream, at, (uint32_t)activity, gap);
     return rfn_pass_did(pass, stream, (uint32_t)activity, gap);
-}
-
-/* A successful poll after unsuccessful ones of the same call: they all waited for what it has got.
- */
-static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_record *record)
-{
-    return stream->polls.any && stream->polls.symbol->site == rfn_symbol_of(stream)->site &&
-           !record->failed_poll;
 }
 
 /* An event that has waited for nothing leaves in its enter. */
@@ -129,7 +128,13 @@ static inline int leave_at_once(struct rfn_wait_pass *pass, struct rfn_wait_stre
                                 uint32_t number, const struct rfn_event_order_stream *at)
 {
     int64_t ns = at->exit_ns - at->enter_ns;
-    if (at->record->polls > 1 || stream->polled_ns || at->record->failed_poll) {
+    if (stream->polled_ns) { /* it has got nothing: the phase goes on */
+        stream->polls.any = true;
+        RFN_TRY(rfn_pass_poll(pass, stream, at));
+        rfn_pass_over(pass, stream, number, at->exit_ns);
+        return RFN_REPLAY_LEFT;
+    }
+    if (at->record->polls > 1 || at->record->failed_poll) {
         RFN_TRY(rfn_pass_leave(pass, number, at, true));
         return RFN_REPLAY_LEFT;
     }
@@ -145,14 +150,12 @@ static inline int enter_symbol(struct rfn_wait_pass *pass, struct rfn_wait_strea
 {
     const struct rfn_call *role = stream->match.symbol->role;
     stream->polled_ns = 0;
-    if (ends_polls(stream, at->record)) {
-        stream->match.since_ns = stream->polls.enter_ns;
-        stream->polled_ns = stream->polls.inside_ns;
-        stream->polls.any = false;
-    } else if (pass->waits->times) {
-        if (stream->polls.any)
+    if (pass->waits->times) {
+        if (stream->polls.any && !rfn_symbol_of(stream)->polls)
             RFN_TRY(rfn_pass_flush_polls(pass, stream));
         RFN_TRY(take_gap(pass, stream, at));
+        if (stream->polls.any && !at->record->failed_poll)
+            rfn_pass_end_polls(stream);
     }
     stream->match.here.at = stream->history.at;
     if (role->kind == RFN_CALL_INIT || role->kind == RFN_CALL_FINALIZE) {
@@ -307,6 +310,7 @@ static void pass_release(struct rfn_wait_pass *pass)
             rfn_pass_release_loop(&pass->streams[i].loops[k]);
         free(pass->streams[i].loops);
         free(pass->streams[i].regions);
+        free(pass->streams[i].polls.parts);
     }
     rfn_match_release(&pass->match);
     if (pass->steps)
@@ -421,6 +425,8 @@ static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *op
     waits->unreadable = rfn_event_order_lost(pass->match.replay, &waits->error, &waits->diag);
     if (pass->last.any && waits->times)
         RFN_TRY(finish_critical(pass));
+    for (uint32_t i = 0; i < pass->match.n_streams; i++)
+        RFN_TRY(rfn_order_end(pass, &pass->streams[i]));
     RFN_TRY(rfn_tally_finish(&pass->tally, &pass->activities, &pass->delays, waits));
     waits->activities = pass->activities.items;
     waits->n_activities = pass->activities.n;
@@ -431,6 +437,16 @@ static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *op
     return options->profile ? finish_profile(pass, options->profile) : 0;
 }
 
+/* Whether times are those of other segments. Where each is kept, reduced or not, times are exact.
+ */
+static bool times_are_replaced(const struct rfn_run *run)
+{
+    const struct rfn_run_reduction *reduction = &run->reduction;
+    bool all_kept = reduction->executions > 0 &&
+                    reduction->representatives >= reduction->executions;
+    return run->reduced && run->times && !all_kept;
+}
+
 int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_options *options,
                   void (*progress)(void *context, double share), void *context,
                   struct rfn_waits **waits, struct rfn_diag *diag)
@@ -439,7 +455,7 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
     struct rfn_wait_pass pass = {.match.archive = archive,
                                  .fix_clocks = options->fix_clocks,
                                  .eager_bytes = RFN_EAGER_LEAST,
-                                 .reduced = run->reduced && run->times};
+                                 .reduced = times_are_replaced(run)};
     if (options->behaviour)
         *options->behaviour = NULL;
     int error = pass_init(&pass, progress, context);

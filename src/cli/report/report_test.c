@@ -51,8 +51,8 @@ static void make_row(unsigned i, enum rfn_pattern pattern, uint32_t function, ui
         by_rank[i][rank] = rank >= first && rank <= last ? SECONDS(each) : 0;
         total += by_rank[i][rank];
     }
-    rows[i] = (struct rfn_wait_row){pattern, function,       path,      100 + i,
-                                    total,   SECONDS(0.125), by_rank[i]};
+    rows[i] = (struct rfn_wait_row){pattern, function,       path, 100 + i,
+                                    total,   SECONDS(0.125), 0,    by_rank[i]};
     waits.pattern_ns[pattern] += total;
     waits.total_ns += total;
 }

@@ -29,6 +29,8 @@ static json_t *wait_json(const struct rfn_report *report, const struct rfn_shown
     set_time(value, report, shown->ns);
     RFN_JSON_SET(value, "count", row->count);
     RFN_JSON_SET(value, "max_seconds", seconds((double)row->max_ns));
+    if (row->pattern == RFN_LATE_SENDER)
+        RFN_JSON_SET(value, "wrong_order_seconds", seconds((double)row->wrong_order_ns));
     rfn_json_set_call(value, report->archive, (struct rfn_call_site){row->function, row->path});
     RFN_JSON_SET(value, "seconds_by_rank", by_rank);
     return value;
