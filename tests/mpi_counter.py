@@ -3,11 +3,12 @@
 
 It knows nothing of MPI's prototypes and shares nothing with the recorder: for every function MPI_*
 (and MPIX_*_init) that the MPI library exports there is a trampoline of two instructions, which adds
-one to a counter and jumps to the next definition (dlsym RTLD_NEXT). Calls that MPI makes to itself
+one to a counter and jumps to the next definition. The first call of all, which a library's constructor
+may make, looks up where these are (dlsym RTLD_NEXT). Calls that MPI makes to itself
 through public names would be counted too; both MPIs call their PMPI_ names inside.
 
-At exit each process writes lines "FUNCTION COUNT" to $MPI_COUNTER_OUT.<pid>. What is called once
-MPI_Finalize has been entered is not counted, since the recorder's archive is complete then.
+In MPI_Finalize each process writes lines "FUNCTION COUNT" to $MPI_COUNTER_OUT.<pid>. What is called
+then is not counted, since the recorder's archive is complete.
 
     mpi_counter.py LIBMPI.so OUT.so
 """
@@ -28,34 +29,26 @@ C_PART = r"""
 extern const char *const counter_names[];
 extern unsigned long counter_counts[];
 extern void *counter_next[];
-static unsigned long frozen[COUNT];
-static int is_frozen;
 
-__attribute__((constructor)) static void resolve(void)
+/* Called where a function's next definition is not known yet. */
+__attribute__((visibility("hidden"))) void counter_resolve(void)
 {
     for (int i = 0; i < COUNT; i++)
         counter_next[i] = dlsym(RTLD_NEXT, counter_names[i]);
 }
 
 /* Called by the trampoline of MPI_Finalize. */
-__attribute__((visibility("hidden"))) void counter_freeze(void)
-{
-    for (int i = 0; i < COUNT; i++)
-        frozen[i] = counter_counts[i];
-    is_frozen = 1;
-}
-
-__attribute__((destructor)) static void report(void)
+__attribute__((visibility("hidden"))) void counter_write(void)
 {
     const char *out = getenv("MPI_COUNTER_OUT");
     char path[4096];
-    if (!out || !is_frozen)
+    if (!out)
         return;
     snprintf(path, sizeof path, "%s.%d", out, (int)getpid());
     FILE *file = fopen(path, "w");
     for (int i = 0; file && i < COUNT; i++) {
-        if (frozen[i])
-            fprintf(file, "%s %lu\n", counter_names[i], frozen[i]);
+        if (counter_counts[i])
+            fprintf(file, "%s %lu\n", counter_names[i], counter_counts[i]);
     }
     if (file)
         fclose(file);
@@ -72,18 +65,25 @@ def functions(library):
                   and "_c2f" not in n and "f08" not in n and f"P{n}" in names)
 
 
+REGISTERS = ("rax", "rdi", "rsi", "rdx", "rcx", "r8", "r9")  # which hold arguments; an odd number keeps the stack aligned
+
+
 def assembly(names):
     lines = ["    .text"]
     for i, name in enumerate(names):
         lines += [f"    .globl {name}", f"    .type {name}, @function", f"{name}:",
                   f"    lock incq counter_counts+{8 * i}(%rip)"]
         if name == "MPI_Finalize":
-            lines += ["    subq $8, %rsp", "    call counter_freeze", "    addq $8, %rsp"]
+            lines += ["    subq $8, %rsp", "    call counter_write", "    addq $8, %rsp"]
         lines += [f"    jmp *counter_next+{8 * i}(%rip)", f"    .size {name}, . - {name}"]
+        lines += [f"first_{i}:", *(f"    pushq %{register}" for register in REGISTERS),
+                  "    call counter_resolve", *(f"    popq %{register}" for register in reversed(REGISTERS)),
+                  f"    jmp *counter_next+{8 * i}(%rip)"]
     lines += ["    .data", "    .balign 8"]
-    for symbol in ("counter_counts", "counter_next"):
-        lines += [f"    .globl {symbol}", f"    .hidden {symbol}", f"{symbol}:",
-                  f"    .zero {8 * len(names)}"]
+    lines += ["    .globl counter_counts", "    .hidden counter_counts", "counter_counts:",
+              f"    .zero {8 * len(names)}"]
+    lines += ["    .globl counter_next", "    .hidden counter_next", "counter_next:"]
+    lines += [f"    .quad first_{i}" for i in range(len(names))]
     lines += ["    .globl counter_names", "    .hidden counter_names", "counter_names:"]
     lines += [f"    .quad text_{i}" for i in range(len(names))]
     lines += ["    .section .rodata"]

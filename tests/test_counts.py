@@ -108,6 +108,24 @@ for _name, _ranks in test_events.programs():
     globals()[f"test_{_name}"] = make_test(_name, _ranks)
 
 
+def around_main(bench, flavour):
+    """A program whose library starts MPI before main and ends it after."""
+    source = os.path.join(harness.PROGRAMS, "around_main.c")
+    compiler = [harness.FLAVOURS[flavour].mpicc, "-g", source]
+    library = bench.compiled(f"libaround.{flavour}.so", [*compiler, "-shared", "-fPIC"])
+    return bench.compiled(f"around_main.{flavour}", [*compiler, "-DMAIN", library])
+
+
+def test_around_main(bench, flavour):
+    check_counts(bench, flavour, 2, [around_main(bench, flavour)])
+    run, archive = bench.record(flavour, 2, [around_main(bench, flavour)])
+    told = [line for line in run.err.splitlines() if line.startswith("refrain:")]
+    harness.compare("output", run.out, "main is over\n" * 2)
+    harness.compare(f"lines in {told}", len(told), 1)
+    calls = harness.count_calls(bench.dump(archive))
+    harness.compare("calls", calls, {"MPI_Init": 2, "MPI_Allreduce": 200, "MPI_Barrier": 2, "MPI_Finalize": 2})
+
+
 def test_every_poll(bench, flavour):
     check_counts(bench, flavour, 2, [bench.program("polls", flavour)], options=["--polls=all"])
 

@@ -7,6 +7,7 @@ import re
 import sys
 
 import harness
+import test_regions
 
 FOLDER = os.path.join(harness.PROGRAMS, "fortran")
 WAYS = ("mpif_h", "use_mpi", "use_mpi_f08")
@@ -142,6 +143,11 @@ def test_pmpi_is_not_recorded(bench, flavour):
     for rank in range(2):
         harness.compare(f"rank {rank}", [e["function"] for e in ranks[rank]],
                         ["MPI_Init", "MPI_Barrier", "MPI_Finalize"])
+
+
+def test_control_around_mpi(bench, flavour):
+    for flags in ((), ("-DF08",)):
+        test_regions.check_around(bench, flavour, fortran(bench, flavour, "pcontrol_around", flags))
 
 
 def text_symbols(bench, path):

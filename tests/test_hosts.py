@@ -154,10 +154,10 @@ def test_ctypes(bench, flavour):
 # ---- sessions (MPICH: Open MPI 4 has none) ----
 
 
-def check_sessions(bench, how, lines=1, alone=True):
+def check_sessions(bench, how, lines=1, alone=True, ranks=3):
     """alone: the program runs without the recorder, too."""
-    program, stem = bench.program("sessions", "mpich"), bench.path(f"sessions-{how}")
-    launch, archive = harness.FLAVOURS["mpich"].launch(3), stem + ".rfn"
+    program, stem = bench.program("sessions", "mpich"), bench.path(f"sessions-{how}-{ranks}")
+    launch, archive = harness.FLAVOURS["mpich"].launch(ranks), stem + ".rfn"
     code = bench.run([*launch, program, how], timeout=60).code if alone else 0
     run = bench.run([*launch, bench.refrain, "record", "--time=full", "-o", archive, program, how],
                     env={"EXPECT_OUT": stem + ".log"}, timeout=60)
@@ -165,7 +165,7 @@ def check_sessions(bench, how, lines=1, alone=True):
     told = [line for line in run.err.splitlines() if line.startswith("refrain:")]
     harness.compare(f"lines in {run.err}", len(told), lines)
     bench.verb("verify", archive)
-    test_events.compare_logs(stem + ".log", 3, bench.dump(archive))
+    test_events.compare_logs(stem + ".log", ranks, bench.dump(archive))
     test_reader.compare(bench, archive, how)
     return told, archive
 
@@ -192,6 +192,14 @@ def test_session_after_the_last(bench):
 def test_session_without_communication(bench):
     """The ranks merge when they exit."""
     check_sessions(bench, "self")
+
+
+def test_sessions_of_any_number_of_ranks(bench):
+    """MPICH crashes in MPI_Comm_create on one rank, as it has no MPI_COMM_WORLD then."""
+    for ranks in (1, 2, 3, 4):
+        check_sessions(bench, "sets", ranks=ranks)
+    check_sessions(bench, "self", ranks=1)
+    check_sessions(bench, "world", ranks=1)
 
 
 def test_session_to_ask(bench):

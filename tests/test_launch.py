@@ -7,6 +7,7 @@ line, before anything has run.
 import array
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -158,6 +159,22 @@ def test_exit_status(bench, flavour):
     harness.compare("exit through the launcher", run.code, 7)
 
 
+def test_without_proc(bench):
+    """As in a chroot. (MPICH does not start there, with the recorder or without.)"""
+    where = folder(bench, "proc")
+    shutil.copy(bench.program("family", "openmpi"), os.path.join(where, "app"))
+    hidden = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    allowed = bench.run([*hidden, "true"])
+    if allowed.code != 0:
+        raise harness.Refused(f"/proc cannot be hidden: {allowed.err}")
+    run = bench.run([*hidden, bench.refrain, "record", "./app"], cwd=where, check=True)
+    check_ran(bench, "openmpi", run, where, "app.1.rfn", 1)
+    archive = os.path.join(where, "app.1.rfn")
+    harness.compare("command", json.loads(bench.verb("info", "--json", archive))["command"], "./app")
+    paths = {event["call_path"] for event in bench.dump(archive)}
+    harness.compare(f"calls without a line in {paths}", [p for p in paths if "family.c:" not in p], [])
+
+
 # ---- the environment ----
 
 def test_children_are_not_recorded(bench, flavour):
@@ -182,7 +199,71 @@ def test_children_are_not_recorded(bench, flavour):
         harness.compare("archives", archives(where), [os.path.basename(program) + ".1.rfn"])
 
 
+def test_address_sanitizer(bench, flavour):
+    """Its library ends the program unless it is loaded before all others; children do not get it."""
+    where = folder(bench, f"sanitizer.{flavour}")
+    shutil.copy(bench.program("family", flavour, ("-fsanitize=address",)), os.path.join(where, "app"))
+    leaks = {"ASAN_OPTIONS": "detect_leaks=0"}  # MPI has some
+    run = bench.run([bench.refrain, "record", "./app"], cwd=where, check=True, env=leaks)
+    check_ran(bench, flavour, run, where, "app.1.rfn", 1)
+    lines = [line for line in run.out.splitlines() if line.startswith("LD_PRELOAD=")]
+    harness.compare("LD_PRELOAD of a child", lines, [])
+
+
+# ---- the archive's name ----
+
+def test_variables_in_the_name(bench, flavour):
+    where = folder(bench, f"variables.{flavour} 100%")
+    shutil.copy(bench.program("family", flavour), os.path.join(where, "app"))
+    os.mkdir(os.path.join(where, "runs"))
+    launch = harness.FLAVOURS[flavour].launch(RANKS)
+    environment = {"RUNS": "runs", "SLURM_JOB_ID": "81", "ABSOLUTE": where}
+    for pattern, name in (("%e.%r.%h.rfn", f"app.{RANKS}.{os.uname().nodename}.rfn"),
+                          ("%{RUNS}/%j-50%%.rfn", "runs/81-50%.rfn"),
+                          ("%{ABSOLUTE}/%r.rfn", f"{RANKS}.rfn")):
+        between = [*launch, bench.refrain, "record", "-o", pattern, "./app"]
+        before = [bench.refrain, "record", "-o", pattern, *launch, "./app"]
+        for words in (between, before):
+            run = bench.run(words, cwd=where, env=environment, check=True)
+            path = os.path.join(where, name)
+            harness.compare(f"{words}: {name} is there, lines", (os.path.exists(path), len(own_lines(run))), (True, 1))
+            os.remove(path)
+        harness.compare("others", archives(where), [])
+
+
+def test_wrong_variables_in_the_name(bench, flavour):
+    where = folder(bench, f"no-variables.{flavour}")
+    program = bench.program("family", flavour)
+    launch = harness.FLAVOURS[flavour].launch(RANKS)
+    refused(bench, where, 2, "no variable at '%x.rfn'", "-o", "a%x.rfn", program)
+    refused(bench, where, 2, "no variable at '%x.rfn'", "-o", "a%x.rfn", *launch, program)
+    refused(bench, where, 2, "needs %{NOT_SET_AT_ALL}, which is not set", "-o", "%{NOT_SET_AT_ALL}", program)
+    run = bench.run([*launch, bench.refrain, "record", "-o", "%{NOT_SET_AT_ALL}", program], cwd=where)
+    harness.compare("ran, lines", ("ran" in run.out, len(own_lines(run))), (False, 1))
+
+
+def test_name_is_too_long(bench, flavour):
+    """That of the program, with what is added to it, or the one that is given."""
+    where = folder(bench, f"long.{flavour}")
+    shutil.copy(bench.program("family", flavour), os.path.join(where, "p" * 250))
+    refused(bench, where, 2, "too long a name", "./" + "p" * 250)
+    refused(bench, where, 2, "too long a name", "-o", "o" * 256, "./" + "p" * 250)
+    run = bench.run([bench.refrain, "record", "-o", "o" * 251 + ".rfn", "./" + "p" * 250], cwd=where, check=True)
+    harness.compare("archives", archives(where), ["o" * 251 + ".rfn"])
+    harness.compare("lines", len(own_lines(run)), 1)
+
+
 # ---- mistakes: one line, and nothing has run ----
+
+def test_env_without_environment(bench, flavour):
+    where = folder(bench, f"env.{flavour}")
+    program = bench.program("family", flavour)
+    launch = harness.FLAVOURS[flavour].launch(RANKS)
+    for words in (["env", "-i"], ["/usr/bin/env", "-u", "LD_PRELOAD"], ["env", "LD_PRELOAD="]):
+        text = f"{words[0]} {words[1]} takes the recorder from what it starts"
+        refused(bench, where, 2, text, f"--mpi={flavour}", *words, program)
+        refused(bench, where, 2, text, f"--mpi={flavour}", *launch, *words, program)
+
 
 def refused(bench, where, code, text, *words):
     run = bench.run([bench.refrain, "record", *words], cwd=where)
@@ -370,7 +451,7 @@ def test_old_archive_cannot_be_removed(bench, flavour):
         refused(bench, where, 1, "old cannot be removed: it is immutable", "-f", "-o", "old", program)
         run = bench.run([program], cwd=where, env={**alone, "REFRAIN_OUTPUT": old}, check=True)
         harness.compare("lines", own_lines(run), [
-            f"refrain: no archive was written: rank 0: cannot remove {old}: Operation not permitted"])
+            f"refrain: no archive was written: cannot replace {old}: Operation not permitted"])
         bench.run([bench.refrain, "record", "-o", "old", program], cwd=where, check=True)
         harness.compare("files", sorted(os.listdir(where)), ["link", "old", "old.2"])
 

@@ -1,5 +1,6 @@
 """What the recorder does when a program is awkward: it never breaks, hangs or changes it."""
 import os
+import signal
 
 import harness
 
@@ -229,6 +230,45 @@ def test_output_is_a_folder(bench, flavour):
     if f"{folder} is a directory" not in run.err:
         raise harness.Failure(run.err)
     harness.compare("left behind", os.listdir(folder), [])
+
+
+def has_nameless_files(folder):
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY))
+    except OSError:
+        return False
+    return True
+
+
+def test_killed_while_saving(bench, flavour):
+    """No file with the archive's name is there before it is whole, nor is an older one gone."""
+    program = bench.program("killed_saving", flavour, ("-rdynamic",))
+    for how, old in (("abort", "x.rank0.rfn"), ("finalize", "x.rfn")):
+        for options, files in (((), []), (("--force",), [old])):
+            folder = bench.fresh("killed")
+            os.mkdir(folder)
+            for name in files:
+                with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+                    file.write("older")
+            run = bench.run([bench.refrain, "record", "-o", "x.rfn", *options, program, how], cwd=folder)
+            harness.compare(f"{how}: exit", run.code, -signal.SIGKILL)
+            left = sorted(os.listdir(folder))
+            parts = [name for name in left if name.endswith(".part")]
+            expected = how == "finalize" or not has_nameless_files(folder)
+            harness.compare(f"{how}, {options}: files", [name for name in left if name not in parts], files)
+            harness.compare(f"{how}, {options}: parts", len(parts), expected)
+            for name in files:
+                harness.compare("older file", os.path.getsize(os.path.join(folder, name)), 5)
+
+
+def test_traps_in_floating_point(bench, flavour):
+    """The program's are not the recorder's, at the start, at the end, and where times are reduced meanwhile."""
+    program = bench.program("traps", flavour)
+    mask = {"openmpi": "3d", "mpich": "1d"}[flavour]  # MPICH's results are inexact
+    for options in ([], ["--time=reduced", "--memory=1M"], ["--merge-interval=2"]):
+        run, archive = bench.record(flavour, 2, [program, mask], options)
+        harness.compare(f"{options}: output", run.out, "")
+        harness.compare("calls", harness.count_calls(bench.dump(archive))["MPI_Comm_rank"], 40000)
 
 
 def test_linked_instead_of_preloaded(bench, flavour):

@@ -133,6 +133,18 @@ def test_methods(bench, flavour):
             raise harness.Failure(f"{method}: {told}")
 
 
+def test_same_diagnosis(bench, flavour):
+    """Where each iteration keeps its own times the report of them is that of the full times."""
+    program = bench.program("uneven_shift", flavour)
+    archive = bench.record(flavour, 4, [program])[1]
+    out, told = reduced(bench, archive, "--similarity=absDiff:0")
+    harness.compare("kept", told["kept"], told["segments"])
+    check_same(bench, archive, out, 0)
+    full, again = (json.loads(bench.verb("report", "--json", path)) for path in (archive, out))
+    for part in ("wait_states", "causes", "critical_path", "efficiency"):
+        harness.compare(part, again[part], full[part])
+
+
 def test_options(bench, flavour):
     """Longer segments, a limit per kind, little memory, several threads."""
     archive = halo(bench, flavour)

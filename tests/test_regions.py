@@ -175,6 +175,27 @@ def test_start_off(bench, flavour):
             harness.compare("not recorded", page["unrecorded_ns"], gap - inside)
 
 
+AROUND = ["MPI_Pcontrol", "MPI_Init", "MPI_Barrier", "MPI_Pcontrol", "MPI_Finalize"]
+
+
+def check_around(bench, flavour, program, options=()):
+    """MPICH would end the process in MPI_Pcontrol before MPI_Init and after MPI_Finalize."""
+    run, archive = bench.record(flavour, 2, [program], options)
+    harness.compare("output", run.out, "controlled 1\n" * 2)
+    harness.compare("own lines", len(re.findall("^refrain:", run.err, re.M)), 1)
+    bench.verb("verify", archive)
+    for rank in ("0", "1"):
+        found = [e["function"] for e in bench.dump(archive) if e["rank"] == rank]
+        harness.compare(f"{options}, rank {rank}", found, AROUND)
+    bench.verb("report", archive)
+
+
+def test_control_around_mpi(bench, flavour):
+    program = bench.program("pcontrol_around", flavour)
+    check_around(bench, flavour, program)
+    check_around(bench, flavour, program, ["--start-off"])  # on before MPI_Init
+
+
 def test_threads_pause_together(bench, flavour):
     """A pause that one thread begins and ends is one of all threads of its process."""
     program = bench.program("region_pause_threads", flavour)

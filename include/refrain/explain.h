@@ -83,7 +83,7 @@ struct rfn_measured {
     struct rfn_efficiency efficiency; /* of the profile */
 };
 
-/* A share of the time of all ranks, 0 to 1. */
+/* A share of the time of all ranks in the main part of the run, 0 to 1. */
 static inline double rfn_measured_share(const struct rfn_measured *run, double ns)
 {
     return run->efficiency.all_ns > 0 ? ns / (double)run->efficiency.all_ns : 0;
@@ -94,17 +94,16 @@ static inline double rfn_measured_share(const struct rfn_measured *run, double n
 /* Causes and calls that cost a smaller share of all ranks' time are not worth a word. */
 #define RFN_TRIFLE 0.005
 
-/* Where time that is not computing goes, in nanoseconds of all ranks together; without times or
- * waits 0. */
+/* Where the time of the main part goes that is not computing, in nanoseconds of all ranks together;
+ * without times or waits 0. */
 struct rfn_losses {
-    double uneven;   /* waiting for ranks that compute longer */
-    double late;     /* waiting for ranks that started late */
-    double others;   /* waiting for ranks for other reasons */
-    double transfer; /* in MPI without waiting, as far as is known */
-    double setup;    /* in Init and Finalize without waiting */
-    double outside; /* before a thread's first call (a rank's Init) and after its last (Finalize) */
-    bool even;      /* in all, ranks compute about equally long */
-    bool threads;   /* several of a rank call MPI */
+    double uneven;    /* waiting for ranks that compute longer */
+    double late;      /* waiting for ranks that started late */
+    double others;    /* waiting for ranks for other reasons */
+    double transfer;  /* in MPI without waiting, as far as is known */
+    double outside;   /* before a thread's first call and after its last */
+    bool even;        /* in all, ranks compute about equally long */
+    bool threads;     /* several of a rank call MPI */
     uint32_t missing; /* ranks that are not there: others may have waited for them */
 };
 struct rfn_losses rfn_losses_of(const struct rfn_measured *run);
@@ -156,9 +155,11 @@ struct rfn_finding {
     size_t sites;                /* patterns and call paths of the waiting in all */
     uint32_t waiting;            /* the only rank that waits, of those that are not late;
                                     RFN_SEVERAL_RANKS */
-    int64_t ns;                  /* of others' waiting */
+    int64_t ns;                  /* of others' waiting; */
+    int64_t direct_ns;           /* of that: not passed on by ranks that waited themselves */
     struct rfn_rank_ns *ranks;   /* that are late, and what each cost, most first */
     uint32_t n_ranks;
+    int64_t *spent; /* by rank: what it spent in this work, whoever waited; NULL: not known */
     enum rfn_late_kind late;
 };
 
@@ -173,7 +174,8 @@ struct rfn_cause_choice {
     const void *context;
 };
 
-/* Of the causes chosen (NULL: of all), those that are no trifle, at most `most`. RFN_E_NOMEM. */
+/* Of the causes chosen (NULL: of all), those that are no trifle, at most `most`. What ranks waited
+ * for because MPI started or ended is left out. RFN_E_NOMEM. */
 int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *run,
                       const struct rfn_cause_choice *choice, size_t most);
 void rfn_findings_release(struct rfn_findings *findings);
@@ -182,9 +184,65 @@ void rfn_findings_release(struct rfn_findings *findings);
  * others wait for messages (late sender) in exchange() [halo.c:88] and 1 more place." */
 void rfn_finding_append(struct rfn_text *text, const struct rfn_measured *run,
                         const struct rfn_finding *finding);
+/* "others wait for messages (late sender) in exchange() [halo.c:88] and 1 more place" */
+void rfn_finding_append_waiting(struct rfn_text *text, const struct rfn_measured *run,
+                                const struct rfn_finding *finding);
 /* What to do about it, one or two sentences. */
 void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
                         const struct rfn_finding *finding);
+
+/* ---- stories ---- */
+
+/* What the findings mean together: how the program is slow (doc/analysis.md, Stories). */
+enum rfn_story_kind {
+    RFN_STORY_CAUSE,      /* one finding, as it is */
+    RFN_STORY_SLOW_RANKS, /* a rank, or all of a host, computes slower, whatever it does */
+    RFN_STORY_ONE_BY_ONE, /* ranks do a part one after the other */
+    RFN_STORY_MASTER,     /* ranks wait for one that answers them one by one */
+    RFN_STORY_PIPELINE,   /* ranks begin and end one behind the other: fill and drain */
+    RFN_STORY_SEND_CHAIN, /* sends complete one after the other */
+    RFN_STORY_NOISE,      /* now this rank is late, now that */
+    RFN_STORY_SMALL_MESSAGES,
+    RFN_STORY_NO_OVERLAP /* large messages move only while ranks wait in MPI */
+};
+
+/* "slow_ranks". Static. */
+const char *rfn_story_kind_name(enum rfn_story_kind kind);
+
+struct rfn_story {
+    enum rfn_story_kind kind;
+    int64_t ns;      /* of all ranks' time that it costs */
+    size_t findings; /* how many, from this one on: `first` of rfn_stories.order */
+    size_t first;
+    double factor;    /* SLOW_RANKS: how many times as long as the others */
+    const char *host; /* SLOW_RANKS: all ranks of this one are late; NULL: one rank */
+    double at_once;   /* ONE_BY_ONE, PIPELINE: ranks that are at it at a time, on average */
+    const struct rfn_profile_row *row; /* SMALL_MESSAGES, NO_OVERLAP: where most of it is */
+    uint64_t messages, bytes;          /* SMALL_MESSAGES */
+};
+
+struct rfn_stories {
+    struct rfn_story *stories; /* costliest first */
+    size_t n;
+    struct rfn_findings findings;
+    size_t *order; /* numbers of findings, those of a story one behind the other, costliest first */
+};
+
+/* The stories of the causes chosen (NULL: of all) that are no trifle. RFN_E_NOMEM. */
+int rfn_stories_init(struct rfn_stories *stories, const struct rfn_measured *run,
+                     const struct rfn_cause_choice *choice);
+void rfn_stories_release(struct rfn_stories *stories);
+/* The costliest finding of a story; NULL: it is not about waiting. */
+const struct rfn_finding *rfn_story_finding(const struct rfn_stories *stories,
+                                            const struct rfn_story *story);
+
+/* "37.5 % of the time is lost (6.79 s): rank 3 computes longer than the others in smooth
+ * (halo.c:132). The others wait in exchange (halo.c:58; late sender)." */
+void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
+                      const struct rfn_stories *stories, const struct rfn_story *story);
+/* What to do about it, one or two sentences. */
+void rfn_story_advice(struct rfn_text *text, const struct rfn_measured *run,
+                      const struct rfn_stories *stories, const struct rfn_story *story);
 
 /* Who is late, of n_all ranks: "rank 3", "ranks 4-7", "mainly rank 3", "both ranks", "all 32
  * ranks", and where one stands out "12 of 32 ranks (rank 5 most)". ranks: most first. */

@@ -6,8 +6,12 @@
  *
  * - Run time T: from the first enter of Init to the last exit of Finalize; where one of them is
  *   missing, from the first or to the last event.
+ * - Main part: from the last end of Init to the first begin of Finalize; what is before is the
+ *   start, what is behind the end. Where there is no such time, or nobody has looked for waits, it
+ *   is the whole run.
  * - Time inside MPI of a rank: of all its threads together; of a run of unsuccessful polls the time
- *   inside the calls, without the program's work in between.
+ *   inside the calls, without the program's work in between. That in between counts, too, as far as
+ *   the wait analysis (refrain/waits.h), if it is made on the way, finds that it was waiting.
  * - Time outside MPI of a rank: between the calls of its threads. What was before its own Init,
  *   when it was launched later than others, is not known to be work and is neither.
  * - Where the program had recording switched off (MPI_Pcontrol), what a rank did between its
@@ -39,7 +43,7 @@ struct rfn_profile_row {
     uint64_t events, calls; /* a run of unsuccessful polls is one event */
     struct rfn_spread time; /* inside MPI */
     int64_t min_ns, max_ns; /* of single events */
-    /* In runs of unsuccessful polls, outside of the calls: the program may work there, or wait. */
+    /* In runs of unsuccessful polls, outside of the calls, where it is not known to be waiting. */
     int64_t between_polls_ns;
     uint64_t bytes; /* rfn_volume_bytes of its events */
     uint64_t sent_bytes, received_bytes;
@@ -56,11 +60,12 @@ struct rfn_region_row {
 };
 
 struct rfn_profile_rank {
-    int64_t mpi_ns;        /* inside MPI, setup included */
-    int64_t setup_ns;      /* inside Init, Finalize and sessions */
-    int64_t span_ns;       /* from the first enter to the last exit, of each thread, summed */
-    int64_t unrecorded_ns; /* between events, while recording was off: part of span_ns */
-    uint32_t threads;      /* of which something could be read */
+    int64_t mpi_ns;          /* inside MPI, setup included */
+    int64_t setup_ns;        /* inside Init, Finalize and sessions */
+    int64_t span_ns;         /* from the first enter to the last exit, of each thread, summed */
+    int64_t unrecorded_ns;   /* between events, while recording was off: part of span_ns */
+    int64_t main_outside_ns; /* outside MPI, in the main part of the run */
+    uint32_t threads;        /* of which something could be read */
     uint64_t events, calls;
     uint64_t messages;         /* sent */
     uint64_t sent_bytes;       /* in messages */
@@ -87,8 +92,9 @@ struct rfn_pair {
 struct rfn_profile {
     uint32_t n_ranks;
     bool times;
-    int64_t start_ns, end_ns; /* T = end_ns - start_ns */
-    uint64_t events, calls;   /* events with, calls without those of regions */
+    int64_t start_ns, end_ns;         /* T = end_ns - start_ns */
+    int64_t main_from_ns, main_to_ns; /* the main part */
+    uint64_t events, calls;           /* events with, calls without those of regions */
     uint64_t region_events;
     uint64_t failed_polls; /* unsuccessful polls, all of a run counted */
     struct rfn_profile_rank *ranks;
@@ -122,20 +128,22 @@ static inline int64_t rfn_profile_outside_ns(const struct rfn_profile_rank *rank
     return rank->span_ns - rank->mpi_ns - rank->unrecorded_ns;
 }
 
-/* Efficiency in the multiplicative model of POP: with C the time of a rank outside MPI
- * (rfn_profile_outside_ns) and T the run time, load balance = mean C / max C, communication
- * efficiency = max C / T, parallel efficiency = their product, mean C / T. Of a rank with several
- * threads, T counts once for each. Time that was not recorded is taken off T. All are 0 when there
- * are no times. */
+/* Efficiency of the main part of the run, in the multiplicative model of POP: with C the time of a
+ * rank outside MPI (main_outside_ns) and T the time of the main part, load balance = mean C / max
+ * C, communication efficiency = max C / T, parallel efficiency = their product, mean C / T. Of a
+ * rank with several threads, T counts once for each. Time that was not recorded is taken off T. All
+ * are 0 when there are no times. */
 struct rfn_efficiency {
-    double mpi_share;   /* time inside MPI over the time of all ranks */
+    double mpi_share;   /* of the whole run: time inside MPI over the time of all ranks */
     double setup_share; /* the part of it that Init, Finalize and sessions take */
     double load_balance, communication, parallel;
     int64_t mean_outside_ns, min_outside_ns, max_outside_ns;
     uint32_t min_outside_rank, max_outside_rank; /* the lowest */
-    int64_t all_ns; /* time of all ranks: T times the number of threads, without what was
-                       not recorded */
+    int64_t all_ns; /* of all ranks, in the main part: T times the number of threads, without what
+                       was not recorded */
 };
+/* Takes the whole run as its main part. */
+void rfn_profile_take_whole(struct rfn_profile *profile);
 struct rfn_efficiency rfn_profile_efficiency(const struct rfn_profile *profile);
 
 #endif

@@ -48,7 +48,9 @@
  */
 #define RFN_RECORD_OPTIONS(X)                                                                      \
     X(OUTPUT, "output", 'o', "REFRAIN_OUTPUT", TEXT, COMMON, "FILE", "the name of a file", NULL,   \
-      "Write the archive to FILE (default: PROGRAM.RANKS.rfn in the current directory)")           \
+      "Write the archive to FILE (default: PROGRAM.RANKS.rfn in the current directory). %r, %h, "  \
+      "%j, %e and %{VAR} in it stand for the number of ranks, the host, the job's number, the "    \
+      "program and a variable of the environment, %% for a percent sign")                          \
     X(FORCE, "force", 'f', "REFRAIN_FORCE", SWITCH, COMMON, NULL, "1,0", NULL,                     \
       "Replace an archive of that name (default: add a number to the name)")                       \
     X(TIME, "time", 0, "REFRAIN_TIME", WORD, COMMON, "WHAT", "auto,full,reduced,none", "auto",     \
@@ -127,7 +129,7 @@
       NULL) /* the process that was to be recorded: launch_checks.h */                        \
     X(COMMAND, "REFRAIN_COMMAND", TEXT, "",                                                   \
       NULL) /* for the archive; default: the process's own */                                 \
-    X(PRELOAD, "REFRAIN_PRELOAD", TEXT, "", NULL) /* the recorder's own path in LD_PRELOAD */ \
+    X(PRELOAD, "REFRAIN_PRELOAD", TEXT, "", NULL) /* the recorder's own part of LD_PRELOAD */ \
     X(TOOL, "REFRAIN_TOOL", TEXT, "", NULL) /* what records processes that are started: spawn.h */
 
 enum rfn_record_option {

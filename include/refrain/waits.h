@@ -55,6 +55,8 @@ struct rfn_wait_row {
     uint32_t function, path; /* of the call that waited */
     uint64_t count;          /* waits longer than 0 */
     int64_t total_ns, max_ns;
+    int64_t wrong_order_ns;    /* of late sender: what another order of receiving might have saved,
+                                  if what the rank then did needed only the message it received */
     const int64_t *ns_by_rank; /* n_ranks */
 };
 
@@ -129,7 +131,10 @@ struct rfn_waits {
     size_t n_activities;
     struct rfn_cause *causes; /* most time first */
     size_t n_causes;
-    struct rfn_rank_ns *cause_ranks;   /* what the causes' `ranks` point into */
+    struct rfn_rank_ns *cause_ranks; /* what the causes' `ranks` point into */
+    int64_t **spent; /* by activity: what each rank spent in it, whoever waited, of the activities
+                        of the costliest causes; NULL of others */
+    bool *takes_any; /* by rank: it receives, or probes, with MPI_ANY_SOURCE */
     int64_t unexplained_ns;            /* waits without a cause: completions, what is missing */
     struct rfn_critical_row *critical; /* most time first; add up to critical_ns */
     size_t n_critical;

@@ -24,6 +24,7 @@
 #include "cli/launch/elf_needs.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/mpi_environment.h"
+#include "cli/launch/output_name.h"
 #include "cli/launch/writable.h"
 #include "refrain/record_options.h"
 
@@ -42,7 +43,8 @@ enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 }; /* as a shell's */
 struct options {
     const char *texts[RFN_RECORD_WITH_OPTION]; /* as they were given; NULL: not */
     const char *mpi;                           /* NULL: found out */
-    bool in_place;                             /* of a command of MPI_Comm_spawn */
+    char *output;        /* the archive's name, with values in it; NULL: its default */
+    bool in_place;       /* of a command of MPI_Comm_spawn */
     const char **beside; /* with in_place: the files of all commands of the job */
     size_t n_beside;
     int program;  /* index of the first word after the options */
@@ -88,7 +90,11 @@ static bool find_recorder(const char *flavour, char *path)
 static int no_recorder(const char *flavour)
 {
     char own[PATH_MAX] = "";
-    rfn_own_path(own, sizeof own);
+    if (!rfn_own_path(own, sizeof own))
+        return refuse(
+            RFN_EXIT_FAILURE,
+            "the recorder cannot be found, as this program's own path is not known: there "
+            "is no /proc; start refrain by its path");
     bool mpich = strcmp(flavour, "mpich") == 0;
     return refuse(RFN_EXIT_FAILURE,
                   "the recorder for %s, librefrain-%s.so, is not there (looked beside %s): Refrain "
@@ -205,16 +211,33 @@ static char *join(char *const *words)
     return text;
 }
 
+static char *join_path(const char *directory, const char *path)
+{
+    size_t size = strlen(directory) + strlen(path) + 2;
+    char *joined = malloc(size);
+    if (joined)
+        snprintf(joined, size, "%s/%s", directory, path);
+    return joined;
+}
+
 /* The path from the root, to be freed: programs change their directory before they finish. */
 static char *absolute(const char *path)
 {
     char here[PATH_MAX];
     if (path[0] == '/' || !getcwd(here, sizeof here))
         return strdup(path);
-    size_t size = strlen(here) + strlen(path) + 2;
-    char *joined = malloc(size);
-    if (joined)
-        snprintf(joined, size, "%s/%s", here, path);
+    return join_path(here, path);
+}
+
+/* The same of a name with variables, unless it begins with one, which may hold a path. */
+static char *absolute_pattern(const char *pattern)
+{
+    char here[PATH_MAX];
+    if (pattern[0] == '/' || strncmp(pattern, "%{", 2) == 0 || !getcwd(here, sizeof here))
+        return strdup(pattern);
+    char *quoted = rfn_output_quoted(here);
+    char *joined = quoted ? join_path(quoted, pattern) : NULL;
+    free(quoted);
     return joined;
 }
 
@@ -224,32 +247,37 @@ static bool set(const char *name, const char *value)
     return value ? setenv(name, value, 1) == 0 : unsetenv(name) == 0;
 }
 
-/* Other libraries' places in LD_PRELOAD come first: sanitizers insist on theirs. */
-static bool set_preload(const char *recorder)
+/* Other libraries' places in LD_PRELOAD come first; before all of them a sanitizer's, whose path
+ * may be "": else it ends the program. */
+static bool set_preload(const char *sanitizer, const char *recorder)
 {
     const char *others = getenv("LD_PRELOAD");
-    if (!others || !others[0])
-        return set("LD_PRELOAD", recorder);
-    size_t size = strlen(others) + strlen(recorder) + 2;
-    char *list = malloc(size);
-    if (list)
-        snprintf(list, size, "%s:%s", others, recorder);
-    bool ok = list && set("LD_PRELOAD", list);
+    others = others ? others : "";
+    size_t size = strlen(sanitizer) + strlen(others) + strlen(recorder) + 3;
+    char *list = malloc(size), *own = malloc(size);
+    bool ok = list && own;
+    if (ok) {
+        snprintf(own, size, "%s%s%s", sanitizer, sanitizer[0] ? ":" : "", recorder);
+        snprintf(list, size, "%s%s%s%s%s", sanitizer, sanitizer[0] ? ":" : "", others,
+                 others[0] ? ":" : "", recorder);
+        ok = set("REFRAIN_PRELOAD", own) && set("LD_PRELOAD", list);
+    }
     free(list);
+    free(own);
     return ok;
 }
 
-static bool set_environment(const struct options *options, const char *recorder, char **argv)
+static bool set_environment(const struct options *options, const struct rfn_needs *needs,
+                            const char *recorder, char **argv)
 {
-    const char *given = options->texts[RFN_RECORD_OUTPUT];
     char *command = join(argv);
-    char *output = given ? absolute(given) : NULL;
+    char *output = options->output ? absolute(options->output) : NULL;
     char pid[32], tool[PATH_MAX], word[16];
     snprintf(pid, sizeof pid, "%ld", (long)getpid()); /* the program will have the same */
-    bool ok = command && (output || !given) && set("REFRAIN_PID", pid) &&
-              set("REFRAIN_COMMAND", command) && set("REFRAIN_PRELOAD", recorder) &&
+    bool ok = command && (output || !options->output) && set("REFRAIN_PID", pid) &&
+              set("REFRAIN_COMMAND", command) &&
               set("REFRAIN_TOOL", rfn_own_path(tool, sizeof tool) ? tool : NULL) &&
-              set_preload(recorder);
+              set_preload(needs->first, recorder);
     for (enum rfn_record_option i = 0; i < RFN_RECORD_WITH_OPTION && ok; i++) {
         const struct rfn_record_row *row = rfn_record_row(i);
         const char *text = i == RFN_RECORD_OUTPUT ? output : options->texts[i];
@@ -292,23 +320,66 @@ static bool is_on_one_host(void)
     return getenv("SLURM_PROCID") == NULL;
 }
 
+/* The exit status of an error about the archive, which is told. */
+static int output_status(int error, const struct rfn_diag *diag)
+{
+    return error == 0
+               ? 0
+               : refuse(error == RFN_E_USAGE ? RFN_EXIT_USAGE : RFN_EXIT_FAILURE, "%s", diag->text);
+}
+
+/* Whether an archive can be written under the name that it has by default. */
+static int check_default(const struct options *options, const char *program, struct rfn_diag *diag)
+{
+    char *name;
+    RFN_TRY(rfn_writable_in(".", diag));
+    RFN_TRY(rfn_output_name("%e.%r.rfn", program, &name, diag));
+    int error = rfn_writable(name, options->texts[RFN_RECORD_FORCE], diag);
+    free(name);
+    return error;
+}
+
 /* Whether rank 0 will be able to write the archive: better told now than after a long run. Without
  * a name it goes where the program starts; a script may go elsewhere before. Where other ranks may
  * find other files nothing is said: those that are refused would leave the others waiting. */
-static int check_output(const struct options *options, const struct rfn_needs *needs)
+static int check_output(const struct options *options, const struct rfn_needs *needs,
+                        const char *program)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     int error = 0;
     if (!is_on_one_host())
         return 0;
-    if (options->texts[RFN_RECORD_OUTPUT])
-        error = rfn_writable(options->texts[RFN_RECORD_OUTPUT], options->texts[RFN_RECORD_FORCE],
-                             &diag);
+    if (options->output)
+        error = rfn_writable(options->output, options->texts[RFN_RECORD_FORCE], &diag);
     else if (needs->mpi != RFN_MPI_NONE)
-        error = rfn_writable_in(".", &diag);
-    if (error < 0)
-        return refuse(error == RFN_E_USAGE ? RFN_EXIT_USAGE : RFN_EXIT_FAILURE, "%s", diag.text);
-    return 0;
+        error = check_default(options, program, &diag);
+    return output_status(error, &diag);
+}
+
+/* Puts values into the archive's name. One of processes that a program starts is taken as it is. */
+static int name_output(struct options *options, const char *program)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    const char *given = options->texts[RFN_RECORD_OUTPUT];
+    if (!given)
+        return 0;
+    if (!options->in_place)
+        return output_status(rfn_output_name(given, program, &options->output, &diag), &diag);
+    options->output = strdup(given);
+    return options->output ? 0 : no_memory();
+}
+
+/* A program that takes the recorder out of the environment before it starts another one. */
+static int check_environment(char *const *argv)
+{
+    const char *word = rfn_launch_drops_preload(argv);
+    return !word ? 0
+                 : refuse(
+                       RFN_EXIT_USAGE,
+                       "%s %s takes the recorder from what it starts (LD_PRELOAD), so that nothing "
+                       "would be recorded: put 'refrain record' behind it, as in: %s %s ... "
+                       "refrain record ./app",
+                       argv[0], word, argv[0], word);
 }
 
 /* Whether the volume can be counted on this machine. */
@@ -321,7 +392,7 @@ static int check_volume(const struct options *options)
     return refuse(RFN_EXIT_FAILURE, "--volume=%s: %s", volume, diag.text);
 }
 
-static int run_program(const struct options *options, char **argv)
+static int run_program(struct options *options, char **argv)
 {
     bool denied;
     char *file = rfn_launch_find(argv[0], &denied);
@@ -329,18 +400,23 @@ static int run_program(const struct options *options, char **argv)
         return not_found(argv[0], denied);
     char recorder[PATH_MAX];
     struct rfn_needs needs;
-    int status = choose_recorder(options, file, argv[0], &needs, recorder);
+    int status = check_environment(argv);
     if (status == 0)
-        status = check_output(options, &needs);
+        status = choose_recorder(options, file, argv[0], &needs, recorder);
+    if (status == 0)
+        status = name_output(options, argv[0]);
+    if (status == 0)
+        status = check_output(options, &needs, argv[0]);
     if (status == 0 && is_on_one_host()) /* elsewhere others may go on: the recorder will tell */
         status = check_volume(options);
-    if (status == 0 && !set_environment(options, recorder, argv))
+    if (status == 0 && !set_environment(options, &needs, recorder, argv))
         status = no_memory();
     if (status == 0) {
         execv(file, argv);
         status = cannot_execute(file);
     }
     free(file);
+    free(options->output);
     return status;
 }
 
@@ -373,7 +449,7 @@ static int choose_for_all(const struct options *options, const char *file, const
     return status;
 }
 
-static int run_in_place(const struct options *options, char **argv)
+static int run_in_place(struct options *options, char **argv)
 {
     bool denied;
     char recorder[PATH_MAX];
@@ -385,13 +461,16 @@ static int run_in_place(const struct options *options, char **argv)
     is_silent = options->texts[RFN_RECORD_QUIET];
     int status = choose_for_all(options, file, argv[0], &needs, recorder);
     if (status == 0)
-        status = check_output(options, &needs);
-    if (status == 0 && !set_environment(options, recorder, argv))
+        status = name_output(options, argv[0]);
+    if (status == 0)
+        status = check_output(options, &needs, argv[0]);
+    if (status == 0 && !set_environment(options, &needs, recorder, argv))
         no_memory();
     is_refused_softly = false;
     execv(file, argv);
     status = cannot_execute(file);
     free(file);
+    free(options->output);
     return status;
 }
 
@@ -399,9 +478,10 @@ static int run_in_place(const struct options *options, char **argv)
 
 /* Checks what can be known before the launcher runs, on this machine. */
 static int check_program(const struct options *options, const struct rfn_launch *launch,
-                         const char *program)
+                         char *const *argv)
 {
     bool denied;
+    const char *program = argv[0];
     char *file = rfn_launch_find(program, &denied);
     if (!file && launch->elsewhere)
         return 0;
@@ -416,12 +496,22 @@ static int check_program(const struct options *options, const struct rfn_launch 
     struct rfn_needs needs;
     const char *flavour;
     char recorder[PATH_MAX];
-    int status = inspect(options, file, program, &needs, &flavour);
+    int status = check_environment(argv);
+    if (status == 0)
+        status = inspect(options, file, program, &needs, &flavour);
     /* About a program whose libraries do not tell, the launcher's environment will. */
     if (status == 0 && flavour && !find_recorder(flavour, recorder))
         status = no_recorder(flavour);
     free(file);
     return status == 0 && !launch->elsewhere ? check_volume(options) : status;
+}
+
+/* The ranks put values into the archive's name: this process looks only whether they can. */
+static int check_variables(const struct options *options)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    const char *given = options->texts[RFN_RECORD_OUTPUT];
+    return given ? output_status(rfn_output_name(given, NULL, NULL, &diag), &diag) : 0;
 }
 
 static int refuse_launch(enum rfn_launch_fault fault, const struct rfn_launch *launch,
@@ -470,9 +560,11 @@ static int exec_launcher(const struct options *options, const struct rfn_launch 
     char own[PATH_MAX];
     bool denied;
     if (!rfn_own_path(own, sizeof own))
-        return refuse(RFN_EXIT_FAILURE, "this program's own path is not known (/proc is needed)");
+        return refuse(
+            RFN_EXIT_FAILURE,
+            "this program's own path is not known: there is no /proc; start refrain by its path");
     const char *given = options->texts[RFN_RECORD_OUTPUT];
-    char *output = given ? absolute(given) : NULL;
+    char *output = given ? absolute_pattern(given) : NULL;
     char **words = calloc((size_t)(argc + options->n_given) + 6, sizeof *words);
     char *file = rfn_launch_find(argv[0], &denied);
     int status = RFN_EXIT_FAILURE;
@@ -501,7 +593,9 @@ static int run_launcher(const struct options *options, enum rfn_launcher launche
     enum rfn_launch_fault fault = rfn_launch_parse(launcher, argc, argv, &launch);
     if (fault != RFN_LAUNCH_OK)
         return refuse_launch(fault, &launch, argv[0]);
-    int status = check_program(options, &launch, argv[launch.program]);
+    int status = check_program(options, &launch, argv + launch.program);
+    if (status == 0)
+        status = check_variables(options);
     return status == 0 ? exec_launcher(options, &launch, argc, argv) : status;
 }
 

@@ -7,17 +7,18 @@
 
 enum { TOP = 15 };
 
-enum { KEY_FIX_CLOCKS = 0x100, KEY_CALL_PATH, KEY_BEHAVIOUR };
+enum { KEY_FIX_CLOCKS = 0x100, KEY_CALL_PATH, KEY_BEHAVIOUR, KEY_SHORT };
 
 struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
-    bool fix_clocks, behaviour;
+    bool fix_clocks, behaviour, head_only;
     struct rfn_rank_filter ranks; /* none: all */
     const char *call_path;
 };
 
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print everything as JSON, in nanoseconds or seconds and bytes", 0},
+    {"short", KEY_SHORT, NULL, 0, "print the first screen only", 0},
     {"top", 't', "N", 0, "show the N rows with most time of each table (15; with --json all)", 0},
     {"rank", 'r', "LIST", 0, "narrow to these ranks: 3 or 0-3,7", 0},
     {"call-path", KEY_CALL_PATH, "TEXT", 0,
@@ -42,6 +43,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_BEHAVIOUR:
         given->behaviour = true;
+        return 0;
+    case KEY_SHORT:
+        given->head_only = true;
         return 0;
     case KEY_FIX_CLOCKS:
         given->fix_clocks = true;
@@ -111,6 +115,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                                 .ranks = given->ranks.n ? &given->ranks : NULL,
                                 .call_path = given->call_path,
                                 .behaviour_table = given->behaviour,
+                                .head_only = given->head_only,
                                 .width = rfn_terminal_columns()};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_progress progress = {.what = "reading events"};

@@ -203,6 +203,24 @@ static void find_mean(struct rfn_finding *finding, const struct rfn_waits *waits
     }
 }
 
+/* Of the activities of which it is known; an activity may be the cause of several waits. */
+static int find_spent(struct rfn_finding *finding, const struct rfn_waits *waits,
+                      const struct causes *of)
+{
+    finding->spent = calloc((size_t)waits->n_ranks + 1, sizeof *finding->spent);
+    if (!finding->spent)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < of->n; i++) {
+        uint32_t activity = of->causes[i]->activity;
+        bool counted = !waits->spent || !waits->spent[activity];
+        for (size_t k = 0; k < i && !counted; k++)
+            counted = of->causes[k]->activity == activity;
+        for (uint32_t rank = 0; rank < waits->n_ranks && !counted; rank++)
+            finding->spent[rank] += waits->spent[activity][rank];
+    }
+    return 0;
+}
+
 static enum rfn_late_kind late_kind_of(const struct rfn_finding *finding,
                                        const struct rfn_measured *run)
 {
@@ -241,6 +259,7 @@ static size_t group(struct rfn_finding *findings, const size_t *works, size_t *n
             *number = ++n;
         }
         findings[*number - 1].ns += cause->total_ns;
+        findings[*number - 1].direct_ns += cause->direct_ns;
     }
     qsort(findings, n, sizeof *findings, by_time);
     return n;
@@ -254,7 +273,17 @@ static int describe(struct rfn_finding *finding, const struct rfn_measured *run,
     finding->waiting = find_waiting(finding, of, run->waits);
     finding->late = late_kind_of(finding, run);
     find_mean(finding, run->waits);
-    return 0;
+    return find_spent(finding, run->waits, of);
+}
+
+/* Of the start and the end of MPI, which no program can mend. */
+static bool is_of_ends(const struct rfn_measured *run, const struct rfn_cause *cause)
+{
+    const struct rfn_activity *activity = &run->waits->activities[cause->activity];
+    return cause->pattern == RFN_WAIT_AT_INIT || cause->pattern == RFN_WAIT_AT_FINALIZE ||
+           activity->kind == RFN_ACTIVITY_START ||
+           (activity->kind == RFN_ACTIVITY_MPI &&
+            rfn_call_site_function(run->archive, activity->at)->class_ == RFN_CLASS_SETUP);
 }
 
 int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *run,
@@ -273,7 +302,7 @@ int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *
     int error = room ? 0 : RFN_E_NOMEM;
     for (size_t i = 0; room && i < waits->n_causes; i++) {
         const struct rfn_cause *cause = &waits->causes[i];
-        if (cause->activity < waits->n_activities &&
+        if (cause->activity < waits->n_activities && !is_of_ends(run, cause) &&
             (!choice || choice->takes(choice->context, cause)))
             chosen.causes[chosen.n++] = cause;
     }
@@ -300,7 +329,7 @@ int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *
 void rfn_findings_release(struct rfn_findings *findings)
 {
     for (size_t i = 0; i < findings->n; i++)
-        free(findings->findings[i].ranks);
+        free(findings->findings[i].ranks), free(findings->findings[i].spent);
     free(findings->findings);
     *findings = (struct rfn_findings){0};
 }
@@ -386,18 +415,12 @@ static const struct waiting {
                         .one = "until its window is not used any more (early wait)"},
     [RFN_LOCK_CONTENTION] = {.several = "for the lock (lock contention)"}};
 
-void rfn_finding_append(struct rfn_text *text, const struct rfn_measured *run,
-                        const struct rfn_finding *finding)
+void rfn_finding_append_waiting(struct rfn_text *text, const struct rfn_measured *run,
+                                const struct rfn_finding *finding)
 {
     const struct rfn_activity *activity = &run->waits->activities[finding->activity];
     const struct waiting *words = &waiting_in[finding->pattern];
     bool alone = finding->waiting != RFN_SEVERAL_RANKS && !words->root;
-    rfn_late_ranks_append(text, finding->ranks, finding->n_ranks, run->waits->n_ranks);
-    rfn_text_char(text, ' ');
-    rfn_activity_append(text, run->archive, activity);
-    rfn_text_format(text, " costs %s of all ranks' time (%s of %s): ",
-                    rfn_share_text(rfn_measured_share(run, (double)finding->ns)).text,
-                    rfn_time_text(finding->ns).text, rfn_time_text(run->efficiency.all_ns).text);
     if (alone)
         rfn_text_format(text, "rank %u waits ", finding->waiting);
     else
@@ -412,6 +435,19 @@ void rfn_finding_append(struct rfn_text *text, const struct rfn_measured *run,
     if (finding->sites > 1)
         rfn_text_format(text, " and %zu more place%s", finding->sites - 1,
                         finding->sites == 2 ? "" : "s");
+}
+
+void rfn_finding_append(struct rfn_text *text, const struct rfn_measured *run,
+                        const struct rfn_finding *finding)
+{
+    const struct rfn_activity *activity = &run->waits->activities[finding->activity];
+    rfn_late_ranks_append(text, finding->ranks, finding->n_ranks, run->waits->n_ranks);
+    rfn_text_char(text, ' ');
+    rfn_activity_append(text, run->archive, activity);
+    rfn_text_format(text, " costs %s of all ranks' time (%s of %s): ",
+                    rfn_share_text(rfn_measured_share(run, (double)finding->ns)).text,
+                    rfn_time_text(finding->ns).text, rfn_time_text(run->efficiency.all_ns).text);
+    rfn_finding_append_waiting(text, run, finding);
     rfn_text_char(text, '.');
 }
 

@@ -27,9 +27,9 @@ static struct rfn_cause causes[] = {
     {7, RFN_LATE_SENDER, {RECV, EXCHANGE_80}, SECONDS(9), SECONDS(9), &late[2], 1}};
 static int64_t by_rank[RANKS] = {[0] = SECONDS(2.6)}, nobody[RANKS];
 static struct rfn_wait_row rows[] = {
-    {RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 2000, SECONDS(2.1), SECONDS(1), by_rank},
-    {RFN_LATE_SENDER, RECV, EXCHANGE_88_TWIN, 10, SECONDS(0.5), SECONDS(1), by_rank},
-    {RFN_LATE_SENDER, RECV, EXCHANGE_88, 10, SECONDS(1), SECONDS(1), nobody}};
+    {RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 2000, SECONDS(2.1), SECONDS(1), 0, by_rank},
+    {RFN_LATE_SENDER, RECV, EXCHANGE_88_TWIN, 10, SECONDS(0.5), SECONDS(1), 0, by_rank},
+    {RFN_LATE_SENDER, RECV, EXCHANGE_88, 10, SECONDS(1), SECONDS(1), 0, nobody}};
 static struct rfn_profile_rank ranks[RANKS];
 static struct rfn_profile profile = {.n_ranks = RANKS, .times = true, .ranks = ranks};
 static struct rfn_waits waits = {.n_ranks = RANKS,
@@ -49,6 +49,7 @@ static int setup(void **state)
         ranks[i] = (struct rfn_profile_rank){
             .mpi_ns = SECONDS(i == 3 ? 1 : 5), .span_ns = SECONDS(10), .threads = 1};
     profile.end_ns = SECONDS(10);
+    rfn_profile_take_whole(&profile);
     run = (struct rfn_measured){&fake, &profile, &waits, rfn_profile_efficiency(&profile)};
     return 0;
 }

@@ -20,11 +20,13 @@ struct rfn_losses rfn_losses_of(const struct rfn_measured *run)
     const struct rfn_profile *profile = run->profile;
     const struct rfn_waits *waits = run->waits;
     struct rfn_losses losses = {.even = run->efficiency.load_balance >= RFN_BALANCED};
-    double mpi = 0, setup = 0, outside = 0, total = (double)waits->total_ns;
+    double inside = (double)run->efficiency.all_ns, whole = 0, total = (double)waits->total_ns;
+    const double span = (double)(profile->end_ns - profile->start_ns);
     for (uint32_t i = 0; i < profile->n_ranks; i++) {
-        mpi += (double)profile->ranks[i].mpi_ns;
-        setup += (double)profile->ranks[i].setup_ns;
-        outside += (double)rfn_profile_outside_ns(&profile->ranks[i]);
+        const struct rfn_profile_rank *rank = &profile->ranks[i];
+        inside -= (double)rank->main_outside_ns;
+        if (rank->threads > 1) /* a rank's one thread is there from its Init to its Finalize */
+            whole += span * rank->threads - (double)rank->span_ns;
         losses.threads |= profile->ranks[i].threads > 1;
         losses.missing += profile->ranks[i].threads == 0;
     }
@@ -32,19 +34,19 @@ struct rfn_losses rfn_losses_of(const struct rfn_measured *run)
         return losses;
     for (size_t i = 0; i < waits->n_causes; i++) {
         const struct rfn_cause *cause = &waits->causes[i];
-        if (cause->activity >= waits->n_activities)
+        if (cause->activity >= waits->n_activities || cause->pattern == RFN_WAIT_AT_INIT ||
+            cause->pattern == RFN_WAIT_AT_FINALIZE)
             continue;
         if (waits->activities[cause->activity].kind == RFN_ACTIVITY_COMPUTE)
             losses.uneven += (double)cause->total_ns;
         else if (waits->activities[cause->activity].kind == RFN_ACTIVITY_START)
             losses.late += (double)cause->total_ns;
     }
-    double ends = (double)waits->pattern_ns[RFN_WAIT_AT_INIT] +
-                  (double)waits->pattern_ns[RFN_WAIT_AT_FINALIZE];
+    total -= (double)waits->pattern_ns[RFN_WAIT_AT_INIT] +
+             (double)waits->pattern_ns[RFN_WAIT_AT_FINALIZE];
     losses.others = at_least_0(total - losses.uneven - losses.late);
-    losses.setup = at_least_0(setup - ends);
-    losses.transfer = at_least_0(mpi - setup - (total - ends));
-    losses.outside = at_least_0((double)run->efficiency.all_ns - mpi - outside);
+    losses.outside = at_least_0(whole);
+    losses.transfer = at_least_0(inside - total - losses.outside);
     return losses;
 }
 
@@ -64,10 +66,7 @@ static struct loss largest_of(const struct rfn_losses *losses, double *sum)
         {losses->transfer, losses->missing ? "inside MPI calls, which may have waited for ranks "
                                              "that are missing"
                                            : "inside MPI calls that do not wait"},
-        {losses->setup, "by starting and ending MPI"},
-        {losses->outside, losses->threads
-                              ? "before threads called MPI first or after they called it last"
-                              : "before ranks called MPI_Init or after they left MPI_Finalize"}};
+        {losses->outside, "before threads called MPI first or after they called it last"}};
     struct loss largest = all[0];
     *sum = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -169,22 +168,13 @@ static const char *share_words(double share)
 
 static void append_losses(struct rfn_text *text, double lost, const struct rfn_losses *losses)
 {
-    struct rfn_losses others = *losses;
-    double sum, rest;
+    double sum;
     struct loss largest = largest_of(losses, &sum);
     rfn_text_format(text, "%s of the time that the ranks have is lost", share_words(lost));
     if (lost < NO_LOSS || sum <= 0)
         return;
     rfn_text_format(text, ", %s %s",
                     largest.ns >= 0.5 * sum ? "most of it" : "the largest part of it", largest.by);
-    if (losses->setup <= 0 || largest.ns != losses->setup)
-        return;
-    /* Starting and ending MPI counts less the longer a program runs: what it loses besides. */
-    others.setup = 0;
-    largest = largest_of(&others, &rest);
-    if (rest > 0 && lost * rest >= NO_LOSS * sum)
-        rfn_text_format(text, ", of the rest %s %s",
-                        largest.ns >= 0.5 * rest ? "most" : "the largest part", largest.by);
 }
 
 void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,

@@ -30,7 +30,7 @@ void *realloc(void *old, size_t size)
 static int open_file(const char *path, int flags, mode_t mode)
 {
     size_t length = strlen(path);
-    if (rank > 0 && length > 4 && strcmp(path + length - 4, ".rfn") == 0) {
+    if (rank > 0 && length > 5 && strcmp(path + length - 5, ".part") == 0) {
         scarce = 1;
         errno = EACCES;
         return -1;

@@ -1,9 +1,11 @@
-/* Sessions (MPI-4), with and without MPI_COMM_WORLD. For 3 ranks; MPI has to have sessions.
+/* Sessions (MPI-4), with and without MPI_COMM_WORLD; MPI has to have sessions. The first is for
+ * 3 ranks, the others for any number.
  *
  *   sessions overlap    two sessions, the second one outlives the first
  *   sessions world      a session within the time from MPI_Init to MPI_Finalize, and one around it
  *   sessions again      a session after the last one was finalized
  *   sessions self       nobody communicates with anybody
+ *   sessions sets       communicators of mpi://SELF and mpi://WORLD, sessions one after the other
  *   sessions ask        rank 0 asks a session something before all call MPI_Init
  */
 #include "expect.h"
@@ -148,6 +150,32 @@ static void alone(void)
     CALL(MPI_Session_finalize(&session), "%s", "");
 }
 
+/* A communicator of the set, used and freed. */
+static void use_set(MPI_Session session, const char *set, const char *name)
+{
+    MPI_Group group = group_of(session, set);
+    MPI_Comm comm = comm_of(group, "set", name);
+    CALL(MPI_Barrier(comm), "comm=%s", name);
+    free_comm(comm, group, name);
+}
+
+static void sets(void)
+{
+    char name[16];
+    rank = launchers_rank();
+    snprintf(name, sizeof name, "@self%d", rank);
+    MPI_Session around = open_session();
+    use_set(around, "mpi://SELF", name);
+    MPI_Session second = open_session();
+    use_set(second, "mpi://WORLD", "@world2");
+    CALL(MPI_Session_finalize(&second), "%s", "");
+    MPI_Session third = open_session();
+    snprintf(name, sizeof name, "@third%d", rank);
+    use_set(third, "mpi://SELF", name);
+    CALL(MPI_Session_finalize(&third), "%s", "");
+    CALL(MPI_Session_finalize(&around), "%s", "");
+}
+
 static void ask_first(void)
 {
     int n;
@@ -172,6 +200,8 @@ int main(int argc, char **argv)
         with_world();
     else if (strcmp(how, "again") == 0)
         again();
+    else if (strcmp(how, "sets") == 0)
+        sets();
     else if (strcmp(how, "ask") == 0)
         ask_first();
     else

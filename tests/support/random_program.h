@@ -96,6 +96,7 @@ struct event {
     /* the oracle's */
     enum rfn_pattern pattern;
     int64_t wait_ns, completion_ns;
+    int64_t order_ns; /* of the wait: another order of receiving would have saved it */
     int64_t after_ns; /* waited after that, as the root of a Gather */
     struct place until, after;
 };

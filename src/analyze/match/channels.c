@@ -24,10 +24,8 @@ int rfn_channels_init(struct rfn_channels *channels, uint32_t n_ranks)
 
 void rfn_channels_release(struct rfn_channels *channels)
 {
-    for (uint32_t i = 0; channels->ranks && i < channels->n_ranks; i++) {
+    for (uint32_t i = 0; channels->ranks && i < channels->n_ranks; i++)
         free(channels->ranks[i].open);
-        free(channels->ranks[i].pending);
-    }
     free(channels->ranks);
     free(channels->items);
     free(channels->messages);
@@ -118,97 +116,6 @@ int64_t rfn_channel_of(struct rfn_channels *channels, const struct rfn_channel_k
     return at;
 }
 
-/* ---- channels with messages that no receive has taken: few, or a heap, per destination ---- */
-
-static int64_t oldest_ns(const struct rfn_channels *channels, uint32_t channel)
-{
-    return channels->messages[channels->items[channel].first_message - 1].sent.ns;
-}
-
-static void put_pending(struct rfn_channels *channels, struct rfn_channel_rank *rank, size_t at,
-                        uint32_t channel)
-{
-    rank->pending[at] = channel;
-    channels->items[channel].place = (uint32_t)at + 1;
-}
-
-static void sift_up(struct rfn_channels *channels, struct rfn_channel_rank *rank, size_t at,
-                    uint32_t channel)
-{
-    int64_t ns = oldest_ns(channels, channel);
-    for (size_t parent; at > 0; at = parent) {
-        parent = (at - 1) / 2;
-        if (oldest_ns(channels, rank->pending[parent]) <= ns)
-            break;
-        put_pending(channels, rank, at, rank->pending[parent]);
-    }
-    put_pending(channels, rank, at, channel);
-}
-
-static void sift_down(struct rfn_channels *channels, struct rfn_channel_rank *rank,
-                      uint32_t channel)
-{
-    int64_t ns = oldest_ns(channels, channel);
-    size_t at = channels->items[channel].place - 1;
-    for (size_t child; (child = 2 * at + 1) < rank->n_pending; at = child) {
-        if (child + 1 < rank->n_pending && oldest_ns(channels, rank->pending[child + 1]) <
-                                               oldest_ns(channels, rank->pending[child]))
-            child++;
-        if (oldest_ns(channels, rank->pending[child]) >= ns)
-            break;
-        put_pending(channels, rank, at, rank->pending[child]);
-    }
-    put_pending(channels, rank, at, channel);
-}
-
-/* They are more than a few now. */
-static void make_heap(struct rfn_channels *channels, struct rfn_channel_rank *rank)
-{
-    for (size_t i = rank->n_pending / 2; i-- > 0;)
-        sift_down(channels, rank, rank->pending[i]);
-}
-
-/* A channel has got its first message. */
-static int add_pending(struct rfn_channels *channels, struct rfn_channel_rank *rank,
-                       uint32_t number)
-{
-    RFN_TRY(RFN_GROW(rank->pending, rank->pending_capacity, rank->n_pending + 1));
-    put_pending(channels, rank, rank->n_pending++, number);
-    if (rank->n_pending == RFN_FEW_PENDING + 1)
-        make_heap(channels, rank);
-    else if (rank->n_pending > RFN_FEW_PENDING)
-        sift_up(channels, rank, rank->n_pending - 1, number);
-    return 0;
-}
-
-/* A channel has no messages any more. Returns which one is at its place now. */
-static uint32_t remove_pending(struct rfn_channels *channels, struct rfn_channel_rank *rank,
-                               uint32_t number)
-{
-    struct rfn_channel *channel = &channels->items[number];
-    uint32_t last = rank->pending[--rank->n_pending];
-    if (last != number)
-        put_pending(channels, rank, channel->place - 1, last);
-    channel->place = 0;
-    return last;
-}
-
-int rfn_channels_first_changed(struct rfn_channels *channels, uint32_t number)
-{
-    struct rfn_channel *channel = &channels->items[number];
-    struct rfn_channel_rank *rank = &channels->ranks[channel->key.dest];
-    if (!channel->place)
-        return channel->first_message ? add_pending(channels, rank, number) : 0;
-    uint32_t moved = number;
-    if (!channel->first_message)
-        moved = remove_pending(channels, rank, number);
-    if (rank->n_pending <= RFN_FEW_PENDING || !channels->items[moved].place)
-        return 0;
-    sift_up(channels, rank, channels->items[moved].place - 1, moved);
-    sift_down(channels, rank, moved);
-    return 0;
-}
-
 /* ---- joining ---- */
 
 /* The message and its receive are nothing to each other any more. */
@@ -220,7 +127,7 @@ static void part(struct rfn_channels *channels, uint32_t message, uint32_t recei
     channels->counts.joined--;
 }
 
-static int unqueue_message(struct rfn_channels *channels, uint32_t number, uint32_t at)
+static void unqueue_message(struct rfn_channels *channels, uint32_t number, uint32_t at)
 {
     struct rfn_channel *channel = &channels->items[number];
     uint32_t *link = &channel->first_message, before = 0;
@@ -229,11 +136,11 @@ static int unqueue_message(struct rfn_channels *channels, uint32_t number, uint3
         link = &channels->messages[*link - 1].next;
     }
     if (!*link)
-        return 0;
+        return;
     *link = channels->messages[at].next;
     if (channel->last_message == at + 1)
         channel->last_message = before;
-    return before ? 0 : rfn_channels_first_changed(channels, number);
+    channels->ranks[channel->key.dest].n_lying -= !channel->first_message;
 }
 
 static void unqueue_receive(struct rfn_channels *channels, struct rfn_channel *channel, uint32_t at)
@@ -259,7 +166,7 @@ static int pair_up(struct rfn_channels *channels, uint32_t number)
         uint32_t message = channel->first_message, receive = channel->first_receive;
         if (!message || !receive || channels->messages[message - 1].cancelled)
             return 0;
-        RFN_TRY(unqueue_message(channels, number, message - 1));
+        unqueue_message(channels, number, message - 1);
         unqueue_receive(channels, channel, receive - 1);
         RFN_TRY(rfn_channels_bind(channels, message - 1, receive - 1));
     }
@@ -272,9 +179,10 @@ static int give_back(struct rfn_channels *channels, uint32_t at)
     struct rfn_channel *channel = &channels->items[message->channel];
     message->next = channel->first_message;
     channel->first_message = at + 1;
-    if (!channel->last_message)
+    if (!channel->last_message) {
         channel->last_message = at + 1;
-    RFN_TRY(rfn_channels_first_changed(channels, message->channel));
+        channels->ranks[channel->key.dest].n_lying++;
+    }
     if (channel->prober)
         channels->hooks.wake(channels->hooks.context, channel->prober - 1);
     channel->prober = 0;
@@ -299,65 +207,6 @@ bool rfn_channels_is_behind(const struct rfn_channels *channels,
             return true;
     }
     return false;
-}
-
-/* What is looked for (rfn_channels_any_older). */
-struct older {
-    int64_t ns;
-    uint64_t call;
-    const struct rfn_channel_key *taken;
-    uint8_t any;
-};
-
-static bool is_taken_as_well(const struct older *older, const struct rfn_channel_key *key)
-{
-    const struct rfn_channel_key *taken = older->taken;
-    return older->any && key->comm == taken->comm &&
-           (older->any & RFN_ANY_SOURCE || key->source == taken->source) &&
-           (older->any & RFN_ANY_TAG || key->tag == taken->tag);
-}
-
-/* Whether the channel at a place has an older message that no receive may take (channels.h). */
-static bool is_older_here(const struct rfn_channels *channels, const struct rfn_channel_rank *rank,
-                          size_t at, const struct older *older)
-{
-    uint32_t channel = rank->pending[at];
-    return oldest_ns(channels, channel) < older->ns &&
-           channels->items[channel].got_by != older->call &&
-           !is_taken_as_well(older, &channels->items[channel].key) &&
-           !rfn_channels_is_behind(channels, rank, rank->n_open, channel);
-}
-
-/* ... or one from a place of the heap on. */
-static bool is_older(const struct rfn_channels *channels, const struct rfn_channel_rank *rank,
-                     size_t at, const struct older *older)
-{
-    if (at >= rank->n_pending || oldest_ns(channels, rank->pending[at]) >= older->ns)
-        return false;
-    return is_older_here(channels, rank, at, older) ||
-           is_older(channels, rank, 2 * at + 1, older) ||
-           is_older(channels, rank, 2 * at + 2, older);
-}
-
-/* The same where they lie in any order. */
-static bool is_older_of_few(const struct rfn_channels *channels,
-                            const struct rfn_channel_rank *rank, const struct older *older)
-{
-    for (size_t i = 0; i < rank->n_pending; i++) {
-        if (is_older_here(channels, rank, i, older))
-            return true;
-    }
-    return false;
-}
-
-bool rfn_channels_any_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
-                            uint64_t call, const struct rfn_channel_key *taken, uint8_t any)
-{
-    const struct rfn_channel_rank *to = &channels->ranks[rank];
-    const struct older older = {ns, call, taken, any};
-    if (to->n_pending <= RFN_FEW_PENDING)
-        return is_older_of_few(channels, to, &older);
-    return is_older(channels, to, 0, &older);
 }
 
 static void remove_open(const struct rfn_channels *channels, struct rfn_channel_rank *rank,
@@ -434,8 +283,6 @@ int rfn_channels_begin(struct rfn_channels *channels, uint32_t message, struct r
     struct rfn_message *of = &channels->messages[message];
     of->sent = sent;
     of->begun = true;
-    if (channels->items[of->channel].first_message == message + 1)
-        RFN_TRY(rfn_channels_first_changed(channels, of->channel));
     return of->receive ? rfn_channels_tell_bound(channels, of->receive - 1) : 0;
 }
 
@@ -448,7 +295,7 @@ static int cancel(struct rfn_channels *channels, uint32_t at)
     channels->counts.sends--;
     if (!receive) {
         uint32_t channel = message->channel;
-        RFN_TRY(unqueue_message(channels, channel, at));
+        unqueue_message(channels, channel, at);
         rfn_channels_free_message(channels, at);
         return pair_up(channels, channel);
     }

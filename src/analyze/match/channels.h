@@ -65,25 +65,19 @@ struct rfn_channel {
     struct rfn_channel_key key;
     uint32_t first_message, last_message, first_receive, last_receive; /* + 1 */
     uint32_t same_hash;                                                /* + 1 */
-    uint32_t place; /* + 1: in the heap of its destination; 0: it has no messages */
     uint32_t send_inits, recv_inits;   /* partitioned communication that was set up */
     uint32_t prober;                   /* the stream that waits for a message to come, + 1 */
     uint32_t received_user, sent_user; /* the consumer's, per end; first 0 */
-    uint64_t got_by;                   /* the call that received from it last (any_older) */
     uint32_t generation;               /* changes when the channel becomes another */
     bool used, free;
 };
 
-/* A rank's channels that have messages lie in any order as long as there are but so many. */
-enum { RFN_FEW_PENDING = 8 };
-
-/* Receives of a rank that have no place yet, in order of posting; channels to it that have
- * messages: if they are more than a few, as a heap, the one whose first was sent first is on top.
- */
+/* Receives of a rank that have no place yet, in order of posting. */
 struct rfn_channel_rank {
-    uint32_t *open, *pending;
-    size_t n_open, capacity, n_pending, pending_capacity;
+    uint32_t *open;
+    size_t n_open, capacity;
     size_t n_known; /* of the open ones: those whose channel is, and that are behind another */
+    size_t n_lying; /* channels to it with messages that no receive has taken */
 };
 
 struct rfn_channels {
@@ -197,33 +191,6 @@ static inline int rfn_channels_received(struct rfn_channels *channels, uint32_t 
 const struct rfn_message *rfn_channels_peek(const struct rfn_channels *channels, uint32_t channel);
 /* A stream waits for it; it is woken when it comes. False: another one waits already. */
 bool rfn_channels_probe(struct rfn_channels *channels, uint32_t channel, uint32_t stream);
-/* Whether a message to a rank that was sent before `ns` lies there, no receive has taken it or,
- * with a wildcard, still may, and it does not just follow one of the same channel that this call
- * receives: its number is in got_by of the channels that it receives from. Nor does one count that
- * would have been taken as well for what was asked for: `taken`, with these wildcards (NULL: none).
- */
-bool rfn_channels_any_older(const struct rfn_channels *channels, uint32_t rank, int64_t ns,
-                            uint64_t call, const struct rfn_channel_key *taken, uint8_t any);
-/* ... at a glance: false if there is none. */
-static inline bool rfn_channels_may_be_older(const struct rfn_channels *channels, uint32_t rank,
-                                             int64_t ns)
-{
-    const struct rfn_channel_rank *to = &channels->ranks[rank];
-    size_t n = to->n_pending <= RFN_FEW_PENDING ? to->n_pending : 1;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t first = channels->items[to->pending[i]].first_message;
-        if (channels->messages[first - 1].sent.ns < ns)
-            return true;
-    }
-    return false;
-}
-static inline bool rfn_channels_older(const struct rfn_channels *channels, uint32_t rank,
-                                      int64_t ns, uint64_t call,
-                                      const struct rfn_channel_key *taken, uint8_t any)
-{
-    return rfn_channels_may_be_older(channels, rank, ns) &&
-           rfn_channels_any_older(channels, rank, ns, call, taken, any);
-}
 /* At the end of the record: receives whose order could not be decided take places as they were
  * posted. RFN_E_NOMEM. */
 int rfn_channels_finish(struct rfn_channels *channels);

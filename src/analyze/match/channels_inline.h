@@ -10,8 +10,6 @@
 
 /* ---- channels.c ---- */
 
-/* The first message of a channel is another one now, or none. RFN_E_NOMEM. */
-int rfn_channels_first_changed(struct rfn_channels *channels, uint32_t number);
 /* Whether one of the first n open receives of a rank may come before one of this channel. */
 bool rfn_channels_is_behind(const struct rfn_channels *channels,
                             const struct rfn_channel_rank *rank, size_t n, uint32_t channel);
@@ -34,8 +32,8 @@ static inline int64_t rfn_channels_new_receive(struct rfn_channels *channels)
 
 /* ---- queues ---- */
 
-static inline int rfn_channels_queue_message(struct rfn_channels *channels, uint32_t number,
-                                             uint32_t at)
+static inline void rfn_channels_queue_message(struct rfn_channels *channels, uint32_t number,
+                                              uint32_t at)
 {
     struct rfn_channel *channel = &channels->items[number];
     uint32_t last = channel->last_message;
@@ -43,34 +41,21 @@ static inline int rfn_channels_queue_message(struct rfn_channels *channels, uint
     channel->last_message = at + 1;
     if (last) {
         channels->messages[last - 1].next = at + 1;
-        return 0;
+        return;
     }
     channel->first_message = at + 1;
-    struct rfn_channel_rank *rank = &channels->ranks[channel->key.dest];
-    if (rank->n_pending >= RFN_FEW_PENDING || rank->n_pending == rank->pending_capacity)
-        return rfn_channels_first_changed(channels, number);
-    rank->pending[rank->n_pending++] = number;
-    channel->place = (uint32_t)rank->n_pending;
-    return 0;
+    channels->ranks[channel->key.dest].n_lying++;
 }
 
 /* The first message leaves its channel. */
-static inline int rfn_channels_unqueue_first(struct rfn_channels *channels, uint32_t number)
+static inline void rfn_channels_unqueue_first(struct rfn_channels *channels, uint32_t number)
 {
     struct rfn_channel *channel = &channels->items[number];
-    struct rfn_channel_rank *rank = &channels->ranks[channel->key.dest];
     channel->first_message = channels->messages[channel->first_message - 1].next;
-    if (!channel->first_message)
-        channel->last_message = 0;
-    if (rank->n_pending > RFN_FEW_PENDING)
-        return rfn_channels_first_changed(channels, number);
     if (channel->first_message)
-        return 0;
-    uint32_t last = rank->pending[--rank->n_pending];
-    rank->pending[channel->place - 1] = last;
-    channels->items[last].place = channel->place;
-    channel->place = 0;
-    return 0;
+        return;
+    channel->last_message = 0;
+    channels->ranks[channel->key.dest].n_lying--;
 }
 
 static inline void rfn_channels_queue_receive(struct rfn_channels *channels,
@@ -117,7 +102,7 @@ static inline int rfn_channels_offer(struct rfn_channels *channels, uint32_t num
     struct rfn_channel *channel = &channels->items[number];
     uint32_t receive = channel->first_receive;
     if (!receive || channel->first_message) { /* it may have to wait behind a doubtful one */
-        RFN_TRY(rfn_channels_queue_message(channels, number, at));
+        rfn_channels_queue_message(channels, number, at);
         if (channel->prober)
             channels->hooks.wake(channels->hooks.context, channel->prober - 1);
         channel->prober = 0;
@@ -142,7 +127,7 @@ static inline int rfn_channels_place(struct rfn_channels *channels, uint32_t at)
         rfn_channels_queue_receive(channels, channel, at);
         return 0;
     }
-    RFN_TRY(rfn_channels_unqueue_first(channels, number));
+    rfn_channels_unqueue_first(channels, number);
     return rfn_channels_bind(channels, message - 1, at);
 }
 
@@ -202,22 +187,21 @@ rfn_channels_there(const struct rfn_channels *channels, uint32_t channel, uint32
 }
 
 /* That receive is posted, and is over. Of the message, what matters as long as its send is not
- * over: that it was taken, and when. RFN_E_NOMEM. */
-static inline int rfn_channels_take(struct rfn_channels *channels, uint32_t channel,
-                                    struct rfn_point posted)
+ * over: that it was taken, and when. */
+static inline void rfn_channels_take(struct rfn_channels *channels, uint32_t channel,
+                                     struct rfn_point posted)
 {
     uint32_t at = channels->items[channel].first_message - 1;
     struct rfn_message *message = &channels->messages[at];
-    RFN_TRY(rfn_channels_unqueue_first(channels, channel));
+    rfn_channels_unqueue_first(channels, channel);
     channels->counts.posts++;
     channels->counts.joined++;
     if (message->over) {
         rfn_channels_free_message(channels, at);
-        return 0;
+        return;
     }
     message->taken = message->got = true;
     message->posted = posted;
-    return 0;
 }
 
 /* Whether a message that is sent in the channel now changes nothing but what is in it: nobody has

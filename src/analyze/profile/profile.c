@@ -62,30 +62,38 @@ static void take_outside(struct rfn_efficiency *efficiency, uint32_t rank, int64
     }
 }
 
+void rfn_profile_take_whole(struct rfn_profile *profile)
+{
+    profile->main_from_ns = profile->start_ns;
+    profile->main_to_ns = profile->end_ns;
+    for (uint32_t i = 0; i < profile->n_ranks; i++)
+        profile->ranks[i].main_outside_ns = rfn_profile_outside_ns(&profile->ranks[i]);
+}
+
 struct rfn_efficiency rfn_profile_efficiency(const struct rfn_profile *profile)
 {
     struct rfn_efficiency efficiency = {0};
-    int64_t run_ns = profile->end_ns - profile->start_ns;
-    double mpi = 0, setup = 0, all = 0, outside = 0;
+    int64_t run_ns = profile->end_ns - profile->start_ns,
+            main_ns = profile->main_to_ns - profile->main_from_ns;
+    double mpi = 0, setup = 0, run = 0, all = 0, outside = 0;
     uint32_t n = 0;
-    if (!profile->times || run_ns <= 0)
+    if (!profile->times || main_ns <= 0)
         return efficiency;
     for (uint32_t i = 0; i < profile->n_ranks; i++) {
         const struct rfn_profile_rank *rank = &profile->ranks[i];
         if (!rank->threads)
             continue;
-        int64_t own = run_ns * rank->threads - rank->unrecorded_ns;
-        int64_t outside_ns = rfn_profile_outside_ns(rank);
-        take_outside(&efficiency, i, outside_ns, n++ == 0);
+        take_outside(&efficiency, i, rank->main_outside_ns, n++ == 0);
         mpi += (double)rank->mpi_ns;
         setup += (double)rank->setup_ns;
-        all += (double)own;
-        outside += (double)outside_ns;
+        run += (double)(run_ns * rank->threads - rank->unrecorded_ns);
+        all += (double)(main_ns * rank->threads - rank->unrecorded_ns);
+        outside += (double)rank->main_outside_ns;
     }
     if (!n || all <= 0)
         return efficiency;
-    efficiency.mpi_share = mpi / all;
-    efficiency.setup_share = setup / all;
+    efficiency.mpi_share = run > 0 ? mpi / run : 0;
+    efficiency.setup_share = run > 0 ? setup / run : 0;
     efficiency.mean_outside_ns = (int64_t)(outside / n);
     efficiency.all_ns = (int64_t)all;
     if (efficiency.max_outside_ns > 0)

@@ -379,6 +379,16 @@ static int take_event(void *context, uint32_t number, const struct rfn_match_sym
                              clock_at(stream, at->from_ns));
 }
 
+void rfn_profile_pass_waited(struct rfn_profile_pass *pass, uint32_t number, uint32_t symbol,
+                             int64_t ns, bool between_polls)
+{
+    struct stream *stream = &pass->streams[number];
+    struct rfn_tally *tally = stream->tallies[symbol];
+    tally->time_ns += ns;
+    tally->between_polls_ns -= between_polls ? ns : 0;
+    stream->mpi_ns += ns;
+}
+
 /* ---- batches ---- */
 
 static void skip_pauses(struct stream *stream, const struct rfn_batch *batch)
@@ -545,6 +555,7 @@ int rfn_profile_pass_finish(struct rfn_profile_pass *pass, struct rfn_profile **
 {
     RFN_TRY(finish_streams(pass));
     finish(pass);
+    rfn_profile_take_whole(pass->profile);
     *profile = pass->profile;
     pass->profile = NULL;
     return 0;

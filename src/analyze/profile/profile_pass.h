@@ -21,4 +21,9 @@ const struct rfn_match_watcher *rfn_profile_pass_watcher(const struct rfn_profil
  * RFN_E_NOMEM. */
 int rfn_profile_pass_finish(struct rfn_profile_pass *pass, struct rfn_profile **profile);
 
+/* So much of what a stream did outside of MPI, between the polls of an event of this symbol or in
+ * front of one, turns out to be waiting: it counts as time inside of these calls. */
+void rfn_profile_pass_waited(struct rfn_profile_pass *pass, uint32_t stream, uint32_t symbol,
+                             int64_t ns, bool between_polls);
+
 #endif

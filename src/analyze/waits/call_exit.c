@@ -22,10 +22,9 @@ static inline void begin_leaving(struct rfn_leaving *leaving, struct rfn_wait_pa
     leaving->wait.ns = leaving->after.ns = 0;
     leaving->wait.last_sync = 0;
     leaving->full_ns = leaving->completion.ns = leaving->doubt.ns = 0;
-    leaving->in_step.is = leaving->backward = leaving->marked = leaving->at_window = false;
+    leaving->in_step.is = leaving->backward = leaving->at_window = false;
     leaving->late = 0;
     leaving->longest = leaving->doubt.message = NULL;
-    leaving->any = 0;
 }
 
 /* ---- what a stream did ---- */
@@ -45,32 +44,9 @@ static int did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint3
     return rfn_pass_did(pass, stream, (uint32_t)number, ns);
 }
 
-/* Of an event's time, moved as it may be, that inside MPI; what the file says of it may be
- * anything.
- */
-static int64_t inside_of(const struct rfn_event_order_stream *at)
-{
-    int64_t all = at->exit_ns - at->enter_ns;
-    int64_t inside = at->batch ? at->to_ns - at->from_ns : at->record->inside_ns;
-    return inside < 0 || inside > all ? all : inside;
-}
-
 static int did_here(const struct rfn_leaving *leaving, enum rfn_activity_kind kind, int64_t ns)
 {
     return did(leaving->pass, leaving->of, rfn_symbol_of(leaving->of)->site, kind, ns);
-}
-
-int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream)
-{
-    const struct rfn_polls *polls = &stream->polls;
-    if (!polls->any)
-        return 0;
-    stream->polls.any = false;
-    int64_t all = polls->exit_ns - polls->enter_ns;
-    RFN_TRY(did(pass, stream, polls->symbol->site, RFN_ACTIVITY_COMPUTE, all - polls->inside_ns));
-    if (polls->inside_ns == 0)
-        return 0;
-    return rfn_pass_did(pass, stream, polls->symbol->mpi_activity, polls->inside_ns);
 }
 
 /* What led to the end of the wait is not known any more: on the path it was waiting. */
@@ -118,8 +94,11 @@ static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait
     uint32_t late_rank = rfn_event_order_stream(pass->match.replay, wait->until.stream)->rank;
     RFN_TRY(rfn_delays_find(delays, &of->history, leaving->stream, of->match.here.at,
                             &late->history, late_rank, wait));
-    RFN_TRY(rfn_tally_wait(&pass->tally, wait->pattern, rfn_symbol_of(of)->site, leaving->at->rank,
-                           wait->ns, delays->blames, delays->n_blames));
+    if (rfn_order_may_matter(leaving, wait))
+        rfn_order_begin(leaving, wait);
+    else
+        RFN_TRY(rfn_tally_wait(&pass->tally, wait->pattern, rfn_symbol_of(of)->site,
+                               leaving->at->rank, wait->ns, delays->blames, delays->n_blames));
     if (!delays->n_blames)
         return did_here(leaving, RFN_ACTIVITY_WAIT, wait->ns);
     RFN_TRY(jump(leaving, wait, over_ns));
@@ -139,6 +118,22 @@ static int waited_all(const struct rfn_leaving *leaving, int64_t first_ns)
                                  : 0;
 }
 
+/* All have been in the call. Not at its end: ranks may leave a call of files at very different
+ * times. One that completes a nonblocking call may begin long after all were there, because of what
+ * the stream did in front of it. */
+static void mark_step(const struct rfn_leaving *leaving)
+{
+    const struct rfn_wait_symbol *symbol = rfn_symbol_of(leaving->of);
+    struct rfn_history *history = &leaving->of->history;
+    const uint64_t at = leaving->of->match.here.at;
+    uint32_t late_by = symbol->mpi_activity;
+    if (symbol->match.role->kind < RFN_CALL_BARRIER && !leaving->full_ns)
+        late_by = at > history->first ? history->log[(at - 1) & history->mask].what
+                                      : RFN_NOTHING_LATE;
+    rfn_history_mark(history, leaving->in_step.key, leaving->in_step.count,
+                     late_by & RFN_PASSED_ON ? RFN_NOTHING_LATE : late_by);
+}
+
 /* Divides the time of the call, with the polls that it ends. Of those a part is outside of MPI, and
  * so is that part of the wait: no wait. */
 static int divide(struct rfn_leaving *leaving)
@@ -146,7 +141,7 @@ static int divide(struct rfn_leaving *leaving)
     const struct rfn_record *record = leaving->at->record;
     int64_t all = leaving->at->exit_ns - leaving->of->match.since_ns, outside = 0;
     if (record->polls > 1 || leaving->of->polled_ns)
-        outside = all - rfn_least(inside_of(leaving->at) + leaving->of->polled_ns, all);
+        outside = all - rfn_least(rfn_pass_inside_ns(leaving->at) + leaving->of->polled_ns, all);
     int64_t left = all - outside, outside_before = 0;
     const int64_t first = leaving->wait.ns = rfn_least(leaving->wait.ns, all);
     leaving->after.ns = rfn_least(leaving->after.ns, all - first);
@@ -159,6 +154,8 @@ static int divide(struct rfn_leaving *leaving)
         RFN_TRY(did_here(leaving, RFN_ACTIVITY_COMPUTE, outside_before));
     }
     left -= leaving->wait.ns + leaving->after.ns;
+    if (leaving->of->polled_ns)
+        rfn_pass_waited_in_polls(leaving, all);
     RFN_TRY(waited_all(leaving, first));
     leaving->over_at = leaving->of->history.at;
     if (outside > 0)
@@ -171,9 +168,8 @@ static int divide(struct rfn_leaving *leaving)
                                leaving->completion.ns, NULL, 0));
         RFN_TRY(did_here(leaving, RFN_ACTIVITY_WAIT, leaving->completion.ns));
     }
-    if (leaving->in_step
-            .is) /* not at the end: ranks may leave a call of files at very different times */
-        rfn_history_mark(&leaving->of->history, leaving->in_step.key, leaving->in_step.count);
+    if (leaving->in_step.is)
+        mark_step(leaving);
     if (left <= 0)
         return 0;
     return rfn_pass_did(leaving->pass, leaving->of, rfn_symbol_of(leaving->of)->mpi_activity, left);
@@ -203,21 +199,6 @@ static bool goes_backward(const struct rfn_leaving *leaving, const struct rfn_me
     if (pass->fix_clocks)
         rfn_event_order_put_off(pass->match.replay, leaving->stream, message->sent.ns);
     return pass->fix_clocks;
-}
-
-/* Marks the channels that the call receives from. */
-static void mark_channels(struct rfn_leaving *leaving)
-{
-    struct rfn_channels *channels = &leaving->pass->match.channels;
-    const struct rfn_wait_stream *of = leaving->of;
-    if (leaving->marked)
-        return;
-    for (size_t i = 0, n = of->match.n_awaited; i < n; i++) {
-        const struct rfn_message *message = of->match.awaited[i].message;
-        if (of->match.awaited[i].kind == RFN_AWAITS_MESSAGE && message)
-            channels->items[message->channel].got_by = leaving->pass->calls;
-    }
-    leaving->marked = true;
 }
 
 /* Whether some message has not been sent yet when the call that receives it ends, so that the event
@@ -268,12 +249,6 @@ static int leave_open(struct rfn_leaving *leaving, uint32_t number)
     return 0;
 }
 
-/* The wildcards with which a message was asked for that has a receive. */
-static uint8_t wildcards_of(const struct rfn_channels *channels, const struct rfn_message *message)
-{
-    return message->receive ? channels->receives[message->receive - 1].any : 0;
-}
-
 static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *late, uint32_t rank,
                         const struct rfn_message *message)
 {
@@ -283,10 +258,6 @@ static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *lat
     const struct rfn_history *sender = &pass->streams[message->sent.stream].history;
     if (wait.ns <= 0)
         return 0;
-    if (rfn_channels_older(&pass->match.channels, rank, message->sent.ns, pass->calls,
-                           &pass->match.channels.items[message->channel].key,
-                           wildcards_of(&pass->match.channels, message)))
-        wait.pattern = RFN_WRONG_ORDER;
     late->from_ns += wait.ns;
     delays->n_blames = 0;
     if (late->left.at >= waiting->first && message->sent.at >= sender->first)
@@ -355,39 +326,18 @@ static inline void measure(struct rfn_leaving *leaving, const struct rfn_awaited
         return;
     leaving->wait = wait;
     leaving->longest = message;
-    leaving->any = awaited->any;
-}
-
-/* Whether the message that was waited for longest was received before one that is older. */
-static void find_order(struct rfn_leaving *leaving)
-{
-    struct rfn_channels *channels = &leaving->pass->match.channels;
-    const struct rfn_message *longest = leaving->longest;
-    uint32_t rank = leaving->at->rank;
-    if (!longest || !rfn_channels_may_be_older(channels, rank, longest->sent.ns))
-        return;
-    mark_channels(leaving);
-    if (rfn_channels_any_older(channels, rank, longest->sent.ns, leaving->pass->calls,
-                               &channels->items[longest->channel].key,
-                               leaving->any | wildcards_of(channels, longest)))
-        leaving->wait.pattern = RFN_WRONG_ORDER;
 }
 
 /* Returns whether the event has been put off. */
 static bool measure_all(struct rfn_leaving *leaving)
 {
-    struct rfn_wait_pass *pass = leaving->pass;
     const struct rfn_awaited *awaited = leaving->of->match.awaited;
-    pass->calls++;
     if (leaving->backward && put_off(leaving))
         return true;
-    if (pass->match.channels.ranks[leaving->at->rank].n_open) /* measure_late may ask */
-        mark_channels(leaving);
     for (const struct rfn_awaited *end = awaited + leaving->of->match.n_awaited; awaited < end;
          awaited++)
         measure(leaving, awaited);
     rfn_settle_doubt(leaving);
-    find_order(leaving);
     return false;
 }
 
@@ -538,11 +488,14 @@ static __attribute__((flatten)) int leave_any(struct rfn_wait_pass *pass,
     }
     if (there <= 0)
         return there < 0 ? there : RFN_REPLAY_PARK;
-    if (at->record->failed_poll)
-        of->polls = (struct rfn_polls){true, rfn_symbol_of(of), at->enter_ns, at->exit_ns,
-                                       inside_of(at)};
-    else if (pass->waits->times)
+    if (at->record->failed_poll) {
+        if (pass->waits->times)
+            RFN_TRY(rfn_pass_poll(pass, of, at));
+    } else if (pass->waits->times) {
+        if (of->order.any)
+            RFN_TRY(rfn_order_go_on(pass, of, leaving.full_ns > 0));
         RFN_TRY(divide(&leaving));
+    }
     if (leaving.at_window && !at->record->failed_poll)
         RFN_TRY(synced_at_window(&leaving));
     for (size_t i = 0; i < of->match.n_awaited; i++) {
@@ -640,7 +593,6 @@ static inline int leave_waited(struct rfn_wait_pass *pass, struct rfn_wait_strea
     const struct rfn_channel *channel = &pass->match.channels.items[message->channel];
     leaving.wait.last_sync = longest->received ? channel->received_user : channel->sent_user;
     leaving.longest = longest->received ? message : NULL;
-    find_order(&leaving);
     RFN_TRY(divide(&leaving));
     const struct rfn_awaited *awaited = of->match.awaited;
     for (const struct rfn_awaited *end = awaited + of->match.n_awaited; awaited < end; awaited++) {
@@ -677,12 +629,11 @@ __attribute__((flatten)) int rfn_pass_leave_at_once(struct rfn_wait_pass *pass,
                                                     const struct rfn_event_order_stream *at)
 {
     struct longest longest = {0};
-    bool plain =
-        at->batch && !of->polled_ns && !of->match.one_sided && of->match.n_awaited &&
-        !pass->match.channels.ranks[at->rank].n_open; /* measure_late asks for what was marked */
+    bool plain = at->batch && !of->polled_ns && !of->match.one_sided && of->match.n_awaited;
     if (!plain || !measure_messages(pass, of, at->exit_ns, &longest))
         return 0;
-    pass->calls++;
+    if (__builtin_expect(of->order.any, 0))
+        RFN_TRY(rfn_order_go_on(pass, of, longest.message != NULL));
     if (longest.message)
         RFN_TRY(leave_waited(pass, of, stream, at, &longest));
     else

@@ -44,19 +44,42 @@ static inline int64_t excess(const struct rfn_sums *sums, size_t i)
     return sums->ns[rfn_sums_at(sums->touched[i])];
 }
 
-/* Excesses, largest first; those below 1/64 of the largest are noise. */
-static void offer_all(struct rfn_delays *delays)
+/* Excesses, largest first; those below 1/64 of the largest are noise. How much longer the late
+ * stream took in all. */
+static int64_t offer_all(struct rfn_delays *delays)
 {
     const struct rfn_sums *sums = &delays->sums;
-    int64_t most_ns = 0;
-    for (size_t i = 0; i < sums->n_touched; i++)
+    int64_t most_ns = 0, all_ns = 0;
+    for (size_t i = 0; i < sums->n_touched; i++) {
         most_ns = rfn_most(most_ns, excess(sums, i));
+        all_ns += excess(sums, i);
+    }
     const int64_t least_ns = rfn_most(most_ns / 64, 1);
     delays->n_blames = 0;
     for (size_t i = 0; i < sums->n_touched; i++) {
         if (excess(sums, i) >= least_ns)
             offer(delays, sums->touched[i], excess(sums, i));
     }
+    return all_ns;
+}
+
+/* What of the wait no excess explains, but that the late stream was the later one already where the
+ * two were in step. */
+static int64_t late_before(const struct rfn_delays *delays, int64_t wait_ns, int64_t longer_ns)
+{
+    int64_t left = wait_ns;
+    for (size_t i = 0; i < delays->n_blames; i++)
+        left -= delays->blames[i].ns;
+    return rfn_most(rfn_least(left, wait_ns - longer_ns), 0);
+}
+
+/* The call in which they were is to blame for that. */
+static int blame_call(struct rfn_delays *delays, uint32_t rank, uint32_t what, int64_t ns)
+{
+    int64_t cause = cause_of(delays, rank, what);
+    RFN_TRY((int)(cause < 0 ? cause : 0));
+    delays->blames[delays->n_blames++] = (struct rfn_blame){(uint32_t)cause, ns, true};
+    return 0;
 }
 
 /* Excesses become shares of the wait; what rounding leaves goes to the largest. */
@@ -114,10 +137,13 @@ int rfn_delays_find(struct rfn_delays *delays, const struct rfn_history *waiting
     rfn_sums_reset(&delays->sums);
     rfn_history_sum(late, step.mark[1], step.at[1], until->at, 1, &delays->sums);
     rfn_history_sum(waiting, step.mark[0], step.at[0], at, -1, &delays->sums);
-    offer_all(delays);
-    if (!delays->n_blames && until->at > late->first) {
-        const struct rfn_logged *last = &late->log[(until->at - 1) & late->mask];
-        offer(delays, last->what, 1);
-    }
-    return divide(delays, late_rank, wait->ns);
+    const int64_t longer_ns = offer_all(delays);
+    const uint32_t call = step.mark[1] ? step.mark[1]->late_by : RFN_NOTHING_LATE;
+    int64_t before_ns = call == RFN_NOTHING_LATE ? 0 : late_before(delays, wait->ns, longer_ns);
+    if (!delays->n_blames && before_ns > 0)
+        before_ns = wait->ns;
+    else if (!delays->n_blames && until->at > late->first)
+        offer(delays, late->log[(until->at - 1) & late->mask].what, 1);
+    RFN_TRY(divide(delays, late_rank, wait->ns - before_ns));
+    return before_ns > 0 ? blame_call(delays, late_rank, call, before_ns) : 0;
 }

@@ -3,7 +3,9 @@
  * A cause is a rank and an activity. The delay of a wait is found by comparing what the two streams
  * did since they were last in step (D. Boehme et al., Identifying the root causes of wait states in
  * large-scale parallel applications, ICPP 2010): excesses of the late stream, each with its share
- * of the wait. An excess of waiting is passed on to its own cause.
+ * of the wait. An excess of waiting is passed on to its own cause. An excess is charged no more
+ * than itself: where excesses are less than the wait, the late stream left the collective call in
+ * which the two were in step later than the other one, and that is charged the rest.
  */
 #ifndef RFN_ANALYZE_WAITS_DELAY_H
 #define RFN_ANALYZE_WAITS_DELAY_H
@@ -13,8 +15,8 @@
 #include "analyze/waits/last_sync.h"
 #include "base/map.h"
 
-/* A wait is divided among at most so many causes; the smallest excesses are left out. */
-enum { RFN_DELAY_CAUSES = 8 };
+/* A wait is divided among at most so many excesses, the largest ones, and what is left of it. */
+enum { RFN_DELAY_CAUSES = 8, RFN_MAX_BLAMES = RFN_DELAY_CAUSES + 1 };
 
 struct rfn_blame {
     uint32_t cause; /* number */
@@ -32,7 +34,7 @@ struct rfn_delays {
     struct rfn_map index; /* rank, activity -> cause */
     struct rfn_sums sums;
     struct rfn_last_syncs last_syncs;
-    struct rfn_blame blames[RFN_DELAY_CAUSES];
+    struct rfn_blame blames[RFN_MAX_BLAMES];
     size_t n_blames;
 };
 

@@ -4,10 +4,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
-enum { LENGTH = 16, WAITING = 3, LATE = 5, LATE_RANK = 50 };
+enum { LENGTH = 16, WAITING = 3, LATE = 5, LATE_RANK = 50, CALL = 40 };
 
 static struct rfn_history waiting, late;
 static struct rfn_delays delays;
@@ -36,8 +37,8 @@ static void does(struct rfn_history *history, uint32_t what, int64_t ns)
 
 static void mark_both(uint64_t key, uint64_t count)
 {
-    rfn_history_mark(&waiting, key, count);
-    rfn_history_mark(&late, key, count);
+    rfn_history_mark(&waiting, key, count, CALL);
+    rfn_history_mark(&late, key, count, CALL);
 }
 
 static void synchronize(uint64_t at, uint64_t late_at)
@@ -101,6 +102,80 @@ static void test_shares(void **state)
     find(41);
     expect_blame(0, 2, 31);
     expect_blame(1, 1, 10);
+}
+
+/* Excesses of 200 and 100 cost no more; what they do not explain, the late one has left the call
+ * later in which the two were in step. */
+static void test_left_late(void **state)
+{
+    (void)state;
+    does(&waiting, 7, 1);
+    does(&late, 7, 100000);
+    mark_both(3, 1);
+    does(&waiting, 1, 100);
+    does(&late, 1, 300);
+    does(&late, 2, 100);
+    find(350);
+    assert_int_equal(delays.n_blames, 3);
+    expect_blame(0, 1, 200);
+    expect_blame(1, 2, 100);
+    expect_blame(2, CALL, 50);
+}
+
+/* It was not slower in anything. */
+static void test_only_left_late(void **state)
+{
+    (void)state;
+    does(&waiting, 7, 1);
+    mark_both(3, 1);
+    does(&waiting, 1, 100);
+    does(&late, 1, 100);
+    find(350);
+    assert_int_equal(delays.n_blames, 1);
+    expect_blame(0, CALL, 350);
+}
+
+/* Since a message it is not known in which call that was. */
+static void test_left_late_unknown(void **state)
+{
+    (void)state;
+    mark_both(3, 1);
+    does(&waiting, 1, 100);
+    does(&late, 1, 100);
+    synchronize(1, 1);
+    does(&late, 2, 10);
+    find(350);
+    assert_int_equal(delays.n_blames, 1);
+    expect_blame(0, 2, 350);
+}
+
+enum { KINDS = 6, MOST = 10 };
+
+/* Nothing costs more than the late one took longer in it, but for having left the call late, which
+ * costs no more than that. */
+static void test_random_excesses(void **state)
+{
+    (void)state;
+    srand(1);
+    for (uint64_t i = 1; i < 1000; i++) {
+        int64_t ns[2][KINDS], left_late = 100 * (rand() % MOST), wait_ns = left_late;
+        mark_both(3, i);
+        for (uint32_t what = 0; what < KINDS; what++) {
+            ns[0][what] = 100 * (rand() % MOST);
+            ns[1][what] = 100 * (rand() % MOST);
+            does(&waiting, what, ns[0][what]);
+            does(&late, what, ns[1][what]);
+            wait_ns += ns[1][what] - ns[0][what];
+        }
+        if (wait_ns <= 0)
+            continue;
+        find(wait_ns);
+        for (size_t k = 0; k < delays.n_blames; k++) {
+            const struct rfn_blame *blame = &delays.blames[k];
+            const uint32_t what = delays.causes[blame->cause].activity;
+            assert_true(blame->ns <= (what == CALL ? left_late : ns[1][what] - ns[0][what]));
+        }
+    }
 }
 
 /* What the late one waited itself is its cause's. */
@@ -322,7 +397,9 @@ int main(void)
         TEST(test_forgotten_point),    TEST(test_since_mark),
         TEST(test_since_old_mark),     TEST(test_since_beginning),
         TEST(test_since_last_sync),    TEST(test_mark_after_last_sync),
-        TEST(test_useless_last_syncs),
+        TEST(test_useless_last_syncs), TEST(test_left_late),
+        TEST(test_only_left_late),     TEST(test_left_late_unknown),
+        TEST(test_random_excesses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@ int rfn_history_init(struct rfn_history *history, size_t length)
 {
     *history = (struct rfn_history){.n_marks = 1, .mask = length - 1, .full = length};
     history->marks[0].key = RFN_MARK_BEGINNING;
+    history->marks[0].late_by = RFN_NOTHING_LATE;
     history->log = malloc(length * sizeof *history->log);
     return history->log ? 0 : RFN_E_NOMEM;
 }
@@ -221,13 +222,14 @@ static struct rfn_mark *replaced(struct rfn_history *history, uint64_t key)
     return history->n_marks == RFN_HISTORY_MARKS ? oldest_mark(history) : NULL;
 }
 
-void rfn_history_mark(struct rfn_history *history, uint64_t key, uint64_t count)
+void rfn_history_mark(struct rfn_history *history, uint64_t key, uint64_t count, uint32_t late_by)
 {
     struct rfn_mark *mark = replaced(history, key);
     if (!mark)
         mark = &history->marks[history->n_marks++];
     mark->key = key;
     mark->count = count;
+    mark->late_by = late_by;
     mark->at = history->marked = history->at;
     mark->n_sums = 0;
 }
@@ -248,7 +250,8 @@ struct rfn_in_step rfn_history_in_step(const struct rfn_history *a, uint64_t a_a
     struct rfn_in_step best = {.mark = {&a->marks[0], &b->marks[0]}};
     for (unsigned i = 1; i < a->n_marks; i++) {
         const struct rfn_mark *mark = &a->marks[i];
-        if (mark->at <= best.at[0] || mark->at > a_at)
+        const bool first = best.mark[0] == &a->marks[0]; /* and it may be at the beginning, too */
+        if (mark->at < best.at[0] || (mark->at == best.at[0] && !first) || mark->at > a_at)
             continue;
         const struct rfn_mark *other = find_mark(b, mark);
         if (other && other->at <= b_at)

@@ -21,6 +21,7 @@ enum { RFN_HISTORY_MARKS = 10 };
 /* In place of an activity: waiting, of which the rest is the number of the cause. */
 #define RFN_PASSED_ON      UINT32_C(0x80000000)
 #define RFN_MARK_BEGINNING UINT64_MAX
+#define RFN_NOTHING_LATE   UINT32_MAX
 
 struct rfn_done {
     uint32_t what; /* activity, or RFN_PASSED_ON + cause */
@@ -34,6 +35,8 @@ struct rfn_logged {
 
 struct rfn_mark {
     uint64_t key, count, at;
+    uint32_t late_by;      /* an activity, if the stream was later there than others; or
+                              RFN_NOTHING_LATE */
     struct rfn_done *sums; /* of what has fallen out of the log since `at` */
     size_t n_sums, capacity;
 };
@@ -90,9 +93,9 @@ static inline int rfn_history_add(struct rfn_history *history, struct rfn_sums *
     return 0;
 }
 
-/* The stream is now in step with all that make a mark of the same key and count; counts of a key
- * ascend. */
-void rfn_history_mark(struct rfn_history *history, uint64_t key, uint64_t count);
+/* The stream is now, in a call, in step with all that make a mark of the same key and count; counts
+ * of a key ascend. */
+void rfn_history_mark(struct rfn_history *history, uint64_t key, uint64_t count, uint32_t late_by);
 
 /* Where two streams were in step: positions, and which marks they are of if they are (else NULL).
  */

@@ -132,7 +132,7 @@ static void test_marks(void **state)
 {
     (void)state;
     for (uint64_t key = 1; key < RFN_HISTORY_MARKS; key++) {
-        rfn_history_mark(&history, key, key * 7);
+        rfn_history_mark(&history, key, key * 7, 0);
         add_many(1);
     }
     for (int i = 0; i < 100; i++) {
@@ -151,10 +151,10 @@ static void test_marks_at_one_place(void **state)
 {
     (void)state;
     add_many(LENGTH / 2);
-    rfn_history_mark(&history, 1, 1);
-    rfn_history_mark(&history, 2, 1);
+    rfn_history_mark(&history, 1, 1, 0);
+    rfn_history_mark(&history, 2, 1, 0);
     add_many(50);
-    rfn_history_mark(&history, 3, 1);
+    rfn_history_mark(&history, 3, 1, 0);
     for (uint64_t key = 1; key <= 3; key++)
         expect_sums(mark_of(key, 1), mark_of(key, 1)->at, n_done, mark_of(key, 1)->at);
 }
@@ -164,7 +164,7 @@ static void test_two_of_a_key(void **state)
 {
     (void)state;
     for (uint64_t count = 0; count < 20; count++) {
-        rfn_history_mark(&history, 1, count);
+        rfn_history_mark(&history, 1, count, 0);
         uint64_t at = n_done;
         add_many(30);
         assert_int_equal(mark_of(1, count)->at, at);
@@ -181,7 +181,7 @@ static void test_too_many_keys(void **state)
 {
     (void)state;
     for (uint64_t key = 1; key < 100; key++) {
-        rfn_history_mark(&history, key, 1);
+        rfn_history_mark(&history, key, 1, 0);
         add_many(3);
         assert_non_null(mark_of(key, 1));
     }
@@ -245,8 +245,8 @@ static void test_longest_activity(void **state)
         int64_t left = lengths[i % (sizeof lengths / sizeof *lengths)];
         assert_int_equal(rfn_history_add(&history, &sums, 1, 5), 0); /* at any place of the log */
         assert_int_equal(rfn_history_add(&other, &sums, 1, 5), 0);
-        rfn_history_mark(&history, i % 3, i);
-        rfn_history_mark(&other, i % 3, i);
+        rfn_history_mark(&history, i % 3, i, 0);
+        rfn_history_mark(&other, i % 3, i, 0);
         assert_int_equal(rfn_history_add(&history, &sums, 2, left), 0);
         for (; left > 0; left -= UINT32_MAX)
             assert_int_equal(
@@ -268,7 +268,7 @@ static void test_long(void **state)
     uint32_t random = 1;
     for (uint64_t count = 0; n_done < LONG - 100; count++) {
         random = random * 1103515245 + 12345;
-        rfn_history_mark(&history, 1 + (random >> 16) % 4, count);
+        rfn_history_mark(&history, 1 + (random >> 16) % 4, count, 0);
         add_many((int)((random >> 20) % 40));
         for (unsigned i = 0; i < history.n_marks; i++)
             expect_sums(&history.marks[i], history.marks[i].at, n_done, history.marks[i].at);
@@ -279,8 +279,8 @@ static void test_long(void **state)
 
 static void mark_both(uint64_t key, uint64_t count)
 {
-    rfn_history_mark(&history, key, count);
-    rfn_history_mark(&other, key, count);
+    rfn_history_mark(&history, key, count, 0);
+    rfn_history_mark(&other, key, count, 0);
 }
 
 static void other_does(int n)
@@ -324,10 +324,10 @@ static void test_one_is_ahead(void **state)
     mark_both(1, 0);
     add_many(5);
     other_does(7);
-    rfn_history_mark(&history, 1, 1);
+    rfn_history_mark(&history, 1, 1, 0);
     add_many(5);
     expect_in_step(15, 7, 5, 0);
-    rfn_history_mark(&other, 2, 1); /* another communicator */
+    rfn_history_mark(&other, 2, 1, 0); /* another communicator */
     expect_in_step(15, 7, 5, 0);
 }
 

@@ -238,7 +238,7 @@ static inline struct rfn_point here(const struct run *run)
 static inline bool is_sent_at_once(const struct run *run, const struct rfn_loop_event *event)
 {
     const struct rfn_channels *channels = &run->pass->match.channels;
-    if (!rfn_channels_quiet(channels, event->channel) || channels->ranks[run->rank].n_open)
+    if (!rfn_channels_quiet(channels, event->channel))
         return false;
     int64_t posted_ns = rfn_channels_posted_ns(channels, event->channel);
     if (posted_ns < run->exit_ns)
@@ -252,7 +252,6 @@ static inline int send_at_once(const struct run *run, const struct rfn_loop_even
     struct rfn_channels *channels = &run->pass->match.channels;
     int64_t message = send(channels, event, here(run));
     RFN_TRY((int)(message < 0 ? message : 0));
-    run->pass->calls++;
     did(run, event->mpi_activity, mpi_ns);
     return rfn_channels_sent(channels, (uint32_t)message, false);
 }
@@ -267,8 +266,7 @@ static inline int receive_at_once(const struct run *run, const struct rfn_loop_e
                                  .other = message->sent.stream,
                                  .other_at = message->user ? message->user - 1 : message->sent.at};
     channel->used = true;
-    RFN_TRY(rfn_channels_take(channels, event->channel, here(run)));
-    run->pass->calls++;
+    rfn_channels_take(channels, event->channel, here(run));
     did(run, event->mpi_activity, mpi_ns);
     sync.at = run->history->at;
     return rfn_last_syncs_add(&run->pass->delays.last_syncs, &channel->received_user, &sync);
@@ -433,7 +431,7 @@ static inline bool may_run(const struct rfn_wait_stream *stream,
                            const struct rfn_event_order_stream *at)
 {
     const struct rfn_batch *batch = at->batch;
-    return !stream->match.in_step && !batch->failed && batch->taken > 1 &&
+    return !stream->match.in_step && !stream->order.any && !batch->failed && batch->taken > 1 &&
            at->enter_ns - at->before_ns == batch->times[batch->taken - 1].gap_ns;
 }
 

@@ -53,8 +53,8 @@ static int add_blame(struct rfn_wait_tally *tally, uint32_t row, const struct rf
     return 0;
 }
 
-int rfn_tally_wait(struct rfn_wait_tally *tally, enum rfn_pattern pattern, uint32_t site,
-                   uint32_t rank, int64_t ns, const struct rfn_blame *blames, size_t n_blames)
+int64_t rfn_tally_in_row(struct rfn_wait_tally *tally, enum rfn_pattern pattern, uint32_t site,
+                         uint32_t rank, int64_t ns, const struct rfn_blame *blames, size_t n_blames)
 {
     int64_t at = row_of(tally, pattern, site);
     RFN_TRY((int)(at < 0 ? at : 0));
@@ -67,7 +67,7 @@ int rfn_tally_wait(struct rfn_wait_tally *tally, enum rfn_pattern pattern, uint3
         tally->unexplained_ns += ns;
     for (size_t i = 0; i < n_blames; i++)
         RFN_TRY(add_blame(tally, (uint32_t)at, &blames[i]));
-    return 0;
+    return at;
 }
 
 /* ---- the result ---- */
@@ -99,6 +99,7 @@ static int finish_rows(struct rfn_wait_tally *tally, const struct rfn_activities
                                                .count = row->count,
                                                .total_ns = row->total_ns,
                                                .max_ns = row->max_ns,
+                                               .wrong_order_ns = row->wrong_order_ns,
                                                .ns_by_rank = row->ns_by_rank};
         row->ns_by_rank = NULL;
         waits->pattern_ns[row->pattern] += row->total_ns;

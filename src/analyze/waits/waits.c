@@ -2,8 +2,11 @@
  * matching.h.
  *
  *   wait_loop.c       events of loops of which it is known what they send, post and complete
+ *   main_part.c       what belongs to the start and the end of the run
  *   call_exit.c       an event leaves: how long it waited, for whom
  *   wait_receivers.c  whether a send waited for its receiver
+ *   polls.c           waiting that programs make themselves, of unsuccessful polls
+ *   wrong_order.c     whether another order of receiving would have shortened a wait
  *   delay.c           the cause of a wait
  *   wait_tally.c      sums, causes
  *
@@ -18,6 +21,8 @@
 #include <string.h>
 
 /* Entries of a stream's history: 8 bytes each. */
+enum { SPENT_CAUSES = 64 };
+
 enum { MANY_STREAMS = 256, LONG_HISTORY = 4096, SHORT_HISTORY = 1024 };
 
 const char *rfn_pattern_name(enum rfn_pattern pattern)
@@ -47,7 +52,8 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match
 {
     struct rfn_wait_pass *pass = (struct rfn_wait_pass *)match;
     struct rfn_wait_symbol *symbol = (struct rfn_wait_symbol *)of;
-    (void)stream;
+    symbol->polls = rfn_archive_function(match->archive, record->function)->flags &
+                    RFN_FUNCTION_POLL;
     struct rfn_activity in_mpi = {
         .kind = RFN_ACTIVITY_MPI, .at = {record->function, record->path}, .region = RFN_NO_REGION};
     int64_t site = rfn_site_of(&pass->activities, in_mpi.at);
@@ -57,6 +63,10 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match
     symbol->site = of->site = (uint32_t)site;
     symbol->mpi_activity = (uint32_t)activity;
     symbol->before = UINT32_MAX;
+    int8_t source = of->role->in[RFN_IN_source];
+    uint32_t rank = rfn_event_order_stream(match->replay, stream)->rank;
+    if (rank < match->n_ranks && source >= 0 && record->in[source] == RFN_ANY)
+        pass->waits->takes_any[rank] = true;
     return 0;
 }
 
@@ -96,6 +106,7 @@ static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_st
     return number;
 }
 
+/* The gap in front of the event; in a phase of polls, it is a part of that. */
 static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                     const struct rfn_event_order_stream *at)
 {
@@ -103,17 +114,13 @@ static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
     int64_t gap = at->enter_ns - from;
     if (gap <= 0)
         return 0;
+    if (from < pass->main_from_ns && !at->first)
+        stream->start_ns += rfn_least(at->enter_ns, pass->main_from_ns) - from;
     int64_t activity = gap_activity(pass, stream);
     RFN_TRY((int)(activity < 0 ? activity : 0));
+    if (stream->polls.any)
+        return rfn_pass_between_polls(stream, at, (uint32_t)activity, gap);
     return rfn_pass_did(pass, stream, (uint32_t)activity, gap);
-}
-
-/* A successful poll after unsuccessful ones of the same call: they all waited for what it has got.
- */
-static bool ends_polls(const struct rfn_wait_stream *stream, const struct rfn_record *record)
-{
-    return stream->polls.any && stream->polls.symbol->site == rfn_symbol_of(stream)->site &&
-           !record->failed_poll;
 }
 
 /* An event that has waited for nothing leaves in its enter. */
@@ -121,7 +128,13 @@ static inline int leave_at_once(struct rfn_wait_pass *pass, struct rfn_wait_stre
                                 uint32_t number, const struct rfn_event_order_stream *at)
 {
     int64_t ns = at->exit_ns - at->enter_ns;
-    if (at->record->polls > 1 || stream->polled_ns || at->record->failed_poll) {
+    if (stream->polled_ns) { /* it has got nothing: the phase goes on */
+        stream->polls.any = true;
+        RFN_TRY(rfn_pass_poll(pass, stream, at));
+        rfn_pass_over(pass, stream, number, at->exit_ns);
+        return RFN_REPLAY_LEFT;
+    }
+    if (at->record->polls > 1 || at->record->failed_poll) {
         RFN_TRY(rfn_pass_leave(pass, number, at, true));
         return RFN_REPLAY_LEFT;
     }
@@ -137,17 +150,17 @@ static inline int enter_symbol(struct rfn_wait_pass *pass, struct rfn_wait_strea
 {
     const struct rfn_call *role = stream->match.symbol->role;
     stream->polled_ns = 0;
-    if (ends_polls(stream, at->record)) {
-        stream->match.since_ns = stream->polls.enter_ns;
-        stream->polled_ns = stream->polls.inside_ns;
-        stream->polls.any = false;
-    } else if (pass->waits->times) {
-        if (stream->polls.any)
+    if (pass->waits->times) {
+        if (stream->polls.any && !rfn_symbol_of(stream)->polls)
             RFN_TRY(rfn_pass_flush_polls(pass, stream));
         RFN_TRY(take_gap(pass, stream, at));
+        if (stream->polls.any && !at->record->failed_poll)
+            rfn_pass_end_polls(stream);
     }
     stream->match.here.at = stream->history.at;
-    if (role->kind == RFN_CALL_REGION_BEGIN) {
+    if (role->kind == RFN_CALL_INIT || role->kind == RFN_CALL_FINALIZE) {
+        rfn_pass_enter_setup(pass, stream, at);
+    } else if (role->kind == RFN_CALL_REGION_BEGIN) {
         RFN_TRY(RFN_GROW(stream->regions, stream->regions_capacity, stream->n_regions + 1));
         stream->regions[stream->n_regions++] = (uint32_t)at->record->in[0];
     } else if (role->kind == RFN_CALL_REGION_END) {
@@ -161,7 +174,7 @@ static int enter(void *context, uint32_t number, struct rfn_event_order_stream *
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
     bool has_entered = false;
-    if (stream->loop && stream->loop->events) {
+    if (stream->loop && stream->loop->events && at->before_ns >= pass->main_from_ns) {
         int result = rfn_pass_enter_loop(pass, stream, number, at, &has_entered);
         if (result || has_entered)
             return result;
@@ -278,6 +291,10 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
     RFN_TRY(rfn_match_init(&pass->match, &hooks));
     RFN_TRY(init_streams(pass));
     pass->waits->n_ranks = pass->match.n_ranks;
+    pass->waits->takes_any = calloc((size_t)pass->match.n_ranks + 1,
+                                    sizeof *pass->waits->takes_any);
+    if (!pass->waits->takes_any)
+        return RFN_E_NOMEM;
     pass->waits->times = rfn_archive_run(archive)->times;
     rfn_tally_init(&pass->tally, pass->match.n_ranks);
     pass->turn_ns = rfn_event_order_turn_ns(pass->match.replay);
@@ -293,6 +310,7 @@ static void pass_release(struct rfn_wait_pass *pass)
             rfn_pass_release_loop(&pass->streams[i].loops[k]);
         free(pass->streams[i].loops);
         free(pass->streams[i].regions);
+        free(pass->streams[i].polls.parts);
     }
     rfn_match_release(&pass->match);
     if (pass->steps)
@@ -330,6 +348,32 @@ static int sum_histories(struct rfn_wait_pass *pass, size_t n_activities)
     return 0;
 }
 
+/* What each rank did of the activities that cost most. */
+static int finish_spent(struct rfn_wait_pass *pass)
+{
+    struct rfn_waits *waits = pass->waits;
+    struct rfn_sums *sums = &pass->delays.sums;
+    waits->spent = calloc(waits->n_activities + 1, sizeof *waits->spent);
+    if (!waits->spent)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < waits->n_causes && i < SPENT_CAUSES; i++) {
+        int64_t **of = &waits->spent[waits->causes[i].activity];
+        if (!*of && !(*of = calloc((size_t)waits->n_ranks + 1, sizeof **of)))
+            return RFN_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < pass->match.n_streams; i++) {
+        const struct rfn_history *history = &pass->streams[i].history;
+        uint32_t rank = rfn_event_order_stream(pass->match.replay, i)->rank;
+        rfn_sums_reset(sums);
+        rfn_history_sum(history, &history->marks[0], 0, history->at, 1, sums);
+        for (size_t k = 0; k < waits->n_activities && rank < waits->n_ranks; k++) {
+            if (waits->spent[k])
+                waits->spent[k][rank] += rfn_sums_of(sums, (uint32_t)k);
+        }
+    }
+    return 0;
+}
+
 static int finish_critical(struct rfn_wait_pass *pass)
 {
     struct rfn_waits *waits = pass->waits;
@@ -361,6 +405,8 @@ static int finish_critical(struct rfn_wait_pass *pass)
 static int finish_profile(struct rfn_wait_pass *pass, struct rfn_profile **profile)
 {
     RFN_TRY(rfn_profile_pass_finish(pass->profile, profile));
+    if (pass->waits->times)
+        rfn_pass_main_part(pass, *profile);
     (*profile)->unreadable = pass->waits->unreadable;
     (*profile)->error = pass->waits->error;
     (*profile)->diag = pass->waits->diag;
@@ -379,11 +425,26 @@ static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *op
     waits->unreadable = rfn_event_order_lost(pass->match.replay, &waits->error, &waits->diag);
     if (pass->last.any && waits->times)
         RFN_TRY(finish_critical(pass));
+    for (uint32_t i = 0; i < pass->match.n_streams; i++)
+        RFN_TRY(rfn_order_end(pass, &pass->streams[i]));
     RFN_TRY(rfn_tally_finish(&pass->tally, &pass->activities, &pass->delays, waits));
     waits->activities = pass->activities.items;
     waits->n_activities = pass->activities.n;
     pass->activities.items = NULL;
+    if (waits->n_activities)
+        RFN_TRY(rfn_sums_grow(&pass->delays.sums, (uint32_t)waits->n_activities - 1));
+    RFN_TRY(finish_spent(pass));
     return options->profile ? finish_profile(pass, options->profile) : 0;
+}
+
+/* Whether times are those of other segments. Where each is kept, reduced or not, times are exact.
+ */
+static bool times_are_replaced(const struct rfn_run *run)
+{
+    const struct rfn_run_reduction *reduction = &run->reduction;
+    bool all_kept = reduction->executions > 0 &&
+                    reduction->representatives >= reduction->executions;
+    return run->reduced && run->times && !all_kept;
 }
 
 int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_options *options,
@@ -394,7 +455,7 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
     struct rfn_wait_pass pass = {.match.archive = archive,
                                  .fix_clocks = options->fix_clocks,
                                  .eager_bytes = RFN_EAGER_LEAST,
-                                 .reduced = run->reduced && run->times};
+                                 .reduced = times_are_replaced(run)};
     if (options->behaviour)
         *options->behaviour = NULL;
     int error = pass_init(&pass, progress, context);
@@ -426,6 +487,10 @@ void rfn_waits_free(struct rfn_waits *waits)
         free((int64_t *)waits->rows[i].ns_by_rank);
     free(waits->rows);
     free(waits->activities);
+    for (size_t i = 0; waits->spent && i < waits->n_activities; i++)
+        free(waits->spent[i]);
+    free(waits->spent);
+    free(waits->takes_any);
     free(waits->causes);
     free(waits->cause_ranks);
     free(waits->critical);

@@ -22,6 +22,7 @@ enum { RFN_EAGER_LEAST = 512 };
 struct rfn_wait_symbol {
     struct rfn_match_symbol match;
     uint32_t site, mpi_activity;
+    bool polls; /* the function is one that may be called until it succeeds */
     uint32_t before, region,
         gap_activity; /* the gap in front, as it was last; before UINT32_MAX: not yet */
 };
@@ -61,6 +62,24 @@ struct rfn_wait_loop {
 
 _Static_assert(sizeof(struct rfn_loop_event) <= 48, "an event of a loop has grown");
 
+/* A wait for a message that is not counted yet, while it is not known whether another order of
+ * receiving would have shortened it (wrong_order.c). */
+struct rfn_order {
+    bool any;
+    uint8_t wildcards; /* with which the message was asked for, and... */
+    uint32_t site, rank;
+    struct rfn_channel_key key; /* ... where it came */
+    int64_t sent_ns, exit_ns;   /* the message; the call that waited */
+    int64_t ns;                 /* the wait, as it will be counted */
+    struct rfn_blame blames[RFN_MAX_BLAMES];
+    size_t n_blames;
+    /* In the other order: how far the stream would be, what it would have computed, the longest
+     * part of it, and what it computed with the message itself. */
+    int64_t there_ns, computed_ns, most_ns, own_ns;
+    uint64_t at; /* where in the history the call before is */
+    bool others; /* another message has been received */
+};
+
 struct rfn_wait_stream {
     _Alignas(64) struct rfn_match_stream match;
     struct rfn_wait_loop *loop; /* whose batch the current event is of; NULL: of none */
@@ -68,16 +87,30 @@ struct rfn_wait_stream {
     uint32_t site;              /* of the event before; UINT32_MAX: none */
     struct rfn_critical_stream critical;
     struct rfn_history history;
-    /* A run of unsuccessful polls that has left, while it is not known what ends it. */
+    /* A phase: nothing but unsuccessful polls, of any requests at any call sites, while it is not
+     * known what ends it. */
     struct rfn_polls {
         bool any;
-        const struct rfn_wait_symbol *symbol;
-        int64_t enter_ns, exit_ns, inside_ns;
+        int64_t enter_ns, n;           /* when it began; polls */
+        int64_t inside_ns, outside_ns; /* of MPI; the latter as far as it may be waiting */
+        struct rfn_poll_part {
+            uint32_t what, symbol;  /* an activity; of the call that it is in, or in front of */
+            bool between;           /* polls of a run */
+            int64_t ns, outside_ns; /* of it: outside of MPI, and may be waiting */
+        } * parts;
+        size_t n_parts, parts_capacity;
     } polls;
     uint32_t *regions;
     size_t n_regions, regions_capacity;
     struct rfn_wait_loop *loops; /* by number of the loop */
     size_t loops_capacity;
+    struct {
+        bool any;
+        uint64_t at; /* in the history */
+        int64_t ns;
+    } finalize;       /* the stream's last begin of MPI_Finalize */
+    int64_t start_ns; /* outside of MPI after its first event, before the main part begins */
+    struct rfn_order order;
     size_t stays; /* + 1: which awaited thing its event is shown again for (wait_receivers.c) */
 };
 
@@ -122,13 +155,11 @@ struct rfn_leaving {
     } in_step;
     uint32_t late; /* + 1: what is noted of it, if some receive cannot be measured yet */
     const struct rfn_message *longest; /* whose wait it is, if that is for a message; else NULL */
-    uint8_t any;                       /* wildcards of a probe that waited for it */
     struct rfn_doubt {
         const struct rfn_message *message; /* whose receiver the call may have waited for */
         int64_t ns;
     } doubt;
     bool backward;  /* some message is sent after the call's end */
-    bool marked;    /* the channels are that it receives from */
     bool at_window; /* the wait is */
 };
 
@@ -136,7 +167,8 @@ struct rfn_wait_pass {
     struct rfn_match match; /* first: its hooks are called with it */
     struct rfn_waits *waits;
     bool fix_clocks;
-    bool reduced;           /* times are, so that those of two ranks fit together about only */
+    bool reduced;           /* times are those of other segments: of two ranks they fit together
+                               about only */
     const int64_t *turn_ns; /* of the replay */
     struct rfn_wait_stream *streams;
     struct rfn_profile_pass *profile;
@@ -146,10 +178,17 @@ struct rfn_wait_pass {
     struct rfn_wait_tally tally;
     struct rfn_late_receives late;
     struct rfn_last_exit last;
-    int64_t eager_bytes; /* the largest message seen to be sent before its receive was posted, at
-                            least RFN_EAGER_LEAST */
-    uint64_t calls;      /* that have left */
+    int64_t main_from_ns; /* the last end of MPI_Init, known before anything behind it enters */
+    int64_t eager_bytes;  /* the largest message seen to be sent before its receive was posted, at
+                             least RFN_EAGER_LEAST */
 };
+
+/* main_part.c: an MPI_Init or MPI_Finalize enters. */
+void rfn_pass_enter_setup(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                          const struct rfn_event_order_stream *at);
+/* After the last event: the main part of the run, and what ranks did outside of MPI in it, if there
+ * is one. */
+void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *profile);
 
 static inline struct rfn_wait_symbol *rfn_symbol_of(const struct rfn_wait_stream *stream)
 {
@@ -191,9 +230,6 @@ static inline void rfn_pass_over(struct rfn_wait_pass *pass, struct rfn_wait_str
     if (!pass->last.any || exit_ns > pass->last.ns)
         pass->last = (struct rfn_last_exit){true, exit_ns, stream};
 }
-/* What the stream does turns out not to end its unsuccessful polls: they waited for nothing that is
- * known. */
-int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream);
 /* A stream has done something: history, chain. RFN_E_NOMEM. */
 static inline int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                                uint32_t activity, int64_t ns)
@@ -201,6 +237,35 @@ static inline int rfn_pass_did(struct rfn_wait_pass *pass, struct rfn_wait_strea
     RFN_TRY(rfn_history_add(&stream->history, &pass->delays.sums, activity, ns));
     return rfn_critical_add(&stream->critical, activity, ns);
 }
+
+/* polls.c: the current event is one of unsuccessful polls, or got nothing while there are such.
+ * RFN_E_NOMEM. */
+int rfn_pass_poll(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                  const struct rfn_event_order_stream *at);
+/* What the stream did in a phase of polls in front of the current event. RFN_E_NOMEM. */
+int rfn_pass_between_polls(struct rfn_wait_stream *stream, const struct rfn_event_order_stream *at,
+                           uint32_t activity, int64_t ns);
+/* What the stream does turns out not to end its unsuccessful polls: they waited for nothing that is
+ * known. */
+int rfn_pass_flush_polls(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream);
+/* The current event is a poll that succeeds: if it gets something, that has been waited for since
+ * the phase began. */
+void rfn_pass_end_polls(struct rfn_wait_stream *stream);
+/* Its waits are found: what of them the stream spent outside of MPI, in a phase that took all_ns
+ * with the call, was no computing. */
+void rfn_pass_waited_in_polls(const struct rfn_leaving *leaving, int64_t all_ns);
+/* Of the current event's time, moved as it may be, that inside MPI. */
+int64_t rfn_pass_inside_ns(const struct rfn_event_order_stream *at);
+
+/* wrong_order.c: whether the wait, whose blames are found, may be one in wrong order. */
+bool rfn_order_may_matter(const struct rfn_leaving *leaving, const struct rfn_wait *wait);
+/* It is: it is counted when that is known. */
+void rfn_order_begin(const struct rfn_leaving *leaving, const struct rfn_wait *wait);
+/* The next call of the stream that awaits something leaves, and has waited or not; its time is not
+ * in the history yet. RFN_E_NOMEM. */
+int rfn_order_go_on(struct rfn_wait_pass *pass, struct rfn_wait_stream *of, bool waited);
+/* No such call follows. RFN_E_NOMEM. */
+int rfn_order_end(struct rfn_wait_pass *pass, struct rfn_wait_stream *of);
 
 /* wait_receivers.c: how long the call waited for the receiver of a message that it sent, or that
  * its requests did. ns 0: not, or that is not certain (leaving->doubtful). */

@@ -176,6 +176,15 @@ static void test_is_over(void **state)
     assert_int_equal(waits->total_ns, 0);
 }
 
+/* Nor where each segment has kept its own times. */
+static void test_nothing_replaced(void **state)
+{
+    (void)state;
+    fake.run.reduction.executions = fake.run.reduction.representatives = 7;
+    late_by(699);
+    assert_int_equal(waits->total_ns, 0);
+}
+
 /* Without reduced times it is as it is. */
 static void test_exact(void **state)
 {
@@ -448,6 +457,7 @@ int main(void)
         TEST(test_seems_to_be_over),
         TEST(test_is_over),
         TEST(test_exact),
+        TEST(test_nothing_replaced),
         TEST(test_shows_nothing),
         TEST(test_shows_eager),
         TEST(test_not_known),

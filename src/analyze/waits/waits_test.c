@@ -171,16 +171,104 @@ static void test_matched_probe(void **state)
     assert_int_equal(waits->matching.matched, 2);
 }
 
-/* The message of tag 1, sent at 100, lies there while r1 waits for that of tag 2. */
+/* The message of tag 1, sent at 100, lies there while r1 waits from 50 to 500 for that of tag 2; it
+ * computes for 60 with that, and with the other one until its next receive, for 300. */
+static void two_in_order(int64_t next)
+{
+    send(0, 100, 110, 1, 1);
+    send(0, 500, 510, 1, 2);
+    send(0, next + 10, next + 20, 1, 3);
+    recv(1, 50, 600, 0, 2);
+    recv(1, 660, 700, 0, 1);
+    recv(1, next, next + 30, 0, 3);
+    run();
+}
+
 static void test_wrong_order(void **state)
+{
+    (void)state;
+    two_in_order(940); /* 240, of which a quarter are 60 */
+    assert_int_equal(waited(RFN_WRONG_ORDER, FAKE_RECV_, 1), 240);
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 450 - 240 + 10);
+    assert_int_equal(waits->total_ns, 460);
+}
+
+/* It may need both messages for what it computes for longer. */
+static void test_order_of_two_that_are_needed(void **state)
+{
+    (void)state;
+    two_in_order(944);
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 460);
+    assert_int_equal(waits->rows[0].wrong_order_ns, 244);
+    assert_int_equal(waits->total_ns, 460);
+}
+
+/* The other message was there from 100 on: so of the wait 400 could have been used, of 1 000 that
+ * it computes. */
+static void test_order_of_much_work(void **state)
 {
     (void)state;
     send(0, 100, 110, 1, 1);
     send(0, 500, 510, 1, 2);
     recv(1, 50, 600, 0, 2);
-    recv(1, 610, 700, 0, 1);
+    recv(1, 1600, 1700, 0, 1);
+    recv(1, 2700, 2800, 0, 3);
+    send(0, 2600, 2650, 1, 3);
     run();
-    expect_only(RFN_WRONG_ORDER, FAKE_RECV_, 0, 450, 0, 0);
+    assert_int_equal(waited(RFN_WRONG_ORDER, FAKE_RECV_, 1), 400);
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 50);
+}
+
+/* Two messages lie there. In the other order r1 would compute from 100 to 250 with the first, from
+ * 300, when the second is there, to 450 with that: 300, all before 500. Sends between do not wait.
+ */
+static void test_order_of_several(void **state)
+{
+    (void)state;
+    send(0, 100, 110, 1, 1);
+    send(2, 300, 310, 1, 2);
+    send(0, 500, 510, 1, 3);
+    recv(1, 50, 520, 0, 3);
+    send(1, 620, 625, 0, 9);
+    recv(1, 675, 680, 0, 1);
+    recv(1, 830, 840, 2, 2);
+    recv(0, 900, 910, 1, 9);
+    for (uint32_t rank = 0; rank < 4; rank++)
+        barrier(rank, 990, 1000, WORLD);
+    run();
+    assert_int_equal(waited(RFN_WRONG_ORDER, FAKE_RECV_, 1), 300);
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 150);
+}
+
+/* The requests of one exchange, all made before: one order is as good as the other. */
+static void test_order_of_requests(void **state)
+{
+    (void)state;
+    send(0, 100, 110, 1, 1);
+    send(0, 500, 510, 1, 2);
+    irecv(1, 10, 0, 1);
+    irecv(1, 30, 0, 2);
+    wait_for(1, 50, 600, 1);
+    wait_for(1, 700, 710, 2);
+    recv(1, 900, 910, 0, 3);
+    send(0, 800, 810, 1, 3);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_WAIT, 0, 450, 0, 0);
+}
+
+/* r1's next receive, whose message lies there. */
+static void ask_for_more(int64_t enter)
+{
+    send(3, 0, 10, 1, 9);
+    recv(1, enter, enter + 10, 3, 9);
+}
+
+/* Of 450 in late messages so much was in wrong order. */
+static void expect_order(int64_t ns)
+{
+    assert_int_equal(waited(RFN_WRONG_ORDER, FAKE_RECV_, 1), ns);
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 450 - ns);
+    assert_int_equal(waits->total_ns, 450);
 }
 
 /* The same by who takes any rank's message: it took what came first, and times are not quite right.
@@ -197,8 +285,9 @@ static void test_order_of_any(void **state)
     (void)state;
     EVENT(1, RECV_, 0, 50, 600, PLAIN, SIZE, BYTE, RFN_ANY, 5, WORLD, 0, AS, AS);
     recv(1, 610, 700, 2, 5);
+    ask_for_more(740);
     two_for_any();
-    expect_only(RFN_LATE_SENDER, FAKE_RECV_, 0, 450, 0, 0);
+    expect_order(0);
 }
 
 /* What it would not have taken, by its tag or its source, lies there in wrong order. */
@@ -209,8 +298,9 @@ static void test_order_of_other_tag(void **state)
     send(0, 500, 510, 1, 5);
     EVENT(1, RECV_, 0, 50, 600, PLAIN, SIZE, BYTE, RFN_ANY, 5, WORLD, 0, AS, AS);
     recv(1, 610, 700, 2, 6);
+    ask_for_more(740);
     run();
-    expect_only(RFN_WRONG_ORDER, FAKE_RECV_, 0, 450, 0, 0);
+    expect_order(40);
 }
 
 static void test_order_of_any_tag(void **state)
@@ -218,8 +308,9 @@ static void test_order_of_any_tag(void **state)
     (void)state;
     EVENT(1, RECV_, 0, 50, 600, PLAIN, SIZE, BYTE, 0, RFN_ANY, WORLD, AS, 5, AS);
     recv(1, 610, 700, 2, 5);
+    ask_for_more(740);
     two_for_any();
-    expect_only(RFN_WRONG_ORDER, FAKE_RECV_, 0, 450, 0, 0);
+    expect_order(40);
 }
 
 static void test_order_of_any_probed(void **state)
@@ -732,7 +823,8 @@ static void test_not_cancelled(void **state)
     recv(1, 320, 330, 0, 6);
     recv(1, 340, 350, 0, 7);
     run();
-    expect_only(RFN_WRONG_ORDER, FAKE_RECV_, 0, 240, 0, 0);
+    assert_int_equal(waited(RFN_LATE_SENDER, FAKE_RECV_, 1), 230);
+    assert_int_equal(waited(RFN_WRONG_ORDER, FAKE_RECV_, 1), 10);
     assert_int_equal(waits->matching.messages, 4);
     assert_int_equal(waits->matching.matched, 4);
     assert_int_equal(waits->matching.cancelled, 0);
@@ -869,32 +961,99 @@ static void test_threads(void **state)
     assert_int_equal(cost(1, RFN_ACTIVITY_START, 0), 500);
 }
 
-/* ---- polls ---- */
-
-/* Five polls 100-500 without success, of which 200 are in MPI. */
-static void poll_in_vain(uint32_t path)
+/* All compute for 300 between barriers; r1 leaves the first one 300 later than the others. That is
+ * the barrier's, and not what r1 computes. */
+static void test_leaves_barrier_late(void **state)
 {
-    struct rfn_record *polls = EVENT(1, IPROBE, path, 100, 500, 0, 5, WORLD, AS, AS, AS);
-    polls->failed_poll = true;
-    polls->polls = 5;
-    polls->inside_ns = 200;
+    (void)state;
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        barrier(rank, 100, rank == 1 ? 410 : 110, WORLD);
+        barrier(rank, rank == 1 ? 710 : 410, 720, WORLD);
+    }
+    run();
+    assert_int_equal(waited(RFN_WAIT_AT_BARRIER, FAKE_BARRIER, 0), 300);
+    assert_int_equal(waits->pattern_ns[RFN_WAIT_AT_BARRIER], 900);
+    assert_int_equal(cost(1, RFN_ACTIVITY_MPI, FAKE_BARRIER), 900);
+    assert_int_equal(cost(1, RFN_ACTIVITY_COMPUTE, FAKE_BARRIER), 0);
 }
 
-/* Then one with success, 510-610. Of 100-610 300 are in MPI, and 210 are not: r0 sends at 550, so
- * that 450 of 510 were waiting, less 210 * 450 / 510 = 185. The path comes from r0 at 550. */
+/* ---- polls ---- */
+
+/* Of polls between which the program works for some ms: so it counts as working, and not as
+ * waiting.
+ */
+enum { MS = 1000 * 1000 };
+
+/* Five polls without success, of which 200 in MPI. */
+static void poll_in_vain(uint32_t path, int64_t enter, int64_t exit, int64_t unit)
+{
+    struct rfn_record *polls = EVENT(1, IPROBE, path, enter * unit, exit * unit, 0, 5, WORLD, AS,
+                                     AS, AS);
+    polls->failed_poll = true;
+    polls->polls = 5;
+    polls->inside_ns = 200 * unit;
+}
+
+static void probe(uint32_t path, int64_t enter, int64_t exit, int64_t unit)
+{
+    EVENT(1, IPROBE, path, enter * unit, exit * unit, 0, 5, WORLD, AS, AS, AS);
+    send(0, 550 * unit, 560 * unit, 1, 5);
+    run();
+}
+
+/* Five polls 100-500 in vain, then one with success, 510-610. Of 100-610 300 are in MPI, and 210
+ * are not: r0 sends at 550, so that 450 of 510 were waiting, less 210 * 450 / 510 = 185. The path
+ * comes from r0 at 550. */
+static void test_polls_between_work(void **state)
+{
+    (void)state;
+    poll_in_vain(0, 100, 500, MS);
+    probe(0, 510, 610, MS);
+    const int64_t work = (int64_t)(450e6 * (210.0 / 510));
+    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 450 * MS - work, 0, 0);
+    assert_int_equal(cost(0, RFN_ACTIVITY_START, 0), 450 * MS - work);
+    assert_int_equal(waits->critical_ns, 510 * MS);
+    assert_int_equal(on_path(RFN_ACTIVITY_START, 0), 450 * MS);
+    assert_int_equal(on_path(RFN_ACTIVITY_COMPUTE, FAKE_IPROBE), 210 * MS - work);
+}
+
+/* The same where it only spins. */
 static void test_polls(void **state)
 {
     (void)state;
-    poll_in_vain(0);
-    EVENT(1, IPROBE, 0, 510, 610, 0, 5, WORLD, AS, AS, AS);
-    send(0, 550, 560, 1, 5);
-    run();
-    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 265, 0, 0);
-    assert_int_equal(cost(0, RFN_ACTIVITY_START, 0), 265);
-    assert_int_equal(waits->critical_ns, 510);
+    poll_in_vain(0, 100, 500, 1);
+    probe(0, 510, 610, 1);
+    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 450, 0, 0);
     assert_int_equal(on_path(RFN_ACTIVITY_START, 0), 450);
-    assert_int_equal(on_path(RFN_ACTIVITY_COMPUTE, FAKE_IPROBE), 210 - 185);
-    assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_IPROBE), 35);
+    assert_int_equal(on_path(RFN_ACTIVITY_MPI, FAKE_IPROBE), 60);
+}
+
+/* It polls by turns at two places, and at a third one it succeeds: one phase. What gets nothing
+ * does not end it, as a test of no request. */
+static void test_phase_of_polls(void **state)
+{
+    (void)state;
+    poll_in_vain(1, 100, 300, 1);
+    poll_in_vain(2, 300, 500, 1);
+    EVENT(1, TEST, 9, 500, 505, rfn_request_word(RFN_REQUEST_NULL, 0), 0);
+    poll_in_vain(1, 505, 705, 1);
+    EVENT(1, IPROBE, 3, 710, 800, 0, 5, WORLD, AS, AS, AS);
+    send(0, 750, 760, 1, 5);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 650, 0, 0);
+    assert_int_equal(cost(0, RFN_ACTIVITY_START, 0), 650);
+}
+
+/* In between it works for longer: what it works is none of the wait of 650, of 700 in all. */
+static void test_work_in_phase_of_polls(void **state)
+{
+    (void)state;
+    poll_in_vain(1, 100, 300, MS);
+    poll_in_vain(2, 600, 800, MS);
+    EVENT(1, IPROBE, 3, 800 * MS, 850 * MS, 0, 5, WORLD, AS, AS, AS);
+    send(0, 750 * MS, 760 * MS, 1, 5);
+    run();
+    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 650 * MS - (int64_t)(650e6 * (300.0 / 750)), 0, 0);
 }
 
 /* r0 polls for what it collects, 100-1010, of which 210 are not in MPI. The first of the others
@@ -904,35 +1063,27 @@ static void test_polls_of_root(void **state)
     static const int64_t enters[] = {0, 300, 800, 200};
     (void)state;
     for (uint32_t i = 0; i < 4; i++)
-        EVENT(i, IREDUCE, 0, enters[i], enters[i] + 5, PLAIN, PLAIN, 10, BYTE, SUM, 0, WORLD);
-    struct rfn_record *polls = EVENT(0, TEST, 0, 100, 500, RECENT(1), 0);
+        EVENT(i, IREDUCE, 0, enters[i] * MS, enters[i] * MS + 5, PLAIN, PLAIN, 10, BYTE, SUM, 0,
+              WORLD);
+    struct rfn_record *polls = EVENT(0, TEST, 0, 100 * MS, 500 * MS, RECENT(1), 0);
     polls->failed_poll = true;
     polls->polls = 5;
-    polls->inside_ns = 200;
-    EVENT(0, TEST, 0, 510, 1010, RECENT(1), 0);
+    polls->inside_ns = 200 * MS;
+    EVENT(0, TEST, 0, 510 * MS, 1010 * MS, RECENT(1), 0);
     for (uint32_t i = 1; i < 4; i++)
-        wait_for(i, enters[i] + 10, enters[i] + 20, 1);
+        wait_for(i, (enters[i] + 10) * MS, (enters[i] + 20) * MS, 1);
     run();
-    assert_int_equal(waited(RFN_EARLY_REDUCE, FAKE_TEST, 0), 100 - 100 * 210 / 910);
-    assert_int_equal(waited(RFN_WAIT_AT_NX1, FAKE_TEST, 0), 600 - 600 * 210 / 910);
-    assert_int_equal(waits->total_ns, 100 - 23 + 600 - 138);
-}
-
-/* What follows is of another place in the program: it waited since its own beginning. */
-static void test_polls_elsewhere(void **state)
-{
-    (void)state;
-    poll_in_vain(1);
-    EVENT(1, IPROBE, 0, 510, 610, 0, 5, WORLD, AS, AS, AS);
-    send(0, 550, 560, 1, 5);
-    run();
-    expect_only(RFN_LATE_SENDER, FAKE_IPROBE, 0, 40, 0, 0);
+    const int64_t first = 100 * MS - (int64_t)(100e6 * (210.0 / 910)),
+                  last = 600 * MS - (int64_t)(600e6 * (210.0 / 910));
+    assert_int_equal(waited(RFN_EARLY_REDUCE, FAKE_TEST, 0), first);
+    assert_int_equal(waited(RFN_WAIT_AT_NX1, FAKE_TEST, 0), last);
+    assert_int_equal(waits->total_ns, first + last);
 }
 
 /* Nothing ends them: half of their time was in MPI. */
 static void polls_given_up(bool goes_on)
 {
-    poll_in_vain(0);
+    poll_in_vain(0, 100, 500, 1);
     if (goes_on)
         pass_time(1, 520, 600);
     run();
@@ -1313,6 +1464,10 @@ int main(void)
         TEST(test_probe),
         TEST(test_matched_probe),
         TEST(test_wrong_order),
+        TEST(test_order_of_two_that_are_needed),
+        TEST(test_order_of_much_work),
+        TEST(test_order_of_several),
+        TEST(test_order_of_requests),
         TEST(test_order_of_any),
         TEST(test_order_of_other_tag),
         TEST(test_order_of_any_tag),
@@ -1361,9 +1516,12 @@ int main(void)
         TEST(test_persistent_barrier),
         TEST(test_partitioned),
         TEST(test_threads),
+        TEST(test_leaves_barrier_late),
         TEST(test_polls),
         TEST(test_polls_of_root),
-        TEST(test_polls_elsewhere),
+        TEST(test_polls_between_work),
+        TEST(test_phase_of_polls),
+        TEST(test_work_in_phase_of_polls),
         TEST(test_polls_given_up),
         TEST(test_polls_at_the_end),
         TEST(test_tests),

@@ -110,6 +110,23 @@ static int visit(struct walk *walk, const struct rfn_loaded *by, const char *nam
     return result;
 }
 
+/* The library of the address sanitizer that the program itself needs, if any: it ends the program
+ * when anything was loaded before it. */
+static void find_sanitizer(struct walk *walk, const struct rfn_loaded *program,
+                           struct rfn_needs *needs)
+{
+    static const char gcc[] = "libasan.so", clang[] = "libclang_rt.asan";
+    for (size_t i = 0; i < program->file->n_needed; i++) {
+        const char *name = program->file->needed[i];
+        if (strncmp(name, gcc, strlen(gcc)) != 0 && strncmp(name, clang, strlen(clang)) != 0)
+            continue;
+        char *path = rfn_library_find(&walk->search, program, name);
+        if (path && strlen(path) < sizeof needs->first)
+            strcpy(needs->first, path);
+        free(path);
+    }
+}
+
 /* Walks from the program's file, which it takes over. */
 static int look(const struct rfn_elf_file *program, struct rfn_needs *needs)
 {
@@ -123,6 +140,8 @@ static int look(const struct rfn_elf_file *program, struct rfn_needs *needs)
     int result = enqueue(walk, &file, NULL);
     if (result < 0)
         rfn_elf_file_release(&file);
+    if (result == 0)
+        find_sanitizer(walk, &walk->queue[0]->loaded, needs);
     for (size_t i = 0; i < walk->n && result == 0; i++) {
         const struct rfn_loaded *by = &walk->queue[i]->loaded;
         for (size_t k = 0; k < by->file->n_needed && result == 0; k++)

@@ -27,6 +27,7 @@ struct rfn_needs {
     bool inside;  /* defines MPI_Init itself and needs no MPI library: MPI is linked statically */
     enum rfn_mpi mpi;
     char library[256]; /* the name under which the MPI library is needed; empty for NONE */
+    char first[4096];  /* a sanitizer's library, which has to be loaded before all others, or "" */
 };
 
 /* Looks at the program at path. RFN_E_NOTFOUND: cannot be opened; RFN_E_CORRUPT: a broken ELF

@@ -215,3 +215,56 @@ char *rfn_launch_find(const char *word, bool *denied)
     }
     return NULL;
 }
+
+/* ---- env ---- */
+
+static bool begins(const char *word, const char *with)
+{
+    return strncmp(word, with, strlen(with)) == 0;
+}
+
+/* Looks at an option of env. *value: the next word is its value. */
+static bool is_dropping(const char *word, const char *next, bool *value)
+{
+    static const char ignore[] = "--ignore-environment", unset[] = "--unset";
+    *value = false;
+    if (word[1] == '-') {
+        const char *name = begins(word, "--unset=") ? word + strlen("--unset=") : next;
+        *value = strcmp(word, unset) == 0 || strcmp(word, "--chdir") == 0;
+        return (begins(word, "--ign") && begins(ignore, word)) ||
+               (begins(word, unset) && name && strcmp(name, "LD_PRELOAD") == 0);
+    }
+    for (const char *letter = word + 1; *letter; letter++) {
+        if (*letter == 'i')
+            return true;
+        if (!strchr("uCS", *letter))
+            continue;
+        const char *argument = letter[1] ? letter + 1 : next;
+        *value = !letter[1];
+        return *letter == 'u' && argument && strcmp(argument, "LD_PRELOAD") == 0;
+    }
+    return !word[1]; /* "-" is short for -i */
+}
+
+const char *rfn_launch_drops_preload(char *const *argv)
+{
+    bool options = true, value;
+    if (strcmp(last_component(argv[0]), "env") != 0)
+        return NULL;
+    for (char *const *word = argv + 1; *word; word++) {
+        if (options && strcmp(*word, "--") == 0) {
+            options = false;
+        } else if (options && (*word)[0] == '-') {
+            if (is_dropping(*word, word[1], &value))
+                return *word;
+            word += value && word[1];
+        } else if (strchr(*word, '=')) {
+            options = false;
+            if (begins(*word, "LD_PRELOAD="))
+                return *word;
+        } else {
+            return NULL;
+        }
+    }
+    return NULL;
+}

@@ -45,4 +45,8 @@ enum rfn_launch_fault rfn_launch_parse(enum rfn_launcher launcher, int argc, cha
  * set if there is one that may not be executed, else NULL. */
 char *rfn_launch_find(const char *word, bool *denied);
 
+/* The word by which env(1), if that is argv[0], takes LD_PRELOAD from the program that it starts or
+ * gives it another one; NULL: it does not. argv ends with NULL. */
+const char *rfn_launch_drops_preload(char *const *argv);
+
 #endif

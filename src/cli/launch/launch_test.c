@@ -163,6 +163,42 @@ static void test_names(void **state)
     assert_int_equal(rfn_launcher_of("./app"), RFN_LAUNCHER_NONE);
 }
 
+static const char *drops(const char *text)
+{
+    struct line line;
+    parse(&line, RFN_LAUNCHER_EITHER, text);
+    const char *word = rfn_launch_drops_preload(line.argv);
+    return word ? text + (word - line.text) : NULL;
+}
+
+static void test_env(void **state)
+{
+    static const char *const dropping[][2] = {{"env -i ./app", "-i"},
+                                              {"/usr/bin/env - A=b ./app", "- A"},
+                                              {"env -0i ./app", "-0i"},
+                                              {"env --ignore-env ./app", "--ignore-env"},
+                                              {"env -C / -u LD_PRELOAD ./app", "-u"},
+                                              {"env -uLD_PRELOAD ./app", "-uLD_PRELOAD"},
+                                              {"env --unset LD_PRELOAD ./app", "--unset"},
+                                              {"env -- LD_PRELOAD=x ./app", "LD_PRELOAD=x"},
+                                              {"env A=b LD_PRELOAD= ./app", "LD_PRELOAD="}};
+    static const char *const others[] = {"env",
+                                         "env ./app -i",
+                                         "env A=b ./app LD_PRELOAD=x",
+                                         "env -u i a",
+                                         "env -u A -C -i a",
+                                         "env -- -i",
+                                         "./env.sh -i a",
+                                         "app -i",
+                                         "env A=-i ./app",
+                                         "env --unset=A ./app"};
+    (void)state;
+    for (size_t i = 0; i < sizeof dropping / sizeof *dropping; i++)
+        assert_ptr_equal(drops(dropping[i][0]), strstr(dropping[i][0], dropping[i][1]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_null(drops(others[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +206,7 @@ int main(void)
         cmocka_unit_test(test_srun),      cmocka_unit_test(test_either),
         cmocka_unit_test(test_mark),      cmocka_unit_test(test_faults),
         cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_env),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

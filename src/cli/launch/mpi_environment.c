@@ -1,10 +1,11 @@
-#define _POSIX_C_SOURCE 200809L /* readlink */
+#define _XOPEN_SOURCE 700 /* readlink, realpath */
 #include "cli/launch/mpi_environment.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* Of a job of several programs, each with options of its own: whether this rank is the first of
@@ -22,18 +23,31 @@ static bool is_first_of_program(long rank)
     return first == rank;
 }
 
+/* The first of these variables that is set, as a number, or otherwise. */
+static long first_number(const char *const *names, long otherwise)
+{
+    for (; *names; names++) {
+        const char *value = getenv(*names);
+        if (value && value[0])
+            return atol(value);
+    }
+    return otherwise;
+}
+
 /* -1: outside of a job. */
 static long own_rank(void)
 {
     static const char *const ranks[] = {
         "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
         "MV2_COMM_WORLD_RANK",  NULL};
-    for (const char *const *name = ranks; *name; name++) {
-        const char *rank = getenv(*name);
-        if (rank && rank[0])
-            return atol(rank);
-    }
-    return -1;
+    return first_number(ranks, -1);
+}
+
+long rfn_job_size(void)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS",
+                                        "MV2_COMM_WORLD_SIZE", NULL};
+    return first_number(sizes, 1);
 }
 
 bool rfn_job_is_first(void)
@@ -58,11 +72,18 @@ const char *rfn_job_flavour(void)
 
 bool rfn_own_path(char *path, size_t size)
 {
+    const char *executed = (const char *)getauxval(AT_EXECFN);
     ssize_t n = readlink("/proc/self/exe", path, size - 1);
-    if (n <= 0 || (size_t)n >= size - 1)
-        return false;
-    path[n] = 0;
-    return true;
+    if (n > 0 && (size_t)n < size - 1) {
+        path[n] = 0;
+        return true;
+    }
+    char *real = executed ? realpath(executed, NULL) : NULL; /* there may be no /proc */
+    bool fits = real && strlen(real) < size;
+    if (fits)
+        strcpy(path, real);
+    free(real);
+    return fits;
 }
 
 bool rfn_find_part(const char *name, int access_mode, char *path)

@@ -13,6 +13,9 @@ bool rfn_job_speaks(void);
 /* The same, where options are those of the whole job. */
 bool rfn_job_is_first(void);
 
+/* How many ranks the launcher says that the job has; 1 outside of one. */
+long rfn_job_size(void);
+
 /* Which MPI the job's launcher belongs to, "openmpi" or "mpich", or NULL. Slurm sets PMI_RANK for
  * both. */
 const char *rfn_job_flavour(void);

@@ -57,6 +57,9 @@ int rfn_writable(const char *path, bool replace, struct rfn_diag *diag)
 {
     struct stat status;
     const char *slash = strrchr(path, '/');
+    if (lstat(path, &status) < 0 && errno == ENAMETOOLONG)
+        return rfn_fail(diag, RFN_E_USAGE, -1, -1,
+                        "%s is too long a name for an archive: give it a shorter one (-o)", path);
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return rfn_fail(diag, RFN_E_USAGE, -1, -1,
                         "%s is %s, not a file that an archive can be written to", path,

@@ -11,10 +11,10 @@
 
 #include <stdbool.h>
 
-/* Whether the recorder will be able to write the archive at path: 0; RFN_E_USAGE if what is there
- * cannot be an archive; RFN_E_IO if the directory lets no file be written, or what is there cannot
- * be removed; RFN_E_NOMEM. The reason is in diag. replace: a file of that name is to be removed;
- * else the archive will have another name. */
+/* Whether the recorder will be able to write the archive at path: 0; RFN_E_USAGE if the name is too
+ * long, or what is there cannot be an archive; RFN_E_IO if the directory lets no file be written,
+ * or what is there cannot be removed; RFN_E_NOMEM. The reason is in diag. replace: a file of that
+ * name is to be removed; else the archive will have another name. */
 int rfn_writable(const char *path, bool replace, struct rfn_diag *diag);
 
 /* The same for files that have no name yet: RFN_E_IO if the directory lets none be written. */

@@ -70,6 +70,17 @@ static void test_what_is_no_file(void **state)
     assert_int_equal(rfn_writable(in_folder("link.rfn"), false, NULL), 0); /* has another name */
 }
 
+static void test_long_name(void **state)
+{
+    char name[300];
+    (void)state;
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = 0;
+    expect_refused(name, false, RFN_E_USAGE, "too long");
+    name[255] = 0; /* that many may a name have */
+    assert_int_equal(rfn_writable(name, false, NULL), 0);
+}
+
 static void test_directories(void **state)
 {
     struct rfn_diag diag;
@@ -89,6 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_new_and_old),
         cmocka_unit_test(test_what_is_no_file),
+        cmocka_unit_test(test_long_name),
         cmocka_unit_test(test_directories),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

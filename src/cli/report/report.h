@@ -21,6 +21,7 @@ struct rfn_report {
     const struct rfn_waits *waits;
     const struct rfn_behaviour *behaviour;   /* NULL: nothing is known of it */
     bool behaviour_table;                    /* in full; else what costs most */
+    bool head_only;                          /* the first screen */
     const struct rfn_clustering *clustering; /* NULL: nothing is known of it */
     struct rfn_efficiency efficiency;
     const char *incomplete;              /* why the file is not whole, NULL if it is */

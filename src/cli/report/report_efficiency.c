@@ -41,10 +41,8 @@ static void append_losses(struct rfn_text *text, const struct rfn_report *report
     append_share(text, report, losses.transfer,
                  losses.missing ? "in MPI, waiting for ranks that are missing or not at all"
                                 : "in MPI without waiting");
-    append_share(text, report, losses.setup, "in Init and Finalize without waiting");
     append_share(text, report, losses.outside,
-                 losses.threads ? "before a thread's first call of MPI and after its last"
-                                : "before Init and after Finalize");
+                 "before a thread's first call of MPI and after its last");
     rfn_text_string(text, ". ");
 }
 

@@ -1,5 +1,6 @@
-/* report_head.c - the first lines, which answer why the program is slow: what ran and how long, how
- * efficiently, and the three causes that cost most, each with advice. */
+/* report_head.c - the first screen, which answers why the program is slow: what ran and how long,
+ * how efficiently, how far to trust that, and the three stories that cost most, each with advice.
+ */
 #include "cli/report/report.h"
 #include "cli/text/hosts.h"
 #include "cli/text/run_text.h"
@@ -8,6 +9,7 @@
 
 enum { SHOWN = 3, INDENT = 3 };
 
+#define ENDS        0.05    /* of the run time: start and end are worth a line */
 #define TRIFLE_TEXT "0.5 %" /* RFN_TRIFLE */
 
 /* "halo on 8 ranks, of which 6 are here, ran for 10.0 s until rank 2 called MPI_Abort in main()
@@ -67,20 +69,21 @@ static void append_no_times(struct rfn_text *out, const struct rfn_report *repor
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
-/* What follows from times is approximate. Times of two ranks may be those of different iterations:
- * receives before their sends show by how much, and a logical clock would only move them further.
- */
+/* Times of two ranks may be those of different iterations: receives before their sends show by how
+ * much, and a logical clock would only move them further. Where nothing was replaced there is
+ * nothing to say. */
 static void append_reduced(struct rfn_text *out, const struct rfn_report *report,
                            const struct rfn_verdict *verdict)
 {
+    const struct rfn_run_reduction *reduction = &report->run->reduction;
     struct rfn_text text = {0};
-    rfn_text_string(&text, "Reduced: ");
-    rfn_reduction_append(&text, report->run);
-    rfn_text_string(&text, ", so that waits and causes are approximate");
+    if (reduction->representatives >= reduction->executions)
+        return;
+    rfn_text_string(&text, "Times are those of similar iterations: single waits are approximate");
     if (verdict->clocks_disagree)
-        rfn_text_format(&text, ", single waits by %s and more",
+        rfn_text_format(&text, ", by %s and more",
                         rfn_time_text(report->waits->matching.backward_max_ns).text);
-    rfn_text_string(&text, ". How far single times differ: refrain info --variation.");
+    rfn_text_string(&text, " (refrain info --variation).");
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
@@ -128,8 +131,7 @@ static void append_crowding(struct rfn_text *out, const struct rfn_report *repor
         if (crowded > 1)
             rfn_text_format(&text, ", and on %zu more host%s they share, too", crowded - 1,
                             crowded == 2 ? "" : "s");
-        rfn_text_string(&text, ": waiting for a core looks like slow calls and late ranks, so some "
-                               "of the causes below may be the machine's.");
+        rfn_text_string(&text, ": some of what follows may be waiting for a core.");
         rfn_report_sentence(out, report, &text, INDENT);
     }
     free(hosts);
@@ -180,30 +182,30 @@ static void append_no_waits(struct rfn_text *text, const struct rfn_report *repo
                         rfn_share_text(share).text, TRIFLE_TEXT);
 }
 
-/* The findings, and what is to be said where they are few. */
-static void append_findings(struct rfn_text *out, const struct rfn_report *report,
-                            const struct rfn_measured *run, const struct rfn_verdict *verdict)
+/* The stories, and what is to be said where they are few. */
+static void append_stories(struct rfn_text *out, const struct rfn_report *report,
+                           const struct rfn_measured *run, const struct rfn_verdict *verdict)
 {
     const struct rfn_cause_choice choice = {rfn_report_shows_cause, report};
     double unexplained = rfn_report_share(report, report->waits->unexplained_ns);
     bool all = !report->ranks && !report->call_path;
-    struct rfn_findings findings;
+    struct rfn_stories stories;
     struct rfn_text text = {0};
-    if (rfn_findings_init(&findings, run, &choice, SHOWN) < 0) {
+    if (rfn_stories_init(&stories, run, all ? NULL : &choice) < 0) {
         out->failed = true;
         return;
     }
-    size_t n = findings.n;
-    for (size_t i = 0; i < n; i++) {
+    size_t n = stories.n;
+    for (size_t i = 0; i < n && i < SHOWN; i++) {
         struct rfn_text line = {0};
         rfn_text_format(out, "%zu. ", i + 1);
-        rfn_finding_append(&line, run, &findings.findings[i]);
+        rfn_story_append(&line, run, &stories, &stories.stories[i]);
         rfn_text_char(&line, ' ');
-        rfn_finding_advice(&line, run, &findings.findings[i]);
+        rfn_story_advice(&line, run, &stories, &stories.stories[i]);
         rfn_report_sentence(out, report, &line, INDENT);
     }
-    rfn_findings_release(&findings);
-    if (n == SHOWN)
+    rfn_stories_release(&stories);
+    if (n >= SHOWN)
         return;
     if (n == 0)
         append_no_waits(&text, report, verdict);
@@ -222,6 +224,45 @@ static void append_findings(struct rfn_text *out, const struct rfn_report *repor
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
+/* ---- start and end ---- */
+
+/* What ranks did that others waited for in MPI_Finalize most; NULL: hardly anything. */
+static const struct rfn_cause *late_to_end(const struct rfn_report *report)
+{
+    for (size_t i = 0; i < report->waits->n_causes; i++) {
+        const struct rfn_cause *cause = &report->waits->causes[i];
+        if (cause->pattern == RFN_WAIT_AT_FINALIZE && cause->n_ranks &&
+            cause->activity < report->waits->n_activities)
+            return rfn_report_share(report, cause->total_ns) >= RFN_TRIFLE ? cause : NULL;
+    }
+    return NULL;
+}
+
+/* Efficiency and stories are about the main part of the run. How long it was, where start and end
+ * are no trifle. */
+static void append_ends(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    int64_t start_ns = profile->main_from_ns - profile->start_ns,
+            end_ns = profile->end_ns - profile->main_to_ns;
+    const struct rfn_cause *late = late_to_end(report);
+    struct rfn_text text = {0};
+    if ((double)(start_ns + end_ns) < ENDS * (double)(profile->end_ns - profile->start_ns))
+        return;
+    rfn_text_format(&text,
+                    "Starting MPI took %s and ending it %s; what follows is about the %s between.",
+                    rfn_time_text(start_ns).text, rfn_time_text(end_ns).text,
+                    rfn_time_text(profile->main_to_ns - profile->main_from_ns).text);
+    if (late && !report->ranks && !report->call_path) {
+        rfn_text_string(&text, " In MPI_Finalize ranks wait for ");
+        rfn_late_ranks_append(&text, late->ranks, late->n_ranks, report->waits->n_ranks);
+        rfn_text_format(&text, ", %s in all: ", rfn_time_text(late->total_ns).text);
+        rfn_activity_append(&text, report->archive, &report->waits->activities[late->activity]);
+        rfn_text_char(&text, '.');
+    }
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
 void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
 {
     append_run(out, report);
@@ -236,12 +277,13 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
     const struct rfn_measured run = rfn_report_measured(report);
     const struct rfn_verdict verdict = rfn_verdict_of(&run);
     struct rfn_text text = {0};
-    if (report->run->reduced)
-        append_reduced(out, report, &verdict);
     rfn_verdict_append(&text, &run, &verdict);
     rfn_report_sentence(out, report, &text, INDENT);
-    if (verdict.clocks_disagree && !report->run->reduced)
+    append_ends(out, report);
+    if (report->run->reduced)
+        append_reduced(out, report, &verdict);
+    else if (verdict.clocks_disagree)
         append_clocks(out, report);
     append_crowding(out, report);
-    append_findings(out, report, &run, &verdict);
+    append_stories(out, report, &run, &verdict);
 }

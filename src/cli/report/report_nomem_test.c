@@ -90,7 +90,7 @@ static struct rfn_profile profile = {.n_ranks = RANKS,
                                      .regions = &region,
                                      .n_regions = 1};
 static int64_t by_rank[RANKS] = {[4] = NS};
-static struct rfn_wait_row row = {RFN_LATE_SENDER, RECV, EXCHANGE_88, 100, NS, NS / 8, by_rank};
+static struct rfn_wait_row row = {RFN_LATE_SENDER, RECV, EXCHANGE_88, 100, NS, NS / 8, 0, by_rank};
 static const struct rfn_activity activities[] = {
     {RFN_ACTIVITY_COMPUTE, {RECV, EXCHANGE_88}, {ALLREDUCE, RESIDUAL_12}, RFN_NO_REGION},
     {RFN_ACTIVITY_MPI, {0, 0}, {FILE_WRITE, EVIL}, RFN_NO_REGION}};
@@ -286,6 +286,7 @@ static int setup(void **state)
     (void)state;
     for (unsigned i = 0; i < RANKS; i++)
         ranks[i] = (struct rfn_profile_rank){.mpi_ns = NS / (i + 2), .span_ns = NS, .threads = 1};
+    rfn_profile_take_whole(&profile);
     fake_cores = 2;
     report = (struct rfn_report){.file = "fake.rfn",
                                  .archive = &fake,

@@ -344,6 +344,8 @@ void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
         rfn_report_sentence(out, report, &incomplete, 2);
     }
     rfn_report_head(out, report);
+    if (report->head_only)
+        return;
     rfn_text_char(out, '\n');
     append_header(out, report);
     rfn_report_efficiency(out, report);

@@ -30,6 +30,17 @@ static void path_line(struct rfn_text *note, const struct rfn_report *report,
 
 /* ---- wait states ---- */
 
+static void order_line(struct rfn_text *note, const struct rfn_report *report, int64_t ns)
+{
+    struct rfn_text line = {0};
+    rfn_text_format(
+        &line,
+        "up to %s of it in wrong order: other messages lay there, and the ranks computed "
+        "after receiving them",
+        rfn_time_text(ns).text);
+    note_line(note, report, &line);
+}
+
 static void wait_row(struct rfn_table *table, const struct rfn_report *report,
                      const struct rfn_shown_wait *shown)
 {
@@ -54,6 +65,8 @@ static void wait_row(struct rfn_table *table, const struct rfn_report *report,
                       rfn_count_text(row->count).text, rfn_time_text(row->max_ns).text, rank,
                       rfn_pattern_words(row->pattern));
     path_line(&note, report, (struct rfn_call_site){row->function, row->path});
+    if (row->wrong_order_ns > 0)
+        order_line(&note, report, row->wrong_order_ns);
     rfn_table_note(table, &note);
 }
 

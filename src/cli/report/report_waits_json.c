@@ -29,6 +29,8 @@ static json_t *wait_json(const struct rfn_report *report, const struct rfn_shown
     set_time(value, report, shown->ns);
     RFN_JSON_SET(value, "count", row->count);
     RFN_JSON_SET(value, "max_seconds", seconds((double)row->max_ns));
+    if (row->pattern == RFN_LATE_SENDER)
+        RFN_JSON_SET(value, "wrong_order_seconds", seconds((double)row->wrong_order_ns));
     rfn_json_set_call(value, report->archive, (struct rfn_call_site){row->function, row->path});
     RFN_JSON_SET(value, "seconds_by_rank", by_rank);
     return value;
@@ -114,8 +116,7 @@ static json_t *verdict_json(const struct rfn_report *report, const struct rfn_me
     RFN_JSON_SET(lost, "late_start", seconds(losses->late));
     RFN_JSON_SET(lost, "other_waits", seconds(losses->others));
     RFN_JSON_SET(lost, "mpi_without_waiting", seconds(losses->transfer));
-    RFN_JSON_SET(lost, "setup", seconds(losses->setup));
-    RFN_JSON_SET(lost, "outside_of_setup", seconds(losses->outside));
+    RFN_JSON_SET(lost, "outside_of_threads", seconds(losses->outside));
     RFN_JSON_SET(value, "lost_seconds", lost);
     if (verdict.busiest) {
         busiest = rfn_json_call(report->archive, (struct rfn_call_site){verdict.busiest->function,
@@ -164,10 +165,56 @@ static json_t *findings_json(const struct rfn_report *report, const struct rfn_m
     return list;
 }
 
+static json_t *story_json(const struct rfn_report *report, const struct rfn_measured *run,
+                          const struct rfn_stories *stories, const struct rfn_story *story)
+{
+    json_t *value = json_object(), *findings = json_array();
+    struct rfn_text text = {0}, advice = {0};
+    rfn_story_append(&text, run, stories, story);
+    rfn_story_advice(&advice, run, stories, story);
+    RFN_JSON_SET(value, "kind", rfn_story_kind_name(story->kind));
+    RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
+    RFN_JSON_SET(value, "advice", rfn_json_of_text(&advice));
+    set_time(value, report, story->ns);
+    if (story->kind == RFN_STORY_SLOW_RANKS) {
+        RFN_JSON_SET(value, "factor", story->factor);
+        RFN_JSON_SET(value, "host", story->host);
+    }
+    if (story->at_once > 0)
+        RFN_JSON_SET(value, "ranks_at_once", story->at_once);
+    if (story->kind == RFN_STORY_SMALL_MESSAGES) {
+        RFN_JSON_SET(value, "messages", story->messages);
+        RFN_JSON_SET(value, "bytes", story->bytes);
+    }
+    if (story->row)
+        rfn_json_set_call(value, report->archive,
+                          (struct rfn_call_site){story->row->function, story->row->path});
+    for (size_t i = 0; i < story->findings; i++)
+        json_array_append_new(
+            findings, finding_json(report, run,
+                                   &stories->findings.findings[stories->order[story->first + i]]));
+    RFN_JSON_SET(value, "findings", findings);
+    return value;
+}
+
+static json_t *stories_json(const struct rfn_report *report, const struct rfn_measured *run)
+{
+    const struct rfn_cause_choice choice = {rfn_report_shows_cause, report};
+    struct rfn_stories stories;
+    if (rfn_stories_init(&stories, run, report->ranks || report->call_path ? &choice : NULL) < 0)
+        return rfn_json_fail();
+    json_t *list = json_array();
+    for (size_t i = 0; i < stories.n && i < report->top; i++)
+        json_array_append_new(list, story_json(report, run, &stories, &stories.stories[i]));
+    rfn_stories_release(&stories);
+    return list;
+}
+
 void rfn_report_findings_json(json_t *value, const struct rfn_report *report)
 {
     const struct rfn_measured run = rfn_report_measured(report);
     bool known = rfn_report_has_waits(report);
+    RFN_JSON_SET(value, "stories", known ? stories_json(report, &run) : json_array());
     RFN_JSON_SET(value, "verdict", known ? verdict_json(report, &run) : json_null());
     RFN_JSON_SET(value, "findings", known ? findings_json(report, &run) : json_array());
 }

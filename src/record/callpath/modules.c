@@ -82,12 +82,21 @@ static bool is_runtime(const char *path)
     return false;
 }
 
+/* The executable's path, of PATH_MAX bytes: without /proc by the name that it was started under. */
+static void find_executable(char *path)
+{
+    const char *started = (const char *)getauxval(AT_EXECFN);
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    path[n > 0 ? n : 0] = 0;
+    if (n <= 0 && started && !realpath(started, path))
+        path[0] = 0;
+}
+
 static void describe(struct found *found, const struct dl_phdr_info *info)
 {
     const char *name = info->dlpi_name;
     if (!name[0]) { /* of the executable */
-        ssize_t n = readlink("/proc/self/exe", found->path, PATH_MAX - 1);
-        found->path[n > 0 ? n : 0] = 0;
+        find_executable(found->path);
     } else if (!realpath(name, found->path)) {
         strncpy(found->path, name, PATH_MAX - 1);
         found->path[PATH_MAX - 1] = 0;

@@ -14,6 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define OWN_DESCRIPTORS "/proc/self/fd"
+
+enum { MOST_NAMES = 10000 };
+
 int rec_archive_fail(struct rec_archive_result *result, const char *format, ...)
 {
     if (!result->problem[0]) {
@@ -62,29 +66,116 @@ static int name_alone(char *path, size_t size)
     return 0;
 }
 
-int rec_archive_create(bool alone, int ranks, struct rec_archive_result *result)
+/* The name with this number, as result->path. */
+static int choose(struct rec_archive_result *result, unsigned number)
 {
-    for (unsigned number = 1; number < 10000; number++) {
-        if (rec_archive_name(result->path, sizeof result->path, ranks, number) < 0 ||
-            (alone && name_alone(result->path, sizeof result->path) < 0))
-            return rec_archive_fail(result, "the name of the archive is too long");
-        struct stat old;
-        bool exists = lstat(result->path, &old) == 0;
+    if (rec_archive_name(result->path, sizeof result->path, rec_job_size(), number) < 0 ||
+        (result->alone && name_alone(result->path, sizeof result->path) < 0))
+        return rec_archive_fail(result, "the name of the archive is too long");
+    return 0;
+}
+
+/* Chooses the first name that no file has, or that of a file that is to be replaced. */
+static int choose_name(struct rec_archive_result *result)
+{
+    struct stat old;
+    for (unsigned number = 1; number < MOST_NAMES; number++) {
+        RFN_TRY(choose(result, number));
+        const bool exists = lstat(result->path, &old) == 0;
         if (exists && S_ISDIR(old.st_mode))
             return rec_archive_fail(result, "%s is a directory", result->path);
         if (exists && rec_options.force && !S_ISREG(old.st_mode))
             return rec_archive_fail(result, "%s is no regular file, and so is not replaced",
                                     result->path);
-        if (exists && rec_options.force && unlink(result->path) < 0 && errno != ENOENT)
-            return rec_archive_fail(result, "cannot remove %s: %s", result->path, strerror(errno));
-        int fd = rfn_above_standard(
-            open(result->path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));
+        if (!exists || rec_options.force)
+            return 0;
+    }
+    return rec_archive_fail(result, "cannot create %s: %s", result->path, strerror(EEXIST));
+}
+
+/* Opens a file without a name, which is gone if the process is killed; -1: the file system has
+ * none. */
+static int open_nameless(const char *path)
+{
+    char directory[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    if (access(OWN_DESCRIPTORS, X_OK) < 0)
+        return -1; /* it would never get a name */
+    if (slash)
+        snprintf(directory, sizeof directory, "%.*s", (int)(slash - path) + 1, path);
+    return rfn_above_standard(open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+}
+
+static int link_nameless(int fd, const char *path)
+{
+    char own[64];
+    snprintf(own, sizeof own, OWN_DESCRIPTORS "/%d", fd);
+    return linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+/* Creates result->part, beside the archive: a new file, or that of a descriptor without a name. A
+ * long name is cut, so that there is room for what is added to it. */
+static int create_part(struct rec_archive_result *result, int nameless)
+{
+    enum { NAME = 200 };
+    const char *slash = strrchr(result->path, '/');
+    const int stem = (slash ? (int)(slash - result->path) + 1 : 0) + NAME;
+    for (unsigned number = 0; number < 100; number++) {
+        snprintf(result->part, sizeof result->part, "%.*s.%ld.%u.part", stem, result->path,
+                 (long)getpid(), number);
+        int fd = nameless;
+        if (nameless < 0)
+            fd = rfn_above_standard(
+                open(result->part, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666));
+        else if (link_nameless(nameless, result->part) < 0)
+            fd = -1;
         if (fd >= 0)
             return fd;
-        if (errno != EEXIST || rec_options.force)
+        if (errno != EEXIST)
             break;
     }
+    result->part[0] = 0;
     return rec_archive_fail(result, "cannot create %s: %s", result->path, strerror(errno));
+}
+
+int rec_archive_create(struct rec_archive_result *result)
+{
+    RFN_TRY(choose_name(result));
+    const int fd = result->alone ? open_nameless(result->path) : -1;
+    return fd >= 0 ? fd : create_part(result, -1);
+}
+
+/* Gives the part the archive's name. Another job may have taken that meanwhile. */
+static int rename_part(struct rec_archive_result *result)
+{
+    while (!rec_options.force) {
+        if (link(result->part, result->path) == 0) {
+            unlink(result->part);
+            return 0;
+        }
+        if (errno != EEXIST)
+            break; /* a file system without links: no file had the name a moment ago */
+        RFN_TRY(choose_name(result));
+    }
+    RFN_TRY(choose_name(result));
+    return rename(result->part, result->path) == 0
+               ? 0
+               : rec_archive_fail(result, "cannot %s %s: %s",
+                                  rec_options.force ? "replace" : "create", result->path,
+                                  strerror(errno));
+}
+
+int rec_archive_end(int fd, int error, struct rec_archive_result *result)
+{
+    if (!error && !result->part[0] && create_part(result, fd) < 0)
+        error = RFN_E_IO;
+    const int closed = rec_archive_close(fd, result);
+    error = error ? error : closed;
+    if (!error)
+        error = rename_part(result);
+    if (error && result->part[0])
+        unlink(result->part);
+    return error;
 }
 
 /* Leaves out what has been written. */
@@ -124,9 +215,9 @@ int rec_archive_write(int fd, const uint8_t *bytes, size_t size, uint64_t offset
     return write_parts(fd, &part, 1, &offset, result);
 }
 
-int rec_archive_open(const char *path, uint64_t inode)
+int rec_archive_open(const char *part, uint64_t inode)
 {
-    int fd = rfn_above_standard(open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+    int fd = rfn_above_standard(open(part, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (fd >= 0 && (fstat(fd, &status) < 0 || (uint64_t)status.st_ino != inode)) {
         close(fd);

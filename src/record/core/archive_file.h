@@ -1,5 +1,10 @@
 /* archive_file.h - the file of an archive: its name, how it is created, and writing to it.
  *
+ * The file gets its name when it is whole. Until then it is a part: PATH.PID.N.part in the same
+ * folder, or, of a process that writes alone, a file without a name, where the file system has such
+ * files. Such a process may be killed at any moment, as others have called MPI_Abort, and leaves
+ * nothing then.
+ *
  * Bytes go to the file from where they are, gathered to few calls. Nothing is ever written through
  * a link or over another file, unless forced.
  */
@@ -8,12 +13,15 @@
 
 #include "base/rope.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
 struct rec_archive_result {
+    bool alone;      /* of a process that writes without the others: .rankN goes into the name */
     char path[4096]; /* of the archive */
+    char part[4096]; /* of the file until it is whole; "": it has no name */
     uint64_t file_bytes;
     uint64_t peak_bytes; /* on rank 0: most memory that merging has taken on a rank */
     int64_t complete_ns; /* on rank 0: when the archive was complete */
@@ -28,13 +36,17 @@ int rec_archive_fail(struct rec_archive_result *result, const char *format, ...)
  * Absolute, unless it is not known where the program started. RFN_E_IO when it is too long. */
 int rec_archive_name(char *path, size_t size, int ranks, unsigned number);
 
-/* Creates the file, result->path then. alone: of a process that writes without the others; .rankN
- * goes into the name. Returns a descriptor, or -1 and notes why. */
-int rec_archive_create(bool alone, int ranks, struct rec_archive_result *result);
+/* Creates the file and chooses result->path and part. Returns a descriptor, or a negative error and
+ * notes why. */
+int rec_archive_create(struct rec_archive_result *result);
 
-/* Opens for writing the file that another process created; -1 when there is none or it is another,
- * by its inode. */
-int rec_archive_open(const char *path, uint64_t inode);
+/* Closes the file that was created and, without an error, gives it its name; else nothing is left.
+ * Returns that error or its own. */
+int rec_archive_end(int fd, int error, struct rec_archive_result *result);
+
+/* Opens for writing the file that another process created, by the name of the part; -1 when there
+ * is none or it is another, by its inode. */
+int rec_archive_open(const char *part, uint64_t inode);
 
 /* Some file systems report errors of writing only here. */
 int rec_archive_close(int fd, struct rec_archive_result *result);

@@ -156,25 +156,36 @@ static bool is_predefined(MPI_Errhandler handler)
            handler == MPI_ERRORS_RETURN;
 }
 
-int rec_exchange_open(struct rec_exchange *exchange, bool in_init)
+/* A communicator beside the program's on *comm; errors on the program's return meanwhile. */
+static void open_beside(MPI_Comm world, bool in_init, MPI_Comm *comm)
 {
     MPI_Errhandler programs;
-    *exchange = (struct rec_exchange){
-        .exchange = {
-            .context = exchange, .send = send_bytes, .receive = receive_bytes, .tell = tell}};
-    const MPI_Comm world = rec_job_comm();
     MPI_Group group;
-    if (world == MPI_COMM_NULL || rec_job_group(&group) < 0)
-        return RFN_E_EXCHANGE;
+    *comm = MPI_COMM_NULL;
+    if (rec_job_group(&group) < 0)
+        return;
     rec_mpi.MPI_Comm_get_errhandler(world, &programs);
     rec_mpi.MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
     if (in_init)
-        create_first_comm(world, group, &exchange->comm);
+        create_first_comm(world, group, comm);
     else
-        create_comm(world, group, &exchange->comm);
+        create_comm(world, group, comm);
     rec_mpi.MPI_Comm_set_errhandler(world, programs);
     if (!is_predefined(programs))
         rec_mpi.MPI_Errhandler_free(&programs); /* the reference of MPI_Comm_get_errhandler */
+}
+
+/* With sessions only, the job's communicator is the recorder's own already. A second one is not
+ * made of it: MPICH 4.0 crashes in MPI_Comm_create as long as it has no MPI_COMM_WORLD. */
+int rec_exchange_open(struct rec_exchange *exchange, bool in_init)
+{
+    *exchange = (struct rec_exchange){
+        .exchange = {
+            .context = exchange, .send = send_bytes, .receive = receive_bytes, .tell = tell}};
+    exchange->comm = rec_job_comm();
+    exchange->beside = rec_job_in_world();
+    if (exchange->beside)
+        open_beside(exchange->comm, in_init, &exchange->comm);
     if (exchange->comm == MPI_COMM_NULL)
         return RFN_E_EXCHANGE;
     rec_mpi.MPI_Comm_set_errhandler(exchange->comm, MPI_ERRORS_RETURN);
@@ -185,5 +196,6 @@ int rec_exchange_open(struct rec_exchange *exchange, bool in_init)
 
 void rec_exchange_close(struct rec_exchange *exchange)
 {
-    rec_mpi.MPI_Comm_free(&exchange->comm);
+    if (exchange->beside)
+        rec_mpi.MPI_Comm_free(&exchange->comm);
 }

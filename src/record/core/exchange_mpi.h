@@ -9,12 +9,13 @@
 struct rec_exchange {
     struct rfn_exchange exchange; /* use this */
     MPI_Comm comm;
+    bool beside; /* comm is made for this, beside the program's; else it is the job's (job.h) */
 };
 
-/* Collective over the job (job.h). The communicator is made from the group, not duplicated, so no
- * attribute callbacks of the program run; errors on it return. in_init: it is not known whether all
- * ranks are recorded; if some are not, the others wait, and no message of the program's is another
- * one. RFN_E_EXCHANGE: there is none. */
+/* Collective over the job. The communicator is made from the group, not duplicated, so no attribute
+ * callbacks of the program run; errors on it return. in_init: it is not known whether all ranks are
+ * recorded; if some are not, the others wait, and no message of the program's is another one.
+ * RFN_E_EXCHANGE: there is none. */
 int rec_exchange_open(struct rec_exchange *exchange, bool in_init);
 /* Whether all ranks of comm say yes; false also when MPI fails. Collective. */
 bool rec_all_say(MPI_Comm comm, bool yes);

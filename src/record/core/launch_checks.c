@@ -92,8 +92,4 @@ void rec_launch_check_gaps(int ranks)
     (void)ranks;
 }
 
-void rec_launch_check_unused(void)
-{
-}
-
 #endif

@@ -60,7 +60,8 @@ static bool is_own(const char *argument, int position)
 #endif
 }
 
-/* The process's arguments, separated by spaces; the first goes to rec_options.executable, too. */
+/* The process's arguments, separated by spaces; the first goes to rec_options.executable, too.
+ * Without /proc only that is known. */
 static char *own_command(void)
 {
     char *text = NULL, *argument = NULL;
@@ -76,6 +77,11 @@ static char *own_command(void)
         fputs(argument, out);
     }
     free(argument);
+    if (!rec_options.executable) {
+        rec_options.executable = strdup(program_invocation_name);
+        if (out)
+            fputs(program_invocation_name, out);
+    }
     if (file)
         fclose(file);
     if (out)
@@ -183,8 +189,20 @@ struct rfn_criterion rec_options_criterion(void)
 }
 
 #ifndef RFN_FLAVOUR_SMPI /* there all ranks share one environment, and nothing is preloaded */
-/* Removes one path from LD_PRELOAD, a list separated by colons or spaces. */
-static void drop_preload(const char *path)
+/* Whether a list that is separated by colons has the word. */
+static bool has_word(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list; at; at = strchr(at, ':')) {
+        at += *at == ':';
+        if (strcspn(at, ":") == length && strncmp(at, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Removes these paths from LD_PRELOAD, a list separated by colons or spaces. */
+static void drop_preload(const char *own)
 {
     const char *list = getenv("LD_PRELOAD");
     if (!list)
@@ -192,7 +210,7 @@ static void drop_preload(const char *path)
     char *copy = strdup(list), *rest = calloc(1, strlen(list) + 1), *state = NULL;
     for (char *word = copy ? strtok_r(copy, ": ", &state) : NULL; word && rest;
          word = strtok_r(NULL, ": ", &state)) {
-        if (strcmp(word, path) == 0)
+        if (has_word(own, word))
             continue;
         if (*rest)
             strcat(rest, ":");

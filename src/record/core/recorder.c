@@ -1,5 +1,6 @@
 #include "record/core/recorder.h"
 
+#include "base/arithmetic.h"
 #include "base/hash.h"
 #include "record/core/job.h"
 #include "record/core/launch_checks.h"
@@ -197,7 +198,9 @@ void rec_wake(void)
 {
     if (pthread_mutex_trylock(&waking) != 0)
         return;
+    const unsigned arithmetic = rfn_arithmetic_begin();
     wake();
+    rfn_arithmetic_end(arithmetic);
     pthread_mutex_unlock(&waking);
 }
 
@@ -205,6 +208,7 @@ struct rec_stream *rec_stream_wake(void)
 {
     const bool kept_out = rec_keep_out(true);
     pthread_mutex_lock(&waking);
+    const unsigned arithmetic = rfn_arithmetic_begin();
     wake();
     struct rec_stream *stream = NULL;
     if (rec_state == REC_RECORDING && (rec_this_stream || !closed)) {
@@ -215,6 +219,7 @@ struct rec_stream *rec_stream_wake(void)
         else
             rec_stop("out of memory");
     }
+    rfn_arithmetic_end(arithmetic);
     pthread_mutex_unlock(&waking);
     rec_keep_out(kept_out);
     return stream;
@@ -361,6 +366,21 @@ void rec_journals_remove(void)
         rec_journal_remove(&stream->journal);
 }
 
+static void tell_end(void)
+{
+    if (getpid() != pid)
+        return;
+    if (rec_state == REC_RECORDING && rec_streams && rec_job_is_first())
+        rec_message("rank %d ended without MPI_Finalize; nothing was recorded", rec_job_rank());
+    rec_journals_remove();
+}
+
+#ifdef RFN_FLAVOUR_SMPI /* which may unload the program before the process exits */
+__attribute__((destructor)) static void at_exit(void)
+{
+    tell_end();
+}
+#else
 /* Whether all that was recorded are regions. */
 static bool has_called_no_mpi(void)
 {
@@ -375,10 +395,21 @@ static bool has_called_no_mpi(void)
 
 __attribute__((destructor)) static void at_exit(void)
 {
-    if (rec_state == REC_RECORDING && rec_streams && getpid() == pid && rec_job_is_first())
-        rec_message("rank %d ended without MPI_Finalize; nothing was recorded", rec_job_rank());
-    if (getpid() == pid)
-        rec_journals_remove();
     if (rec_state == REC_ASLEEP || (rec_state == REC_RECORDING && has_called_no_mpi()))
         rec_launch_check_unused();
 }
+
+static void after_exit(int status, void *unused)
+{
+    (void)status, (void)unused;
+    tell_end();
+}
+
+/* MPI may end in a destructor of a library, which may come after the one here. What is registered
+ * before main, and belongs to no library as atexit's functions do, comes after all destructors. It
+ * must not look for libraries: dlopen would start those again that have ended. */
+__attribute__((constructor)) static void wait_for_exit(void)
+{
+    on_exit(after_exit, NULL);
+}
+#endif

@@ -38,6 +38,7 @@
 #include "record/finish/finish_internal.h"
 
 #include "archive/write/forced_parameters.h"
+#include "base/arithmetic.h"
 #include "record/core/clock_sync.h"
 #include "record/core/exchange_mpi.h"
 #include "record/core/job.h"
@@ -59,6 +60,13 @@
 
 static int64_t arrived_ns; /* when this process came to the end of MPI; 0: it has not */
 
+static void code_ahead(struct rfn_stream *stream)
+{
+    const unsigned programs = rfn_arithmetic_begin();
+    rfn_stream_code_ahead(stream);
+    rfn_arithmetic_end(programs);
+}
+
 void rec_arrive(struct rec_call *call)
 {
     struct rec_wait_warning warning;
@@ -66,7 +74,7 @@ void rec_arrive(struct rec_call *call)
     rec_close_to_threads();
     /* While others are still on their way. Only this thread's stream: others may be in use. */
     if (rec_this_stream && rec_state == REC_RECORDING && rec_options.write)
-        rfn_stream_code_ahead(rec_this_stream->events);
+        code_ahead(rec_this_stream->events);
     const bool placed = rec_job_learn(); /* the recorder may not have seen MPI_Init */
     const MPI_Comm all = placed ? rec_job_comm() : MPI_COMM_NULL;
     rec_wait_warning_begin(&warning, "reach the end of MPI");
@@ -369,7 +377,7 @@ static void write_run(struct rec_finishing *finish, struct rec_archive_result *r
         error = rec_chunk_first(finish);
     if (!error)
         error = rec_chunk_streams(finish);
-    error = rec_output_write(&finish->output, finish->exchange, finish->alone, error, result);
+    error = rec_output_write(&finish->output, finish->exchange, error, result);
     if (first)
         tell(finish, result, error);
 }
@@ -392,11 +400,10 @@ static void release(struct rec_finishing *finish)
 
 /* merge: with what has been merged so far; released. */
 static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *merge,
-                       const struct rfn_buf *clocks, struct rec_archive_result *result, bool alone,
-                       int error)
+                       const struct rfn_buf *clocks, struct rec_archive_result *result, int error)
 {
     struct rec_finishing finish = {
-        .exchange = exchange, .alone = alone, .clocks = clocks, .merge = *merge};
+        .exchange = exchange, .alone = result->alone, .clocks = clocks, .merge = *merge};
     char events[32];
     exchange->messages_sent = exchange->bytes_sent = 0; /* online merges count their own */
     error = survey(&finish, error ? error : describe(&finish));
@@ -447,7 +454,7 @@ void rec_finish_alone(void)
 {
     struct rfn_exchange alone = {.size = 1};
     struct rfn_merge merge;
-    struct rec_archive_result result = {0};
+    struct rec_archive_result result = {.alone = true};
     struct rec_signals signals;
     if (rec_state != REC_RECORDING || rec_job_rank() < 0)
         return;
@@ -458,9 +465,11 @@ void rec_finish_alone(void)
         return;
     }
     rec_signals_hold(&signals);
+    const unsigned arithmetic = rfn_arithmetic_begin();
     rfn_merge_init(&merge);
-    finish_run(&alone, &merge, NULL, &result, true, 0);
+    finish_run(&alone, &merge, NULL, &result, 0);
     rec_journals_remove();
+    rfn_arithmetic_end(arithmetic);
     rec_signals_release(&signals);
 }
 
@@ -474,7 +483,7 @@ static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge 
         exchange = &own;
     if (exchange) {
         rec_clock_sync_end(exchange, &clocks);
-        finish_run(&exchange->exchange, merge, &clocks, result, false, error);
+        finish_run(&exchange->exchange, merge, &clocks, result, error);
         rfn_buf_release(&clocks);
         rec_exchange_close(exchange);
     } else if (rec_job_is_first()) {
@@ -501,9 +510,11 @@ void rec_finish(void)
                  "%s was left by a jump, or a thread is still in it",
                  rec_functions[busy->call.function].name);
     rec_signals_hold(&signals);
+    const unsigned arithmetic = rfn_arithmetic_begin();
     const int error = stopped || busy ? RFN_E_USAGE : 0;
     finish_by_mpi(exchange, &merge, &result, error);
     rec_journals_remove();
     rec_job_release();
+    rfn_arithmetic_end(arithmetic);
     rec_signals_release(&signals);
 }

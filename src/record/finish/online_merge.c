@@ -1,5 +1,6 @@
 #include "record/finish/online_merge.h"
 
+#include "base/arithmetic.h"
 #include "record/core/exchange_mpi.h"
 #include "record/core/job.h"
 #include "record/core/message.h"
@@ -185,7 +186,9 @@ static void merge_online(void)
         stream->inside = true;
     if (!online.error && (rec_state != REC_RECORDING || rec_threads_multiple))
         online.error = RFN_E_USAGE;
+    const unsigned arithmetic = rfn_arithmetic_begin();
     online.error = take_part(stream, online.error);
+    rfn_arithmetic_end(arithmetic);
     if (stream)
         stream->inside = inside;
     rec_keep_out(kept_out);

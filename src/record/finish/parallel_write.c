@@ -59,7 +59,6 @@ struct placing {
     struct rfn_exchange *exchange;
     struct rec_output *output;
     struct rec_archive_result *result;
-    bool alone;
     uint64_t children;                      /* bytes of the children merged so far */
     uint64_t before[RFN_EXCHANGE_CHILDREN]; /* the same, before each child */
     struct rfn_buf contents; /* the children's entries; offsets from where the first child begins */
@@ -129,7 +128,7 @@ static int begin_file(void *state)
     uint8_t header[RFN_HEADER_BYTES];
     struct stat status;
     placing->offset = RFN_HEADER_BYTES;
-    placing->fd = rec_archive_create(placing->alone, rec_job_size(), result);
+    placing->fd = rec_archive_create(result);
     if (placing->fd < 0)
         return RFN_E_IO;
     if (fstat(placing->fd, &status) < 0)
@@ -144,8 +143,21 @@ static int place_write_down(void *state, int child, struct rfn_buf *out)
     const struct placing *placing = state;
     rfn_buf_u64(out, placing->inode);
     rfn_buf_varint(out, end_of_part(placing) + placing->before[child]);
-    rfn_buf_bytes(out, placing->result->path, strlen(placing->result->path));
+    rfn_buf_string(out, placing->result->path);
+    rfn_buf_string(out, placing->result->part);
     return rfn_buf_status(out);
+}
+
+/* A text in room for `size` bytes. */
+static bool read_text(struct rfn_reader *reader, char *text, size_t size)
+{
+    size_t length;
+    const uint8_t *bytes = rfn_reader_blob(reader, &length);
+    if (reader->failed || length >= size)
+        return false;
+    memcpy(text, bytes, length);
+    text[length] = 0;
+    return true;
 }
 
 static int place_read_down(void *state, const uint8_t *bytes, size_t size)
@@ -154,11 +166,11 @@ static int place_read_down(void *state, const uint8_t *bytes, size_t size)
     struct rfn_reader reader = rfn_reader_over(bytes, size);
     placing->inode = rfn_reader_u64(&reader);
     placing->offset = rfn_reader_varint(&reader);
-    if (reader.failed || size - reader.at >= sizeof placing->result->path)
-        return RFN_E_EXCHANGE;
-    memcpy(placing->result->path, bytes + reader.at, size - reader.at);
-    placing->result->path[size - reader.at] = 0;
-    return 0;
+    struct rec_archive_result *result = placing->result;
+    return read_text(&reader, result->path, sizeof result->path) &&
+                   read_text(&reader, result->part, sizeof result->part)
+               ? 0
+               : RFN_E_EXCHANGE;
 }
 
 /* Writes the table of contents and the final header. */
@@ -280,7 +292,7 @@ static int write_part(struct placing *placing)
 {
     struct rec_archive_result *result = placing->result;
     if (placing->exchange->rank != 0)
-        placing->fd = rec_archive_open(result->path, placing->inode);
+        placing->fd = rec_archive_open(result->part, placing->inode);
     if (placing->fd < 0)
         return 0;
     struct rec_writing writing = writing_at(placing, placing->offset);
@@ -300,12 +312,9 @@ static int end_file(struct placing *placing, int error)
         return error;
     if (!error)
         error = close_archive(placing, result);
-    int closed = rec_archive_close(placing->fd, result);
+    error = rec_archive_end(placing->fd, error, result);
     placing->fd = -1;
     result->complete_ns = rec_monotonic_ns();
-    error = error ? error : closed;
-    if (error)
-        unlink(result->path);
     return error;
 }
 
@@ -339,16 +348,15 @@ static int agree(struct placing *placing, int error, bool *gather)
     return error ? error : told || verdict == FAILED ? RFN_E_EXCHANGE : 0;
 }
 
-int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, bool alone,
-                     int error, struct rec_archive_result *result)
+int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, int error,
+                     struct rec_archive_result *result)
 {
     static const struct rfn_round round = {.merge = place_merge,
                                            .write = place_write,
                                            .turn = begin_file,
                                            .write_down = place_write_down,
                                            .read_down = place_read_down};
-    struct placing placing = {
-        .exchange = exchange, .output = output, .result = result, .alone = alone, .fd = -1};
+    struct placing placing = {.exchange = exchange, .output = output, .result = result, .fd = -1};
     bool gather = false;
     error = rfn_exchange_round(exchange, &round, &placing, error);
     if (!error)

@@ -38,11 +38,10 @@ int rec_output_take(struct rec_output *output, const struct rfn_toc_entry *entry
 int rec_output_append(struct rec_output *output, const struct rec_output *more);
 
 /* Collective. On rank 0 output begins with the front (META, DEFINITIONS, STREAMS, RANK_PARAMS).
- * alone: of a process that writes without the others. error: this rank takes part but has failed.
- * Returns 0 or an error on every rank; a file that could not be written whole is removed.
- * result->problem is afterwards, on rank 0, the first one that any rank knows, with that rank's
- * number. */
-int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, bool alone,
-                     int error, struct rec_archive_result *result);
+ * error: this rank takes part but has failed. Returns 0 or an error on every rank; a file that
+ * could not be written whole is removed. result->alone is to be set; result->problem is afterwards,
+ * on rank 0, the first one that any rank knows, with that rank's number. */
+int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, int error,
+                     struct rec_archive_result *result);
 
 #endif

@@ -127,7 +127,7 @@ static bool take_part(struct rfn_exchange *exchange)
         readable = 0;
     if (course.failing && rank == course.failing % RANKS)
         error = RFN_E_NOMEM;
-    error = rec_output_write(&output, exchange, false, error, &result);
+    error = rec_output_write(&output, exchange, error, &result);
     rec_output_release(&output);
     release_times(&times);
     const bool fails = course.refused || course.failing || course.lost;

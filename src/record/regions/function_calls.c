@@ -1,5 +1,6 @@
 #include "record/regions/function_calls.h"
 
+#include "base/arithmetic.h"
 #include "base/grow.h"
 #include "record/core/job.h"
 #include "record/core/message.h"
@@ -72,8 +73,11 @@ static void go_out(void)
 
 static uint64_t quanta_of(uint64_t ns)
 {
+    const unsigned programs = rfn_arithmetic_begin();
     const double quantum = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
-    return (uint64_t)((double)ns / quantum + 0.999999);
+    const uint64_t quanta = (uint64_t)((double)ns / quantum + 0.999999);
+    rfn_arithmetic_end(programs);
+    return quanta;
 }
 
 static enum wanted find_out(void)

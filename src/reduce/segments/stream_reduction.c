@@ -1,5 +1,6 @@
 #include "reduce/segments/stream_reduction.h"
 
+#include "base/arithmetic.h"
 #include "reduce/segments/segment_walk.h"
 
 #include <stdlib.h>
@@ -76,7 +77,10 @@ static int lost(int error)
 
 static int epoch(struct rfn_stream_reduction *reduction)
 {
-    return lost(rfn_segment_walk_run(reduction->walk));
+    const unsigned programs = rfn_arithmetic_begin(); /* as the program may be running */
+    const int error = rfn_segment_walk_run(reduction->walk);
+    rfn_arithmetic_end(programs);
+    return lost(error);
 }
 
 static void end_later(struct rfn_stream_reduction *reduction, int64_t quanta, int64_t volume)
@@ -99,7 +103,10 @@ static size_t bytes(const struct rfn_stream_reduction *reduction)
 
 static int widen(struct rfn_stream_reduction *reduction)
 {
-    return rfn_stream_profile_widen(reduction->profile);
+    const unsigned programs = rfn_arithmetic_begin();
+    const int widened = rfn_stream_profile_widen(reduction->profile);
+    rfn_arithmetic_end(programs);
+    return widened;
 }
 
 static void code_ahead(struct rfn_stream_reduction *reduction)

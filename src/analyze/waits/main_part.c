@@ -1,0 +1,60 @@
+/* main_part.c - the run between its start and its end: from the last end of MPI_Init to the first
+ * begin of MPI_Finalize (refrain/profile.h).
+ *
+ * MPI_Init leaves when all ranks have entered it, so its last end is known before any rank goes on.
+ * The first begin of MPI_Finalize is known in the end only: what a stream did after it is read from
+ * its log backwards. Where that does not go as far back, the rest counts as the main part.
+ */
+#include "analyze/waits/waits_internal.h"
+
+void rfn_pass_enter_setup(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                          const struct rfn_event_order_stream *at)
+{
+    const enum rfn_call_kind kind = (enum rfn_call_kind)stream->match.symbol->role->kind;
+    if (kind == RFN_CALL_INIT)
+        pass->main_from_ns = rfn_most(pass->main_from_ns, at->exit_ns);
+    else if (kind == RFN_CALL_FINALIZE)
+        stream->finalize.any = true, stream->finalize.at = stream->history.at,
+        stream->finalize.ns = at->enter_ns;
+}
+
+/* What the stream did outside of MPI between a time and its MPI_Finalize, or its last event. */
+static int64_t end_ns_of(const struct rfn_wait_pass *pass, uint32_t number, int64_t from_ns)
+{
+    const struct rfn_wait_stream *stream = &pass->streams[number];
+    const struct rfn_history *history = &stream->history;
+    int64_t ns = stream->finalize.any ? stream->finalize.ns
+                                      : rfn_event_order_stream(pass->match.replay, number)->exit_ns;
+    uint64_t at = stream->finalize.any ? stream->finalize.at : history->at;
+    int64_t outside_ns = 0;
+    while (at > history->first && ns > from_ns) {
+        const struct rfn_logged *did = &history->log[--at & history->mask];
+        if (!(did->what & RFN_PASSED_ON) &&
+            pass->waits->activities[did->what].kind == RFN_ACTIVITY_COMPUTE)
+            outside_ns += rfn_least(did->ns, ns - from_ns);
+        ns -= did->ns;
+    }
+    return outside_ns;
+}
+
+void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *profile)
+{
+    int64_t from_ns = pass->main_from_ns, to_ns = INT64_MAX;
+    for (uint32_t i = 0; i < pass->match.n_streams; i++) {
+        if (pass->streams[i].finalize.any)
+            to_ns = rfn_least(to_ns, pass->streams[i].finalize.ns);
+    }
+    to_ns = rfn_least(to_ns, profile->end_ns);
+    if (from_ns <= profile->start_ns || from_ns >= to_ns)
+        return;
+    profile->main_from_ns = from_ns;
+    profile->main_to_ns = to_ns;
+    for (uint32_t i = 0; i < pass->match.n_streams; i++) {
+        uint32_t rank = rfn_event_order_stream(pass->match.replay, i)->rank;
+        if (rank < profile->n_ranks)
+            profile->ranks[rank].main_outside_ns -= pass->streams[i].start_ns +
+                                                    end_ns_of(pass, i, to_ns);
+    }
+    for (uint32_t i = 0; i < profile->n_ranks; i++)
+        profile->ranks[i].main_outside_ns = rfn_most(profile->ranks[i].main_outside_ns, 0);
+}

@@ -1,0 +1,479 @@
+/* stories.c - what findings mean together (doc/analysis.md, Stories).
+ *
+ * Findings are taken costliest first. Each is looked at by one test after the other; the first that
+ * holds says what kind of story it begins, and which of the other findings belong to it. What is
+ * lost without waiting (many small messages, large ones that move late) comes from the profile.
+ */
+#include "explain/advice.h"
+#include "refrain/event.h"
+#include "refrain/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Findings that are looked at. */
+enum { FINDINGS = 32 };
+/* Ranks compute slower in everything: by so much, in this many pieces of work at least; the factors
+ * of two of them are no further apart, and time outside of MPI as a whole agrees. */
+#define SLOWER          1.1
+#define FACTORS_APART   1.3
+#define SLOW_ALTOGETHER 0.7
+enum { PIECES_OF_WORK = 2 };
+/* Of a finding that costs less than that of the costliest its factor does not matter. */
+#define MATTERS 0.1
+/* Ranks are at a part one by one, or in a pipeline, if so many are at a time: see at_once. */
+#define ONE_AT_A_TIME    1.5
+#define PIPELINE_AT_MOST 0.75 /* of all ranks */
+enum { QUEUE = 3 /* ranks, at least */ };
+/* Waits that were passed on, of all that a finding costs: a chain. */
+#define PASSED_ON 0.5
+/* Messages are small and many: bytes on average, messages per rank, share of all ranks' time. */
+#define SMALL_BYTES 4096.0
+#define MANY_EACH   1000.0
+#define COSTS_MUCH  0.05
+
+struct telling {
+    const struct rfn_measured *run;
+    const struct rfn_findings *findings;
+    struct rfn_stories *stories;
+    const char **hosts; /* by rank; NULL where not known */
+    bool *taken;        /* by finding */
+};
+
+const char *rfn_story_kind_name(enum rfn_story_kind kind)
+{
+    static const char *const names[] = {"cause",  "slow_ranks",     "one_by_one",
+                                        "master", "pipeline",       "send_chain",
+                                        "noise",  "small_messages", "no_overlap"};
+    return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "?";
+}
+
+const struct rfn_finding *rfn_story_finding(const struct rfn_stories *stories,
+                                            const struct rfn_story *story)
+{
+    return story->findings ? &stories->findings.findings[stories->order[story->first]] : NULL;
+}
+
+/* ---- what a story is made of ---- */
+
+static void take(struct telling *telling, struct rfn_story *story, size_t finding)
+{
+    struct rfn_stories *stories = telling->stories;
+    stories->order[story->first + story->findings++] = finding;
+    story->ns += telling->findings->findings[finding].ns;
+    telling->taken[finding] = true;
+}
+
+static const struct rfn_activity *activity_of(const struct telling *telling,
+                                              const struct rfn_finding *finding)
+{
+    return &telling->run->waits->activities[finding->activity];
+}
+
+static bool same_place(const struct rfn_finding *a, const struct rfn_finding *b)
+{
+    return a->pattern == b->pattern && a->waited.function == b->waited.function &&
+           a->waited.path == b->waited.path;
+}
+
+/* ---- slower in everything ---- */
+
+static int by_size(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* How many times as long as the others the slow ranks take, by what each rank takes: the mean of
+ * theirs over the median of the others'. 0: most of the others do nothing of the kind. */
+static double factor_of(const int64_t *ns_by_rank, const bool *slow, uint32_t n)
+{
+    int64_t *others = calloc((size_t)n + 1, sizeof *others);
+    double sum = 0, factor = 0;
+    uint32_t n_slow = 0, n_others = 0;
+    for (uint32_t i = 0; others && i < n; i++) {
+        if (slow[i])
+            sum += (double)ns_by_rank[i], n_slow++;
+        else
+            others[n_others++] = ns_by_rank[i];
+    }
+    if (n_slow && n_others) {
+        qsort(others, n_others, sizeof *others, by_size);
+        int64_t median = others[n_others / 2];
+        factor = median > 0 ? sum / n_slow / (double)median : 0;
+    }
+    free(others);
+    return factor;
+}
+
+static bool is_slower(const struct rfn_finding *finding, const bool *slow, uint32_t n,
+                      double *factor)
+{
+    *factor = factor_of(finding->spent, slow, n);
+    return *factor >= SLOWER;
+}
+
+/* The ranks that a finding says are late: one, or all of one of several hosts. */
+static bool slow_ranks(const struct telling *telling, const struct rfn_finding *finding, bool *slow,
+                       const char **host)
+{
+    uint32_t n = telling->run->waits->n_ranks,
+             late = rfn_late_ranks(finding->ranks, finding->n_ranks), of_host = 0;
+    memset(slow, 0, n * sizeof *slow);
+    *host = NULL;
+    for (uint32_t i = 0; i < late; i++)
+        slow[finding->ranks[i].rank] = true;
+    if (late <= 1)
+        return late == 1 && n > 2;
+    *host = telling->hosts ? telling->hosts[finding->ranks[0].rank] : NULL;
+    for (uint32_t i = 0; *host && i < n; i++) {
+        bool is = telling->hosts[i] && strcmp(telling->hosts[i], *host) == 0;
+        of_host += is;
+        if (is != slow[i])
+            return false;
+    }
+    return *host && of_host < n;
+}
+
+static bool same_ranks(const struct telling *telling, const struct rfn_finding *finding,
+                       const bool *slow, bool *own)
+{
+    const char *host;
+    return slow_ranks(telling, finding, own, &host) &&
+           memcmp(slow, own, telling->run->waits->n_ranks * sizeof *slow) == 0;
+}
+
+/* Which findings are of the same ranks, computing; 0: not a story of its own. */
+static bool tell_slow_ranks(struct telling *telling, struct rfn_story *story, size_t first)
+{
+    const struct rfn_findings *findings = telling->findings;
+    const struct rfn_finding *of = &findings->findings[first];
+    const struct rfn_profile *profile = telling->run->profile;
+    uint32_t n = telling->run->waits->n_ranks;
+    bool *slow = calloc((size_t)n + 1, sizeof *slow), *own = calloc((size_t)n + 1, sizeof *own);
+    int64_t *outside = calloc((size_t)n + 1, sizeof *outside);
+    double least = 0, most = 0, factor, pieces = 0, sum = 0;
+    const char *host;
+    bool is = slow && own && outside && slow_ranks(telling, of, slow, &host);
+    size_t *joined = calloc(findings->n + 1, sizeof *joined), n_joined = 0;
+    for (size_t i = first; is && joined && i < findings->n; i++) {
+        const struct rfn_finding *finding = &findings->findings[i];
+        if (telling->taken[i] || activity_of(telling, finding)->kind != RFN_ACTIVITY_COMPUTE ||
+            !same_ranks(telling, finding, slow, own) || !is_slower(finding, slow, n, &factor))
+            continue;
+        joined[n_joined++] = i;
+        if ((double)finding->ns < MATTERS * (double)of->ns)
+            continue;
+        pieces++;
+        sum += factor;
+        least = pieces == 1 || factor < least ? factor : least;
+        most = factor > most ? factor : most;
+    }
+    for (uint32_t i = 0; is && i < n && i < profile->n_ranks; i++)
+        outside[i] = profile->ranks[i].main_outside_ns;
+    is = is && joined && n_joined && joined[0] == first && pieces >= PIECES_OF_WORK &&
+         most <= FACTORS_APART * least &&
+         factor_of(outside, slow, n) - 1 >= SLOW_ALTOGETHER * (sum / pieces - 1);
+    if (is) {
+        *story = (struct rfn_story){.kind = RFN_STORY_SLOW_RANKS,
+                                    .first = story->first,
+                                    .factor = sum / pieces,
+                                    .host = host};
+        for (size_t i = 0; i < n_joined; i++)
+            take(telling, story, joined[i]);
+    }
+    free(slow), free(own), free(outside), free(joined);
+    return is;
+}
+
+/* ---- a master and its workers ---- */
+
+/* Whether the rank exchanges messages with each of at least three others in both directions, more
+ * than once, and these with nobody else. */
+static bool is_hub(const struct rfn_profile *profile, uint32_t hub)
+{
+    uint32_t to = 0, from = 0;
+    for (size_t i = 0; i < profile->n_pairs; i++) {
+        const struct rfn_pair *pair = &profile->pairs[i];
+        if (pair->source != hub && pair->dest != hub)
+            return false;
+        to += pair->source == hub && pair->messages > 1;
+        from += pair->dest == hub && pair->messages > 1;
+    }
+    return to >= QUEUE && from >= QUEUE;
+}
+
+static bool tell_master(struct telling *telling, struct rfn_story *story, size_t first)
+{
+    const struct rfn_findings *findings = telling->findings;
+    const struct rfn_finding *of = &findings->findings[first];
+    uint32_t master = of->n_ranks ? of->ranks[0].rank : 0;
+    if (rfn_late_ranks(of->ranks, of->n_ranks) != 1 ||
+        (of->pattern != RFN_LATE_SENDER && of->pattern != RFN_WRONG_ORDER) ||
+        !telling->run->waits->takes_any || !telling->run->waits->takes_any[master] ||
+        !is_hub(telling->run->profile, master))
+        return false;
+    story->kind = RFN_STORY_MASTER;
+    for (size_t i = first; i < findings->n; i++) {
+        const struct rfn_finding *finding = &findings->findings[i];
+        if (!telling->taken[i] && rfn_late_ranks(finding->ranks, finding->n_ranks) == 1 &&
+            finding->ranks[0].rank == master &&
+            (finding->pattern == RFN_LATE_SENDER || finding->pattern == RFN_WRONG_ORDER))
+            take(telling, story, i);
+    }
+    return true;
+}
+
+/* ---- one after the other ---- */
+
+/* How many ranks are at this work at the same time, on average, while it is done or waited for: of
+ * n ranks, S in the work and W waiting for it, S n / (S + W). One by one: 1. */
+static double at_once(const struct rfn_finding *finding, uint32_t n)
+{
+    double spent = 0;
+    for (uint32_t i = 0; i < n; i++)
+        spent += (double)finding->spent[i];
+    return spent > 0 ? spent * n / (spent + (double)finding->ns) : n;
+}
+
+/* The same of all findings of a place; alike: how many ranks are late in them, at most. */
+static double at_once_there(const struct telling *telling, size_t first, uint32_t *ranks)
+{
+    const struct rfn_findings *findings = telling->findings;
+    uint32_t n = telling->run->waits->n_ranks;
+    double spent = 0, waited = 0;
+    *ranks = 0;
+    for (size_t i = first; i < findings->n; i++) {
+        const struct rfn_finding *finding = &findings->findings[i];
+        if (telling->taken[i] || !same_place(finding, &findings->findings[first]))
+            continue;
+        uint32_t late = rfn_late_ranks(finding->ranks, finding->n_ranks);
+        *ranks = late > *ranks ? late : *ranks;
+        waited += (double)finding->ns;
+        for (uint32_t k = 0; k < n; k++)
+            spent += (double)finding->spent[k];
+    }
+    return spent > 0 ? spent * n / (spent + waited) : n;
+}
+
+/* What happens right after the call that waited is of the same part: its last rank does it, too. */
+static bool follows_place(const struct telling *telling, const struct rfn_finding *finding,
+                          const struct rfn_finding *place)
+{
+    const struct rfn_activity *activity = activity_of(telling, finding);
+    return activity->kind == RFN_ACTIVITY_COMPUTE &&
+           activity->before.function == place->waited.function &&
+           activity->before.path == place->waited.path;
+}
+
+static void take_place(struct telling *telling, struct rfn_story *story, size_t first)
+{
+    const struct rfn_finding *place = &telling->findings->findings[first];
+    for (size_t i = first; i < telling->findings->n; i++) {
+        const struct rfn_finding *finding = &telling->findings->findings[i];
+        if (!telling->taken[i] &&
+            (same_place(finding, place) || follows_place(telling, finding, place)))
+            take(telling, story, i);
+    }
+}
+
+/* Ranks at a place one by one, or in a pipeline: each waits for the one before it. */
+static bool tell_queue(struct telling *telling, struct rfn_story *story, size_t first)
+{
+    const struct rfn_finding *of = &telling->findings->findings[first];
+    uint32_t n = telling->run->waits->n_ranks, ranks;
+    double there = at_once_there(telling, first, &ranks);
+    bool chain = (double)of->direct_ns <= (1 - PASSED_ON) * (double)of->ns;
+    if (ranks < QUEUE || of->pattern == RFN_LATE_RECEIVER)
+        return false;
+    if (there <= ONE_AT_A_TIME && (chain || of->pattern == RFN_LOCK_CONTENTION))
+        story->kind = RFN_STORY_ONE_BY_ONE;
+    else if (chain && there <= PIPELINE_AT_MOST * n && of->pattern == RFN_LATE_SENDER &&
+             of->late != RFN_LATE_ONE)
+        story->kind = RFN_STORY_PIPELINE;
+    else
+        return false;
+    story->at_once = there;
+    take_place(telling, story, first);
+    return true;
+}
+
+/* How many ranks waited at the place. */
+static uint32_t waiting_at(const struct telling *telling, const struct rfn_finding *finding)
+{
+    const struct rfn_waits *waits = telling->run->waits;
+    uint32_t n = 0;
+    for (size_t i = 0; i < waits->n_rows; i++) {
+        const struct rfn_wait_row *row = &waits->rows[i];
+        if (row->pattern != finding->pattern || row->function != finding->waited.function ||
+            row->path != finding->waited.path)
+            continue;
+        for (uint32_t rank = 0; rank < waits->n_ranks; rank++)
+            n += row->ns_by_rank[rank] > 0;
+    }
+    return n;
+}
+
+/* Blocking sends, each of which ends when the next rank receives, which waits in its own send. */
+static bool tell_send_chain(struct telling *telling, struct rfn_story *story, size_t first)
+{
+    const struct rfn_finding *of = &telling->findings->findings[first];
+    if (of->pattern != RFN_LATE_RECEIVER || waiting_at(telling, of) < QUEUE ||
+        (double)of->direct_ns > (1 - PASSED_ON) * (double)of->ns)
+        return false;
+    story->kind = RFN_STORY_SEND_CHAIN;
+    take_place(telling, story, first);
+    return true;
+}
+
+/* Most ranks are late, now this one and now that, at what they do at the same time. */
+static bool tell_noise(struct telling *telling, struct rfn_story *story, size_t first)
+{
+    const struct rfn_finding *of = &telling->findings->findings[first];
+    uint32_t n = telling->run->waits->n_ranks;
+    bool collective = of->pattern == RFN_WAIT_AT_NXN || of->pattern == RFN_WAIT_AT_BARRIER;
+    bool by_turns = (of->late == RFN_LATE_ALIKE || of->late == RFN_LATE_EVEN) &&
+                    2 * rfn_late_ranks(of->ranks, of->n_ranks) >= n;
+    if (!by_turns || !collective || (double)of->direct_ns < PASSED_ON * (double)of->ns ||
+        activity_of(telling, of)->kind != RFN_ACTIVITY_COMPUTE ||
+        at_once(of, n) <= PIPELINE_AT_MOST * n)
+        return false;
+    story->kind = RFN_STORY_NOISE;
+    take(telling, story, first);
+    return true;
+}
+
+/* ---- what is lost without waiting ---- */
+
+/* A call path's time without waiting. */
+static double plain_ns(const struct rfn_measured *run, const struct rfn_profile_row *row)
+{
+    double ns = (double)row->time.total_ns;
+    for (size_t i = 0; i < run->waits->n_rows; i++) {
+        const struct rfn_wait_row *wait = &run->waits->rows[i];
+        if (wait->function == row->function && wait->path == row->path)
+            ns -= (double)wait->total_ns;
+    }
+    return ns > 0 ? ns : 0;
+}
+
+static bool moves_messages(const struct rfn_function_info *function)
+{
+    return function->class_ == RFN_CLASS_SEND || function->class_ == RFN_CLASS_SSEND ||
+           function->class_ == RFN_CLASS_RECV || function->class_ == RFN_CLASS_SENDRECV ||
+           function->class_ == RFN_CLASS_COMPLETION;
+}
+
+/* Messages so small that each costs the same, whatever is in it. */
+static void tell_small_messages(struct telling *telling)
+{
+    const struct rfn_measured *run = telling->run;
+    const struct rfn_profile *profile = run->profile;
+    struct rfn_story story = {.kind = RFN_STORY_SMALL_MESSAGES};
+    double most = 0, all = 0;
+    for (size_t i = 0; i < profile->n_pairs; i++) {
+        story.messages += profile->pairs[i].messages;
+        story.bytes += profile->pairs[i].bytes;
+    }
+    if ((double)story.messages < MANY_EACH * profile->n_ranks ||
+        (double)story.bytes > SMALL_BYTES * (double)story.messages)
+        return;
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &profile->rows[i];
+        const struct rfn_call_site site = {row->function, row->path};
+        if (!moves_messages(rfn_call_site_function(run->archive, site)))
+            continue;
+        double ns = plain_ns(run, row);
+        all += ns;
+        if (ns > most)
+            most = ns, story.row = row;
+    }
+    story.ns = (int64_t)all;
+    if (story.row && rfn_measured_share(run, all) >= COSTS_MUCH)
+        telling->stories->stories[telling->stories->n++] = story;
+}
+
+static void tell_no_overlap(struct telling *telling)
+{
+    const struct rfn_verdict verdict = rfn_verdict_of(telling->run);
+    if (verdict.busiest && verdict.is_moving &&
+        rfn_measured_share(telling->run, verdict.busiest_ns) >= COSTS_MUCH)
+        telling->stories->stories[telling->stories->n++] = (struct rfn_story){
+            .kind = RFN_STORY_NO_OVERLAP,
+            .ns = (int64_t)verdict.busiest_ns,
+            .row = verdict.busiest};
+}
+
+/* ---- all of them ---- */
+
+static const char **hosts_of(const struct rfn_archive *archive)
+{
+    const struct rfn_run *run = rfn_archive_run(archive);
+    const char **hosts = calloc((size_t)run->ranks + 1, sizeof *hosts);
+    for (uint32_t i = 0; hosts && i < run->streams; i++) {
+        struct rfn_stream_info stream = rfn_archive_stream(archive, i);
+        if (stream.rank < run->ranks)
+            hosts[stream.rank] = stream.host;
+    }
+    return hosts;
+}
+
+static int by_cost(const void *left, const void *right)
+{
+    const struct rfn_story *a = left, *b = right;
+    if (a->ns != b->ns)
+        return a->ns > b->ns ? -1 : 1;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+static void tell(struct telling *telling)
+{
+    struct rfn_stories *stories = telling->stories;
+    size_t first = 0;
+    for (size_t i = 0; i < telling->findings->n; i++) {
+        struct rfn_story *story = &stories->stories[stories->n];
+        if (telling->taken[i])
+            continue;
+        *story = (struct rfn_story){.first = first};
+        if (!tell_slow_ranks(telling, story, i) && !tell_master(telling, story, i) &&
+            !tell_queue(telling, story, i) && !tell_send_chain(telling, story, i) &&
+            !tell_noise(telling, story, i))
+            take(telling, story, i);
+        first += story->findings;
+        stories->n++;
+    }
+}
+
+int rfn_stories_init(struct rfn_stories *stories, const struct rfn_measured *run,
+                     const struct rfn_cause_choice *choice)
+{
+    *stories = (struct rfn_stories){0};
+    RFN_TRY(rfn_findings_init(&stories->findings, run, choice, FINDINGS));
+    struct telling telling = {.run = run,
+                              .findings = &stories->findings,
+                              .stories = stories,
+                              .hosts = hosts_of(run->archive),
+                              .taken = calloc(FINDINGS + 1, sizeof *telling.taken)};
+    stories->stories = calloc(FINDINGS + 3, sizeof *stories->stories);
+    stories->order = calloc(FINDINGS + 1, sizeof *stories->order);
+    bool room = telling.hosts && telling.taken && stories->stories && stories->order;
+    if (room) {
+        tell(&telling);
+        if (!choice) {
+            tell_small_messages(&telling);
+            tell_no_overlap(&telling);
+        }
+        qsort(stories->stories, stories->n, sizeof *stories->stories, by_cost);
+    }
+    free(telling.hosts), free(telling.taken);
+    if (!room)
+        rfn_stories_release(stories);
+    return room ? 0 : RFN_E_NOMEM;
+}
+
+void rfn_stories_release(struct rfn_stories *stories)
+{
+    rfn_findings_release(&stories->findings);
+    free(stories->stories), free(stories->order);
+    *stories = (struct rfn_stories){0};
+}

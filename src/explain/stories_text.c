@@ -1,0 +1,191 @@
+/* stories_text.c - stories in words, each with advice. */
+#include "refrain/event.h"
+#include "refrain/explain.h"
+
+#include <string.h>
+
+/* What a rank did, without "computing ". */
+static void append_where(struct rfn_text *text, const struct rfn_measured *run,
+                         const struct rfn_finding *finding)
+{
+    static const char computing[] = "computing ";
+    struct rfn_text words = {0};
+    rfn_activity_append(&words, run->archive, &run->waits->activities[finding->activity]);
+    const char *from = rfn_text_terminated(&words);
+    if (strncmp(from, computing, sizeof computing - 1) == 0)
+        from += sizeof computing - 1;
+    rfn_text_string(text, from);
+    text->failed |= words.failed;
+    rfn_text_release(&words);
+}
+
+static void append_late(struct rfn_text *text, const struct rfn_measured *run,
+                        const struct rfn_finding *finding)
+{
+    rfn_late_ranks_append(text, finding->ranks, finding->n_ranks, run->waits->n_ranks);
+}
+
+/* ". Others wait for messages (late sender) in exchange() [halo.c:58]." */
+static void append_waiting(struct rfn_text *text, const struct rfn_measured *run,
+                           const struct rfn_finding *finding)
+{
+    struct rfn_text words = {0};
+    rfn_finding_append_waiting(&words, run, finding);
+    const char *from = rfn_text_terminated(&words);
+    rfn_text_format(text, ". %c%s.",
+                    from[0] >= 'a' && from[0] <= 'z' ? from[0] - 'a' + 'A' : from[0],
+                    from[0] ? from + 1 : "");
+    text->failed |= words.failed;
+    rfn_text_release(&words);
+}
+
+/* One rank, or some, longer than the others; most of them by turns. */
+static void append_cause(struct rfn_text *text, const struct rfn_measured *run,
+                         const struct rfn_finding *finding)
+{
+    const struct rfn_activity *activity = &run->waits->activities[finding->activity];
+    bool computes = activity->kind == RFN_ACTIVITY_COMPUTE,
+         more = finding->late == RFN_LATE_ONE || finding->late == RFN_LATE_SOME;
+    bool one = finding->n_ranks == 1 || finding->late == RFN_LATE_ONE;
+    append_late(text, run, finding);
+    if (computes && more)
+        rfn_text_string(text, one ? " computes longer than the others "
+                                  : " compute longer than the others ");
+    else if (computes)
+        rfn_text_string(text,
+                        one ? " computes, while others wait, " : " compute, while others wait, ");
+    else
+        rfn_text_string(text, one ? " is " : " are ");
+    append_where(text, run, finding);
+    append_waiting(text, run, finding);
+}
+
+static void append_row(struct rfn_text *text, const struct rfn_measured *run,
+                       const struct rfn_profile_row *row)
+{
+    const struct rfn_call_site site = {row->function, row->path};
+    rfn_text_printable(text, rfn_call_site_function(run->archive, site)->name);
+    rfn_text_string(text, ", ");
+    rfn_call_site_place(text, run->archive, site);
+}
+
+void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
+                      const struct rfn_stories *stories, const struct rfn_story *story)
+{
+    const struct rfn_finding *finding = rfn_story_finding(stories, story);
+    rfn_text_format(text, "%s of the time is lost (%s): ",
+                    rfn_share_text(rfn_measured_share(run, (double)story->ns)).text,
+                    rfn_time_text(story->ns).text);
+    switch (story->kind) {
+    case RFN_STORY_CAUSE:
+        append_cause(text, run, finding);
+        break;
+    case RFN_STORY_SLOW_RANKS:
+        if (story->host) {
+            rfn_text_string(text, "the ranks of ");
+            rfn_text_printable(text, story->host);
+            rfn_text_string(text, " take");
+        } else {
+            rfn_text_format(text, "rank %u takes", finding->ranks[0].rank);
+        }
+        rfn_text_format(text, " %.1f times as long as the others in everything %s, most ",
+                        story->factor, story->host ? "they compute" : "it computes");
+        append_where(text, run, finding);
+        append_waiting(text, run, finding);
+        break;
+    case RFN_STORY_ONE_BY_ONE:
+        rfn_text_format(text, "ranks execute a part one after the other, %.1f of %u at a time, ",
+                        story->at_once, run->waits->n_ranks);
+        append_where(text, run, finding);
+        append_waiting(text, run, finding);
+        break;
+    case RFN_STORY_MASTER:
+        rfn_text_format(text, "other ranks wait for rank %u, which answers them one by one, ",
+                        finding->ranks[0].rank);
+        rfn_activity_append(text, run->archive, &run->waits->activities[finding->activity]);
+        rfn_text_string(text, ". They wait in ");
+        rfn_call_site_place(text, run->archive, finding->waited);
+        rfn_text_char(text, '.');
+        break;
+    case RFN_STORY_PIPELINE:
+        rfn_text_format(
+            text,
+            "ranks form a pipeline; while it fills and drains, %.1f of %u are at work on "
+            "average, ",
+            story->at_once, run->waits->n_ranks);
+        append_where(text, run, finding);
+        append_waiting(text, run, finding);
+        break;
+    case RFN_STORY_SEND_CHAIN:
+        rfn_text_string(text,
+                        "sends complete in a chain, as each ends when the next rank receives");
+        append_waiting(text, run, finding);
+        break;
+    case RFN_STORY_NOISE:
+        rfn_text_string(text, "now this rank is late and now that, ");
+        rfn_activity_append(text, run->archive, &run->waits->activities[finding->activity]);
+        append_waiting(text, run, finding);
+        break;
+    case RFN_STORY_SMALL_MESSAGES:
+        rfn_text_format(text, "%s messages of %s on average, most in ",
+                        rfn_count_text(story->messages).text,
+                        rfn_bytes_text(story->messages ? story->bytes / story->messages : 0).text);
+        append_row(text, run, story->row);
+        rfn_text_char(text, '.');
+        break;
+    case RFN_STORY_NO_OVERLAP:
+        rfn_text_string(text, "messages move while ranks wait in ");
+        append_row(text, run, story->row);
+        rfn_text_string(text, ", not while they compute.");
+        break;
+    }
+}
+
+void rfn_story_advice(struct rfn_text *text, const struct rfn_measured *run,
+                      const struct rfn_stories *stories, const struct rfn_story *story)
+{
+    switch (story->kind) {
+    case RFN_STORY_CAUSE:
+        rfn_finding_advice(text, run, rfn_story_finding(stories, story));
+        break;
+    case RFN_STORY_SLOW_RANKS:
+        rfn_text_format(
+            text,
+            "Look at %s: clock rate, memory, other processes, cores that ranks share. If "
+            "it is as fast as the others, give %s less of the work.",
+            story->host ? "that host" : "that rank's core and host",
+            story->host ? "its ranks" : "the rank");
+        break;
+    case RFN_STORY_ONE_BY_ONE:
+        rfn_text_string(text,
+                        "Shorten that part, or let all ranks do it at the same time (for output "
+                        "MPI_File_write_at_all, or gather and let one rank write).");
+        break;
+    case RFN_STORY_MASTER:
+        rfn_text_string(text, "Make it answer faster, hand out larger tasks, or use a second one.");
+        break;
+    case RFN_STORY_PIPELINE:
+        rfn_text_string(
+            text, "Hand work on in smaller parts, so that the next rank begins earlier, or let "
+                  "several pipelines run at once.");
+        break;
+    case RFN_STORY_SEND_CHAIN:
+        rfn_text_string(text,
+                        "Use MPI_Sendrecv or MPI_Irecv and MPI_Isend, or let every second rank "
+                        "receive first.");
+        break;
+    case RFN_STORY_NOISE:
+        rfn_text_string(
+            text, "The work varies from step to step, or the system disturbs it: pin the ranks, "
+                  "leave a core to the system, and synchronize less often.");
+        break;
+    case RFN_STORY_SMALL_MESSAGES:
+        rfn_text_string(text, "Each costs latency, not bandwidth: send fewer and larger messages.");
+        break;
+    case RFN_STORY_NO_OVERLAP:
+        rfn_text_string(
+            text, "Many MPIs move large data only while ranks are in MPI: call MPI_Test now and "
+                  "then while computing, or let MPI have a thread for that.");
+        break;
+    }
+}
