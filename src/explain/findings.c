@@ -448,8 +448,7 @@ void rfn_finding_append(struct rfn_text *text, const struct rfn_measured *run,
     const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
     size_t end = text->n;
     rfn_work_usage_append(text, &usage, " which");
-    rfn_text_format(text, "%s costs %s of all ranks' time (%s of %s): ",
-                    text->n > end ? "," : "",
+    rfn_text_format(text, "%s costs %s of all ranks' time (%s of %s): ", text->n > end ? "," : "",
                     rfn_share_text(rfn_measured_share(run, (double)finding->ns)).text,
                     rfn_time_text(finding->ns).text, rfn_time_text(run->efficiency.all_ns).text);
     rfn_finding_append_waiting(text, run, finding);
@@ -477,8 +476,8 @@ void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
                         "with more data at a time, or have several messages under way.",
                         rfn_time_text(finding->mean_wait_ns).text);
     else
-        rfn_text_string(text, used ? used
-                                   : rfn_advice(finding->pattern, doing, finding->late, missing));
+        rfn_text_string(text,
+                        used ? used : rfn_advice(finding->pattern, doing, finding->late, missing));
     if (activity->kind == RFN_ACTIVITY_COMPUTE && finding->n_ranks > 0 &&
         ranks[finding->ranks[0].rank].threads > 1)
         rfn_text_format(text, " Rank %u has several threads, and may wait for one of them there.",

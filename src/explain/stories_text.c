@@ -53,8 +53,8 @@ static void append_cause(struct rfn_text *text, const struct rfn_measured *run,
     const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
     append_late(text, run, finding);
     if (computes && more && rfn_work_is_idle(&usage))
-        rfn_text_string(text, one ? " takes longer than the others "
-                                  : " take longer than the others ");
+        rfn_text_string(text,
+                        one ? " takes longer than the others " : " take longer than the others ");
     else if (computes && more)
         rfn_text_string(text, one ? " computes longer than the others "
                                   : " compute longer than the others ");

@@ -18,8 +18,8 @@ static bool is_late(const struct rfn_finding *finding, uint32_t rank)
 static bool is_between(const struct rfn_gap_usage *gap, const struct rfn_activity *activity)
 {
     return gap->before_function == activity->before.function &&
-           gap->before_path == activity->before.path &&
-           gap->at_function == activity->at.function && gap->at_path == activity->at.path;
+           gap->before_path == activity->before.path && gap->at_function == activity->at.function &&
+           gap->at_path == activity->at.path;
 }
 
 struct rfn_work_usage rfn_finding_usage(const struct rfn_measured *run,

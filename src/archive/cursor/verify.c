@@ -140,8 +140,8 @@ static bool holds_events(uint32_t type)
 {
     return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING ||
            type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES || type == RFN_CHUNK_CLUSTERS ||
-           type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS || type == RFN_CHUNK_COMMON ||
-           type == RFN_CHUNK_USAGE;
+           type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS ||
+           type == RFN_CHUNK_COMMON || type == RFN_CHUNK_USAGE;
 }
 
 /* Chunks are read later, but for those of other types, of which only the checksums are looked at:

@@ -78,12 +78,11 @@ static void set_usage(json_t *value, struct rfn_process_usage usage)
     RFN_JSON_SET(value, "peak_memory_bytes", usage.peak_bytes);
     RFN_JSON_SET(value, "cpu_seconds", (double)usage.cpu_ns / 1e9);
     RFN_JSON_SET(value, "cpu_share", wall > 0 ? (double)usage.cpu_ns / wall : 0);
-    RFN_JSON_SET(value, "core_wait_seconds", usage.knows_waiting
-                                                 ? json_real((double)usage.core_wait_ns / 1e9)
+    RFN_JSON_SET(value, "core_wait_seconds",
+                 usage.knows_waiting ? json_real((double)usage.core_wait_ns / 1e9) : json_null());
+    RFN_JSON_SET(value, "core_wait_share",
+                 usage.knows_waiting && wall > 0 ? json_real((double)usage.core_wait_ns / wall)
                                                  : json_null());
-    RFN_JSON_SET(value, "core_wait_share", usage.knows_waiting && wall > 0
-                                               ? json_real((double)usage.core_wait_ns / wall)
-                                               : json_null());
     RFN_JSON_SET(value, "switches", usage.switches);
     RFN_JSON_SET(value, "preemptions", usage.preemptions);
 }

@@ -112,7 +112,7 @@ struct rec_stream {
     struct rfn_counter counter;
     struct rec_journal journal; /* what it has no memory for */
     struct rec_gaps gaps;
-    struct rec_stream *next;    /* all streams of the process, newest first */
+    struct rec_stream *next; /* all streams of the process, newest first */
 };
 
 enum rec_state {

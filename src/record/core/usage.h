@@ -59,9 +59,9 @@ struct rec_usage {
     bool known; /* false: nothing, as where times are simulated */
     uint64_t wall_ns, cpu_ns;
     bool knows_waiting;
-    uint64_t core_wait_ns;            /* of the thread that started and ended MPI */
-    uint64_t switches, preemptions;   /* by the process's own accord, and not */
-    uint64_t peak_bytes;              /* resident */
+    uint64_t core_wait_ns;          /* of the thread that started and ended MPI */
+    uint64_t switches, preemptions; /* by the process's own accord, and not */
+    uint64_t peak_bytes;            /* resident */
 };
 struct rec_usage rec_usage(void);
 

@@ -57,10 +57,9 @@ int rec_pack_usage(const struct rec_stream_definitions *of, struct rfn_buf *out)
     }
     qsort(sorted, n, sizeof *sorted, by_time);
     n = n < WRITTEN ? n : WRITTEN;
-    rfn_buf_varint(out, !is_first(of) ? 0
-                        : rec_usage().knows_waiting
-                            ? RFN_USAGE_PROCESS | RFN_USAGE_CORE_WAIT
-                            : RFN_USAGE_PROCESS);
+    rfn_buf_varint(out, !is_first(of)               ? 0
+                        : rec_usage().knows_waiting ? RFN_USAGE_PROCESS | RFN_USAGE_CORE_WAIT
+                                                    : RFN_USAGE_PROCESS);
     if (is_first(of))
         pack_process(out);
     rfn_buf_varint(out, n);
