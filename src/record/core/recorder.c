@@ -155,6 +155,7 @@ static struct rec_stream *stream_new(void)
     }
     stream->sites.ends = rec_options.path_ends;
     stream->number = stream->journal.stream;
+    stream->watched = rec_long_gap == UINT64_MAX ? 0 : UINT64_MAX;
     stream->next = rec_streams;
     rec_streams = stream;
     return stream;
@@ -189,6 +190,7 @@ static void wake(void)
     if (reducing.criterion.method->unit[0])
         reducing.criterion.threshold /= quantum_ns;
     reducing.criterion.more /= quantum_ns;
+    rec_usage_start(rec_options.times);
     start = rec_clock_pair();
     pid = getpid();
     rec_state = REC_RECORDING;

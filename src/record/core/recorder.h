@@ -33,6 +33,7 @@
 #include "record/callpath/sites.h"
 #include "record/core/clock.h"
 #include "record/core/journal.h"
+#include "record/core/usage.h"
 #include "record/functions.gen.h" /* enum rec_fn { REC_FN_MPI_Send, ... }, rec_functions[] */
 #include "record/mpi_table.gen.h" /* includes <mpi.h>; struct rec_mpi_table; extern rec_mpi */
 #include "reduce/fold/stream.h"
@@ -100,14 +101,18 @@ struct rec_stream {
     struct rfn_stream *events;     /* the reducer */
     struct rec_requests *requests; /* made by this stream and not yet done (requests.c) */
     uint64_t requests_created;     /* non-persistent ones, by this stream */
-    struct rec_sites sites;
+    /* The gap since the last call of MPI (usage.h). */
+    uint64_t watched, left; /* sites; quanta of the call's exit */
+    uint32_t left_site;
     uint32_t number; /* 0 for the first thread that calls MPI */
+    struct rec_sites sites;
     _Alignas(REC_CACHE_LINE) struct rec_call call;
     struct rec_recent recent;    /* only used under MPI_THREAD_MULTIPLE */
     struct rec_regions *regions; /* regions.h; NULL: none yet */
     struct rfn_counter counter;
     struct rec_journal journal; /* what it has no memory for */
-    struct rec_stream *next;    /* all streams of the process, newest first */
+    struct rec_gaps gaps;
+    struct rec_stream *next; /* all streams of the process, newest first */
 };
 
 enum rec_state {
@@ -251,6 +256,8 @@ static inline __attribute__((always_inline)) void rec_begin(struct rec_call *cal
         rec_count_enter(stream);
     stream->open_function = call->function + 1;
     stream->open_enter = call->enter = rec_now();
+    if (__builtin_expect(call->enter - stream->left > rec_long_gap, 0))
+        rec_gap_ends(stream);
 }
 
 /* The call ends now. */
@@ -270,6 +277,10 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
         call->off = true; /* another thread has ended recording, and looks at this stream's lists */
     call->rc = rc;
     stream->open_function = 0;
+    stream->left = call->exit;
+    stream->left_site = call->site;
+    if (__builtin_expect(stream->watched >> (call->site & 63) & 1, 0))
+        rec_gap_begins(stream);
 }
 
 /* Listens to calls: of MPI, and of regions and segments, but not of other functions. rec_leave

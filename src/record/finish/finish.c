@@ -71,6 +71,7 @@ void rec_arrive(struct rec_call *call)
 {
     struct rec_wait_warning warning;
     arrived_ns = rec_monotonic_ns();
+    rec_usage_end();
     rec_close_to_threads();
     /* While others are still on their way. Only this thread's stream: others may be in use. */
     if (rec_this_stream && rec_state == REC_RECORDING && rec_options.write)
@@ -458,6 +459,7 @@ void rec_finish_alone(void)
     struct rec_signals signals;
     if (rec_state != REC_RECORDING || rec_job_rank() < 0)
         return;
+    rec_usage_end();
     rec_state = REC_FINISHED;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!others_are_quiet()) {
