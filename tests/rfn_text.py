@@ -36,10 +36,13 @@ FOREIGN = 3
 SPECIAL_RANKS = {ANY: "ANY_SOURCE", PROC_NULL: "PROC_NULL", ROOT: "ROOT"}
 SPECIAL_LISTS = {-1: "NULL", -2: "UNWEIGHTED", -3: "WEIGHTS_EMPTY", UNDEFINED: "UNDEFINED"}
 ESCAPES = {c: f"\\x{c:02x}" for c in [*range(0x20), 0x7f]}
+ESCAPES |= {c: f"\\xc2\\x{c:02x}" for c in range(0x80, 0xa0)}
+ESCAPES |= {0xdc00 + c: f"\\x{c:02x}" for c in range(0x80, 0x100)}
 ESCAPES |= {ord("\\"): "\\\\", ord(" "): "\\s", ord("\t"): "\\t", ord("\n"): "\\n"}
 
 
 def escaped(text):
+    """Bytes that are no part of a character are surrogates here."""
     return text.translate(ESCAPES)
 
 

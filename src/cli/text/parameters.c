@@ -116,6 +116,17 @@ static const char *special_list(int64_t word)
     }
 }
 
+/* The bytes of a string, each of which is a word. */
+static void append_string(struct rfn_text *text, const int64_t *words, size_t n)
+{
+    struct rfn_text bytes = {0};
+    for (size_t i = 0; i < n; i++)
+        rfn_text_char(&bytes, (char)words[i]);
+    rfn_text_escaped(text, bytes.data, bytes.n);
+    text->failed |= bytes.failed;
+    rfn_text_release(&bytes);
+}
+
 /* One word of a kind (rfn_kind, without COMPLETIONS). unknown: RFN_UNKNOWN is meant as such where
  * the kind has it as a number, too. */
 static void append_word(struct rfn_text *text, const struct rfn_parameters *parameters,
@@ -134,18 +145,17 @@ static void append_word(struct rfn_text *text, const struct rfn_parameters *para
     }
     size_t n = 0;
     const int64_t *words = rfn_cursor_list(parameters->cursor, word, &n, element);
-    rfn_text_string(text, string ? "" : "[");
+    if (string) {
+        append_string(text, words, n);
+        return;
+    }
+    rfn_text_char(text, '[');
     for (size_t i = 0; i < n; i++) {
-        char c = (char)words[i];
-        if (string) {
-            rfn_text_escaped(text, &c, 1);
-            continue;
-        }
         if (i)
             rfn_text_char(text, ',');
         append_scalar(text, parameters->archive, element, words[i], false);
     }
-    rfn_text_string(text, string ? "" : "]");
+    rfn_text_char(text, ']');
 }
 
 /* ---- parameters ---- */
