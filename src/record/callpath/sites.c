@@ -219,6 +219,20 @@ static uint32_t unknown_site(struct rec_sites *sites, uint32_t function)
     return sites->site_of_unknown;
 }
 
+/* A library that went may have made room for another one. */
+static void notice_unloading(struct rec_sites *sites)
+{
+    uint64_t unloaded = rec_modules_unloaded();
+    if (unloaded == sites->table->unloaded)
+        return;
+    sites->table->unloaded = unloaded;
+    rec_modules_forget();
+    memset(&sites->table->rules, 0, sizeof sites->table->rules);
+    unw_flush_cache(unw_local_addr_space, 0, 0);
+    for (size_t set = 0; set < REC_SITE_SETS; set++)
+        clear_set(sites, set);
+}
+
 /* ---- walking: facts ---- */
 
 /* What the facts do not cover from here on is walked, but not cached. */
@@ -379,7 +393,31 @@ static int walk_by_rules(struct rec_sites *sites, const uintptr_t *frame)
     return 0;
 }
 
+bool rec_sites_passes(struct rec_sites *sites, const void *frame, const void *other)
+{
+    const uintptr_t beyond = (uintptr_t)((const uintptr_t *)other + 2);
+    struct rec_unwind_frame at;
+    struct rec_unwind_step step = {.end = false};
+    notice_unloading(sites);
+    rec_unwind_start(&at, frame);
+    for (int i = 0; i < REC_SITE_FRAMES && !step.end; i++) {
+        struct rec_code code;
+        if (at.registers[REC_CFI_RSP] >= beyond)
+            return at.registers[REC_CFI_RSP] > beyond;
+        if (rec_code_find(at.ip - 1, &code) < 0 ||
+            rec_unwind_step(&at, code.eh_frame_hdr, &sites->table->rules, &step) < 0)
+            return false;
+    }
+    return false;
+}
+
 #else
+
+bool rec_sites_passes(struct rec_sites *sites, const void *frame, const void *other)
+{
+    (void)sites, (void)frame, (void)other;
+    return false;
+}
 
 /* Without a cache nothing is noted down about steps. */
 struct step {
@@ -516,20 +554,6 @@ static int intern_walk(struct rec_sites *sites, uint32_t function, size_t n, uin
 }
 
 /* ---- the cache ---- */
-
-/* A library that went may have made room for another one. */
-static void notice_unloading(struct rec_sites *sites)
-{
-    uint64_t unloaded = rec_modules_unloaded();
-    if (unloaded == sites->table->unloaded)
-        return;
-    sites->table->unloaded = unloaded;
-    rec_modules_forget();
-    memset(&sites->table->rules, 0, sizeof sites->table->rules);
-    unw_flush_cache(unw_local_addr_space, 0, 0);
-    for (size_t set = 0; set < REC_SITE_SETS; set++)
-        clear_set(sites, set);
-}
 
 #if REC_SITE_CACHED
 

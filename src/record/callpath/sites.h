@@ -92,6 +92,12 @@ void rec_sites_release(struct rec_sites *sites);
  * function and return address of the first call that met this. */
 uint32_t rec_site_walk(struct rec_sites *sites, uint32_t function, void *frame);
 
+/* Whether the stack, walked outwards from a wrapper's frame by rules that leave no doubt, passes
+ * the place of another wrapper's frame, further out on the same stack, and that is none of its
+ * frames.
+ */
+bool rec_sites_passes(struct rec_sites *sites, const void *frame, const void *other);
+
 /* The site of a path of one frame. Without memory as above. */
 uint32_t rec_site_of_frame(struct rec_sites *sites, uint32_t function,
                            const struct rec_frame *frame);
