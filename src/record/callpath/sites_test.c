@@ -62,13 +62,11 @@ static struct link_map *object_of(uintptr_t ip)
 
 static size_t cut_outside(const uintptr_t *ips, size_t n)
 {
-    if (n > REC_SITE_FRAMES)
-        return REC_SITE_FRAMES;
     if (ips[n - 1] - (uintptr_t)entry_point < 64)
         n--;
     while (n > 1 && strstr(object_of(ips[n - 1])->l_name, "/libc.so"))
         n--;
-    return n;
+    return n < REC_SITE_FRAMES ? n : REC_SITE_FRAMES;
 }
 
 static void check_site(const struct rec_sites *sites, uint32_t site, uint32_t function,
@@ -335,8 +333,8 @@ static void test_deep_recursion(void **state)
     struct rec_sites *sites = *state;
     size_t n;
     for (unsigned round = times(3); round-- > 0;) {
-        rec_sites_frames(sites, recurse(sites, 1000), &n);
-        assert_true(n > 1000 && n < REC_SITE_FRAMES);
+        rec_sites_frames(sites, recurse(sites, REC_SITE_FRAMES - 20), &n);
+        assert_true(n > REC_SITE_FRAMES - 20 && n < REC_SITE_FRAMES);
     }
     assert_int_equal(sites->walks, REC_SITE_CACHED ? 1 : 3);
 }
@@ -346,10 +344,49 @@ static void test_truncated_recursion(void **state)
 {
     struct rec_sites *sites = *state;
     size_t n;
-    uint32_t site = recurse(sites, 1100);
+    uint32_t site = recurse(sites, REC_SITE_FRAMES + 80);
     rec_sites_frames(sites, site, &n);
     assert_int_equal(n, REC_SITE_FRAMES);
-    assert_int_equal(recurse(sites, 1110), site);
+    assert_int_equal(recurse(sites, REC_SITE_FRAMES + 90), site);
+}
+
+/* Calls on the way in and out of a deep stack: each but the first goes over into the walk before
+ * it. */
+static void down(struct rec_sites *sites, unsigned depth);
+static void (*volatile deeper)(struct rec_sites *, unsigned) = down;
+
+NOINLINE static void down(struct rec_sites *sites, unsigned depth)
+{
+    call_mpi(sites, 5);
+    if (depth > 0)
+        deeper(sites, depth - 1);
+    call_mpi(sites, 6);
+    BARRIER("");
+}
+
+/* Two frames alike but for the place that they return to, which lies outside of all others. */
+NOINLINE static void on_the_left(struct rec_sites *sites, unsigned depth)
+{
+    deeper(sites, depth);
+    BARRIER("left");
+}
+
+NOINLINE static void on_the_right(struct rec_sites *sites, unsigned depth)
+{
+    deeper(sites, depth);
+    BARRIER("right");
+}
+
+static void test_walks_go_over(void **state)
+{
+    struct rec_sites *sites = *state;
+    void (*const volatile sides[])(struct rec_sites *, unsigned) = {on_the_left, on_the_right};
+    unsigned depth = REC_SITE_FRAMES + 100;
+    for (unsigned round = 0; round < times(4); round++)
+        sides[round % 2](sites, depth - round);
+    assert_int_equal(sites->by_libunwind, REC_SITE_CACHED ? 0 : sites->walks);
+    assert_true(!REC_SITE_CACHED || sites->walks - sites->resumed < sites->walks / 20);
+    assert_true(sites->resumed <= sites->walks);
 }
 
 /* ---- many paths to one place ---- */
@@ -661,6 +698,7 @@ static void check_random_programs(struct rec_sites *sites)
     assert_true(calls > 4000);
     assert_true(!REC_SITE_CACHED || sites->walks < calls * 3 / 4); /* the cache was tested too */
     assert_true(!REC_SITE_CACHED || sites->uncached == 0);
+    assert_true(!REC_SITE_CACHED || sites->only_libunwind || sites->resumed > sites->walks / 2);
 }
 
 static void test_random_programs(void **state)
@@ -814,6 +852,7 @@ int main(void)
         TEST(test_recursion),
         TEST(test_deep_recursion),
         TEST(test_truncated_recursion),
+        TEST(test_walks_go_over),
         TEST(test_many_callers_of_one_function),
         TEST(test_more_paths_than_the_cache_holds),
         TEST(test_longjmp),
