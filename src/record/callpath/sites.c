@@ -91,6 +91,7 @@ struct walk {
     size_t n_sound;   /* stops that the facts lead to without doubt */
     bool sound;       /* still so */
     bool complete;    /* walked to the end of the stack */
+    bool guessed;     /* a step went over code without a description */
     bool functions;   /* where functions begin must be known for every stop */
     bool by_rules;    /* made by unwind.h, and done: a later walk may go over into it */
 };
@@ -272,7 +273,7 @@ static void begin_walk(struct walk *walk, const uintptr_t *frame)
     walk->n = walk->n_facts = walk->n_sound = 0;
     walk->bottom = (uintptr_t)frame;
     walk->sound = true;
-    walk->complete = walk->by_rules = false;
+    walk->complete = walk->guessed = walk->by_rules = false;
 }
 
 static int add_stop(struct walk *walk, uintptr_t ip)
@@ -555,12 +556,13 @@ bool rec_sites_passes(struct rec_sites *sites, const void *frame, const void *ot
 
 /* Without a cache nothing is noted down about steps. */
 struct step {
-    bool unused;
+    bool described; /* libunwind finds out */
 };
 
 static int prepare_step(struct walk *walk, unw_cursor_t *cursor, struct step *step)
 {
-    (void)cursor, (void)step;
+    (void)cursor;
+    step->described = true;
     doubt(walk);
     return 0;
 }
@@ -611,7 +613,13 @@ static int take_step(struct walk *walk, unw_cursor_t *cursor)
     if (moved <= 0 || ip == 0)
         return conclude_end(walk, &step, ip, cfa);
     RFN_TRY(conclude_step(walk, &step, ip, cfa));
-    return add_stop(walk, ip);
+    RFN_TRY(add_stop(walk, ip));
+    walk->guessed = walk->guessed || !step.described;
+    if (walk->guessed && !rec_code_is_return(&walk->stops[walk->n - 1].code, ip)) {
+        walk->n--; /* no frame: the guess has gone astray */
+        walk->complete = true;
+    }
+    return 0;
 }
 
 /* Steps out of the recorder. */

@@ -4,6 +4,7 @@
  * are of all kinds that compilers make: with and without frame pointer, with alloca,
  * variable-length arrays, realigned stacks, without unwind information. */
 #define UNW_LOCAL_ONLY
+#include "record/callpath/modules.h"
 #include "record/callpath/sites.h"
 
 #include <dlfcn.h>
@@ -547,6 +548,47 @@ static void test_frame_based_on_another_register(void **state)
 
 #endif
 
+#ifdef __x86_64__
+static bool may_return_to(const void *place)
+{
+    struct rec_code code;
+    assert_int_equal(rec_code_find((uintptr_t)place - 1, &code), 0);
+    return rec_code_is_return(&code, (uintptr_t)place);
+}
+
+NOINLINE static const void *caller(void)
+{
+    return __builtin_return_address(0);
+}
+
+/* Calls in all forms, each followed by what it returns to. */
+__asm__(".text\n"
+        ".type forms_of_calls, @object\n"
+        "forms_of_calls:\n"
+        "  nop\n  call *%rax\n  nop\n  call *%r11\n  nop\n  call *(%rax)\n  nop\n"
+        "  call *8(%rax)\n  nop\n  call *800(%rax)\n  nop\n  call *8(%rsp)\n  nop\n"
+        "  call *800(%rsp)\n  nop\n  call *(%rax,%rbx,8)\n  nop\n  call *8(,%rbx,8)\n  nop\n"
+        "  call *forms_of_calls(%rip)\n  nop\n  call forms_of_calls\n  nop\n  hlt\n"
+        ".size forms_of_calls, . - forms_of_calls\n");
+extern const uint8_t forms_of_calls[] __attribute__((visibility("hidden")));
+
+static void test_what_calls_return_to(void **state)
+{
+    (void)state;
+    static const uint8_t data[] = {0xe8, 0, 0, 0, 0, 0x90};
+    const uint8_t *volatile stack = data;
+    unsigned found = 0;
+    assert_true(may_return_to(caller()));
+    assert_false(may_return_to((const void *)&stack));
+    assert_false(may_return_to(data + 5));
+    assert_false(may_return_to((const void *)(uintptr_t)2));
+    for (const uint8_t *at = forms_of_calls + 1; *at != 0xf4; at++)
+        found += *at == 0x90 && may_return_to(at);
+    assert_int_equal(found, 11);
+    assert_false(may_return_to(forms_of_calls + 1));
+}
+#endif
+
 /* ---- random programs ---- */
 
 /* A program that calls itself through a table of functions of all kinds. The path comes from one
@@ -860,6 +902,7 @@ int main(void)
 #ifdef __x86_64__
         TEST(test_without_unwind_information),
         TEST(test_frame_based_on_another_register),
+        TEST(test_what_calls_return_to),
 #endif
         TEST(test_random_programs),
         TEST(test_random_programs_with_libunwind),
