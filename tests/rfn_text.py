@@ -46,6 +46,10 @@ def escaped(text):
     return text.translate(ESCAPES)
 
 
+def error_text(error):
+    return "left" if error == 0xffffffff else error
+
+
 def handle_text(kind, word):
     stem, names = HANDLES[kind]
     if word >= 0:
@@ -528,7 +532,7 @@ class Writer:
                 items += self.completions(symbol.function, done)
             items += self.bytes(symbol.function, rules, volume, started)
         if symbol.error:
-            items.append(f"error={symbol.error}")
+            items.append(f"error={error_text(symbol.error)}")
         if symbol.failed_poll:
             items.append(f"polls={event.polls}")
         return f"{symbol.function.name}\t{' '.join(items)}\t{self.paths[symbol.path]}"
@@ -587,7 +591,7 @@ class Writer:
             if entry.cancelled:
                 detail = "(cancelled)"
             elif entry.error:
-                detail = f"(error={entry.error})"
+                detail = f"(error={error_text(entry.error)})"
             else:
                 detail = f"({','.join(self.received(entry.volume))})" if came else ""
             entries.append(f"{entry.position}{detail}")
@@ -596,7 +600,7 @@ class Writer:
 
     def single(self, entry):
         items = ["cancelled=1"] if entry.cancelled else []
-        items += [f"request_error={entry.error}"] if entry.error else []
+        items += [f"request_error={error_text(entry.error)}"] if entry.error else []
         came = entry.receives and not entry.cancelled
         return items + (self.received(entry.volume) if came else [])
 

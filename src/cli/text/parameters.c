@@ -175,6 +175,21 @@ static void append_number(struct rfn_text *text, const char *name, int64_t value
     rfn_text_signed(text, value);
 }
 
+/* An MPI error class, or that the program has left the call. */
+static void append_error_class(struct rfn_text *text, uint32_t error)
+{
+    if (error == RFN_ERROR_LEFT)
+        rfn_text_string(text, "left");
+    else
+        rfn_text_unsigned(text, error);
+}
+
+static void append_error(struct rfn_text *text, const char *name, uint32_t error)
+{
+    begin(text, name);
+    append_error_class(text, error);
+}
+
 static void append_named(struct rfn_text *text, const struct rfn_parameters *parameters,
                          const char *name, uint8_t kind, int64_t word)
 {
@@ -253,7 +268,7 @@ static void append_single(struct rfn_text *text, const struct rfn_parameters *pa
     if (completed->cancelled)
         append_number(text, "cancelled", 1);
     if (completed->error)
-        append_number(text, "request_error", completed->error);
+        append_error(text, "request_error", completed->error);
     if (!completed->origin->receives || completed->cancelled)
         return;
     rfn_text_char(text, ' ');
@@ -267,7 +282,9 @@ static void append_entry(struct rfn_text *text, const struct rfn_parameters *par
     if (completed->cancelled) {
         rfn_text_string(text, "(cancelled)");
     } else if (completed->error) {
-        rfn_text_format(text, "(error=%u)", completed->error);
+        rfn_text_string(text, "(error=");
+        append_error_class(text, completed->error);
+        rfn_text_char(text, ')');
     } else if (completed->origin->receives) {
         rfn_text_char(text, '(');
         append_received(text, parameters, completed->origin->volume, ',');
@@ -374,7 +391,7 @@ void rfn_parameters_append(struct rfn_text *text, const struct rfn_parameters *p
     if (parameters->volume)
         append_bytes(text, parameters, function);
     if (record->error)
-        append_number(text, "error", record->error);
+        append_error(text, "error", record->error);
     if (record->failed_poll)
         append_number(text, "polls", (int64_t)record->polls);
 }

@@ -241,22 +241,6 @@ void rec_mpi_load(void)
     pthread_mutex_unlock(&waking);
 }
 
-void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame)
-{
-    if (stream->inside) {
-        if (!stream->in_fortran || rec_fortran.awaited != function + 1)
-            return NULL;
-        rec_fortran.awaited = 0;
-        frame = rec_fortran.frame;
-        if (!frame)
-            return NULL;
-    }
-    const bool off = __atomic_load_n(&rec_off, __ATOMIC_RELAXED);
-    if (stream->held && !(off && rec_is_dropped(function)))
-        rec_held_calls->write(stream);
-    return frame;
-}
-
 bool rec_is_mpi_there(void)
 {
 #ifndef RFN_FLAVOUR_SMPI
@@ -341,6 +325,8 @@ void rec_went_on(struct rec_call *call)
 uint32_t rec_error_class(int rc)
 {
     int error_class = rc;
+    if (rc == REC_LEFT)
+        return RFN_ERROR_LEFT;
     rec_mpi.MPI_Error_class(rc, &error_class);
     return (uint32_t)error_class;
 }
