@@ -95,7 +95,7 @@ static bool measure(struct opened *opened, size_t i, const char *file, int *stat
     const struct rfn_profile *profile = opened->profiles[i];
     const struct rfn_waits *waits = opened->waits[i];
     opened->runs[i] = (struct rfn_measured){opened->archives[i], profile, waits,
-                                            rfn_profile_efficiency(profile)};
+                                            rfn_profile_efficiency(profile), NULL};
     bool damaged = is_damaged(profile->error) || is_damaged(waits->error);
     if (is_damaged(profile->error))
         *status = rfn_command_fail(file, profile->error, &profile->diag);

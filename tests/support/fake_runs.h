@@ -23,9 +23,9 @@ static struct rfn_cause fake_causes[2][2] = {
     {{0, RFN_LATE_SENDER, {RECV, EXCHANGE_80}, SECONDS(8), SECONDS(8), &fake_late[0], 1}}};
 static int64_t fake_by_rank[FAKE_RANKS] = {SECONDS(4)};
 static struct rfn_wait_row fake_wait_rows[2][2] = {
-    {{RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 10, SECONDS(4), SECONDS(1), fake_by_rank},
-     {RFN_LATE_SENDER, RECV, EXCHANGE_88, 10, SECONDS(2), SECONDS(1), fake_by_rank}},
-    {{RFN_LATE_SENDER, RECV, EXCHANGE_80, 10, SECONDS(8), SECONDS(1), fake_by_rank}}};
+    {{RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 10, SECONDS(4), SECONDS(1), 0, fake_by_rank},
+     {RFN_LATE_SENDER, RECV, EXCHANGE_88, 10, SECONDS(2), SECONDS(1), 0, fake_by_rank}},
+    {{RFN_LATE_SENDER, RECV, EXCHANGE_80, 10, SECONDS(8), SECONDS(1), 0, fake_by_rank}}};
 static struct rfn_profile_row fake_rows[2][4] = {
     {{.function = RECV,
       .path = EXCHANGE_88,
@@ -98,8 +98,9 @@ static void fake_runs_reset(void)
                                            .n_activities = 2,
                                            .causes = fake_causes[i],
                                            .n_causes = i ? 1 : 2};
+        rfn_profile_take_whole(&fake_profiles[i]);
         fake_runs[i] = (struct rfn_measured){&fake, &fake_profiles[i], &fake_waits[i],
-                                             rfn_profile_efficiency(&fake_profiles[i])};
+                                             rfn_profile_efficiency(&fake_profiles[i]), NULL};
     }
 }
 

@@ -54,7 +54,7 @@ static void reset_run(void)
 static struct rfn_measured measured(void)
 {
     rfn_profile_take_whole(&profile);
-    return (struct rfn_measured){&fake, &profile, &waits, rfn_profile_efficiency(&profile)};
+    return (struct rfn_measured){&fake, &profile, &waits, rfn_profile_efficiency(&profile), NULL};
 }
 
 /* Computing that leads to a call, of which each rank does as much, and what others wait for because
@@ -84,8 +84,8 @@ static void add_waiting(enum rfn_pattern pattern, struct rfn_call_site at, unsig
     struct rfn_wait_row *row = &wait_rows[waits.n_rows];
     for (unsigned i = 0; i < RANKS; i++)
         waited[waits.n_rows][i] = i < n ? SECONDS(1) : 0;
-    *row = (struct rfn_wait_row){pattern,    at.function,         at.path, n, SECONDS(n),
-                                 SECONDS(1), waited[waits.n_rows]};
+    *row = (struct rfn_wait_row){pattern,    at.function, at.path, n,
+                                 SECONDS(n), SECONDS(1),  0,       waited[waits.n_rows]};
     waits.n_rows++;
 }
 
