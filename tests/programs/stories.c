@@ -119,7 +119,8 @@ static void master(int any)
     }
 }
 
-/* Each rank sends to the next one before it receives; the last one receives first, after a while. */
+/* Each rank sends to the next one before it receives; the last one receives first, after a while.
+ */
 static void send_chain(int chain)
 {
     int word = 0, last = rank == size - 1;

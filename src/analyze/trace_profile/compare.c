@@ -107,14 +107,17 @@ static int find_waits(struct comparing *comparing, const struct rfn_archive *arc
     return (*waits)->error;
 }
 
+/* Both shares are of the whole run, as ranks wait in Init and Finalize, too. */
 struct rfn_run_times rfn_run_times_of(const struct rfn_profile *profile,
                                       const struct rfn_waits *waits)
 {
-    const struct rfn_efficiency efficiency = rfn_profile_efficiency(profile);
     struct rfn_run_times times = {.run_ns = profile->end_ns - profile->start_ns,
-                                  .mpi_share = efficiency.mpi_share};
-    if (efficiency.all_ns > 0)
-        times.wait_share = (double)waits->total_ns / (double)efficiency.all_ns;
+                                  .mpi_share = rfn_profile_efficiency(profile).mpi_share};
+    int64_t all_ns = 0;
+    for (uint32_t i = 0; i < profile->n_ranks; i++)
+        all_ns += times.run_ns * profile->ranks[i].threads - profile->ranks[i].unrecorded_ns;
+    if (all_ns > 0)
+        times.wait_share = (double)waits->total_ns / (double)all_ns;
     return times;
 }
 
