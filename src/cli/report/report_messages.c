@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MATRIX_RANKS = 32, DISTANCES_SHOWN = 10, PAIRS_SHOWN = 10 };
+enum { MATRIX_RANKS = 32 };
 
 /* ---- sizes ---- */
 
@@ -80,7 +80,7 @@ static void append_sizes(struct rfn_text *out, const struct rfn_report *report)
 struct matrix {
     const struct rfn_pair *pairs;
     size_t n;
-    const char *title, *count, *source, *dest, *distance;
+    const char *title, *of_ranks, *count, *source, *dest, *distance;
 };
 
 /* cell: characters of a cell. most: 0 for bytes, else what the digit 9 stands for. */
@@ -151,7 +151,7 @@ static void append_distances(struct rfn_text *out, const struct rfn_report *repo
     qsort(distances, n, sizeof *distances, by_bytes);
     rfn_table_init(&table, "rrrr", NULL);
     rfn_table_row(&table, "distance\tpairs\t%s\tbytes", matrix->count);
-    for (uint32_t i = 0; i < n && i < DISTANCES_SHOWN && distances[i].pairs; i++)
+    for (uint32_t i = 0; i < n && i < report->top && distances[i].pairs; i++)
         rfn_table_row(&table, "%+lld\t%s\t%s\t%s", (long long)distances[i].ranks,
                       rfn_count_text(distances[i].pairs).text,
                       rfn_count_text(distances[i].messages).text,
@@ -177,7 +177,7 @@ static int heavier(const void *left, const void *right)
 static void append_pairs(struct rfn_text *out, const struct rfn_report *report,
                          const struct matrix *matrix)
 {
-    size_t n = 0, shown = report->ranks && report->top > PAIRS_SHOWN ? report->top : PAIRS_SHOWN;
+    size_t n = 0;
     const struct rfn_pair **order = malloc((matrix->n + 1) * sizeof *order);
     struct rfn_table table;
     if (!order) {
@@ -193,16 +193,14 @@ static void append_pairs(struct rfn_text *out, const struct rfn_report *report,
     qsort(order, n, sizeof *order, heavier);
     rfn_table_init(&table, "rrrr", NULL);
     rfn_table_row(&table, "%s\t%s\t%s\tbytes", matrix->source, matrix->dest, matrix->count);
-    for (size_t i = 0; i < n && i < shown; i++)
+    for (size_t i = 0; i < n && i < report->top; i++)
         rfn_table_row(&table, "%s\t%s\t%s\t%s", rfn_count_text(order[i]->source).text,
                       rfn_count_text(order[i]->dest).text, rfn_count_text(order[i]->messages).text,
                       rfn_bytes_text(order[i]->bytes).text);
     rfn_text_format(out, "\n%s", matrix->title);
-    rfn_text_string(out, report->ranks ? " Pairs" : " Heaviest pairs");
+    rfn_text_string(out, report->ranks ? matrix->of_ranks : " Heaviest pairs");
     rfn_report_of_ranks(out, report);
-    if (n > shown)
-        rfn_text_format(out, " (%zu of %zu)", shown, n);
-    rfn_report_end_title(out, report, 0);
+    rfn_report_end_title(out, report, n);
     rfn_table_print(&table, 2, out);
     free(order);
 }
@@ -241,6 +239,7 @@ void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report)
     const struct matrix messages = {.pairs = profile->pairs,
                                     .n = profile->n_pairs,
                                     .title = "Who sends to whom?",
+                                    .of_ranks = " Messages",
                                     .count = "messages",
                                     .source = "from",
                                     .dest = "to",
@@ -248,6 +247,7 @@ void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report)
                         accesses = {.pairs = profile->accesses,
                                     .n = profile->n_accesses,
                                     .title = "Who accesses whose memory (one-sided)?",
+                                    .of_ranks = " Operations",
                                     .count = "operations",
                                     .source = "origin",
                                     .dest = "target",
