@@ -485,7 +485,7 @@ def test_page(bench):
     page = bench.run([bench.refrain, "report", archive], env={"COLUMNS": "100"}, check=True).out
     found = report(bench, archive)
     program = os.path.basename(found["program"])
-    for line in (f"Program   {program}", f"MPI calls {found['calls']}",
+    for line in (f"Command   {program}", f"MPI calls {found['calls']}",
                  "Ranks     2, on ", "Call paths by time in MPI"):
         if "\n" + line not in "\n" + page:
             raise harness.Failure(f"no line {line!r} in\n{page}")

@@ -20,6 +20,8 @@
  *   recorded. A region inside of itself counts once. Of a rank, the sum over its threads.
  * - Messages are counted where they are sent: by a send, the sending half of Sendrecv, a start of a
  *   persistent send. Sends to MPI_PROC_NULL are none.
+ * - One-sided operations are counted apart, where the origin calls them, with the bytes that go to
+ *   the target and those that come from it.
  * - Volumes (what a counter counted, rfn_run.volume): inside of MPI, and outside of it, where what
  *   a thread counted since its event before goes to the call path that comes next.
  * - Bytes received through a request count when it completes, whichever thread completes it, for
@@ -70,6 +72,8 @@ struct rfn_profile_rank {
     uint64_t messages;         /* sent */
     uint64_t sent_bytes;       /* in messages */
     uint64_t collective_bytes; /* rfn_volume_bytes of collectives */
+    uint64_t accesses;         /* one-sided operations */
+    uint64_t accessed_bytes;   /* in them, to and from the target */
     uint32_t counted;          /* threads that have volumes: */
     uint64_t volume_outside;   /* outside MPI */
     uint64_t volume_mpi;       /* inside, setup included */
@@ -83,7 +87,8 @@ struct rfn_size_bin {
     uint64_t count, bytes;
 };
 
-/* What one rank sent to another; ranks of MPI_COMM_WORLD. */
+/* What one rank sent to another, or put into its memory and got from there; ranks of
+ * MPI_COMM_WORLD. */
 struct rfn_pair {
     uint32_t source, dest;
     uint64_t messages, bytes;
@@ -102,8 +107,11 @@ struct rfn_profile {
     size_t n_rows;
     struct rfn_size_bin point_to_point[RFN_SIZE_BINS]; /* messages, as sent */
     struct rfn_size_bin collective[RFN_SIZE_BINS];     /* calls that move data, per rank */
+    struct rfn_size_bin one_sided[RFN_SIZE_BINS];      /* operations, to and from the target */
     struct rfn_pair *pairs;                            /* in order of (source, dest) */
     size_t n_pairs;
+    struct rfn_pair *accesses; /* one-sided: from origin to target, whichever way bytes went */
+    size_t n_accesses;
     struct rfn_region_row *regions; /* most time first; without times most visits first */
     size_t n_regions;
     bool paused;           /* recording was off for a part of the run */

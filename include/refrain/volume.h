@@ -32,9 +32,11 @@ struct rfn_volume {
     int64_t sent_bytes, received_bytes; /* -1: the call does not send, or receive */
     int64_t dest;                       /* of a point-to-point send, else RFN_UNKNOWN */
     int64_t dest_world;                 /* dest as rank of MPI_COMM_WORLD, -1 none */
-    int64_t source, tag; /* of a receive or probe: what came, or, as long as it has not
-                            come, what was asked for; else RFN_UNKNOWN */
-    int64_t comm;        /* number for rfn_archive_comm, -1 none */
+    int64_t source, tag;    /* of a receive or probe: what came, or, as long as it has not
+                               come, what was asked for; else RFN_UNKNOWN */
+    int64_t comm;           /* number for rfn_archive_comm, -1 none */
+    int64_t target, window; /* of a one-sided operation: rank in the window's group, and the
+                               process's handle of the window; else RFN_UNKNOWN */
 };
 
 struct rfn_volumes;

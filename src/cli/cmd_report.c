@@ -5,13 +5,13 @@
 #include "cli/text/json.h"
 #include "cli/text/terminal.h"
 
-enum { TOP = 15 };
+enum { TOP = 7 }; /* of three lines each: a table fits on a screen of 24 lines */
 
-enum { KEY_FIX_CLOCKS = 0x100, KEY_CALL_PATH, KEY_BEHAVIOUR, KEY_SHORT };
+enum { KEY_FIX_CLOCKS = 0x100, KEY_CALL_PATH, KEY_BEHAVIOUR, KEY_SHORT, KEY_ALL };
 
 struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
-    bool fix_clocks, behaviour, head_only;
+    bool fix_clocks, behaviour, head_only, all;
     struct rfn_rank_filter ranks; /* none: all */
     const char *call_path;
 };
@@ -19,7 +19,8 @@ struct options {
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print everything as JSON, in nanoseconds or seconds and bytes", 0},
     {"short", KEY_SHORT, NULL, 0, "print the first screen only", 0},
-    {"top", 't', "N", 0, "show the N rows with most time of each table (15; with --json all)", 0},
+    {"top", 't', "N", 0, "show the N rows with most time of each table (7; with --json all)", 0},
+    {"all", KEY_ALL, NULL, 0, "show all rows of each table", 0},
     {"rank", 'r', "LIST", 0, "narrow to these ranks: 3 or 0-3,7", 0},
     {"call-path", KEY_CALL_PATH, "TEXT", 0,
      "narrow to call paths with TEXT in a function's name or in file:line", 0},
@@ -46,6 +47,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SHORT:
         given->head_only = true;
+        return 0;
+    case KEY_ALL:
+        given->all = true;
         return 0;
     case KEY_FIX_CLOCKS:
         given->fix_clocks = true;
@@ -127,7 +131,10 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                                           .profile = &profile,
                                           .behaviour = &behaviour,
                                           .all_steps = given->behaviour};
-    report.top = file->top_given ? (size_t)file->top : file->json ? SIZE_MAX : TOP;
+    report.top = given->all        ? SIZE_MAX
+                 : file->top_given ? (size_t)file->top
+                 : file->json      ? SIZE_MAX
+                                   : TOP;
     if (!rfn_archive_complete(archive, &report.incomplete) && !report.incomplete)
         report.incomplete = "the file was cut short";
     int status = rfn_command_check_ranks(archive, report.file, report.ranks);

@@ -249,7 +249,8 @@ static void test_many(void **state)
 {
     (void)state;
     enum { N = 100000, OPEN = 1000 };
-    struct rfn_volume volume = {-1, 8, RFN_UNKNOWN, -1, 1, 0, 0};
+    struct rfn_volume volume = {
+        .sent_bytes = -1, .received_bytes = 8, .dest = RFN_UNKNOWN, .dest_world = -1, .source = 1};
     for (int64_t i = 0; i < N + OPEN; i++) {
         int64_t word = RECENT((i * 7919) % 3 == 0 ? OPEN : 1), none = 0;
         struct rfn_record make = {.symbol = (uint32_t)i, .function = FAKE_IRECV};
@@ -526,7 +527,8 @@ static void test_one_stays_open(void **state)
 {
     (void)state;
     enum { N = 1000000, BLOCK = 5000 };
-    struct rfn_volume volume = {-1, 8, RFN_UNKNOWN, -1, 1, 0, 0};
+    struct rfn_volume volume = {
+        .sent_bytes = -1, .received_bytes = 8, .dest = RFN_UNKNOWN, .dest_world = -1, .source = 1};
     struct rfn_record make = {.symbol = 77, .function = FAKE_IRECV};
     int64_t word = RECENT(1), none = 0;
     struct rfn_record wait = {.function = FAKE_WAIT, .in = &word, .out = &none};

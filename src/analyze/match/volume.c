@@ -239,7 +239,9 @@ static void one_sided(const struct rfn_call_event *call, struct rfn_volume *volu
     int64_t origin = rfn_has(call, RFN_IN_origin_count)
                          ? rfn_element_bytes(call, RFN_IN_origin_count, RFN_IN_origin_datatype)
                          : rfn_type_bytes(call->archive, rfn_word(call, RFN_IN_datatype, -1));
-    if (rfn_word(call, RFN_IN_target_rank, 0) == RFN_PROC_NULL)
+    volume->target = rfn_word(call, RFN_IN_target_rank, RFN_UNKNOWN);
+    volume->window = rfn_word(call, RFN_IN_WIN, RFN_UNKNOWN);
+    if (volume->target == RFN_PROC_NULL)
         origin = 0;
     if (sends)
         volume->sent_bytes = origin;
@@ -346,7 +348,15 @@ static void apply(const struct rfn_call_event *call, struct rfn_volume *volume)
 struct rfn_volume rfn_volume_of(const struct rfn_volumes *volumes, const struct rfn_cursor *cursor,
                                 uint32_t rank, const struct rfn_record *record)
 {
-    struct rfn_volume volume = {-1, -1, RFN_UNKNOWN, -1, RFN_UNKNOWN, RFN_UNKNOWN, -1};
+    struct rfn_volume volume = {.sent_bytes = -1,
+                                .received_bytes = -1,
+                                .dest = RFN_UNKNOWN,
+                                .dest_world = -1,
+                                .source = RFN_UNKNOWN,
+                                .tag = RFN_UNKNOWN,
+                                .comm = -1,
+                                .target = RFN_UNKNOWN,
+                                .window = RFN_UNKNOWN};
     const struct rfn_call_event call = rfn_call_event(volumes->archive, cursor, rank, record);
     volume.comm = rfn_word(&call, RFN_IN_COMM, -1);
     if (volume.comm >= rfn_archive_comms(volumes->archive))

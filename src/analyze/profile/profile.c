@@ -44,6 +44,7 @@ void rfn_profile_free(struct rfn_profile *profile)
     free(profile->ranks);
     free(profile->rows);
     free(profile->pairs);
+    free(profile->accesses);
     free(profile->regions);
     free(profile);
 }

@@ -36,6 +36,7 @@ struct rfn_tally {
         bool setup;
         bool collective, message, later; /* later: bytes count elsewhere (persistent) */
         bool awaited;                    /* received bytes count at completion */
+        bool access, makes_window;       /* one-sided */
     } of;
     _Alignas(LINE) struct rfn_volume volume; /* of that run */
     size_t row;
@@ -67,7 +68,8 @@ struct rfn_profile_pass {
     const struct rfn_archive *archive;
     struct rfn_profile *profile;
     struct rfn_volumes *volumes;
-    struct rfn_messages messages;
+    struct rfn_messages messages, accesses;
+    struct rfn_map windows; /* rank * 2^32 + handle -> communicator of the window */
     struct rfn_regions *regions;
     struct rfn_off_times *pauses; /* by rank; NULL: there are none */
     struct stream *streams;
@@ -111,6 +113,11 @@ static void finish_rank(struct rfn_profile_pass *pass, uint32_t rank)
 
 /* ---- volumes ---- */
 
+static uint64_t window_key(uint32_t rank, int64_t window)
+{
+    return (uint64_t)rank << 32 | (uint32_t)window;
+}
+
 static int count_message(struct rfn_profile_pass *pass, uint32_t rank,
                          const struct rfn_volume *volume, uint64_t count)
 {
@@ -124,6 +131,25 @@ static int count_message(struct rfn_profile_pass *pass, uint32_t rank,
     if (volume->dest_world < 0)
         return 0;
     return rfn_messages_count(&pass->messages, rank, (uint32_t)volume->dest_world, bytes, count);
+}
+
+/* Counts one-sided operations, in the matrix where their window is known. */
+static int count_access(struct rfn_profile_pass *pass, uint32_t rank,
+                        const struct rfn_volume *volume, uint64_t count)
+{
+    struct rfn_profile_rank *of = &pass->profile->ranks[rank];
+    uint64_t bytes = (volume->sent_bytes > 0 ? (uint64_t)volume->sent_bytes : 0) +
+                     (volume->received_bytes > 0 ? (uint64_t)volume->received_bytes : 0);
+    if (volume->target == RFN_PROC_NULL)
+        return 0;
+    of->accesses += count;
+    of->accessed_bytes += bytes * count;
+    rfn_size_count(pass->profile->one_sided, bytes, count);
+    const uint64_t *comm = rfn_map_get(&pass->windows, window_key(rank, volume->window));
+    int64_t target = comm ? rfn_comm_peer(pass->archive, (uint32_t)*comm, rank, volume->target)
+                          : -1;
+    return target < 0 ? 0
+                      : rfn_messages_count(&pass->accesses, rank, (uint32_t)target, bytes, count);
 }
 
 static void count_collective(struct rfn_profile_pass *pass, uint32_t rank, uint64_t bytes,
@@ -153,6 +179,8 @@ static int count_volume(struct rfn_profile_pass *pass, uint32_t rank, const stru
     count_bytes(pass, &pass->profile->rows[tally->row], volume, count);
     if (tally->of.collective && bytes >= 0)
         count_collective(pass, rank, (uint64_t)bytes, count);
+    if (tally->of.access)
+        return count_access(pass, rank, volume, count);
     return tally->of.message ? count_message(pass, rank, volume, count) : 0;
 }
 
@@ -176,8 +204,8 @@ static int kind_of(struct rfn_profile_pass *pass, struct rfn_tally *tally, uint3
                    uint32_t path)
 {
     const struct rfn_function_info *function = rfn_archive_function(pass->archive, number);
-    uint8_t class_ = function->class_,
-            operation = rfn_archive_call(pass->archive, number)->operation;
+    const struct rfn_call *of = rfn_archive_call(pass->archive, number);
+    uint8_t class_ = function->class_, operation = of->operation;
     bool setup = class_ == RFN_CLASS_SETUP;
     bool nonblocking = function->flags & (RFN_FUNCTION_NONBLOCKING | RFN_FUNCTION_PERSISTENT);
     int64_t row = row_of(pass, number, path);
@@ -193,6 +221,9 @@ static int kind_of(struct rfn_profile_pass *pass, struct rfn_tally *tally, uint3
                       class_ == RFN_CLASS_SENDRECV,
         .of.later = function->flags & RFN_FUNCTION_PERSISTENT,
         .of.awaited = nonblocking && (class_ == RFN_CLASS_RECV || class_ == RFN_CLASS_SENDRECV),
+        .of.access = class_ == RFN_CLASS_RMA && of->in[RFN_IN_target_rank] >= 0 &&
+                     of->in[RFN_IN_WIN] >= 0,
+        .of.makes_window = of->out[RFN_OUT_WIN] >= 0,
         .function = number,
         .path = path,
         .row = (size_t)row,
@@ -334,6 +365,28 @@ static struct rfn_region_clock clock_at(const struct stream *stream, int64_t ns)
     return (struct rfn_region_clock){ns, stream->mpi_ns, stream->unrecorded_ns};
 }
 
+/* A window gets a handle, which another one may have had: what was done with that is counted. */
+static int take_window(struct rfn_profile_pass *pass, const struct stream *stream,
+                       const struct rfn_record *record)
+{
+    const struct rfn_call *call = rfn_archive_call(pass->archive, record->function);
+    const struct stream *all = pass->streams, *end = all + rfn_archive_run(pass->archive)->streams,
+                        *of = stream;
+    int64_t window = record->out[call->out[RFN_OUT_WIN]],
+            comm = call->in[RFN_IN_COMM] < 0 ? -1 : record->in[call->in[RFN_IN_COMM]];
+    if (record->error || window < 0 || comm < 0 || comm >= rfn_archive_comms(pass->archive))
+        return 0;
+    while (of > all && of[-1].rank == stream->rank)
+        of--;
+    for (; of < end && of->rank == stream->rank; of++) {
+        for (size_t i = 0; i < of->n_tallies; i++) {
+            if (of->tallies[i] && of->tallies[i]->of.access)
+                RFN_TRY(settle(pass, of->rank, of->tallies[i]));
+        }
+    }
+    return rfn_map_put(&pass->windows, window_key(stream->rank, window), (uint64_t)comm);
+}
+
 static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struct rfn_tally *tally,
                      const struct rfn_match_symbol *symbol, const struct rfn_event_order_stream *at)
 {
@@ -350,6 +403,8 @@ static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struc
     }
     if (tally->of.setup)
         take_ends(pass, tally, at);
+    if (tally->of.makes_window)
+        RFN_TRY(take_window(pass, stream, record));
     if (record->failed_poll) {
         tally->failed_polls += record->polls;
         tally->between_polls_ns += at->to_ns - at->from_ns - ns;
@@ -548,6 +603,7 @@ static void finish(struct rfn_profile_pass *pass)
     if (profile->rows)
         qsort(profile->rows, profile->n_rows, sizeof *profile->rows, by_weight);
     profile->pairs = rfn_messages_take(&pass->messages, &profile->n_pairs);
+    profile->accesses = rfn_messages_take(&pass->accesses, &profile->n_accesses);
     profile->regions = rfn_regions_take(pass->regions, &profile->n_regions);
 }
 
@@ -660,6 +716,8 @@ void rfn_profile_pass_free(struct rfn_profile_pass *pass)
         rfn_off_times_release(&pass->pauses[i]);
     rfn_volumes_free(pass->volumes);
     rfn_messages_release(&pass->messages);
+    rfn_messages_release(&pass->accesses);
+    rfn_map_release(&pass->windows);
     rfn_regions_free(pass->regions);
     rfn_map_release(&pass->rows);
     rfn_profile_free(pass->profile);

@@ -74,7 +74,7 @@ bool rfn_report_has_waits(const struct rfn_report *report);
 uint32_t rfn_report_missing(const struct rfn_report *report);
 /* A quantity of what was counted beside the time. */
 struct rfn_quantity rfn_report_volume(const struct rfn_report *report, uint64_t volume);
-/* "(15 of 40; --top 40 shows all)" behind a table's title, if it is cut, and the end of the line.
+/* "(7 of 40; --all shows all)" behind a table's title, if it is cut, and the end of the line.
  */
 void rfn_report_end_title(struct rfn_text *out, const struct rfn_report *report, size_t n);
 /* " of rank 3", " of ranks 0-3,7" where the page is about some ranks; nothing otherwise. */

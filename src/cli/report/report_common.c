@@ -38,7 +38,7 @@ void rfn_report_end_title(struct rfn_text *out, const struct rfn_report *report,
     struct rfn_text title = {0};
     size_t start = out->n;
     if (n > report->top)
-        rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", report->top, n, n);
+        rfn_text_format(out, " (%zu of %zu; --all shows all)", report->top, n);
     while (start > 0 && out->data[start - 1] != '\n')
         start--;
     rfn_text_bytes(&title, out->data + start, out->n - start);

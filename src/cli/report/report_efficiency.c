@@ -4,19 +4,21 @@
 
 #define NEEDS_PREDICTION "needs an ideal-network prediction"
 
-static void append_factors(struct rfn_text *out, const struct rfn_efficiency *e)
+static void append_factors(struct rfn_text *out, const struct rfn_report *report)
 {
+    const struct rfn_efficiency *e = &report->efficiency;
     struct rfn_table table;
-    rfn_table_init(&table, "ll", NULL);
-    rfn_table_row(&table, "parallel\t%7s  mean outside MPI / run time",
+    rfn_table_init(&table, "lrl", NULL);
+    rfn_table_row(&table, "parallel efficiency\t%s\tmean outside MPI / run time",
                   rfn_share_text(e->parallel).text);
-    rfn_table_row(&table, "  load balance\t%7s  mean / longest outside MPI",
+    rfn_table_row(&table, "  load balance\t%s\tmean / longest outside MPI",
                   rfn_share_text(e->load_balance).text);
-    rfn_table_row(&table, "  communication\t%7s  longest / run time",
+    rfn_table_row(&table, "  communication efficiency\t%s\tlongest / run time",
                   rfn_share_text(e->communication).text);
-    rfn_table_row(&table, "    serialization\t" NEEDS_PREDICTION);
-    rfn_table_row(&table, "    transfer\t" NEEDS_PREDICTION);
-    rfn_text_string(out, "\nEfficiency\n");
+    rfn_table_row(&table, "    serialization efficiency\t-\t" NEEDS_PREDICTION);
+    rfn_table_row(&table, "    transfer efficiency\t-\t" NEEDS_PREDICTION);
+    rfn_text_string(out, "\nHow efficient are the ranks? Efficiency, by factors of POP\n");
+    rfn_table_fit(&table, report->width, (const unsigned[]){2}, 1);
     rfn_table_print(&table, 2, out);
 }
 
@@ -52,7 +54,7 @@ void rfn_report_efficiency(struct rfn_text *out, const struct rfn_report *report
     struct rfn_text text = {0};
     if (!e->all_ns)
         return;
-    append_factors(out, e);
+    append_factors(out, report);
     if (rfn_report_has_waits(report))
         append_losses(&text, report);
     rfn_text_format(&text, "MPI calls take %s (%s without Init and Finalize).",

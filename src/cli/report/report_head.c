@@ -69,6 +69,22 @@ static void append_no_times(struct rfn_text *out, const struct rfn_report *repor
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
+/* Shares are of T times the number of threads, not of ranks. */
+static void append_threads(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text text = {0};
+    uint32_t threads = 0;
+    for (uint32_t i = 0; i < report->profile->n_ranks; i++)
+        threads += report->profile->ranks[i].threads;
+    if (threads <= report->profile->n_ranks - rfn_report_missing(report))
+        return;
+    rfn_text_format(&text,
+                    "%u threads call MPI: shares of all ranks' time are shares of the time of all "
+                    "these threads.",
+                    threads);
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
 /* Times of two ranks may be those of different iterations: receives before their sends show by how
  * much, and a logical clock would only move them further. Where nothing was replaced there is
  * nothing to say. */
@@ -279,6 +295,7 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
     struct rfn_text text = {0};
     rfn_verdict_append(&text, &run, &verdict);
     rfn_report_sentence(out, report, &text, INDENT);
+    append_threads(out, report);
     append_ends(out, report);
     if (report->run->reduced)
         append_reduced(out, report, &verdict);

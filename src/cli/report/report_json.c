@@ -103,6 +103,8 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
     RFN_JSON_SET(value, "messages", rank->messages);
     RFN_JSON_SET(value, "sent_bytes", rank->sent_bytes);
     RFN_JSON_SET(value, "collective_bytes", rank->collective_bytes);
+    RFN_JSON_SET(value, "one_sided", rank->accesses);
+    RFN_JSON_SET(value, "one_sided_bytes", rank->accessed_bytes);
     if (report->usage)
         set_usage(value, rfn_usage_of_rank(report->usage, number));
     if (rank->counted) {
@@ -207,19 +209,20 @@ static json_t *bins_json(const struct rfn_size_bin bins[RFN_SIZE_BINS])
     return list;
 }
 
-static json_t *pairs_json(const struct rfn_report *report)
+/* names: of the two ranks, and of what is counted. */
+static json_t *pairs_json(const struct rfn_report *report, const struct rfn_pair *pairs, size_t n,
+                          const char *const names[3])
 {
-    const struct rfn_profile *profile = report->profile;
     json_t *list = json_array();
-    for (size_t i = 0; i < profile->n_pairs; i++) {
-        const struct rfn_pair *pair = &profile->pairs[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct rfn_pair *pair = &pairs[i];
         if (!rfn_report_shows_rank(report, pair->source) &&
             !rfn_report_shows_rank(report, pair->dest))
             continue;
         json_t *value = json_object();
-        RFN_JSON_SET(value, "source", pair->source);
-        RFN_JSON_SET(value, "dest", pair->dest);
-        RFN_JSON_SET(value, "messages", pair->messages);
+        RFN_JSON_SET(value, names[0], pair->source);
+        RFN_JSON_SET(value, names[1], pair->dest);
+        RFN_JSON_SET(value, names[2], pair->messages);
         RFN_JSON_SET(value, "bytes", pair->bytes);
         json_array_append_new(list, value);
     }
@@ -244,8 +247,14 @@ json_t *rfn_report_json(const struct rfn_report *report)
     RFN_JSON_SET(value, "call_paths", rows_json(report));
     RFN_JSON_SET(sizes, "point_to_point", bins_json(profile->point_to_point));
     RFN_JSON_SET(sizes, "collective", bins_json(profile->collective));
+    RFN_JSON_SET(sizes, "one_sided", bins_json(profile->one_sided));
     RFN_JSON_SET(value, "message_sizes", sizes);
-    RFN_JSON_SET(value, "communication_matrix", pairs_json(report));
+    RFN_JSON_SET(value, "communication_matrix",
+                 pairs_json(report, profile->pairs, profile->n_pairs,
+                            (const char *const[]){"source", "dest", "messages"}));
+    RFN_JSON_SET(value, "one_sided_matrix",
+                 pairs_json(report, profile->accesses, profile->n_accesses,
+                            (const char *const[]){"origin", "target", "operations"}));
     rfn_report_findings_json(value, report);
     return value;
 }

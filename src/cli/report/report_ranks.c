@@ -97,7 +97,8 @@ void rfn_report_rank_times(struct rfn_text *out, const struct rfn_report *report
     }
     for (uint32_t i = 0; i < n_ranks; i++)
         n += rfn_report_shows_rank(report, i);
-    rfn_text_string(out, report->ranks ? "\nTime" : "\nTime per rank");
+    rfn_text_string(out, report->ranks ? "\nHow is time spread over ranks? Time"
+                                       : "\nHow is time spread over ranks? Time per rank");
     rfn_report_of_ranks(out, report);
     rfn_report_end_title(out, report, 0);
     if (report->ranks && n <= RANKS_LISTED)

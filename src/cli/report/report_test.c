@@ -588,8 +588,8 @@ static void test_tables(void **state)
 {
     (void)state;
     page();
-    expect("parallel 55.0 % mean outside MPI / run time");
-    expect("serialization needs an ideal-network prediction transfer needs an ideal-network");
+    expect("parallel efficiency 55.0 % mean outside MPI / run time");
+    expect("serialization efficiency - needs an ideal-network prediction transfer efficiency -");
     expect("Wait states time share waits longest most pattern 8.00 s 10.0 % 100 125 ms rank 4 late "
            "sender in MPI_Recv < exchange (halo.c:88) < step (solver.c:51) < main (solver.c:20)");
     expect("8.00 s 10.0 % 4.00 s 4.00 s late sender rank 3 computing in step() [solver.c:51-55] "
@@ -742,9 +742,9 @@ static void test_top(void **state)
     (void)state;
     report.top = 1;
     page();
-    expect("Wait states (1 of 4; --top 4 shows all)");
-    expect("others waited (1 of 5; --top 5 shows all)");
-    expect("ends on rank 3 (1 of 2; --top 2 shows all)");
+    expect("Wait states (1 of 4; --all shows all)");
+    expect("others waited (1 of 5; --all shows all)");
+    expect("ends on rank 3 (1 of 2; --all shows all)");
     expect("2. 5.00 %"); /* the head stays */
     expect_not("file");
 }

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { FUNCTIONS_SHOWN = 8 };
-
 /* ---- header ---- */
 
 /* line: is released. */
@@ -99,13 +97,11 @@ static void append_run_time(struct rfn_text *out, const struct rfn_report *repor
     int64_t span = profile->end_ns - profile->start_ns;
     double all = (double)report->efficiency.all_ns + (double)profile->unrecorded_ns;
     struct rfn_text time = {0}, paused = {0}, merged = {0};
-    if (profile->times)
-        rfn_text_format(&time, "%s, from the first %s", rfn_time_text(span).text,
-                        rfn_report_missing(report) ? "to the last event that is here"
-                                                   : "Init to the last Finalize");
-    else
-        rfn_text_string(&time, "not known: the archive has no times");
-    append_text(out, report, "Run time", &time);
+    if (profile->times && rfn_report_missing(report)) { /* else the first line says it */
+        rfn_text_format(&time, "%s, from the first to the last event that is here",
+                        rfn_time_text(span).text);
+        append_text(out, report, "Run time", &time);
+    }
     if (profile->paused && profile->times && all > 0)
         rfn_text_format(&paused,
                         "%s of the time of all ranks was not recorded (MPI_Pcontrol) and is "
@@ -131,7 +127,6 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
     const struct rfn_profile *profile = report->profile;
-    append_line(out, report, "Program", run->program);
     append_line(out, report, "Command", run->command);
     append_ranks(out, report);
     append_recording(out, report);
@@ -182,7 +177,9 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
         rfn_text_printable(&name, row->name);
         rfn_table_text(&table, &name);
     }
-    rfn_text_string(out, "\nRegions, with all that is inside; min, mean and max over ranks");
+    rfn_text_string(
+        out, "\nWhat do regions take? Regions, with all that is inside; min, mean and max over "
+             "ranks");
     rfn_report_end_title(out, report, n);
     /* On narrow pages without min, ranks, max. */
     rfn_table_fit(&table, report->width, (const unsigned[]){2, 7, 4}, profile->times ? 3 : 0);
@@ -240,7 +237,7 @@ static void print_functions(struct rfn_text *out, const struct rfn_report *repor
     if (n == 0)
         return;
     qsort(sums, functions, sizeof *sums, by_time);
-    size_t shown = n < FUNCTIONS_SHOWN ? n : FUNCTIONS_SHOWN;
+    size_t shown = n < report->top ? n : report->top;
     rfn_table_init(&table, times ? "rrrrl" : "rrl",
                    times ? "time\tshare\tcalls\tbytes\tfunction" : "calls\tbytes\tfunction");
     for (const struct sum *sum = sums; sum < sums + shown; sum++) {
@@ -251,10 +248,8 @@ static void print_functions(struct rfn_text *out, const struct rfn_report *repor
                       sum->bytes ? rfn_bytes_text(sum->bytes).text : "");
         rfn_table_cell(&table, rfn_archive_function(report->archive, sum->function)->name);
     }
-    rfn_text_string(out, "\nFunctions, all ranks together");
-    if (shown < n)
-        rfn_text_format(out, " (%zu of %zu)", shown, n);
-    rfn_text_char(out, '\n');
+    rfn_text_string(out, "\nWhich MPI functions take the time? Functions, all ranks together");
+    rfn_report_end_title(out, report, n);
     rfn_table_print(&table, 2, out);
 }
 
@@ -321,10 +316,13 @@ static void append_paths(struct rfn_text *out, const struct rfn_report *report, 
             path_note(&table, report, row->path);
     }
     if (n && setup) {
-        rfn_text_string(out, "\nSetup\n");
+        rfn_text_string(out, "\nWhat do Init and Finalize take?\n");
     } else if (n) {
-        rfn_text_string(out, times ? "\nCall paths by time in MPI; min, mean and max over ranks"
-                                   : "\nCall paths by bytes");
+        rfn_text_string(
+            out, times
+                     ? "\nWhere are they called? Call paths by time in MPI; min, mean and max over "
+                       "ranks"
+                     : "\nWhere are they called? Call paths by bytes");
         rfn_report_end_title(out, report, n);
     }
     /* On narrow pages without min, ranks, volume before, max, bytes. */

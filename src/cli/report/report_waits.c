@@ -82,7 +82,8 @@ static void append_wait_states(struct rfn_text *out, const struct rfn_report *re
     for (size_t i = 0; i < n && i < report->top; i++)
         wait_row(&table, report, &shown[i]);
     free(shown);
-    rfn_text_string(out, n ? "\nWait states" : "\nWait states: none");
+    rfn_text_string(out, n ? "\nWhere do ranks wait? Wait states"
+                           : "\nWhere do ranks wait? Wait states: none");
     rfn_report_of_ranks(out, report);
     rfn_report_end_title(out, report, n);
     rfn_table_fit(&table, report->width, (const unsigned[]){3, 2}, report->ranks ? 0 : 2);
@@ -120,7 +121,8 @@ static void append_causes(struct rfn_text *out, const struct rfn_report *report)
             cause_row(&table, report, &waits->causes[i]);
     }
     if (n) {
-        rfn_text_string(out, "\nCauses: who was late doing what, and in which call others waited");
+        rfn_text_string(out, "\nWho made them wait? Causes: who was late doing what, where others "
+                             "waited");
         rfn_report_end_title(out, report, n);
         rfn_table_fit(&table, report->width, (const unsigned[]){3, 2}, 2);
     }
@@ -159,7 +161,8 @@ static void append_critical_path(struct rfn_text *out, const struct rfn_report *
         rfn_table_note(&table, &note);
     }
     if (n) {
-        rfn_text_format(out, "\nCritical path: %s, ends on rank %u",
+        rfn_text_format(out,
+                        "\nWhich path decides the run time? Critical path: %s, ends on rank %u",
                         rfn_time_text(waits->critical_ns).text, waits->critical_rank);
         rfn_report_end_title(out, report, n);
     }
