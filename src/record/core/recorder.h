@@ -286,7 +286,8 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
     stream->open_function = 0;
     stream->left = call->exit;
     stream->left_site = call->site;
-    if (__builtin_expect(stream->watched >> (call->site & 63) & 1, 0))
+    if (__builtin_expect(stream->watched >> (call->site & 63) & 1, 0) &&
+        call->exit >= stream->gaps.paid)
         rec_gap_begins(stream);
 }
 

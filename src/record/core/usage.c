@@ -118,23 +118,25 @@ static uint64_t bit_of(uint32_t site)
     return UINT64_C(1) << (site & 63);
 }
 
-/* Whether one more gap may be measured, which then is paid. */
-static bool may_measure(struct rec_gaps *gaps, uint64_t now)
+static void pay(struct rec_gaps *gaps, uint64_t now)
 {
     const uint64_t ahead = every * REC_GAPS_AT_ONCE;
-    if (gaps->paid > now)
-        return false;
     if (now - gaps->paid > ahead)
         gaps->paid = now - ahead;
     gaps->paid += every;
-    return true;
 }
 
 /* The gap that was measured last, if it is still open, was short. */
 static void forget_short(struct rec_stream *stream)
 {
     struct rec_gaps *gaps = &stream->gaps;
-    if (gaps->before && !(gaps->had_long & bit_of(gaps->before - 1)))
+    if (!gaps->before)
+        return;
+    if (++gaps->in_vain >= REC_GAPS_IN_VAIN) {
+        gaps->in_vain = 0;
+        gaps->had_long = 0;
+    }
+    if (!(gaps->had_long & bit_of(gaps->before - 1)))
         stream->watched &= ~bit_of(gaps->before - 1);
     gaps->before = 0;
 }
@@ -143,8 +145,9 @@ void rec_gap_begins(struct rec_stream *stream)
 {
     struct rec_gaps *gaps = &stream->gaps;
     forget_short(stream);
-    if (stream->call.off || rec_long_gap == UINT64_MAX || !may_measure(gaps, stream->left))
+    if (stream->call.off || rec_long_gap == UINT64_MAX)
         return;
+    pay(gaps, stream->left);
     gaps->began = stream->left;
     gaps->before = stream->left_site + 1;
     gaps->given_up = given_up();
@@ -182,6 +185,7 @@ void rec_gap_ends(struct rec_stream *stream)
     gaps->had_long |= bit_of(stream->left_site);
     if (call->off || !before)
         return;
+    gaps->in_vain = 0;
     const uint64_t cpu_ns = since(gaps->cpu_ns, cpu_now());
     const bool gave_up = given_up() != gaps->given_up;
     struct rec_gap *gap = gap_of(gaps, before, call->site + 1);

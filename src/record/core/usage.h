@@ -22,7 +22,8 @@ struct rec_call;
 struct rec_stream;
 
 enum { REC_LONG_GAP_NS = 100000, REC_GAP_EVERY_NS = 1000000, REC_GAPS_AT_ONCE = 64 };
-enum { REC_GAPS = 256 }; /* pairs of call sites that are told apart, a power of two */
+enum { REC_GAPS_IN_VAIN = 100 }; /* after so many it forgets after which sites long gaps came */
+enum { REC_GAPS = 256 };         /* pairs of call sites that are told apart, a power of two */
 
 /* Gaps between two call sites. */
 struct rec_gap {
@@ -36,8 +37,9 @@ struct rec_gaps {
     uint32_t before; /* + 1; 0: none is measured */
     uint64_t cpu_ns; /* by then */
     int64_t given_up;
-    uint64_t paid;     /* quanta: up to here gaps have been measured as often as may be */
+    uint64_t paid;     /* quanta: before, no further gap may be measured */
     uint64_t had_long; /* bits as in `watched`: a long gap came after it */
+    uint32_t in_vain;  /* gaps that were measured, in a row, and were short */
     uint32_t n;
     struct rec_gap gaps[REC_GAPS];
 };
@@ -49,7 +51,7 @@ extern uint64_t rec_long_gap;
 void rec_usage_start(bool times);
 void rec_usage_end(void);
 
-/* The call has ended at a watched site. */
+/* The call has ended at a watched site, and a gap may be measured. */
 void rec_gap_begins(struct rec_stream *stream) __attribute__((cold));
 /* The call begins after a long gap: stamps its enter again if that was measured. */
 void rec_gap_ends(struct rec_stream *stream) __attribute__((cold));
