@@ -238,6 +238,7 @@ static int make_steps(struct rfn_wait_pass *pass, const struct rfn_waits_options
         if (stream->open)
             RFN_TRY(rfn_steps_open(pass->steps, pass->match.archive, i, stream->cursor));
     }
+    pass->steps->blamed = true;
     pass->match.stepper = &pass->steps->stepper;
     return rfn_steps_choose(pass->steps, pass->match.archive);
 }
@@ -390,7 +391,8 @@ static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *op
     return options->profile ? finish_profile(pass, options->profile) : 0;
 }
 
-/* Whether times are those of other segments. Where each is kept, reduced or not, times are exact. */
+/* Whether times are those of other segments. Where each is kept, reduced or not, times are exact.
+ */
 static bool times_are_replaced(const struct rfn_run *run)
 {
     const struct rfn_run_reduction *reduction = &run->reduction;
