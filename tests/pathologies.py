@@ -462,6 +462,17 @@ def ranks_text(ranks):
     return ",".join(map(str, ranks))
 
 
+def behaviour_faults(facts):
+    """Patterns of behaviour in which no rank is late that a cause names. Of several that are late
+    together causes name one."""
+    blamed = {rank["rank"] for cause in facts["causes"] for rank in cause["ranks"]}
+    for loop in facts["behaviour"] or []:
+        for pattern in loop["patterns"]:
+            late = set(pattern.get("late") or [])
+            if late and not late & blamed:
+                yield f"{ranks_text(sorted(late))} said to be late in steps, but by no cause"
+
+
 class Result:
     """A program's expectation and what a report says of it."""
 
@@ -473,6 +484,7 @@ class Result:
         self.deviation, self.where = largest_deviation(self.expected, waits)
         self.cause = found_cause(facts, self.expected.pattern)
         self.cost = found_cost(facts, self.expected.pattern, self.cause[1])
+        self.others = list(behaviour_faults(facts))
 
     def faults(self):
         """In words, what is not as it should be."""
@@ -483,6 +495,7 @@ class Result:
             yield f"dominated by {self.pattern}, not by {expected.pattern}"
         if self.deviation > TOLERANCE:
             yield self.where
+        yield from self.others
         function, rank = self.cause
         if function != self.program.function or rank not in expected.blamed():
             yield (f"caused by rank {rank} in {function}, not by {ranks_text(expected.blamed())} "

@@ -138,7 +138,7 @@ enum rfn_late_kind {
     RFN_LATE_ONE,   /* one rank, of several */
     RFN_LATE_SOME,  /* some ranks more than others */
     RFN_LATE_ALIKE, /* most ranks, now this one and now that */
-    RFN_LATE_EVEN,  /* some that compute no longer in all than others do */
+    RFN_LATE_EVEN,  /* some, but in all no rank computes longer than others do */
 };
 
 #define RFN_SEVERAL_RANKS UINT32_MAX

@@ -55,9 +55,9 @@ struct rfn_wait_row {
     uint32_t function, path; /* of the call that waited */
     uint64_t count;          /* waits longer than 0 */
     int64_t total_ns, max_ns;
+    const int64_t *ns_by_rank; /* n_ranks */
     int64_t wrong_order_ns;    /* of late sender: what another order of receiving might have saved,
                                   if what the rank then did needed only the message it received */
-    const int64_t *ns_by_rank; /* n_ranks */
 };
 
 /* What a rank does between two events or in one. */

@@ -233,7 +233,8 @@ static enum rfn_late_kind late_kind_of(const struct rfn_finding *finding,
         if (rank->threads > 1 || (double)rfn_profile_outside_ns(rank) * RFN_BALANCED > mean)
             return late;
     }
-    return late == RFN_LATE_ALIKE ? late : RFN_LATE_EVEN;
+    bool even = run->efficiency.load_balance >= RFN_BALANCED;
+    return late == RFN_LATE_ALIKE || !even ? late : RFN_LATE_EVEN;
 }
 
 /* ---- all of it ---- */
@@ -424,8 +425,12 @@ void rfn_finding_append_waiting(struct rfn_text *text, const struct rfn_measured
     bool alone = finding->waiting != RFN_SEVERAL_RANKS && !words->root;
     if (alone)
         rfn_text_format(text, "rank %u waits ", finding->waiting);
-    else
-        rfn_text_string(text, words->root ? "the root waits " : "others wait ");
+    else if (words->root)
+        rfn_text_string(text, "the root waits ");
+    else /* among all ranks there are no others */
+        rfn_text_string(text, rfn_late_ranks(finding->ranks, finding->n_ranks) < run->waits->n_ranks
+                                  ? "others wait "
+                                  : "they wait ");
     rfn_text_string(text, alone && words->one ? words->one : words->several);
     rfn_text_string(text, " in ");
     if (activity->kind == RFN_ACTIVITY_MPI && activity->at.function == finding->waited.function &&

@@ -19,6 +19,9 @@ static const double least_wait = 0.02;
 /* Patterns with less of their loop's time are put together with those that differ in who is late.
  */
 static const double rare = 0.05, few = 4;
+/* Who is waited for is late, if for at least this part of what the one is that is waited for most.
+ */
+static const double blamed_part = 0.25;
 /* Classes of all patterns of a loop; steps in more patterns are the loop's other steps. */
 enum { MAX_CLASSES = 4 << 20, MAX_PATTERNS = 4096 };
 
@@ -50,6 +53,13 @@ struct next {
 /* In place of a class: the member does not execute the step. */
 #define ABSENT UINT32_MAX
 
+/* How long a rank was waited for in the steps of a pattern. */
+struct blame {
+    size_t pattern;
+    uint32_t rank;
+    double ns;
+};
+
 struct counting {
     const struct rfn_steps *steps;
     const struct rfn_step_member *members;
@@ -62,6 +72,11 @@ struct counting {
     struct pattern *patterns;
     uint32_t *classes; /* n for each pattern */
     size_t n_patterns, patterns_capacity, classes_capacity;
+    struct rfn_step_blame *step; /* of the step */
+    size_t n_step, step_capacity;
+    struct blame *blames;
+    size_t n_blames, blames_capacity;
+    struct rfn_map by_rank; /* pattern and rank -> blame */
     uint64_t n_steps, other_steps;
     double other_ns;
 };
@@ -84,6 +99,24 @@ static bool has_room(const struct counting *counting)
            (counting->n_patterns + 1) * counting->n <= MAX_CLASSES;
 }
 
+/* Those of the step are those of its pattern. */
+static int add_blames(struct counting *counting, size_t pattern)
+{
+    for (size_t i = 0; i < counting->n_step; i++) {
+        const struct rfn_step_blame *blame = &counting->step[i];
+        const uint64_t key = (uint64_t)pattern << 32 | blame->rank;
+        const uint64_t *known = rfn_map_get(&counting->by_rank, key);
+        size_t at = known ? (size_t)*known : counting->n_blames;
+        if (!known) {
+            RFN_TRY(RFN_GROW(counting->blames, counting->blames_capacity, at + 1));
+            RFN_TRY(rfn_map_put(&counting->by_rank, key, at));
+            counting->blames[counting->n_blames++] = (struct blame){pattern, blame->rank, 0};
+        }
+        counting->blames[at].ns += (double)blame->ns;
+    }
+    return 0;
+}
+
 /* Counts a step with the classes of now. */
 static int count_step(struct counting *counting)
 {
@@ -93,7 +126,7 @@ static int count_step(struct counting *counting)
     counting->n_steps++;
     if (known) {
         counting->patterns[*known].steps++;
-        return 0;
+        return add_blames(counting, (size_t)*known);
     }
     if (!has_room(counting)) {
         counting->other_steps++;
@@ -106,14 +139,26 @@ static int count_step(struct counting *counting)
     memcpy(counting->classes + n * counting->n, counting->now, bytes);
     counting->patterns[n] = (struct pattern){1, step_length(counting)};
     counting->n_patterns++;
+    return add_blames(counting, n);
+}
+
+static int take_blames(struct counting *counting, const struct rfn_step_walk *walk)
+{
+    struct rfn_reader blames = walk->blames;
+    size_t n = counting->n_step + (size_t)walk->n_blames;
+    RFN_TRY(RFN_GROW(counting->step, counting->step_capacity, n));
+    while (counting->n_step < n)
+        counting->step[counting->n_step++] = rfn_step_next_blame(&blames);
     return 0;
 }
 
-/* The classes of the next step: that with the lowest number. Returns whether there is one. */
-static bool next_step(struct counting *counting)
+/* The classes and blames of the next step: that with the lowest number. Returns whether there is
+ * one; RFN_E_NOMEM. */
+static int next_step(struct counting *counting)
 {
     uint64_t step = UINT64_MAX;
     bool any = false;
+    counting->n_step = 0;
     for (size_t i = 0; i < counting->n; i++) {
         const struct next *next = &counting->next[i];
         any |= next->any;
@@ -124,8 +169,11 @@ static bool next_step(struct counting *counting)
         struct next *next = &counting->next[i];
         bool there = next->any && next->walk.step == step;
         counting->now[i] = there ? next->walk.class_ : ABSENT;
-        if (there)
-            next->any = rfn_step_next(&next->walk);
+        if (!there)
+            continue;
+        if (next->walk.n_blames)
+            RFN_TRY(take_blames(counting, &next->walk));
+        next->any = rfn_step_next(&next->walk);
     }
     return any;
 }
@@ -140,9 +188,12 @@ static int count_patterns(struct counting *counting)
         counting->next[i].walk = rfn_step_walk(counting->steps, &counting->members[i]);
         counting->next[i].any = rfn_step_next(&counting->next[i].walk);
     }
-    while (next_step(counting))
+    for (;;) {
+        int more = next_step(counting);
+        if (more <= 0)
+            return more;
         RFN_TRY(count_step(counting));
-    return 0;
+    }
 }
 
 static void release_counting(struct counting *counting)
@@ -152,7 +203,10 @@ static void release_counting(struct counting *counting)
     free(counting->ranks);
     free(counting->patterns);
     free(counting->classes);
+    free(counting->step);
+    free(counting->blames);
     rfn_map_release(&counting->by_hash);
+    rfn_map_release(&counting->by_rank);
 }
 
 /* ---- one pattern ---- */
@@ -202,36 +256,85 @@ static struct rfn_activity activity_of(const struct rfn_steps *steps,
     return activity;
 }
 
-/* The ranks of late members, ascending; members do by stream, and streams by rank. */
-static int list_late(const struct counting *counting, const struct segments *segments,
-                     struct rfn_behaviour_pattern *told)
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* The ranks that were waited for in a pattern, ascending. */
+static void list_blamed(const struct counting *counting, size_t pattern, uint32_t *blamed,
+                        uint32_t *n)
+{
+    double most = 0;
+    *n = 0;
+    for (size_t i = 0; i < counting->n_blames; i++) {
+        const struct blame *blame = &counting->blames[i];
+        if (blame->pattern == pattern && blame->ns > most)
+            most = blame->ns;
+    }
+    for (size_t i = 0; i < counting->n_blames; i++) {
+        const struct blame *blame = &counting->blames[i];
+        if (blame->pattern == pattern && blame->ns >= blamed_part * most)
+            blamed[(*n)++] = blame->rank;
+    }
+    if (*n)
+        qsort(blamed, *n, sizeof *blamed, by_number);
+}
+
+static void mark_blamed(const struct counting *counting, const struct segments *segments,
+                        const uint32_t *blamed, uint32_t n)
+{
+    for (size_t i = 0; i < counting->n && n; i++) {
+        if (segments->of[i] != ABSENT &&
+            bsearch(&counting->ranks[i], blamed, n, sizeof *blamed, by_number))
+            segments->items[segments->of[i]].blamed = true;
+    }
+}
+
+/* Adds the ranks of late members to a list, ascending: of several that are late together one may
+ * have been waited for. Members ascend by stream, and streams by rank. */
+static void list_late(const struct counting *counting, const struct segments *segments,
+                      uint32_t *late, uint32_t *n)
+{
+    uint32_t kept = 0;
+    for (size_t i = 0; i < counting->n; i++) {
+        if (segments->of[i] != ABSENT && segments->items[segments->of[i]].late)
+            late[(*n)++] = counting->ranks[i];
+    }
+    if (*n)
+        qsort(late, *n, sizeof *late, by_number);
+    for (uint32_t i = 0; i < *n; i++) {
+        if (i == 0 || late[i] != late[kept - 1])
+            late[kept++] = late[i];
+    }
+    *n = kept;
+}
+
+static int64_t lost_ns(const struct counting *counting, const struct segments *segments,
+                       const struct rfn_behaviour_pattern *told)
 {
     uint32_t n_waiting = 0;
-    uint32_t *late = malloc((counting->n + 1) * sizeof *late), n = 0;
-    if (!late)
-        return RFN_E_NOMEM;
-    for (size_t i = 0; i < counting->n; i++) {
-        uint32_t rank = counting->ranks[i];
-        if (segments->of[i] == ABSENT)
-            continue;
-        n_waiting += segments->items[segments->of[i]].waits;
-        if (!segments->items[segments->of[i]].late)
-            continue;
-        if (n == 0 || late[n - 1] != rank)
-            late[n++] = rank;
-    }
-    told->lost_ns = whole((double)told->wait_ns * n_waiting * (double)told->steps);
-    told->late = late;
-    told->n_late = n;
-    return 0;
+    for (size_t i = 0; i < counting->n; i++)
+        n_waiting += segments->of[i] != ABSENT && segments->items[segments->of[i]].waits;
+    return whole((double)told->wait_ns * n_waiting * (double)told->steps);
 }
 
 static int describe(const struct counting *counting, const struct segments *segments,
-                    struct rfn_behaviour_pattern *told)
+                    size_t pattern, struct rfn_behaviour_pattern *told)
 {
     struct rfn_lateness lateness;
-    RFN_TRY(rfn_lateness_find(segments->items, segments->n, least_wait, &lateness));
-    told->waiting = lateness.waiting;
+    const bool known = counting->steps->blamed;
+    uint32_t *late = malloc((counting->n + counting->n_blames + 1) * sizeof *late), n = 0;
+    told->late = late;
+    if (!late)
+        return RFN_E_NOMEM;
+    if (known) {
+        list_blamed(counting, pattern, late, &n);
+        mark_blamed(counting, segments, late, n);
+    }
+    RFN_TRY(rfn_lateness_find(segments->items, segments->n, least_wait, known, &lateness));
+    told->waiting = lateness.waiting && (n || !known);
     if (!told->waiting)
         return 0;
     told->waited = counting->steps->activities->sites[lateness.waited];
@@ -241,7 +344,10 @@ static int describe(const struct counting *counting, const struct segments *segm
         told->cause = activity_of(counting->steps, &lateness);
         told->excess_ns = whole(lateness.excess_ns);
     }
-    return list_late(counting, segments, told);
+    list_late(counting, segments, late, &n);
+    told->n_late = n;
+    told->lost_ns = lost_ns(counting, segments, told);
+    return 0;
 }
 
 static int tell_pattern(const struct counting *counting, size_t number,
@@ -256,7 +362,7 @@ static int tell_pattern(const struct counting *counting, size_t number,
     if (segments.items && segments.of)
         error = find_segments(counting, counting->classes + number * counting->n, &segments);
     if (!error)
-        error = describe(counting, &segments, told);
+        error = describe(counting, &segments, number, told);
     free(segments.items);
     free(segments.of);
     return error;

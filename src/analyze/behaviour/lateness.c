@@ -156,14 +156,16 @@ static double value_of(const struct mean *mean)
 }
 
 /* Marks who is late in a column, and who waits. */
-static void mark_late(const struct table *table, struct rfn_alike_ranks *ranks, size_t column)
+static void mark_late(const struct table *table, struct rfn_alike_ranks *ranks, size_t column,
+                      bool known)
 {
     double shortest = 0, longest = 0;
     range_of(table, column, &shortest, &longest);
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct part *part = part_of(table, i, column);
-        ranks[i].late = part->there && part->inside <= shortest + late_part * (longest - shortest);
-        ranks[i].waits = part->there && !ranks[i].late;
+        bool shortly = part->there && part->inside <= shortest + late_part * (longest - shortest);
+        ranks[i].late = known ? ranks[i].blamed : shortly;
+        ranks[i].waits = part->there && !shortly;
     }
 }
 
@@ -243,7 +245,9 @@ static uint32_t before_of(const struct table *table, const struct rfn_alike_rank
     return 0;
 }
 
-static void find_cause(const struct table *table, const struct rfn_alike_ranks *ranks,
+/* Where it is known who is late, ranks that were themselves kept waiting in a call are not, and so
+ * no call is a cause. */
+static void find_cause(const struct table *table, const struct rfn_alike_ranks *ranks, bool known,
                        struct rfn_lateness *lateness)
 {
     for (size_t i = 0; i < 2 * table->n_columns; i++) {
@@ -252,7 +256,7 @@ static void find_cause(const struct table *table, const struct rfn_alike_ranks *
         /* A call that none of those that wait makes is compared with none. */
         double excess = mean_of(table, ranks, column, time, true) -
                         mean_of(table, ranks, column, time, false);
-        if (excess <= lateness->excess_ns)
+        if (excess <= lateness->excess_ns || (known && time == INSIDE))
             continue;
         lateness->excess_ns = excess;
         lateness->in_call = i % 2;
@@ -262,7 +266,7 @@ static void find_cause(const struct table *table, const struct rfn_alike_ranks *
     lateness->has_cause = lateness->excess_ns >= cause_part * lateness->wait_ns;
 }
 
-static int find(const struct table *table, struct rfn_alike_ranks *ranks, double least,
+static int find(const struct table *table, struct rfn_alike_ranks *ranks, double least, bool known,
                 struct rfn_lateness *lateness)
 {
     struct mean length = {0};
@@ -282,14 +286,15 @@ static int find(const struct table *table, struct rfn_alike_ranks *ranks, double
     if (!lateness->waiting)
         return 0;
     lateness->waited = table->sites[column];
-    mark_late(table, ranks, column);
-    RFN_TRY(leave_reasons(table, ranks, column));
+    mark_late(table, ranks, column, known);
+    if (!known)
+        RFN_TRY(leave_reasons(table, ranks, column));
     lateness->wait_ns = wait_of(table, ranks, column);
-    find_cause(table, ranks, lateness);
+    find_cause(table, ranks, known, lateness);
     return 0;
 }
 
-int rfn_lateness_find(struct rfn_alike_ranks *ranks, size_t n, double least,
+int rfn_lateness_find(struct rfn_alike_ranks *ranks, size_t n, double least, bool known,
                       struct rfn_lateness *lateness)
 {
     struct table table = {.columns = RFN_MAP_INIT};
@@ -298,7 +303,7 @@ int rfn_lateness_find(struct rfn_alike_ranks *ranks, size_t n, double least,
         ranks[i].late = ranks[i].waits = false;
     int error = fill(&table, ranks, n);
     if (!error)
-        error = find(&table, ranks, least, lateness);
+        error = find(&table, ranks, least, known, lateness);
     release(&table);
     return error;
 }

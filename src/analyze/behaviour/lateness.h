@@ -6,6 +6,8 @@
  * than those that wait, is the cause. Where something takes some of them longer, or they are later
  * in the step when they come to the call, and others not, the others are not late: they wait for
  * nobody, as those that have no late neighbour. Nor does who does not make the call.
+ *
+ * Where it is known whom ranks waited for, who is late is not looked for.
  */
 #ifndef RFN_ANALYZE_BEHAVIOUR_LATENESS_H
 #define RFN_ANALYZE_BEHAVIOUR_LATENESS_H
@@ -21,6 +23,7 @@ struct rfn_alike_ranks {
     size_t n;
     uint32_t count;   /* how many ranks executed it */
     bool late, waits; /* set by rfn_lateness_find; both false: neither */
+    bool blamed;      /* some of them were waited for: they are late, if that is known */
 };
 
 struct rfn_lateness {
@@ -35,8 +38,8 @@ struct rfn_lateness {
 };
 
 /* n >= 1 different segments of one step. Waits count when they take at least `least` of the time of
- * all ranks. RFN_E_NOMEM. */
-int rfn_lateness_find(struct rfn_alike_ranks *ranks, size_t n, double least,
+ * all ranks. known: who was waited for. RFN_E_NOMEM. */
+int rfn_lateness_find(struct rfn_alike_ranks *ranks, size_t n, double least, bool known,
                       struct rfn_lateness *lateness);
 
 #endif

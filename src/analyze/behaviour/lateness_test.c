@@ -16,10 +16,12 @@ static const uint32_t sites[] = {SEND, BARRIER};
         .sites = sites, .vector = (const int64_t[]){0, __VA_ARGS__}, .n = 2, .count = (ranks) \
     }
 
+static bool known; /* whom ranks waited for */
+
 static struct rfn_lateness find(struct rfn_alike_ranks *ranks, size_t n)
 {
     struct rfn_lateness lateness;
-    assert_int_equal(rfn_lateness_find(ranks, n, 0.02, &lateness), 0);
+    assert_int_equal(rfn_lateness_find(ranks, n, 0.02, known, &lateness), 0);
     return lateness;
 }
 
@@ -211,6 +213,26 @@ static void test_no_calls(void **state)
     assert_false(find(ranks, 1).waiting);
 }
 
+/* The first waits for the second, which works 80 longer; the third waits for nobody, and would be
+ * late, too, as it was kept waiting in its send. */
+static void test_known(void **state)
+{
+    (void)state;
+    struct rfn_alike_ranks ranks[] = {SEGMENT(1, 10, 12, 15, 100, 100),
+                                      SEGMENT(1, 10, 12, 95, 100, 100),
+                                      SEGMENT(1, 10, 92, 95, 100, 100)};
+    struct rfn_lateness found = find(ranks, 3);
+    assert_true(ranks[0].late && ranks[1].late);
+    ranks[1].blamed = known = true;
+    found = find(ranks, 3);
+    known = false;
+    assert_false(ranks[0].late || ranks[2].late);
+    assert_true(ranks[1].late);
+    assert_true(found.has_cause);
+    assert_false(found.in_call);
+    assert_true(found.excess_ns == 80);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,7 +241,7 @@ int main(void)
         cmocka_unit_test(test_not_there),   cmocka_unit_test(test_bit_by_bit),
         cmocka_unit_test(test_from_before), cmocka_unit_test(test_alike),
         cmocka_unit_test(test_other_calls), cmocka_unit_test(test_no_calls),
-        cmocka_unit_test(test_many_calls),
+        cmocka_unit_test(test_many_calls),  cmocka_unit_test(test_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

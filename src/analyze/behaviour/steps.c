@@ -149,6 +149,7 @@ void rfn_steps_release(struct rfn_steps *steps)
         free(steps->streams[i].tallies);
         free(steps->streams[i].sites);
         free(steps->streams[i].vector);
+        free(steps->streams[i].blames);
     }
     free(steps->streams);
     free(steps->samples);
@@ -158,15 +159,23 @@ void rfn_steps_release(struct rfn_steps *steps)
 
 /* ---- segments ---- */
 
-/* A word for most: the class, and whether the step is the next one. Else by how much it is later.
- */
-static int append_step(struct rfn_step_member *member, uint64_t step, uint32_t class_)
+/* A word for most: the class, whether there are blames, and whether the step is the next one. Else
+ * by how much it is later. */
+static int append_step(struct rfn_step_member *member, const struct rfn_step_stream *stream,
+                       uint32_t class_)
 {
-    uint64_t later = step - member->last_step;
-    rfn_buf_varint(&member->steps, (uint64_t)class_ << 1 | (later != 1));
+    uint64_t later = stream->step - member->last_step;
+    rfn_buf_varint(&member->steps,
+                   (uint64_t)class_ << 2 | (stream->n_blames ? 2U : 0U) | (later != 1));
     if (later != 1)
         rfn_buf_varint(&member->steps, later);
-    member->last_step = step;
+    if (stream->n_blames)
+        rfn_buf_varint(&member->steps, stream->n_blames);
+    for (size_t i = 0; i < stream->n_blames; i++) {
+        rfn_buf_varint(&member->steps, stream->blames[i].rank);
+        rfn_buf_varint(&member->steps, (uint64_t)stream->blames[i].ns);
+    }
+    member->last_step = stream->step;
     return rfn_buf_status(&member->steps);
 }
 
@@ -183,13 +192,40 @@ bool rfn_step_next(struct rfn_step_walk *walk)
     while (rfn_reader_left(&walk->left)) {
         uint64_t word = rfn_reader_varint(&walk->left);
         walk->step += word & 1 ? rfn_reader_varint(&walk->left) : 1;
-        walk->class_ = (uint32_t)(word >> 1);
+        walk->class_ = (uint32_t)(word >> 2);
+        walk->n_blames = word & 2 ? rfn_reader_varint(&walk->left) : 0;
+        walk->blames = walk->left;
+        for (uint64_t i = 0; i < walk->n_blames; i++)
+            rfn_step_next_blame(&walk->left);
         if (is_looked_at(walk->steps, walk->place, walk->step)) {
             walk->class_ = rfn_representative_store_forward(walk->steps->store, 0, walk->class_);
             return true;
         }
     }
     return false;
+}
+
+struct rfn_step_blame rfn_step_next_blame(struct rfn_reader *blames)
+{
+    struct rfn_step_blame blame = {.rank = (uint32_t)rfn_reader_varint(blames)};
+    blame.ns = (int64_t)rfn_reader_varint(blames);
+    return blame;
+}
+
+int rfn_steps_blame(struct rfn_steps *steps, uint32_t number, uint32_t rank, int64_t ns)
+{
+    struct rfn_step_stream *stream = &steps->streams[number];
+    if (!stream->taking)
+        return 0;
+    for (size_t i = 0; i < stream->n_blames; i++) {
+        if (stream->blames[i].rank == rank) {
+            stream->blames[i].ns += ns;
+            return 0;
+        }
+    }
+    RFN_TRY(RFN_GROW(stream->blames, stream->blames_capacity, stream->n_blames + 1));
+    stream->blames[stream->n_blames++] = (struct rfn_step_blame){rank, ns};
+    return 0;
 }
 
 static int find_member(struct rfn_steps *steps, uint32_t stream, struct rfn_step_member **member)
@@ -225,7 +261,7 @@ __attribute__((noinline)) static int end_segment(struct rfn_steps *steps, uint32
     RFN_TRY(find_member(steps, number, &member));
     int put_as = rfn_representative_store_put(steps->store, &put, &class_);
     RFN_TRY(put_as);
-    RFN_TRY(append_step(member, stream->step, class_));
+    RFN_TRY(append_step(member, stream, class_));
     member->looked_at++;
     member->looked_at_ns = (int64_t)((uint64_t)member->looked_at_ns +
                                      (uint64_t)difference(ns, stream->start_ns));
@@ -302,7 +338,7 @@ static bool begin_segment(struct rfn_steps *steps, uint32_t number, uint32_t con
         return false;
     stream->taking = true;
     stream->start_ns = start_ns;
-    stream->n = 0;
+    stream->n = stream->n_blames = 0;
     return true;
 }
 

@@ -30,6 +30,12 @@ struct rfn_step_member {
     uint64_t last_step;
 };
 
+/* Whom a segment's waits are blamed on, for so long. */
+struct rfn_step_blame {
+    uint32_t rank;
+    int64_t ns;
+};
+
 /* What a stream is in. */
 struct rfn_step_stream {
     const struct rfn_step_group *group;
@@ -41,6 +47,8 @@ struct rfn_step_stream {
     uint32_t *sites;
     int64_t *vector;
     size_t n, sites_capacity, vector_capacity;
+    struct rfn_step_blame *blames; /* of the segment */
+    size_t n_blames, blames_capacity;
 };
 
 struct rfn_steps {
@@ -56,6 +64,7 @@ struct rfn_steps {
     uint64_t allowance, share; /* of what is looked at: per place, and of all hashes */
     double span_ns;            /* that streams were there, together */
     bool too_irregular;        /* the store grew too large: there are no members */
+    bool blamed;               /* somebody tells blames */
 };
 
 /* all: every step is looked at. To be released, even on failure: RFN_E_NOMEM. */
@@ -69,6 +78,9 @@ void rfn_steps_release(struct rfn_steps *steps);
 int rfn_steps_open(struct rfn_steps *steps, const struct rfn_archive *archive, uint32_t stream,
                    struct rfn_cursor *cursor);
 int rfn_steps_choose(struct rfn_steps *steps, const struct rfn_archive *archive);
+
+/* The stream has waited in the segment that it is in, and a rank is to blame. RFN_E_NOMEM. */
+int rfn_steps_blame(struct rfn_steps *steps, uint32_t stream, uint32_t rank, int64_t ns);
 
 /* After the end of all streams. */
 void rfn_steps_end(struct rfn_steps *steps);
@@ -87,12 +99,16 @@ struct rfn_step_walk {
     uint32_t place;
     uint64_t step;
     uint32_t class_; /* a number of the store */
+    uint64_t n_blames;
+    struct rfn_reader blames; /* rfn_step_next_blame */
 };
 
 struct rfn_step_walk rfn_step_walk(const struct rfn_steps *steps,
                                    const struct rfn_step_member *member);
 /* Goes on to the next step; whether there is one. */
 bool rfn_step_next(struct rfn_step_walk *walk);
+/* The next of the n_blames of the step. */
+struct rfn_step_blame rfn_step_next_blame(struct rfn_reader *blames);
 
 /* ---- what they mean: behaviour.c ---- */
 

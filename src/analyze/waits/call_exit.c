@@ -84,6 +84,19 @@ static int jump(const struct rfn_leaving *leaving, const struct rfn_wait *wait, 
                             last & RFN_PASSED_ON ? rfn_symbol_of(of)->mpi_activity : last, -over);
 }
 
+/* Patterns of behaviour are told of who is to blame. */
+static int tell_blames(const struct rfn_leaving *leaving)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    const struct rfn_delays *delays = &pass->delays;
+    for (size_t i = 0; i < delays->n_blames; i++) {
+        const struct rfn_blame *blame = &delays->blames[i];
+        RFN_TRY(rfn_steps_blame(pass->steps, leaving->stream, delays->causes[blame->cause].rank,
+                                blame->ns));
+    }
+    return 0;
+}
+
 /* A wait, which was over at over_ns, and whom it is blamed on. */
 static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait, int64_t over_ns)
 {
@@ -94,6 +107,8 @@ static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait
     uint32_t late_rank = rfn_event_order_stream(pass->match.replay, wait->until.stream)->rank;
     RFN_TRY(rfn_delays_find(delays, &of->history, leaving->stream, of->match.here.at,
                             &late->history, late_rank, wait));
+    if (of->match.in_step)
+        RFN_TRY(tell_blames(leaving));
     if (rfn_order_may_matter(leaving, wait))
         rfn_order_begin(leaving, wait);
     else

@@ -250,6 +250,7 @@ static int make_steps(struct rfn_wait_pass *pass, const struct rfn_waits_options
         if (stream->open)
             RFN_TRY(rfn_steps_open(pass->steps, pass->match.archive, i, stream->cursor));
     }
+    pass->steps->blamed = true;
     pass->match.stepper = &pass->steps->stepper;
     return rfn_steps_choose(pass->steps, pass->match.archive);
 }

@@ -43,6 +43,12 @@ static void append_waiting(struct rfn_text *line, const struct rfn_report *repor
                            const struct rfn_behaviour_pattern *pattern)
 {
     const struct rfn_activity *cause = &pattern->cause;
+    if (!pattern->varying && pattern->n_late == loop->n_ranks) {
+        rfn_text_format(line, "all %u ranks wait for one another in ", loop->n_ranks);
+        rfn_call_site_path(line, report->archive, pattern->waited, report->width);
+        rfn_text_format(line, ", for %s", rfn_time_text(pattern->wait_ns).text);
+        return;
+    }
     append_late(line, loop, pattern);
     rfn_call_site_path(line, report->archive, pattern->waited, report->width);
     rfn_text_format(line, ", others are in it %s longer", rfn_time_text(pattern->wait_ns).text);
