@@ -345,7 +345,7 @@ def test_narrowed_to_path(bench):
         harness.compare("functions", {row["function"] for row in rows}, {"MPI_Recv"})
     text = page(bench, archive, "--call-path", "pass_on")
     check_head(text, planted)
-    if "MPI_Barrier" in text:
+    if "MPI_Barrier <" in text:  # as a cause it may be there: who left it late came late
         raise harness.Failure(text)
 
 

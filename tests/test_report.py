@@ -357,9 +357,11 @@ def check_slow_rank(found, wait, inside):
         raise harness.Failure(f"rank 0 waits {state['seconds_by_rank'][0]} s instead of {wait} s")
     if state["seconds_by_rank"][1] > 0.5 * wait:
         raise harness.Failure(f"rank 1 waits, too: {state}")
-    cause = next(c for c in found["causes"] if c["pattern"] == "wait_at_barrier")
-    harness.compare("cause", (cause["kind"], cause["function"], cause["ranks"][0]["rank"],
-                              cause["waited_function"]), ("compute", "main", 1, "MPI_Barrier"))
+    # What ranks that wait for a core leave the barrier late costs is the barrier's.
+    cause = next(c for c in found["causes"]
+                 if c["pattern"] == "wait_at_barrier" and c["kind"] == "compute")
+    harness.compare("cause", (cause["function"], cause["ranks"][0]["rank"], cause["waited_function"]),
+                    ("main", 1, "MPI_Barrier"))
 
 
 def check_slow_rank_page(page):
