@@ -37,6 +37,7 @@ static void test_factors(void **state)
     fake_runs_reset();
     halve();
     fake_profiles[1].end_ns = SECONDS(8);
+    rfn_profile_take_whole(&fake_profiles[1]);
     fake_runs[1].efficiency = rfn_profile_efficiency(&fake_profiles[1]);
     const struct rfn_measured runs[] = {fake_runs[1], fake_runs[0]};
     assert_int_equal(rfn_scaling_init(&scaling, runs, 2, 1), 0);
