@@ -442,7 +442,7 @@ class Column:
 
 MAGIC, CHUNK_MAGIC = b"\x89RFN\r\n\x1a\n", 0x434e4652
 (META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, RANK_PARAMS, TIMING, TOC, CLOCKS,
- PROFILE, PROFILES, CLUSTERS, SITE_SPREADS, SPREADS, COMMON) = range(1, 16)
+ PROFILE, PROFILES, CLUSTERS, SITE_SPREADS, SPREADS, COMMON, USAGE) = range(1, 17)
 ZSTD = ctypes.CDLL("libzstd.so.1")
 XXHASH = ctypes.CDLL("libxxhash.so.0")
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
@@ -1583,7 +1583,7 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.minor, self.exact, self.complete = minor, minor == 9, toc is not None
+        self.minor, self.exact, self.complete = minor, minor == 10, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made, self.of_group = {}, {}
@@ -1776,6 +1776,29 @@ class Archive:
         check(self.reduced, "spreads of times that are all there")
         check(len(kinds) == 1, "spreads of two kinds")
         return self.part(kinds[0], 0, lambda reader: Spreads(reader, self, kinds[0]))
+
+    def usage(self):
+        """What USAGE says, by stream: (process, gaps). A process is None or (time, CPU time, core wait or None,
+        switches, preemptions, KiB), a gap ((function, path), (function, path), time, CPU time, core wait), in us."""
+        found, stream = {}, -1
+        if self.minor < 10 or (USAGE, 0) not in self.chunks:
+            return found
+        reader = self.payload(USAGE)
+
+        def site():
+            return (reader.below(len(self.functions), "function"), reader.below(len(self.paths), "path"))
+
+        while reader.left():
+            stream += 1 + reader.varint()
+            check(stream < len(self.streams), "no such stream in USAGE")
+            flags, process = reader.varint(), None
+            if flags & 1:
+                process = [reader.varint(), reader.varint(), reader.varint() if flags & 2 else None]
+                process += [reader.varint() for _ in range(3)]
+            found[stream] = process, [(site(), site(), reader.varint(), reader.varint(), reader.varint())
+                                      for _ in range(reader.count())]
+            check(all(wait <= time for _, _, time, _, wait in found[stream][1]), "a core wait is too long")
+        return found
 
     def read_clocks(self):
         self.reference, self.clocks, self.first = 0, {}, None

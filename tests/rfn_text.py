@@ -36,11 +36,18 @@ FOREIGN = 3
 SPECIAL_RANKS = {ANY: "ANY_SOURCE", PROC_NULL: "PROC_NULL", ROOT: "ROOT"}
 SPECIAL_LISTS = {-1: "NULL", -2: "UNWEIGHTED", -3: "WEIGHTS_EMPTY", UNDEFINED: "UNDEFINED"}
 ESCAPES = {c: f"\\x{c:02x}" for c in [*range(0x20), 0x7f]}
+ESCAPES |= {c: f"\\xc2\\x{c:02x}" for c in range(0x80, 0xa0)}
+ESCAPES |= {0xdc00 + c: f"\\x{c:02x}" for c in range(0x80, 0x100)}
 ESCAPES |= {ord("\\"): "\\\\", ord(" "): "\\s", ord("\t"): "\\t", ord("\n"): "\\n"}
 
 
 def escaped(text):
+    """Bytes that are no part of a character are surrogates here."""
     return text.translate(ESCAPES)
+
+
+def error_text(error):
+    return "left" if error == 0xffffffff else error
 
 
 def handle_text(kind, word):
@@ -525,7 +532,7 @@ class Writer:
                 items += self.completions(symbol.function, done)
             items += self.bytes(symbol.function, rules, volume, started)
         if symbol.error:
-            items.append(f"error={symbol.error}")
+            items.append(f"error={error_text(symbol.error)}")
         if symbol.failed_poll:
             items.append(f"polls={event.polls}")
         return f"{symbol.function.name}\t{' '.join(items)}\t{self.paths[symbol.path]}"
@@ -584,7 +591,7 @@ class Writer:
             if entry.cancelled:
                 detail = "(cancelled)"
             elif entry.error:
-                detail = f"(error={entry.error})"
+                detail = f"(error={error_text(entry.error)})"
             else:
                 detail = f"({','.join(self.received(entry.volume))})" if came else ""
             entries.append(f"{entry.position}{detail}")
@@ -593,7 +600,7 @@ class Writer:
 
     def single(self, entry):
         items = ["cancelled=1"] if entry.cancelled else []
-        items += [f"request_error={entry.error}"] if entry.error else []
+        items += [f"request_error={error_text(entry.error)}"] if entry.error else []
         came = entry.receives and not entry.cancelled
         return items + (self.received(entry.volume) if came else [])
 

@@ -72,12 +72,11 @@ for _name, _ranks in test_events.programs():
 
 # Those that end with MPI_Finalize: there is an archive, and the recorder says one line.
 WHOLE = ["plain", "status", "at-exit", "forked", "alarms", "deep", "small-stack",
-         "no-environment", "chdir"]
+         "no-environment", "chdir", "jumping"]
 # Those without an archive, and what the recorder says instead.
 NONE = {"limited": "no archive.*[Ff]ile too large", "no-files": "no archive.*Too many open files",
         "abort": "rank 0 called MPI_Abort",
         "exit-early": r"rank \d+ ended without MPI_Finalize",
-        "jumping": "no archive.*MPI_Send was left by a jump",
         "no-init": "no archive.*no MPI function"}
 # Those where nothing can be said, or nothing needs to be.
 SILENT = ["fatal", "segfault", "killed", "exit-at-once", "only-initialized", "no-stderr",

@@ -13,6 +13,7 @@
 
 #include "refrain/clusters.h"
 #include "refrain/text.h"
+#include "refrain/usage.h"
 #include "refrain/waits.h"
 
 /* ---- call paths ---- */
@@ -81,6 +82,7 @@ struct rfn_measured {
     const struct rfn_profile *profile;
     const struct rfn_waits *waits;
     struct rfn_efficiency efficiency; /* of the profile */
+    const struct rfn_usage *usage;    /* NULL: not known */
 };
 
 /* A share of the time of all ranks in the main part of the run, 0 to 1. */
@@ -187,6 +189,15 @@ void rfn_finding_append(struct rfn_text *text, const struct rfn_measured *run,
 /* "others wait for messages (late sender) in exchange() [halo.c:88] and 1 more place" */
 void rfn_finding_append_waiting(struct rfn_text *text, const struct rfn_measured *run,
                                 const struct rfn_finding *finding);
+/* What of its time the work of a finding had a core, by the gaps that were measured of the ranks
+ * that are late. */
+struct rfn_work_usage {
+    bool known;
+    double cpu_share;       /* CPU time over time; above 1 where other threads compute, too */
+    double core_wait_share; /* in which the rank could have run, had it had a core */
+};
+struct rfn_work_usage rfn_finding_usage(const struct rfn_measured *run,
+                                        const struct rfn_finding *finding);
 /* What to do about it, one or two sentences. */
 void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
                         const struct rfn_finding *finding);

@@ -1,4 +1,4 @@
-/* print_text.h - text that grows, and quantities for people to put into it.
+/* text.h - text that grows, and quantities for people to put into it.
  *
  * A text is quick enough to print tens of millions of numbers. It remembers failure: after the
  * first allocation that failed, further writes are ignored and `failed` stays set.
@@ -52,11 +52,14 @@ void rfn_text_spaces(struct rfn_text *text, size_t n);
 void rfn_text_format(struct rfn_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Bytes from a file as one word: backslash, space, tab and newline become \\ \s \t \n, other
- * control characters \xNN. */
+/* Bytes from a file as one word in UTF-8: backslash, space, tab and newline become \\ \s \t \n,
+ * other control characters and each byte that is no part of a character \xNN. */
 void rfn_text_escaped(struct rfn_text *text, const char *bytes, size_t n);
 /* The same for people: spaces stay. */
 void rfn_text_printable(struct rfn_text *text, const char *string);
+/* The same for JSON, which has escapes of its own: only bytes that are no part of a character are.
+ */
+void rfn_text_utf8(struct rfn_text *text, const char *string);
 /* Ranks in ascending order as runs: "0-3,8,12"; with a stride "0-12:4" (every fourth). */
 void rfn_text_ranks(struct rfn_text *text, const uint32_t *ranks, size_t n);
 

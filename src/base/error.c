@@ -1,5 +1,7 @@
 #include "refrain/error.h"
 
+#include "base/c_numbers.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -24,7 +26,7 @@ int rfn_fail(struct rfn_diag *diag, int error, int64_t file_offset, int rank, co
     if (diag) {
         va_list args;
         va_start(args, format);
-        vsnprintf(diag->text, sizeof diag->text, format, args);
+        rfn_c_vprint(diag->text, sizeof diag->text, format, args);
         va_end(args);
         diag->file_offset = file_offset;
         diag->rank = rank;

@@ -122,6 +122,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     struct rfn_profile *profile;
     struct rfn_behaviour *behaviour = NULL;
     struct rfn_waits *waits;
+    struct rfn_usage usage;
     const struct rfn_waits_options how = {.fix_clocks = given->fix_clocks,
                                           .profile = &profile,
                                           .behaviour = &behaviour,
@@ -140,7 +141,12 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     report.profile = profile;
     report.behaviour = behaviour;
     report.efficiency = rfn_profile_efficiency(profile);
-    status = print(&report, given);
+    /* Where what processes used cannot be read, the page goes without. */
+    error = rfn_usage_read(archive, &usage, &diag);
+    report.usage = usage.n && !error ? &usage : NULL;
+    status = error == RFN_E_NOMEM ? rfn_command_fail(report.file, error, &diag)
+                                  : print(&report, given);
+    rfn_usage_release(&usage);
     rfn_behaviour_free(behaviour);
     rfn_waits_free(waits);
     rfn_profile_free(profile);

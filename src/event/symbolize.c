@@ -2,8 +2,10 @@
  *
  * A module's file is opened when its first address is asked for. Each module has a Dwfl of its own
  * in which it lies at address 0, so that addresses are the file's virtual addresses and modules
- * cannot overlap. Separate debug information is looked for in one place only,
- * /usr/lib/debug/.build-id, by build-id.
+ * cannot overlap. Separate debug information is looked for by build-id in /usr/lib/debug/.build-id,
+ * then, where the module names a file (.gnu_debuglink), beside the module, in .debug there, and in
+ * the module's folder below /usr/lib/debug. It has to have the module's build-id or, of modules
+ * without one, the checksum that the link tells.
  *
  * The unit of compilation of an address comes from .debug_aranges; compilers that write none
  * (clang) need a search through all units, whose ranges are collected once per module and sorted.
@@ -20,6 +22,7 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +30,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEBUG_FOLDER "/usr/lib/debug/.build-id"
+#define DEBUG_FOLDER "/usr/lib/debug"
 /* Build-ids are 20 bytes, or 16, seldom more. */
 enum { BUILD_ID_MAX = 64 };
 
@@ -119,33 +122,94 @@ static bool file_has_build_id(int fd, const uint8_t *expected, size_t expected_s
     return same;
 }
 
+/* The checksum of .gnu_debuglink: CRC-32 as in Ethernet and zlib. */
+static bool file_has_crc(int fd, uint32_t expected)
+{
+    uint32_t table[256], crc = UINT32_MAX;
+    uint8_t bytes[1 << 14];
+    for (uint32_t i = 0; i < 256; i++) {
+        table[i] = i;
+        for (int bit = 0; bit < 8; bit++)
+            table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320 : 0);
+    }
+    off_t at = 0;
+    ssize_t n;
+    while ((n = pread(fd, bytes, sizeof bytes, at)) > 0) {
+        for (ssize_t i = 0; i < n; i++)
+            crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 0xff];
+        at += n;
+    }
+    return n == 0 && ~crc == expected;
+}
+
+/* What a file with a module's debug information has to be. */
+struct wanted {
+    const uint8_t *id;
+    size_t id_size; /* 0: the module has none */
+    uint32_t crc;
+};
+
+/* Opens the file if it is the wanted one; else -1. The path becomes *found, for the caller. */
+static int open_debug_file(const char *path, const struct wanted *wanted, char **found)
+{
+    int fd = open_file(path);
+    if (fd < 0)
+        return -1;
+    if (wanted->id_size ? file_has_build_id(fd, wanted->id, wanted->id_size)
+                        : file_has_crc(fd, wanted->crc))
+        *found = strdup(path);
+    if (*found)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* DEBUG_FOLDER/.build-id/ab/cdef....debug for the build-id abcdef... */
+static int open_by_build_id(const struct wanted *wanted, char **found)
+{
+    char path[sizeof DEBUG_FOLDER "/.build-id//.debug" + 2 * BUILD_ID_MAX];
+    int used = snprintf(path, sizeof path, DEBUG_FOLDER "/.build-id/%02x/", wanted->id[0]);
+    for (size_t i = 1; i < wanted->id_size; i++)
+        used += snprintf(path + used, sizeof path - (size_t)used, "%02x", wanted->id[i]);
+    snprintf(path + used, sizeof path - (size_t)used, ".debug");
+    return open_debug_file(path, wanted, found);
+}
+
+/* file: the module's path. A link is the name of a file, without folders. */
+static int open_by_link(const char *file, const char *link, const struct wanted *wanted,
+                        char **found)
+{
+    static const char *const places[][2] = {{"", ""}, {"", ".debug/"}, {DEBUG_FOLDER, ""}};
+    const char *slash = strrchr(file, '/');
+    const int folder = slash ? (int)(slash + 1 - file) : 0;
+    int fd = -1;
+    if (strchr(link, '/'))
+        return -1;
+    for (size_t i = 0; i < sizeof places / sizeof *places && fd < 0; i++) {
+        char path[PATH_MAX];
+        const int n = snprintf(path, sizeof path, "%s%.*s%s%s", places[i][0], folder, file,
+                               places[i][1], link);
+        if (n > 0 && (size_t)n < sizeof path && strcmp(path, file) != 0)
+            fd = open_debug_file(path, wanted, found);
+    }
+    return fd;
+}
+
 /* libdwfl's callback; unlike its own it never asks a server. A link without a checksum is one to a
  * file of common parts, which is found by libdw. */
 static int find_debug_file(Dwfl_Module *elf, void **userdata, const char *name, Dwarf_Addr base,
                            const char *file, const char *link, GElf_Word link_crc,
                            char **debug_file)
 {
-    (void)userdata, (void)name, (void)base, (void)file;
+    (void)userdata, (void)base;
     const unsigned char *id = NULL;
     GElf_Addr where;
-    int size = dwfl_module_build_id(elf, &id, &where);
-    if (size <= 0 || size > BUILD_ID_MAX || (link && link_crc == 0))
+    const int size = dwfl_module_build_id(elf, &id, &where);
+    const struct wanted wanted = {id, size > 0 ? (size_t)size : 0, link_crc};
+    if (size > BUILD_ID_MAX || (link && link_crc == 0))
         return -1;
-    /* DEBUG_FOLDER/ab/cdef....debug for the build-id abcdef... */
-    char path[sizeof DEBUG_FOLDER + 2 * BUILD_ID_MAX + sizeof "//.debug"];
-    int used = snprintf(path, sizeof path, DEBUG_FOLDER "/%02x/", id[0]);
-    for (int i = 1; i < size; i++)
-        used += snprintf(path + used, sizeof path - (size_t)used, "%02x", id[i]);
-    snprintf(path + used, sizeof path - (size_t)used, ".debug");
-    int fd = open_file(path);
-    if (fd < 0)
-        return -1;
-    if (!file_has_build_id(fd, id, (size_t)size)) {
-        close(fd);
-        return -1;
-    }
-    *debug_file = strdup(path);
-    return fd;
+    int fd = wanted.id_size ? open_by_build_id(&wanted, debug_file) : -1;
+    return fd >= 0 || !link ? fd : open_by_link(file ? file : name, link, &wanted, debug_file);
 }
 
 /* The file is given when the module is reported; there is no other to look for. */

@@ -1,8 +1,8 @@
 /* symbolize.h - functions, files and lines of code addresses, from ELF symbols and DWARF (libdw).
  *
  * Used once at the end of recording, and by readers only when asked to (--resolve). Opens only the
- * module files it is given, never the network (debuginfod is off), and accepts a file only when its
- * build-id is the expected one.
+ * module files it is given and files with their debug information, never the network (debuginfod is
+ * off), and accepts a file only when its build-id is the expected one (symbolize.c).
  */
 #ifndef RFN_EVENT_SYMBOLIZE_H
 #define RFN_EVENT_SYMBOLIZE_H

@@ -2,6 +2,7 @@
 #include "explain/activity_text.h"
 #include "explain/advice.h"
 #include "explain/same_paths.h"
+#include "explain/work_usage.h"
 #include "refrain/event.h"
 #include "refrain/explain.h"
 
@@ -444,7 +445,10 @@ void rfn_finding_append(struct rfn_text *text, const struct rfn_measured *run,
     rfn_late_ranks_append(text, finding->ranks, finding->n_ranks, run->waits->n_ranks);
     rfn_text_char(text, ' ');
     rfn_activity_append(text, run->archive, activity);
-    rfn_text_format(text, " costs %s of all ranks' time (%s of %s): ",
+    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
+    size_t end = text->n;
+    rfn_work_usage_append(text, &usage, " which");
+    rfn_text_format(text, "%s costs %s of all ranks' time (%s of %s): ", text->n > end ? "," : "",
                     rfn_share_text(rfn_measured_share(run, (double)finding->ns)).text,
                     rfn_time_text(finding->ns).text, rfn_time_text(run->efficiency.all_ns).text);
     rfn_finding_append_waiting(text, run, finding);
@@ -464,13 +468,16 @@ void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
                                       .class_ = function->class_,
                                       .collective = function->flags & RFN_FUNCTION_COLLECTIVE,
                                       .polls = rfn_activity_polls(run->archive, activity)};
+    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
+    const char *used = rfn_work_usage_advice(&usage);
     if (finding->waits >= MANY && finding->mean_wait_ns < SHORT_NS)
         rfn_text_format(text,
                         "These waits are short, %s on average, but many: communicate less often, "
                         "with more data at a time, or have several messages under way.",
                         rfn_time_text(finding->mean_wait_ns).text);
     else
-        rfn_text_string(text, rfn_advice(finding->pattern, doing, finding->late, missing));
+        rfn_text_string(text,
+                        used ? used : rfn_advice(finding->pattern, doing, finding->late, missing));
     if (activity->kind == RFN_ACTIVITY_COMPUTE && finding->n_ranks > 0 &&
         ranks[finding->ranks[0].rank].threads > 1)
         rfn_text_format(text, " Rank %u has several threads, and may wait for one of them there.",

@@ -50,7 +50,7 @@ static int setup(void **state)
             .mpi_ns = SECONDS(i == 3 ? 1 : 5), .span_ns = SECONDS(10), .threads = 1};
     profile.end_ns = SECONDS(10);
     rfn_profile_take_whole(&profile);
-    run = (struct rfn_measured){&fake, &profile, &waits, rfn_profile_efficiency(&profile)};
+    run = (struct rfn_measured){&fake, &profile, &waits, rfn_profile_efficiency(&profile), NULL};
     return 0;
 }
 

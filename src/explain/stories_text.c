@@ -1,10 +1,11 @@
 /* stories_text.c - stories in words, each with advice. */
+#include "explain/work_usage.h"
 #include "refrain/event.h"
 #include "refrain/explain.h"
 
 #include <string.h>
 
-/* What a rank did, without "computing ". */
+/* What a rank did, without "computing ", and whether it used a core. */
 static void append_where(struct rfn_text *text, const struct rfn_measured *run,
                          const struct rfn_finding *finding)
 {
@@ -15,6 +16,8 @@ static void append_where(struct rfn_text *text, const struct rfn_measured *run,
     if (strncmp(from, computing, sizeof computing - 1) == 0)
         from += sizeof computing - 1;
     rfn_text_string(text, from);
+    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
+    rfn_work_usage_append(text, &usage, " and");
     text->failed |= words.failed;
     rfn_text_release(&words);
 }
@@ -47,8 +50,12 @@ static void append_cause(struct rfn_text *text, const struct rfn_measured *run,
     bool computes = activity->kind == RFN_ACTIVITY_COMPUTE,
          more = finding->late == RFN_LATE_ONE || finding->late == RFN_LATE_SOME;
     bool one = finding->n_ranks == 1 || finding->late == RFN_LATE_ONE;
+    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
     append_late(text, run, finding);
-    if (computes && more)
+    if (computes && more && rfn_work_is_idle(&usage))
+        rfn_text_string(text,
+                        one ? " takes longer than the others " : " take longer than the others ");
+    else if (computes && more)
         rfn_text_string(text, one ? " computes longer than the others "
                                   : " compute longer than the others ");
     else if (computes)

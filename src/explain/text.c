@@ -1,5 +1,8 @@
 #include "refrain/text.h"
 
+#include "base/c_numbers.h"
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,42 +76,65 @@ void rfn_text_format(struct rfn_text *text, const char *format, ...)
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, args);
+    int n = rfn_c_vprint(NULL, 0, format, args);
     if (n >= 0 && rfn_text_reserve(text, (size_t)n + 1)) {
-        vsnprintf(text->data + text->n, (size_t)n + 1, format, again);
+        rfn_c_vprint(text->data + text->n, (size_t)n + 1, format, again);
         text->n += (size_t)n;
     }
     va_end(again);
     va_end(args);
 }
 
-static void escape(struct rfn_text *text, char c, bool spaces)
+static void append_byte(struct rfn_text *text, unsigned char byte)
 {
     static const char hex[] = "0123456789abcdef";
+    rfn_text_string(text, "\\x");
+    rfn_text_char(text, hex[byte >> 4]);
+    rfn_text_char(text, hex[byte & 15]);
+}
+
+/* Appends the character or byte that the n bytes begin with; how many bytes it was. */
+static size_t escape(struct rfn_text *text, const char *bytes, size_t n, bool spaces)
+{
     static const char from[] = "\\ \t\n", to[] = "\\stn";
-    const char *at = c ? strchr(from, c) : NULL;
-    if (at && !(spaces && c == ' ')) {
+    const unsigned char first = (unsigned char)bytes[0], next = n > 1 ? (unsigned char)bytes[1] : 0;
+    const char *at = first ? strchr(from, first) : NULL;
+    size_t length = rfn_utf8_length(bytes, n);
+    bool control = first < 0x20 || first == 0x7f || (first == 0xc2 && next < 0xa0);
+    if (at && !(spaces && first == ' ')) {
         rfn_text_char(text, '\\');
         rfn_text_char(text, to[at - from]);
-    } else if ((unsigned char)c < 0x20 || c == 0x7f) {
-        rfn_text_string(text, "\\x");
-        rfn_text_char(text, hex[(unsigned char)c >> 4]);
-        rfn_text_char(text, hex[(unsigned char)c & 15]);
+    } else if (!control && length) {
+        rfn_text_bytes(text, bytes, length);
     } else {
-        rfn_text_char(text, c);
+        length = length ? length : 1;
+        for (size_t i = 0; i < length; i++)
+            append_byte(text, (unsigned char)bytes[i]);
     }
+    return length;
 }
 
 void rfn_text_escaped(struct rfn_text *text, const char *bytes, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        escape(text, bytes[i], false);
+    for (size_t i = 0; i < n;)
+        i += escape(text, bytes + i, n - i, false);
 }
 
 void rfn_text_printable(struct rfn_text *text, const char *string)
 {
-    for (; *string; string++)
-        escape(text, *string, true);
+    for (size_t i = 0, n = strlen(string); i < n;)
+        i += escape(text, string + i, n - i, true);
+}
+
+void rfn_text_utf8(struct rfn_text *text, const char *string)
+{
+    for (size_t i = 0, n = strlen(string), length; i < n; i += length ? length : 1) {
+        length = rfn_utf8_length(string + i, n - i);
+        if (length)
+            rfn_text_bytes(text, string + i, length);
+        else
+            append_byte(text, (unsigned char)string[i]);
+    }
 }
 
 void rfn_text_ranks(struct rfn_text *text, const uint32_t *ranks, size_t n)
@@ -145,7 +171,7 @@ static struct rfn_quantity scaled(double value, const char *unit)
 {
     struct rfn_quantity quantity;
     int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    snprintf(quantity.text, sizeof quantity.text, "%.*f %s", digits, value, unit);
+    rfn_c_print(quantity.text, sizeof quantity.text, "%.*f %s", digits, value, unit);
     return quantity;
 }
 
@@ -210,7 +236,8 @@ struct rfn_quantity rfn_bytes_short(uint64_t bytes)
         value /= 1024;
         i++;
     }
-    snprintf(quantity.text, sizeof quantity.text, "%.*f%c", value < 9.95 ? 1 : 0, value, units[i]);
+    rfn_c_print(quantity.text, sizeof quantity.text, "%.*f%c", value < 9.95 ? 1 : 0, value,
+                units[i]);
     return quantity;
 }
 
@@ -234,6 +261,7 @@ struct rfn_quantity rfn_share_text(double share)
     if (percent > 0 && percent < 0.005)
         snprintf(quantity.text, sizeof quantity.text, "<0.01 %%");
     else
-        snprintf(quantity.text, sizeof quantity.text, "%.*f %%", percent < 9.95 ? 2 : 1, percent);
+        rfn_c_print(quantity.text, sizeof quantity.text, "%.*f %%", percent < 9.95 ? 2 : 1,
+                    percent);
     return quantity;
 }

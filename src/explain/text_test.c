@@ -100,6 +100,35 @@ static void test_escapes(void **state)
     rfn_text_release(&text);
 }
 
+/* Characters stay; bytes that are no part of one are escaped, and with them nothing else. */
+static void test_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes, *escaped;
+    } cases[] = {
+        {"gr\303\266\303\237e", "gr\303\266\303\237e"},
+        {"\303\266\377\303\266", "\303\266\\xff\303\266"},
+        {"\342\202\254 \360\235\204\236", "\342\202\254 \360\235\204\236"},
+        {"cut \342\202", "cut \\xe2\\x82"},                   /* its third byte is missing */
+        {"long \300\257", "long \\xc0\\xaf"},                 /* '/' in two bytes */
+        {"half \355\240\200", "half \\xed\\xa0\\x80"},        /* a surrogate */
+        {"far \364\220\200\200", "far \\xf4\\x90\\x80\\x80"}, /* beyond U+10FFFF */
+    };
+    struct rfn_text text = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rfn_text_printable(&text, cases[i].bytes);
+        expect_text(&text, cases[i].escaped);
+        rfn_text_utf8(&text, cases[i].bytes);
+        expect_text(&text, cases[i].escaped);
+    }
+    rfn_text_printable(&text, "\302\2331m\302\240"); /* a terminal takes U+009B as ESC [ */
+    expect_text(&text, "\\xc2\\x9b1m\302\240");
+    rfn_text_utf8(&text, "a\\\n");
+    expect_text(&text, "a\\\n");
+    rfn_text_release(&text);
+}
+
 static void expect_ranks(const char *expected, const uint32_t *ranks, size_t n)
 {
     struct rfn_text text = {0};
@@ -126,7 +155,7 @@ int main(void)
         cmocka_unit_test(test_time),    cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_counts),  cmocka_unit_test(test_short_is_short),
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_utf8),    cmocka_unit_test(test_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

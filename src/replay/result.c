@@ -1,5 +1,7 @@
 #include "replay/result.h"
 
+#include "refrain/text.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +48,10 @@ static void print_bytes(FILE *out, uint64_t bytes)
 /* File names may hold anything. */
 static void print_name(FILE *out, const char *name)
 {
-    for (; *name; name++)
-        fputc((unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name, out);
+    struct rfn_text printable = {0};
+    rfn_text_printable(&printable, name);
+    fputs(rfn_text_terminated(&printable), out);
+    rfn_text_release(&printable);
 }
 
 static void print_times(const struct rpl_result *result, struct rpl_replayed *one, FILE *out)
@@ -159,8 +163,11 @@ static void print_text(const struct rpl_result *result, FILE *out)
 
 static json_t *text_value(const char *text)
 {
-    json_t *value = json_string(text);
-    return value ? value : json_string("?"); /* not UTF-8 */
+    struct rfn_text valid = {0};
+    rfn_text_utf8(&valid, text);
+    json_t *value = json_string(rfn_text_terminated(&valid));
+    rfn_text_release(&valid);
+    return value;
 }
 
 static json_t *json_of(const struct rpl_result *result, struct rpl_replayed *one)

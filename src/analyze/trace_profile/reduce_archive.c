@@ -280,6 +280,7 @@ static bool stays(const struct reducer *reducer, uint32_t type)
     case RFN_CHUNK_COMMON:
         return !reducer->cluster && rfn_chunks_know(chunks, type);
     case RFN_CHUNK_CLOCKS:
+    case RFN_CHUNK_USAGE:
         return rfn_chunks_know(chunks, type);
     default:
         return true;

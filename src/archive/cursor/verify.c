@@ -15,6 +15,7 @@
 #include "archive/read/cluster_parts.h"
 #include "archive/read/reader.h"
 #include "event/kind.h"
+#include "refrain/usage.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -127,6 +128,8 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
                rfn_chunks_find(&archive->chunks, RFN_CHUNK_SPREADS, 0) < 0;
     case RFN_CHUNK_SPREADS:
         return archive->dictionary.run.reduced && entry->id == 0;
+    case RFN_CHUNK_USAGE:
+        return entry->id == 0;
     default:
         return false;
     }
@@ -137,7 +140,8 @@ static bool holds_events(uint32_t type)
 {
     return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING ||
            type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES || type == RFN_CHUNK_CLUSTERS ||
-           type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS || type == RFN_CHUNK_COMMON;
+           type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS ||
+           type == RFN_CHUNK_COMMON || type == RFN_CHUNK_USAGE;
 }
 
 /* Chunks are read later, but for those of other types, of which only the checksums are looked at:
@@ -355,6 +359,14 @@ static int check_streams(struct verifier *verifier)
     return 0;
 }
 
+static int check_usage(const struct verifier *verifier)
+{
+    struct rfn_usage usage;
+    const int error = rfn_usage_read(verifier->archive, &usage, verifier->diag);
+    rfn_usage_release(&usage);
+    return error;
+}
+
 static int verify(struct verifier *verifier)
 {
     const struct rfn_archive *archive = verifier->archive;
@@ -372,7 +384,9 @@ static int verify(struct verifier *verifier)
     free(verifier->sets_done);
     if (!error)
         error = rfn_archive_check_signatures(archive, verifier->diag);
-    return error ? error : rfn_time_spreads_check(archive, verifier->diag);
+    if (!error)
+        error = rfn_time_spreads_check(archive, verifier->diag);
+    return error ? error : check_usage(verifier);
 }
 
 int rfn_archive_verify_open(const struct rfn_archive *archive,

@@ -100,6 +100,7 @@ static const char *type_name(uint32_t type)
         [RFN_CHUNK_SITE_SPREADS] = "SITE_SPREADS",
         [RFN_CHUNK_SPREADS] = "SPREADS",
         [RFN_CHUNK_COMMON] = "COMMON",
+        [RFN_CHUNK_USAGE] = "USAGE",
     };
     return type < sizeof names / sizeof *names && names[type] ? names[type] : "of unknown type";
 }
@@ -541,6 +542,8 @@ bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type)
         return chunks->minor >= RFN_SPREADS_SINCE_MINOR;
     if (type == RFN_CHUNK_COMMON)
         return chunks->minor >= RFN_COMMON_SINCE_MINOR;
+    if (type == RFN_CHUNK_USAGE)
+        return chunks->minor >= RFN_USAGE_SINCE_MINOR;
     return type <= RFN_CHUNK_TOC;
 }
 

@@ -24,6 +24,7 @@ struct rfn_report {
     bool head_only;                          /* the first screen */
     const struct rfn_clustering *clustering; /* NULL: nothing is known of it */
     struct rfn_efficiency efficiency;
+    const struct rfn_usage *usage;       /* NULL: nothing is known of it */
     const char *incomplete;              /* why the file is not whole, NULL if it is */
     size_t top;                          /* rows of a table */
     size_t width;                        /* of the page */
@@ -52,6 +53,8 @@ json_t *rfn_report_behaviour_json(const struct rfn_report *report);
 /* Which ranks behave alike, and what tells the others apart. */
 void rfn_report_alike(struct rfn_text *out, const struct rfn_report *report);
 json_t *rfn_report_alike_json(const struct rfn_report *report);
+/* Memory of the ranks, a line of the header. */
+void rfn_report_memory(struct rfn_text *out, const struct rfn_report *report);
 /* Message sizes and who sends to whom. */
 void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report);
 /* Adds wait_states, waits, causes, critical_path and matching to the object. */

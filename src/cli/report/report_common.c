@@ -69,5 +69,5 @@ void rfn_report_sentence(struct rfn_text *out, const struct rfn_report *report,
 struct rfn_measured rfn_report_measured(const struct rfn_report *report)
 {
     return (struct rfn_measured){report->archive, report->profile, report->waits,
-                                 report->efficiency};
+                                 report->efficiency, report->usage};
 }

@@ -70,6 +70,23 @@ static json_t *efficiency_json(const struct rfn_report *report)
     return value;
 }
 
+static void set_usage(json_t *value, struct rfn_process_usage usage)
+{
+    const double wall = (double)usage.wall_ns;
+    if (!usage.known)
+        return;
+    RFN_JSON_SET(value, "peak_memory_bytes", usage.peak_bytes);
+    RFN_JSON_SET(value, "cpu_seconds", (double)usage.cpu_ns / 1e9);
+    RFN_JSON_SET(value, "cpu_share", wall > 0 ? (double)usage.cpu_ns / wall : 0);
+    RFN_JSON_SET(value, "core_wait_seconds",
+                 usage.knows_waiting ? json_real((double)usage.core_wait_ns / 1e9) : json_null());
+    RFN_JSON_SET(value, "core_wait_share",
+                 usage.knows_waiting && wall > 0 ? json_real((double)usage.core_wait_ns / wall)
+                                                 : json_null());
+    RFN_JSON_SET(value, "switches", usage.switches);
+    RFN_JSON_SET(value, "preemptions", usage.preemptions);
+}
+
 static json_t *rank_json(const struct rfn_report *report, uint32_t number)
 {
     const struct rfn_profile *profile = report->profile;
@@ -86,6 +103,8 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
     RFN_JSON_SET(value, "messages", rank->messages);
     RFN_JSON_SET(value, "sent_bytes", rank->sent_bytes);
     RFN_JSON_SET(value, "collective_bytes", rank->collective_bytes);
+    if (report->usage)
+        set_usage(value, rfn_usage_of_rank(report->usage, number));
     if (rank->counted) {
         RFN_JSON_SET(value, "volume_outside", rank->volume_outside);
         RFN_JSON_SET(value, "volume_mpi", rank->volume_mpi);

@@ -144,6 +144,7 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
                         rfn_count_text(profile->failed_polls).text);
     rfn_text_char(out, '\n');
     append_run_time(out, report);
+    rfn_report_memory(out, report);
     if (profile->unreadable)
         rfn_text_format(out, "%-10s%u of %u threads, so far as they go\n", "Damaged",
                         profile->unreadable, run->streams);

@@ -129,6 +129,15 @@ static json_t *verdict_json(const struct rfn_report *report, const struct rfn_me
     return value;
 }
 
+static void set_usage(json_t *value, const struct rfn_measured *run,
+                      const struct rfn_finding *finding)
+{
+    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
+    RFN_JSON_SET(value, "cpu_share", usage.known ? json_real(usage.cpu_share) : json_null());
+    RFN_JSON_SET(value, "core_wait_share",
+                 usage.known ? json_real(usage.core_wait_share) : json_null());
+}
+
 static json_t *finding_json(const struct rfn_report *report, const struct rfn_measured *run,
                             const struct rfn_finding *finding)
 {
@@ -147,6 +156,7 @@ static json_t *finding_json(const struct rfn_report *report, const struct rfn_me
     set_time(value, report, finding->ns);
     set_waited(value, report, finding->pattern, finding->waited);
     RFN_JSON_SET(value, "places", finding->sites);
+    set_usage(value, run, finding);
     bool several = finding->waiting == RFN_SEVERAL_RANKS;
     RFN_JSON_SET(value, "waiting_rank", several ? json_null() : json_integer(finding->waiting));
     return value;
@@ -189,6 +199,8 @@ static json_t *story_json(const struct rfn_report *report, const struct rfn_meas
     if (story->row)
         rfn_json_set_call(value, report->archive,
                           (struct rfn_call_site){story->row->function, story->row->path});
+    if (story->findings)
+        set_usage(value, run, rfn_story_finding(stories, story));
     for (size_t i = 0; i < story->findings; i++)
         json_array_append_new(
             findings, finding_json(report, run,

@@ -38,14 +38,10 @@ json_t *rfn_json_text(const char *text)
     json_t *value = json_string(text);
     if (value)
         return value;
-    size_t n = strlen(text);
-    char *copy = malloc(n + 1);
-    if (!copy)
-        return rfn_json_fail();
-    for (size_t i = 0; i <= n; i++)
-        copy[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
-    value = json_string(copy);
-    free(copy);
+    struct rfn_text valid = {0};
+    rfn_text_utf8(&valid, text);
+    value = valid.failed ? rfn_json_fail() : json_stringn(valid.data, valid.n);
+    rfn_text_release(&valid);
     return value;
 }
 

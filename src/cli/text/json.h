@@ -38,7 +38,7 @@ static inline json_t *rfn_json_bool(bool value)
     return json_boolean(value);
 }
 
-/* A string; bytes that are not UTF-8 become '?'. NULL becomes null. */
+/* A string; bytes that are not UTF-8 become \xNN. NULL becomes null. */
 json_t *rfn_json_text(const char *text);
 /* The same of a text, which is released; where that failed, so has this. */
 json_t *rfn_json_of_text(struct rfn_text *text);

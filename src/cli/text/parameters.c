@@ -116,6 +116,17 @@ static const char *special_list(int64_t word)
     }
 }
 
+/* The bytes of a string, each of which is a word. */
+static void append_string(struct rfn_text *text, const int64_t *words, size_t n)
+{
+    struct rfn_text bytes = {0};
+    for (size_t i = 0; i < n; i++)
+        rfn_text_char(&bytes, (char)words[i]);
+    rfn_text_escaped(text, bytes.data, bytes.n);
+    text->failed |= bytes.failed;
+    rfn_text_release(&bytes);
+}
+
 /* One word of a kind (rfn_kind, without COMPLETIONS). unknown: RFN_UNKNOWN is meant as such where
  * the kind has it as a number, too. */
 static void append_word(struct rfn_text *text, const struct rfn_parameters *parameters,
@@ -134,18 +145,17 @@ static void append_word(struct rfn_text *text, const struct rfn_parameters *para
     }
     size_t n = 0;
     const int64_t *words = rfn_cursor_list(parameters->cursor, word, &n, element);
-    rfn_text_string(text, string ? "" : "[");
+    if (string) {
+        append_string(text, words, n);
+        return;
+    }
+    rfn_text_char(text, '[');
     for (size_t i = 0; i < n; i++) {
-        char c = (char)words[i];
-        if (string) {
-            rfn_text_escaped(text, &c, 1);
-            continue;
-        }
         if (i)
             rfn_text_char(text, ',');
         append_scalar(text, parameters->archive, element, words[i], false);
     }
-    rfn_text_string(text, string ? "" : "]");
+    rfn_text_char(text, ']');
 }
 
 /* ---- parameters ---- */
@@ -163,6 +173,21 @@ static void append_number(struct rfn_text *text, const char *name, int64_t value
 {
     begin(text, name);
     rfn_text_signed(text, value);
+}
+
+/* An MPI error class, or that the program has left the call. */
+static void append_error_class(struct rfn_text *text, uint32_t error)
+{
+    if (error == RFN_ERROR_LEFT)
+        rfn_text_string(text, "left");
+    else
+        rfn_text_unsigned(text, error);
+}
+
+static void append_error(struct rfn_text *text, const char *name, uint32_t error)
+{
+    begin(text, name);
+    append_error_class(text, error);
 }
 
 static void append_named(struct rfn_text *text, const struct rfn_parameters *parameters,
@@ -243,7 +268,7 @@ static void append_single(struct rfn_text *text, const struct rfn_parameters *pa
     if (completed->cancelled)
         append_number(text, "cancelled", 1);
     if (completed->error)
-        append_number(text, "request_error", completed->error);
+        append_error(text, "request_error", completed->error);
     if (!completed->origin->receives || completed->cancelled)
         return;
     rfn_text_char(text, ' ');
@@ -257,7 +282,9 @@ static void append_entry(struct rfn_text *text, const struct rfn_parameters *par
     if (completed->cancelled) {
         rfn_text_string(text, "(cancelled)");
     } else if (completed->error) {
-        rfn_text_format(text, "(error=%u)", completed->error);
+        rfn_text_string(text, "(error=");
+        append_error_class(text, completed->error);
+        rfn_text_char(text, ')');
     } else if (completed->origin->receives) {
         rfn_text_char(text, '(');
         append_received(text, parameters, completed->origin->volume, ',');
@@ -364,7 +391,7 @@ void rfn_parameters_append(struct rfn_text *text, const struct rfn_parameters *p
     if (parameters->volume)
         append_bytes(text, parameters, function);
     if (record->error)
-        append_number(text, "error", record->error);
+        append_error(text, "error", record->error);
     if (record->failed_poll)
         append_number(text, "polls", (int64_t)record->polls);
 }

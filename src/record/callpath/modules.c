@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -121,7 +122,8 @@ static int visit_module(struct dl_phdr_info *info, size_t size, void *data)
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-        if (segment->p_type != PT_LOAD || found->address - start >= segment->p_memsz)
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) ||
+            found->address - start >= segment->p_memsz)
             continue;
         found->code.start = start;
         found->code.end = start + segment->p_memsz;
@@ -187,6 +189,61 @@ int rec_code_find(uintptr_t address, struct rec_code *code)
     *code = found->code;
     free(found);
     return rc;
+}
+
+/* ---- what may be a return address ---- */
+
+/* Whether /proc/self/maps, lines of "start-end perm ...", has the address in memory
+ * that may be executed. */
+static bool is_executable(uintptr_t address)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[PATH_MAX + 100];
+    bool found = false, executable = false;
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        char *end;
+        const uintptr_t start = strtoul(line, &end, 16);
+        const uintptr_t stop = *end == '-' ? strtoul(end + 1, &end, 16) : 0;
+        found = address - start < stop - start;
+        executable = found && strlen(end) > 3 && end[3] == 'x';
+    }
+    if (maps)
+        fclose(maps);
+    return executable;
+}
+
+#ifdef __x86_64__
+/* Direct calls are e8 and four bytes; others ff, a byte whose bits 3 to 5 are 2, and up to five of
+ * an address: how many depends on that byte and the next one. */
+static bool is_behind_call(const uint8_t *at, size_t before)
+{
+    if (before >= 5 && at[-5] == 0xe8)
+        return true;
+    for (size_t size = 2; size <= 7 && size <= before; size++) {
+        const uint8_t *code = at - size, mode = code[1] >> 6, base = code[1] & 7;
+        if (code[0] != 0xff || (code[1] >> 3 & 7) != 2)
+            continue;
+        const bool scaled = mode != 3 && base == 4;
+        const bool far = mode == 2 ||
+                         (mode == 0 && (base == 5 || (scaled && size > 3 && (code[2] & 7) == 5)));
+        if (size == 2u + scaled + (far ? 4 : mode == 1))
+            return true;
+    }
+    return false;
+}
+#else
+static bool is_behind_call(const uint8_t *at, size_t before)
+{
+    (void)at, (void)before;
+    return true;
+}
+#endif
+
+bool rec_code_is_return(const struct rec_code *code, uintptr_t address)
+{
+    const size_t before = address - code->start;
+    return code->end - code->start > 1 ? is_behind_call((const uint8_t *)address, before)
+                                       : is_executable(address - 1);
 }
 
 const struct rec_module *rec_module(uint32_t number)

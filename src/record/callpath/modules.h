@@ -14,7 +14,7 @@
 
 /* The stretch of code that an address lies in. */
 struct rec_code {
-    uintptr_t start, end; /* of the executable segment */
+    uintptr_t start, end; /* of the executable segment; one byte of what is in no module */
     uintptr_t bias;       /* address in memory minus ELF virtual address */
     uint32_t module;      /* see rec_module in sites.h */
     bool runtime; /* of the C library, the loader or the simulator: may lie outside of main */
@@ -25,6 +25,11 @@ struct rec_code {
  * own without a path, with the address itself as bias, so that offsets are 0 in every run and on
  * every rank. Returns 0 or RFN_E_NOMEM. */
 int rec_code_find(uintptr_t address, struct rec_code *code);
+
+/* Whether an address can be where a call returns to: it lies behind a call instruction (x86-64
+ * only) or, in no module, in memory that may be executed. code: of the byte before it. Steps that
+ * follow no rules may find anything. */
+bool rec_code_is_return(const struct rec_code *code, uintptr_t address);
 
 /* How often a library has been unloaded. When this changes, addresses may mean something else. */
 uint64_t rec_modules_unloaded(void);

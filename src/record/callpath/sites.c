@@ -27,6 +27,14 @@
  * the outermost ones; in a static program all outside of the outermost frame of main. The return
  * address of the first frame that was cut off is a fact too: it tells that there the path ends.
  *
+ * The walk before. Calls of a deep stack differ in the frames further in. A walk that comes to a
+ * frame of the walk before, at the same place with the same return address, would go on as that one
+ * did if the facts from there on hold: they are compared, and the steps are not taken again. Facts
+ * about registers are the same only if the registers come from the same places: what the steps
+ * further out need of them is noted down with each frame (only the frame pointer is compared; where
+ * others are needed the walk goes on by steps). What is compared is all that the path depends on,
+ * each time.
+ *
  * The cache. Four ways per set, replaced in turn. A place that is reached on many paths with the
  * same stack pointer (a library's dot product called from everywhere) has them all in one set; so
  * ways that are replaced go to a longer list of the set, which is searched before a full walk.
@@ -47,8 +55,11 @@
 
 /* Frames of the recorder between rec_site_walk and the wrapper's caller: one or two. */
 enum { OWN_FRAMES = 16 };
-/* Walks per set outside of its ways. */
-enum { SPILL_MAX = 64 };
+/* Walks per set outside of its ways, and facts of all of them: those of deep stacks have many. */
+enum { SPILL_MAX = 64, SPILL_FACTS_MAX = 1 << 17 };
+/* Frames that a walk notes down: more than a path keeps, so that calls from further out find them;
+ * and of these, those that may lie outside of the path. */
+enum { WALK_FRAMES = REC_SITE_FRAMES + 64, OUTSIDE_FRAMES = 32 };
 
 struct site {
     uint32_t function;
@@ -62,6 +73,11 @@ struct stop {
     struct rec_code code;
     uintptr_t function; /* where its code begins, 0 when not known */
     uint32_t n_facts;   /* facts that lead here */
+    /* By unwind.h only: */
+    uint32_t used, restored; /* by the step to the next one, see there */
+    uint32_t needed;         /* registers that this step and later ones take from further in */
+    uintptr_t stack;         /* the stack pointer after the return into it */
+    const uintptr_t *rbp;    /* where the frame pointer's value is, or NULL */
 };
 
 struct walk {
@@ -75,7 +91,9 @@ struct walk {
     size_t n_sound;   /* stops that the facts lead to without doubt */
     bool sound;       /* still so */
     bool complete;    /* walked to the end of the stack */
+    bool guessed;     /* a step went over code without a description */
     bool functions;   /* where functions begin must be known for every stop */
+    bool by_rules;    /* made by unwind.h, and done: a later walk may go over into it */
 };
 
 struct spill {
@@ -88,9 +106,11 @@ struct rec_sites_table {
     struct site *sites;
     size_t n, capacity; /* one more than n is always there, for the unknown site */
     struct rfn_map by_hash;
-    struct walk walk;
+    struct walk walk;  /* the last one */
+    struct walk fresh; /* what a walk by rules finds until it goes over into the last one */
     struct rec_unwind_rules rules;
     struct spill spill[REC_SITE_SETS];
+    size_t spilled_facts;
     uint8_t next[REC_SITE_SETS]; /* way to be replaced next */
     uint64_t unloaded;
     uintptr_t program_entry, static_main; /* see modules.h */
@@ -123,8 +143,10 @@ static void clear_set(struct rec_sites *sites, size_t set)
     struct spill *spill = &sites->table->spill[set];
     for (unsigned w = 0; w < REC_SITE_WAYS; w++)
         free(ways[w].facts);
-    for (uint32_t i = 0; i < spill->n; i++)
+    for (uint32_t i = 0; i < spill->n; i++) {
+        sites->table->spilled_facts -= spill->ways[i].facts_capacity;
         free(spill->ways[i].facts);
+    }
     free(spill->ways);
     *spill = (struct spill){0};
     memset(ways, 0, sizeof sites->sets[set]);
@@ -143,6 +165,8 @@ void rec_sites_release(struct rec_sites *sites)
         free(table->walk.stops);
         free(table->walk.facts);
         free(table->walk.frames);
+        free(table->fresh.stops);
+        free(table->fresh.facts);
         free(table);
     }
     *sites = (struct rec_sites){0};
@@ -219,6 +243,21 @@ static uint32_t unknown_site(struct rec_sites *sites, uint32_t function)
     return sites->site_of_unknown;
 }
 
+/* A library that went may have made room for another one. */
+static void notice_unloading(struct rec_sites *sites)
+{
+    uint64_t unloaded = rec_modules_unloaded();
+    if (unloaded == sites->table->unloaded)
+        return;
+    sites->table->unloaded = unloaded;
+    rec_modules_forget();
+    memset(&sites->table->rules, 0, sizeof sites->table->rules);
+    sites->table->walk.by_rules = false;
+    unw_flush_cache(unw_local_addr_space, 0, 0);
+    for (size_t set = 0; set < REC_SITE_SETS; set++)
+        clear_set(sites, set);
+}
+
 /* ---- walking: facts ---- */
 
 /* What the facts do not cover from here on is walked, but not cached. */
@@ -234,7 +273,7 @@ static void begin_walk(struct walk *walk, const uintptr_t *frame)
     walk->n = walk->n_facts = walk->n_sound = 0;
     walk->bottom = (uintptr_t)frame;
     walk->sound = true;
-    walk->complete = false;
+    walk->complete = walk->guessed = walk->by_rules = false;
 }
 
 static int add_stop(struct walk *walk, uintptr_t ip)
@@ -242,7 +281,11 @@ static int add_stop(struct walk *walk, uintptr_t ip)
     RFN_TRY(RFN_GROW(walk->stops, walk->stops_capacity, walk->n + 1));
     struct stop *stop = &walk->stops[walk->n];
     *stop = (struct stop){.ip = ip, .n_facts = (uint32_t)walk->n_facts};
-    RFN_TRY(rec_code_find(ip - 1, &stop->code));
+    const struct rec_code *last = walk->n ? &stop[-1].code : NULL;
+    if (last && ip - 1 - last->start < last->end - last->start)
+        stop->code = *last;
+    else
+        RFN_TRY(rec_code_find(ip - 1, &stop->code));
     walk->n++;
     return 0;
 }
@@ -350,45 +393,176 @@ static bool is_caller(uintptr_t ip, uintptr_t sp, const uintptr_t *frame)
     return ip == frame[1] && sp == (uintptr_t)(frame + 2);
 }
 
-/* One step by the rules alone. */
-static int take_sure_step(struct rec_sites_table *table, struct rec_unwind_frame *at)
+static int add_sure_stop(struct walk *walk, const struct rec_unwind_frame *at)
 {
-    struct walk *walk = &table->walk;
+    RFN_TRY(add_stop(walk, at->ip));
+    struct stop *stop = &walk->stops[walk->n - 1];
+    stop->stack = at->registers[REC_CFI_RSP];
+    stop->rbp = at->known >> REC_CFI_RBP & 1 ? at->places[REC_CFI_RBP] : NULL;
+    return 0;
+}
+
+/* One step by the rules alone. */
+static int take_sure_step(struct walk *walk, struct rec_unwind_rules *rules,
+                          struct rec_unwind_frame *at)
+{
     struct stop *stop = &walk->stops[walk->n - 1];
     struct rec_unwind_step step;
-    RFN_TRY(rec_unwind_step(at, stop->code.eh_frame_hdr, &table->rules, &step));
+    RFN_TRY(rec_unwind_step(at, stop->code.eh_frame_hdr, rules, &step));
     stop->function = step.function;
+    stop->used = step.used;
+    stop->restored = step.restored;
     for (unsigned i = 0; i < step.n_facts; i++)
         RFN_TRY(add_fact(walk, step.facts[i].where, step.facts[i].what));
     walk->complete = step.end;
-    return step.end ? 0 : add_stop(walk, at->ip);
+    return step.end ? 0 : add_sure_stop(walk, at);
+}
+
+/* ---- walking: going over into the walk before ---- */
+
+/* Whether steps from where one walk has come would read what those of another one have read, as far
+ * as that follows from the state they start from. */
+static bool is_same_state(const struct stop *one, const struct stop *other)
+{
+    const uint32_t needed = other->needed & ~(1u << REC_CFI_RSP);
+    return one->stack == other->stack && one->ip == other->ip &&
+           (needed == 0 || (needed == 1u << REC_CFI_RBP && one->rbp && one->rbp == other->rbp));
+}
+
+/* The stop whose step does not read any more what it has read, among those from `first` on; the
+ * number of stops: there is none. */
+static size_t changed_stop(const struct walk *walk, size_t first)
+{
+    for (size_t i = first; i < walk->n; i++) {
+        const size_t end = i + 1 < walk->n ? walk->stops[i + 1].n_facts : walk->n_facts;
+        for (size_t f = walk->stops[i].n_facts; f < end; f++) {
+            if (*walk->facts[f].where != walk->facts[f].what)
+                return i;
+        }
+    }
+    return walk->n;
+}
+
+/* What the steps need, of stops before `end`, behind which `needed` is needed. */
+static void note_needs(struct walk *walk, size_t end, uint32_t needed)
+{
+    for (size_t i = end; i-- > 0;) {
+        struct stop *stop = &walk->stops[i];
+        stop->needed = needed = stop->used | (needed & ~stop->restored);
+    }
+}
+
+/* The fresh walk, whose last stop is the one numbered `at` of the walk before, goes on as that. */
+static int go_over(struct walk *walk, struct walk *fresh, size_t at)
+{
+    const size_t inner = fresh->n - 1, first_fact = walk->stops[at].n_facts;
+    size_t n = inner + walk->n - at;
+    const size_t n_facts = fresh->n_facts + walk->n_facts - first_fact;
+    RFN_TRY(RFN_GROW(walk->stops, walk->stops_capacity, n));
+    RFN_TRY(RFN_GROW(walk->facts, walk->facts_capacity, n_facts));
+    memmove(walk->stops + inner, walk->stops + at, (walk->n - at) * sizeof *walk->stops);
+    memmove(walk->facts + fresh->n_facts, walk->facts + first_fact,
+            (walk->n_facts - first_fact) * sizeof *walk->facts);
+    for (size_t i = inner; i < n && fresh->n_facts != first_fact; i++)
+        walk->stops[i].n_facts += (uint32_t)(fresh->n_facts - first_fact);
+    memcpy(walk->stops, fresh->stops, inner * sizeof *walk->stops);
+    if (fresh->n_facts)
+        memcpy(walk->facts, fresh->facts, fresh->n_facts * sizeof *walk->facts);
+    walk->n = n;
+    walk->n_facts = n_facts;
+    note_needs(walk, inner, walk->stops[inner].needed);
+    if (n > WALK_FRAMES) {
+        walk->n_facts = walk->stops[WALK_FRAMES].n_facts;
+        walk->n = WALK_FRAMES;
+        walk->complete = false;
+    }
+    walk->bottom = fresh->bottom;
+    return 0;
+}
+
+/* Whether the fresh walk has come to where the one before is known from, and that is all of the
+ * path. *at: the stop of the walk before that was looked at last. */
+static bool meets(const struct walk *walk, const struct walk *fresh, size_t *at)
+{
+    const struct stop *here = &fresh->stops[fresh->n - 1];
+    while (*at < walk->n && walk->stops[*at].stack < here->stack)
+        ++*at;
+    if (*at >= walk->n || !is_same_state(here, &walk->stops[*at]) ||
+        (!walk->complete && fresh->n + walk->n - *at <= REC_SITE_FRAMES + OUTSIDE_FRAMES))
+        return false;
+    const size_t changed = changed_stop(walk, *at);
+    if (changed == walk->n)
+        return true;
+    *at = changed + 1; /* up to there it has changed */
+    return false;
 }
 
 /* RFN_E_UNSUPPORTED: there was a step that the rules do not determine. */
 static int walk_by_rules(struct rec_sites *sites, const uintptr_t *frame)
 {
     struct rec_sites_table *table = sites->table;
-    struct rec_unwind_frame at;
+    struct walk *walk = &table->walk, *fresh = &table->fresh;
+    struct rec_unwind_frame state;
+    size_t at = walk->by_rules ? 0 : walk->n;
     if (sites->only_libunwind)
         return RFN_E_UNSUPPORTED;
-    begin_walk(&table->walk, frame);
-    rec_unwind_start(&at, frame);
-    RFN_TRY(add_stop(&table->walk, at.ip));
-    while (!table->walk.complete && table->walk.n < REC_SITE_FRAMES)
-        RFN_TRY(take_sure_step(table, &at));
+    begin_walk(fresh, frame);
+    rec_unwind_start(&state, frame);
+    RFN_TRY(add_sure_stop(fresh, &state));
+    while (!fresh->complete && fresh->n < WALK_FRAMES) {
+        if (meets(walk, fresh, &at)) {
+            sites->resumed++;
+            return go_over(walk, fresh, at);
+        }
+        RFN_TRY(take_sure_step(fresh, &table->rules, &state));
+    }
+    note_needs(fresh, fresh->n, 0);
+    fresh->by_rules = true;
+    fresh->functions = walk->functions;
+    fresh->frames = walk->frames;
+    fresh->frames_capacity = walk->frames_capacity;
+    const struct walk former = *walk;
+    *walk = *fresh;
+    *fresh = former;
+    fresh->frames = NULL;
     return 0;
+}
+
+bool rec_sites_passes(struct rec_sites *sites, const void *frame, const void *other)
+{
+    const uintptr_t beyond = (uintptr_t)((const uintptr_t *)other + 2);
+    struct rec_unwind_frame at;
+    struct rec_unwind_step step = {.end = false};
+    notice_unloading(sites);
+    rec_unwind_start(&at, frame);
+    for (int i = 0; i < REC_SITE_FRAMES && !step.end; i++) {
+        struct rec_code code;
+        if (at.registers[REC_CFI_RSP] >= beyond)
+            return at.registers[REC_CFI_RSP] > beyond;
+        if (rec_code_find(at.ip - 1, &code) < 0 ||
+            rec_unwind_step(&at, code.eh_frame_hdr, &sites->table->rules, &step) < 0)
+            return false;
+    }
+    return false;
 }
 
 #else
 
+bool rec_sites_passes(struct rec_sites *sites, const void *frame, const void *other)
+{
+    (void)sites, (void)frame, (void)other;
+    return false;
+}
+
 /* Without a cache nothing is noted down about steps. */
 struct step {
-    bool unused;
+    bool described; /* libunwind finds out */
 };
 
 static int prepare_step(struct walk *walk, unw_cursor_t *cursor, struct step *step)
 {
-    (void)cursor, (void)step;
+    (void)cursor;
+    step->described = true;
     doubt(walk);
     return 0;
 }
@@ -439,7 +613,13 @@ static int take_step(struct walk *walk, unw_cursor_t *cursor)
     if (moved <= 0 || ip == 0)
         return conclude_end(walk, &step, ip, cfa);
     RFN_TRY(conclude_step(walk, &step, ip, cfa));
-    return add_stop(walk, ip);
+    RFN_TRY(add_stop(walk, ip));
+    walk->guessed = walk->guessed || !step.described;
+    if (walk->guessed && !rec_code_is_return(&walk->stops[walk->n - 1].code, ip)) {
+        walk->n--; /* no frame: the guess has gone astray */
+        walk->complete = true;
+    }
+    return 0;
 }
 
 /* Steps out of the recorder. */
@@ -488,16 +668,16 @@ static size_t kept_frames(const struct rec_sites_table *table)
     const struct walk *walk = &table->walk;
     size_t n = walk->n, to_main = table->static_main ? n : 0;
     if (!walk->complete)
-        return n;
+        return n < REC_SITE_FRAMES ? n : REC_SITE_FRAMES;
     while (to_main > 0 && walk->stops[to_main - 1].function != table->static_main)
         to_main--;
     if (to_main > 0)
-        return to_main;
-    if (n > 1 && walk->stops[n - 1].ip - table->program_entry < ENTRY_BYTES)
+        n = to_main;
+    else if (n > 1 && walk->stops[n - 1].ip - table->program_entry < ENTRY_BYTES)
         n--;
-    while (n > 1 && walk->stops[n - 1].code.runtime)
+    while (to_main == 0 && n > 1 && walk->stops[n - 1].code.runtime)
         n--;
-    return n;
+    return n < REC_SITE_FRAMES ? n : REC_SITE_FRAMES;
 }
 
 /* The path of n frames, less those in the middle that do not count. */
@@ -517,20 +697,6 @@ static int intern_walk(struct rec_sites *sites, uint32_t function, size_t n, uin
 
 /* ---- the cache ---- */
 
-/* A library that went may have made room for another one. */
-static void notice_unloading(struct rec_sites *sites)
-{
-    uint64_t unloaded = rec_modules_unloaded();
-    if (unloaded == sites->table->unloaded)
-        return;
-    sites->table->unloaded = unloaded;
-    rec_modules_forget();
-    memset(&sites->table->rules, 0, sizeof sites->table->rules);
-    unw_flush_cache(unw_local_addr_space, 0, 0);
-    for (size_t set = 0; set < REC_SITE_SETS; set++)
-        clear_set(sites, set);
-}
-
 #if REC_SITE_CACHED
 
 static size_t set_of(const uintptr_t *frame)
@@ -548,6 +714,8 @@ static struct rec_site_way *replace_way(struct rec_sites *sites, size_t set)
     table->next[set] = (uint8_t)((table->next[set] + 1) % REC_SITE_WAYS);
     if (!way->return_address)
         return way;
+    if (table->spilled_facts + way->facts_capacity > SPILL_FACTS_MAX)
+        return way;
     if (!spill->ways)
         spill->ways = calloc(SPILL_MAX, sizeof *spill->ways);
     if (!spill->ways)
@@ -556,6 +724,8 @@ static struct rec_site_way *replace_way(struct rec_sites *sites, size_t set)
     if (spill->n == SPILL_MAX)
         spill->next = (spill->next + 1) % SPILL_MAX;
     struct rec_site_way former = *way;
+    table->spilled_facts += former.facts_capacity;
+    table->spilled_facts -= place->facts_capacity;
     *way = *place; /* an old one, or zeros */
     *place = former;
     return way;
@@ -573,6 +743,8 @@ static const struct rec_site_way *find_spilled(struct rec_sites *sites, uint32_t
         uint8_t *next = &sites->table->next[set];
         struct rec_site_way *way = &sites->sets[set][*next], found = spill->ways[i];
         *next = (uint8_t)((*next + 1) % REC_SITE_WAYS);
+        sites->table->spilled_facts += way->facts_capacity;
+        sites->table->spilled_facts -= found.facts_capacity;
         spill->ways[i] = *way;
         *way = found;
         return way;

@@ -40,7 +40,7 @@ struct rec_module {
 enum { REC_SITE_WAYS = 4, REC_SITE_SETS = 256 };
 
 /* Longer call paths keep this many of their innermost frames. */
-enum { REC_SITE_FRAMES = 1024 };
+enum { REC_SITE_FRAMES = 256 };
 
 /* The cache knows the frames of x86-64 only; elsewhere every call is a full walk. */
 #ifndef REC_SITE_CACHED
@@ -75,7 +75,8 @@ struct rec_sites {
     struct rec_site_way (*sets)[REC_SITE_WAYS]; /* REC_SITE_SETS of them, in memory */
     void *memory;
     struct rec_sites_table *table; /* all sites, see sites.c */
-    uint64_t walks;                /* full ones */
+    uint64_t walks;                /* where no way fitted */
+    uint64_t resumed;              /* of these, those that went over into the one before */
     uint64_t by_libunwind;         /* of these, those that unwind.h could not make */
     uint64_t uncached;             /* of these, those whose path the cache cannot hold */
     bool only_libunwind;           /* tests set this */
@@ -91,6 +92,12 @@ void rec_sites_release(struct rec_sites *sites);
  * be walked is the return address alone; when memory is short the site is site_of_unknown, with the
  * function and return address of the first call that met this. */
 uint32_t rec_site_walk(struct rec_sites *sites, uint32_t function, void *frame);
+
+/* Whether the stack, walked outwards from a wrapper's frame by rules that leave no doubt, passes
+ * the place of another wrapper's frame, further out on the same stack, and that is none of its
+ * frames.
+ */
+bool rec_sites_passes(struct rec_sites *sites, const void *frame, const void *other);
 
 /* The site of a path of one frame. Without memory as above. */
 uint32_t rec_site_of_frame(struct rec_sites *sites, uint32_t function,

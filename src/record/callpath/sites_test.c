@@ -4,6 +4,7 @@
  * are of all kinds that compilers make: with and without frame pointer, with alloca,
  * variable-length arrays, realigned stacks, without unwind information. */
 #define UNW_LOCAL_ONLY
+#include "record/callpath/modules.h"
 #include "record/callpath/sites.h"
 
 #include <dlfcn.h>
@@ -62,13 +63,11 @@ static struct link_map *object_of(uintptr_t ip)
 
 static size_t cut_outside(const uintptr_t *ips, size_t n)
 {
-    if (n > REC_SITE_FRAMES)
-        return REC_SITE_FRAMES;
     if (ips[n - 1] - (uintptr_t)entry_point < 64)
         n--;
     while (n > 1 && strstr(object_of(ips[n - 1])->l_name, "/libc.so"))
         n--;
-    return n;
+    return n < REC_SITE_FRAMES ? n : REC_SITE_FRAMES;
 }
 
 static void check_site(const struct rec_sites *sites, uint32_t site, uint32_t function,
@@ -335,8 +334,8 @@ static void test_deep_recursion(void **state)
     struct rec_sites *sites = *state;
     size_t n;
     for (unsigned round = times(3); round-- > 0;) {
-        rec_sites_frames(sites, recurse(sites, 1000), &n);
-        assert_true(n > 1000 && n < REC_SITE_FRAMES);
+        rec_sites_frames(sites, recurse(sites, REC_SITE_FRAMES - 20), &n);
+        assert_true(n > REC_SITE_FRAMES - 20 && n < REC_SITE_FRAMES);
     }
     assert_int_equal(sites->walks, REC_SITE_CACHED ? 1 : 3);
 }
@@ -346,10 +345,49 @@ static void test_truncated_recursion(void **state)
 {
     struct rec_sites *sites = *state;
     size_t n;
-    uint32_t site = recurse(sites, 1100);
+    uint32_t site = recurse(sites, REC_SITE_FRAMES + 80);
     rec_sites_frames(sites, site, &n);
     assert_int_equal(n, REC_SITE_FRAMES);
-    assert_int_equal(recurse(sites, 1110), site);
+    assert_int_equal(recurse(sites, REC_SITE_FRAMES + 90), site);
+}
+
+/* Calls on the way in and out of a deep stack: each but the first goes over into the walk before
+ * it. */
+static void down(struct rec_sites *sites, unsigned depth);
+static void (*volatile deeper)(struct rec_sites *, unsigned) = down;
+
+NOINLINE static void down(struct rec_sites *sites, unsigned depth)
+{
+    call_mpi(sites, 5);
+    if (depth > 0)
+        deeper(sites, depth - 1);
+    call_mpi(sites, 6);
+    BARRIER("");
+}
+
+/* Two frames alike but for the place that they return to, which lies outside of all others. */
+NOINLINE static void on_the_left(struct rec_sites *sites, unsigned depth)
+{
+    deeper(sites, depth);
+    BARRIER("left");
+}
+
+NOINLINE static void on_the_right(struct rec_sites *sites, unsigned depth)
+{
+    deeper(sites, depth);
+    BARRIER("right");
+}
+
+static void test_walks_go_over(void **state)
+{
+    struct rec_sites *sites = *state;
+    void (*const volatile sides[])(struct rec_sites *, unsigned) = {on_the_left, on_the_right};
+    unsigned depth = REC_SITE_FRAMES + 100;
+    for (unsigned round = 0; round < times(4); round++)
+        sides[round % 2](sites, depth - round);
+    assert_int_equal(sites->by_libunwind, REC_SITE_CACHED ? 0 : sites->walks);
+    assert_true(!REC_SITE_CACHED || sites->walks - sites->resumed < sites->walks / 20);
+    assert_true(sites->resumed <= sites->walks);
 }
 
 /* ---- many paths to one place ---- */
@@ -510,6 +548,47 @@ static void test_frame_based_on_another_register(void **state)
 
 #endif
 
+#ifdef __x86_64__
+static bool may_return_to(const void *place)
+{
+    struct rec_code code;
+    assert_int_equal(rec_code_find((uintptr_t)place - 1, &code), 0);
+    return rec_code_is_return(&code, (uintptr_t)place);
+}
+
+NOINLINE static const void *caller(void)
+{
+    return __builtin_return_address(0);
+}
+
+/* Calls in all forms, each followed by what it returns to. */
+__asm__(".text\n"
+        ".type forms_of_calls, @object\n"
+        "forms_of_calls:\n"
+        "  nop\n  call *%rax\n  nop\n  call *%r11\n  nop\n  call *(%rax)\n  nop\n"
+        "  call *8(%rax)\n  nop\n  call *800(%rax)\n  nop\n  call *8(%rsp)\n  nop\n"
+        "  call *800(%rsp)\n  nop\n  call *(%rax,%rbx,8)\n  nop\n  call *8(,%rbx,8)\n  nop\n"
+        "  call *forms_of_calls(%rip)\n  nop\n  call forms_of_calls\n  nop\n  hlt\n"
+        ".size forms_of_calls, . - forms_of_calls\n");
+extern const uint8_t forms_of_calls[] __attribute__((visibility("hidden")));
+
+static void test_what_calls_return_to(void **state)
+{
+    (void)state;
+    static const uint8_t data[] = {0xe8, 0, 0, 0, 0, 0x90};
+    const uint8_t *volatile stack = data;
+    unsigned found = 0;
+    assert_true(may_return_to(caller()));
+    assert_false(may_return_to((const void *)&stack));
+    assert_false(may_return_to(data + 5));
+    assert_false(may_return_to((const void *)(uintptr_t)2));
+    for (const uint8_t *at = forms_of_calls + 1; *at != 0xf4; at++)
+        found += *at == 0x90 && may_return_to(at);
+    assert_int_equal(found, 11);
+    assert_false(may_return_to(forms_of_calls + 1));
+}
+#endif
+
 /* ---- random programs ---- */
 
 /* A program that calls itself through a table of functions of all kinds. The path comes from one
@@ -661,6 +740,7 @@ static void check_random_programs(struct rec_sites *sites)
     assert_true(calls > 4000);
     assert_true(!REC_SITE_CACHED || sites->walks < calls * 3 / 4); /* the cache was tested too */
     assert_true(!REC_SITE_CACHED || sites->uncached == 0);
+    assert_true(!REC_SITE_CACHED || sites->only_libunwind || sites->resumed > sites->walks / 2);
 }
 
 static void test_random_programs(void **state)
@@ -814,6 +894,7 @@ int main(void)
         TEST(test_recursion),
         TEST(test_deep_recursion),
         TEST(test_truncated_recursion),
+        TEST(test_walks_go_over),
         TEST(test_many_callers_of_one_function),
         TEST(test_more_paths_than_the_cache_holds),
         TEST(test_longjmp),
@@ -821,6 +902,7 @@ int main(void)
 #ifdef __x86_64__
         TEST(test_without_unwind_information),
         TEST(test_frame_based_on_another_register),
+        TEST(test_what_calls_return_to),
 #endif
         TEST(test_random_programs),
         TEST(test_random_programs_with_libunwind),

@@ -33,10 +33,11 @@ static void note(struct rec_unwind_step *step, const uintptr_t *where, uintptr_t
 }
 
 /* The registers of the caller. `used`: those that the CFA depends on; only these are vouched for
- * by facts and may say where others are. */
-static void restore(struct rec_unwind_frame *frame, const struct rec_cfa *cfa, uintptr_t address,
-                    uint32_t used)
+ * by facts and may say where others are. Returns which ones are not as they were. */
+static uint32_t restore(struct rec_unwind_frame *frame, const struct rec_cfa *cfa,
+                        uintptr_t address, uint32_t used)
 {
+    uint32_t restored = 1u << REC_CFI_RSP;
     uintptr_t here = frame->registers[REC_CFI_RSP], rbp = frame->registers[REC_CFI_RBP];
     for (unsigned slot = 0; slot < REC_CFI_SLOT_RA; slot++) {
         const struct rec_cfi_rule rule = cfa->rules[slot];
@@ -48,6 +49,7 @@ static void restore(struct rec_unwind_frame *frame, const struct rec_cfa *cfa, u
         bool reached = rule.place == REC_CFI_AT_OFFSET ||
                        (rule.place == REC_CFI_AT_RBP && used >> REC_CFI_RBP & 1);
         frame->known &= ~(1u << reg);
+        restored |= 1u << reg;
         if (!reached || place < here || place >= address || place % sizeof place)
             continue;
         frame->places[reg] = (const uintptr_t *)place;
@@ -56,6 +58,7 @@ static void restore(struct rec_unwind_frame *frame, const struct rec_cfa *cfa, u
     }
     frame->known &= 1u << REC_CFI_RSP | 1u << REC_CFI_RBP | 1u << 3 | 0xf000u;
     frame->registers[REC_CFI_RSP] = address;
+    return restored;
 }
 
 int rec_unwind_step(struct rec_unwind_frame *frame, const uint8_t *eh_frame_hdr,
@@ -67,6 +70,7 @@ int rec_unwind_step(struct rec_unwind_frame *frame, const uint8_t *eh_frame_hdr,
     uintptr_t address = 0, here = frame->registers[REC_CFI_RSP];
     RFN_TRY(find_rules(rules, frame->ip, eh_frame_hdr, &cfa));
     step->n_facts = 0;
+    step->used = step->restored = 0;
     step->function = cfa->function;
     step->end = cfa->outermost;
     if (cfa->outermost)
@@ -91,6 +95,7 @@ int rec_unwind_step(struct rec_unwind_frame *frame, const uint8_t *eh_frame_hdr,
     note(step, place, *place);
     step->end = *place == 0;
     frame->ip = *place;
-    restore(frame, cfa, address, used);
+    step->used = used;
+    step->restored = restore(frame, cfa, address, used);
     return 0;
 }

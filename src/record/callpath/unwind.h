@@ -41,6 +41,8 @@ struct rec_unwind_step {
         uintptr_t what;
     } facts[REC_UNWIND_FACTS];
     unsigned n_facts;
+    uint32_t used;      /* registers that the CFA depends on, bit n: register n */
+    uint32_t restored;  /* registers whose value in the caller is not what it was in the frame */
     uintptr_t function; /* where the code of the frame that was left begins */
     bool end;           /* there is no further frame: the frame was not left */
 };

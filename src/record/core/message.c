@@ -1,5 +1,7 @@
 #include "record/core/message.h"
 
+#include "base/c_numbers.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -70,7 +72,7 @@ void rec_message(const char *format, ...)
     size_t start = strlen(line), room = sizeof line - start - 1; /* for the newline */
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(line + start, room, format, args);
+    int n = rfn_c_vprint(line + start, room, format, args);
     va_end(args);
     if (n < 0 || !is_stderr())
         return;

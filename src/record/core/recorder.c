@@ -155,6 +155,7 @@ static struct rec_stream *stream_new(void)
     }
     stream->sites.ends = rec_options.path_ends;
     stream->number = stream->journal.stream;
+    stream->watched = rec_long_gap == UINT64_MAX ? 0 : UINT64_MAX;
     stream->next = rec_streams;
     rec_streams = stream;
     return stream;
@@ -189,6 +190,7 @@ static void wake(void)
     if (reducing.criterion.method->unit[0])
         reducing.criterion.threshold /= quantum_ns;
     reducing.criterion.more /= quantum_ns;
+    rec_usage_start(rec_options.times);
     start = rec_clock_pair();
     pid = getpid();
     rec_state = REC_RECORDING;
@@ -237,22 +239,6 @@ void rec_mpi_load(void)
     pthread_mutex_lock(&waking);
     load_mpi();
     pthread_mutex_unlock(&waking);
-}
-
-void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame)
-{
-    if (stream->inside) {
-        if (!stream->in_fortran || rec_fortran.awaited != function + 1)
-            return NULL;
-        rec_fortran.awaited = 0;
-        frame = rec_fortran.frame;
-        if (!frame)
-            return NULL;
-    }
-    const bool off = __atomic_load_n(&rec_off, __ATOMIC_RELAXED);
-    if (stream->held && !(off && rec_is_dropped(function)))
-        rec_held_calls->write(stream);
-    return frame;
 }
 
 bool rec_is_mpi_there(void)
@@ -339,6 +325,8 @@ void rec_went_on(struct rec_call *call)
 uint32_t rec_error_class(int rc)
 {
     int error_class = rc;
+    if (rc == REC_LEFT)
+        return RFN_ERROR_LEFT;
     rec_mpi.MPI_Error_class(rc, &error_class);
     return (uint32_t)error_class;
 }

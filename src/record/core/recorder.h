@@ -33,10 +33,12 @@
 #include "record/callpath/sites.h"
 #include "record/core/clock.h"
 #include "record/core/journal.h"
+#include "record/core/usage.h"
 #include "record/functions.gen.h" /* enum rec_fn { REC_FN_MPI_Send, ... }, rec_functions[] */
 #include "record/mpi_table.gen.h" /* includes <mpi.h>; struct rec_mpi_table; extern rec_mpi */
 #include "reduce/fold/stream.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,6 +48,9 @@ struct rec_regions;
 struct rec_request;
 struct rec_requests;
 
+/* In place of what MPI returned: the program has left the call (nested_calls.c). */
+enum { REC_LEFT = INT_MIN };
+
 /* One call on its way. There is one per stream (calls do not nest), so nothing is allocated. What
  * every call touches lies together, in as few cache lines as possible: where many ranks share a
  * core, most calls begin with cold caches. */
@@ -53,17 +58,17 @@ struct rec_call {
     uint32_t function; /* enum rec_fn */
     uint32_t site;
     uint32_t n_in, n_out;
-    int rc;                      /* what MPI returned; set by rec_end */
+    int rc;                      /* what MPI returned, or REC_LEFT; set by rec_end */
     uint8_t poll;                /* enum rfn_poll: set by rec_out_poll */
     bool off;                    /* no event comes of it: rec_off was set when it began */
     uint64_t enter, exit;        /* quanta of rec_clock */
     const struct rec_comm *comm; /* of the last rec_in_comm, or NULL */
+    void *frame;                 /* of the wrapper, or of the entry for Fortran */
     uint32_t n_requests, requests_capacity;
     struct rec_request **requests; /* looked up by rec_in_request(s), in order; NULL elements for
                                       MPI_REQUEST_NULL and unknown requests */
     int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
     uint64_t volume_enter, volume_exit; /* of the stream's counter, if it has one */
-    void *frame;                        /* of the wrapper, if off: see rec_insist */
     struct {
         MPI_Status *statuses; /* see rec_statuses */
         int64_t *words;       /* of lists, see rec_words */
@@ -100,14 +105,18 @@ struct rec_stream {
     struct rfn_stream *events;     /* the reducer */
     struct rec_requests *requests; /* made by this stream and not yet done (requests.c) */
     uint64_t requests_created;     /* non-persistent ones, by this stream */
-    struct rec_sites sites;
+    /* The gap since the last call of MPI (usage.h). */
+    uint64_t watched, left; /* sites; quanta of the call's exit */
+    uint32_t left_site;
     uint32_t number; /* 0 for the first thread that calls MPI */
+    struct rec_sites sites;
     _Alignas(REC_CACHE_LINE) struct rec_call call;
     struct rec_recent recent;    /* only used under MPI_THREAD_MULTIPLE */
     struct rec_regions *regions; /* regions.h; NULL: none yet */
     struct rfn_counter counter;
     struct rec_journal journal; /* what it has no memory for */
-    struct rec_stream *next;    /* all streams of the process, newest first */
+    struct rec_gaps gaps;
+    struct rec_stream *next; /* all streams of the process, newest first */
 };
 
 enum rec_state {
@@ -174,6 +183,9 @@ void *rec_mpi_loaded(void);
  * writes what is held. */
 struct rec_stream *rec_stream_wake(void);
 void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame);
+/* Ends the call that the stream is inside of if the program has left it by a jump or an exception,
+ * as a frame of what the thread does now tells (both in nested_calls.c). */
+void rec_notice_left(struct rec_stream *stream, const void *frame);
 /* From now on no thread is recorded that was not before: MPI is at its end. */
 void rec_close_to_threads(void);
 /* Wakes the recorder, without a stream, unless another thread, or this one, is about to. */
@@ -211,10 +223,10 @@ static inline __attribute__((always_inline)) struct rec_call *rec_enter(uint32_t
     call->n_in = call->n_out = call->n_requests = 0;
     call->poll = 0;
     call->comm = NULL;
+    call->frame = frame;
     call->off = __atomic_load_n(&rec_off, __ATOMIC_RELAXED);
     if (__builtin_expect(call->off, 0)) {
         call->off = rec_is_dropped(function);
-        call->frame = frame;
         if (call->off)
             return call;
     }
@@ -251,6 +263,8 @@ static inline __attribute__((always_inline)) void rec_begin(struct rec_call *cal
         rec_count_enter(stream);
     stream->open_function = call->function + 1;
     stream->open_enter = call->enter = rec_now();
+    if (__builtin_expect(call->enter - stream->left > rec_long_gap, 0))
+        rec_gap_ends(stream);
 }
 
 /* The call ends now. */
@@ -270,6 +284,10 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
         call->off = true; /* another thread has ended recording, and looks at this stream's lists */
     call->rc = rc;
     stream->open_function = 0;
+    stream->left = call->exit;
+    stream->left_site = call->site;
+    if (__builtin_expect(stream->watched >> (call->site & 63) & 1, 0))
+        rec_gap_begins(stream);
 }
 
 /* Listens to calls: of MPI, and of regions and segments, but not of other functions. rec_leave

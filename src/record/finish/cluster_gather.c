@@ -5,11 +5,12 @@
 #include "record/core/job.h"
 #include "record/core/options.h"
 #include "record/finish/finish_internal.h"
+#include "record/finish/pack_usage.h"
 #include "record/regions/regions.h"
 
 #include <stdlib.h>
 
-enum { PARCEL_SHAPE, PARCEL_CONTENT };
+enum { PARCEL_SHAPE, PARCEL_CONTENT, PARCEL_USAGE };
 
 void rec_cluster_gather_release(struct rec_cluster_gather *together)
 {
@@ -116,6 +117,20 @@ static int bring(struct rec_finishing *finish, size_t i)
                : 0;
 }
 
+static int bring_usage(struct rec_finishing *finish, size_t i)
+{
+    const struct rec_stream_definitions *of = &finish->description.streams[i];
+    struct rfn_buf usage = RFN_BUF_INIT;
+    if (!rec_usage_has(of))
+        return 0;
+    int error = rec_pack_usage(of, &usage);
+    if (!error)
+        error = rfn_root_blobs_add(&finish->together.parcels, PARCEL_USAGE,
+                                   finish->survey.first_stream + i, usage.data, usage.size);
+    rfn_buf_release(&usage);
+    return error;
+}
+
 /* What a trace of this process alone would have of its streams: structures, words that depend on
  * the rank (a byte for each and one for its run), values and times. */
 static uint64_t trace_bytes(const struct rec_finishing *finish)
@@ -149,6 +164,8 @@ int rec_cluster_gather_collect(struct rec_finishing *finish, int error)
         error = bring_words(finish, i);
         if (!error)
             error = bring(finish, i);
+        if (!error)
+            error = bring_usage(finish, i);
     }
     if (!error) {
         /* a trace that is handed on goes over as many ranks as this one has bits */
@@ -170,6 +187,22 @@ int rec_cluster_gather_collect(struct rec_finishing *finish, int error)
 }
 
 /* ---- what rank 0 makes of it ---- */
+
+int rec_cluster_gather_usage(const struct rec_cluster_gather *together, struct rfn_buf *payload)
+{
+    struct rfn_reader reader = rfn_reader_over(together->parcels.bytes.data,
+                                               together->parcels.bytes.size);
+    struct rfn_root_blob parcel;
+    uint64_t next = 0; /* stream */
+    while (rfn_root_blobs_next(&reader, &parcel)) {
+        if (parcel.kind != PARCEL_USAGE)
+            continue;
+        rfn_buf_varint(payload, parcel.number - next);
+        rfn_buf_bytes(payload, parcel.bytes, parcel.size);
+        next = parcel.number + 1;
+    }
+    return rfn_buf_status(payload);
+}
 
 /* Parcels and things by their numbers. */
 struct brought {

@@ -31,6 +31,9 @@ int rec_cluster_gather_collect(struct rec_finishing *finish, int error);
 int rec_cluster_gather_unfold(const struct rec_cluster_gather *together,
                               const struct rfn_merge *merge, struct rec_output *chunks);
 
+/* On rank 0, when all is there: appends USAGE; nothing if no rank has any. RFN_E_NOMEM. */
+int rec_cluster_gather_usage(const struct rec_cluster_gather *together, struct rfn_buf *payload);
+
 /* What became of it. */
 struct rec_clustered {
     int error;       /* why all is as it was; 0 also where clusters do not take fewer bytes */

@@ -71,6 +71,7 @@ void rec_arrive(struct rec_call *call)
 {
     struct rec_wait_warning warning;
     arrived_ns = rec_monotonic_ns();
+    rec_usage_end();
     rec_close_to_threads();
     /* While others are still on their way. Only this thread's stream: others may be in use. */
     if (rec_this_stream && rec_state == REC_RECORDING && rec_options.write)
@@ -420,9 +421,9 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
     release(&finish);
 }
 
-/* A stream that is still inside a call, or NULL. Threads may legally be in MPI_Initialized and the
- * like now, for a moment; in anything else only if the program is wrong, or has left the call by a
- * jump (from an error handler). */
+/* A stream that may still hand over an event, or NULL. Threads may legally be in MPI_Initialized
+ * and the like now, for a moment. One that is still in MPI then (the program is wrong, or has left
+ * the call in a way that nobody could see) hands over nothing any more: its call is missing. */
 static const struct rec_stream *busy_stream(void)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
@@ -430,8 +431,13 @@ static const struct rec_stream *busy_stream(void)
         const volatile bool *inside = &stream->inside;
         for (int i = 0; i < 100 && *inside && stream != rec_this_stream; i++)
             nanosleep(&moment, NULL);
-        if (*inside)
+        const uint32_t open = stream->open_function;
+        if (*inside && !open)
             return stream;
+        if (*inside)
+            rec_message("rank %d: %s was left by a jump, or a thread is still in it: this call is "
+                        "not in the archive",
+                        rec_job_rank(), rec_functions[open - 1].name);
     }
     return NULL;
 }
@@ -458,6 +464,7 @@ void rec_finish_alone(void)
     struct rec_signals signals;
     if (rec_state != REC_RECORDING || rec_job_rank() < 0)
         return;
+    rec_usage_end();
     rec_state = REC_FINISHED;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!others_are_quiet()) {
@@ -507,7 +514,7 @@ void rec_finish(void)
         snprintf(result.problem, sizeof result.problem, "recording stopped: %s", rec_stop_reason());
     else if (busy)
         snprintf(result.problem, sizeof result.problem,
-                 "%s was left by a jump, or a thread is still in it",
+                 "a thread did not come out of the recorder in %s",
                  rec_functions[busy->call.function].name);
     rec_signals_hold(&signals);
     const unsigned arithmetic = rfn_arithmetic_begin();

@@ -141,6 +141,10 @@ int rec_chunk_first(struct rec_finishing *finish)
         error = chunk(&chunks, RFN_CHUNK_SPREADS, 0, &payload, error);
     }
     if (!error)
+        error = rec_cluster_gather_usage(&finish->together, &payload);
+    if (!error && payload.size)
+        error = chunk(&chunks, RFN_CHUNK_USAGE, 0, &payload, error);
+    if (!error)
         error = chunk_meta(finish, (uint64_t)(rec_monotonic_ns() - finish->began), &finish->output);
     if (!error)
         error = rec_output_append(&finish->output, &finish->front);

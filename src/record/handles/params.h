@@ -35,6 +35,9 @@ static inline void rec_out_unknown(struct rec_call *call, unsigned n)
         call->out[call->n_out++] = RFN_UNKNOWN;
 }
 
+/* All outcomes of a call that the program has left. */
+void rec_out_left(struct rec_call *call);
+
 static inline void rec_in_place(struct rec_call *call,
                                 int64_t value) /* colour, key, displacement */
 {

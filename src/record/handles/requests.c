@@ -578,6 +578,8 @@ void rec_out_moved(struct rec_call *call, const MPI_Status *status, int64_t byte
 static int class_of(int code)
 {
     int class = code;
+    if (code == REC_LEFT)
+        return (int)RFN_ERROR_LEFT;
     if (code != MPI_SUCCESS)
         rec_mpi.MPI_Error_class(code, &class);
     return class;
@@ -773,6 +775,20 @@ void rec_out_poll(struct rec_call *call, int flag)
     call->poll = flag ? RFN_POLL_SUCCESSFUL : RFN_POLL_FAILED;
     for (uint32_t i = 0; !flag && i < call->n_out; i++)
         call->out[i] = RFN_UNKNOWN;
+}
+
+/* An error handler is called for requests that have failed: those of a call that waits for all are
+ * done. Which of several one is done is not known. */
+void rec_out_left(struct rec_call *call)
+{
+    const struct rfn_function_info *function = &rec_functions[call->function];
+    const struct rfn_param_info *outcomes = function->params + function->n_in;
+    call->poll = 0;
+    call->n_out = 0;
+    if (function->n_out == 1 && outcomes->kind == RFN_KIND_COMPLETIONS)
+        rec_out_completed_all(call, 1, MPI_STATUSES_IGNORE);
+    else
+        nothing(call, function->n_out);
 }
 
 void rec_requests_release(void)

@@ -375,10 +375,19 @@ static void leave_in(const struct rec_function *function, uintptr_t stack)
 
 #define NOINLINE __attribute__((noinline))
 
+/* stack: STACK of a hook, which tells where its frame is. The recorder, too, calls functions of the
+ * program, such as its allocator: nothing is asked while it is at work. */
+static void notice_left(uintptr_t stack)
+{
+    if (__builtin_expect(is_inside(), 0) && rec_this_stream->open_function)
+        rec_notice_left(rec_this_stream, (const uintptr_t *)stack - 2);
+}
+
 static NOINLINE void enter(const struct rec_function *function, uintptr_t stack, uintptr_t where)
 {
     if (rec_kept_out || rec_state != REC_RECORDING || !come_in())
         return;
+    notice_left(stack);
     enter_in(function, stack, where);
     go_out();
 }
@@ -387,6 +396,7 @@ static NOINLINE void leave_function(const struct rec_function *function, uintptr
 {
     if (rec_kept_out || rec_state != REC_RECORDING || !come_in())
         return;
+    notice_left(stack);
     leave_in(function, stack);
     go_out();
 }

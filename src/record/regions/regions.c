@@ -250,8 +250,11 @@ void rec_regions_close(void *frame)
     struct rec_stream *stream = rec_this_stream;
     if (!stream || rec_state != REC_RECORDING)
         return;
-    if (stream->inside) { /* called from Fortran, or within a call that was left by a jump */
-        if (!stream->in_fortran || rec_fortran.awaited != REC_FN_MPI_Finalize + 1)
+    const bool awaited = stream->in_fortran && rec_fortran.awaited == REC_FN_MPI_Finalize + 1;
+    if (stream->inside && !awaited)
+        rec_notice_left(stream, frame);
+    if (stream->inside) { /* called from Fortran, or within another call */
+        if (!awaited)
             return;
         frame = rec_fortran.frame;
     }

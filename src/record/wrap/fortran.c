@@ -60,6 +60,8 @@ bool rec_fortran_enter(uint32_t function, void *frame)
     struct rec_stream *stream = rec_this_stream;
     if (!stream || rec_state != REC_RECORDING)
         stream = rec_stream_wake();
+    if (stream && stream->inside)
+        rec_notice_left(stream, frame);
     const bool nested = stream && stream->inside;
     /* MPI_Finalize comes through whatever happened before: the other ranks wait in it. A call that
      * the ranks may merge after goes to its wrapper, which counts it. */

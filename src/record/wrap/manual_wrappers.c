@@ -90,8 +90,8 @@ REC_EXPORT int MPI_Finalize(void)
 {
     rec_regions_close(__builtin_frame_address(0));
     struct rec_call *call = rec_enter(REC_FN_MPI_Finalize, __builtin_frame_address(0));
-    /* Also without a call to record (stopped, or an earlier call was left by a jump) the process
-     * takes part in what the others wait for. */
+    /* Also without a call to record (stopped, or still inside of another one) the process takes
+     * part in what the others wait for. */
     bool first = rec_state == REC_RECORDING || rec_state == REC_STOPPED;
     if (call)
         rec_begin(call);

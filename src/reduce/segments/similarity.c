@@ -1,9 +1,9 @@
 #include "reduce/segments/similarity.h"
 
+#include "base/c_numbers.h"
 #include "refrain/recording.h"
 
 #include <float.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,29 +47,17 @@ static bool parse_later(const char *text, struct rfn_criterion *criterion)
     return criterion->method == &rfn_iter_k;
 }
 
-/* Reads a number of at most RFN_CRITERION_TEXT letters; the recorded program may have chosen a
- * language with another decimal point. */
-static bool parse_number(const char *text, size_t length, double *number)
-{
-    char copy[RFN_CRITERION_TEXT], *end;
-    if (length >= sizeof copy)
-        return false;
-    memcpy(copy, text, length);
-    copy[length] = 0;
-    char *point = strchr(copy, '.');
-    if (point)
-        *point = localeconv()->decimal_point[0];
-    *number = strtod(copy, &end);
-    return end == copy + length && *number <= DBL_MAX;
-}
-
 /* `text` follows the colon. */
 static bool parse_threshold(const char *text, struct rfn_criterion *criterion)
 {
     /* strtod takes spaces, signs, "nan", hexadecimal numbers, too. */
+    char *end;
     size_t digits = strspn(text, "0123456789.eE+-");
     if (!*text || !strchr("0123456789.", *text) || (text[digits] && text[digits] != ':') ||
-        !parse_number(text, digits, &criterion->threshold) || criterion->method->averages)
+        digits >= RFN_CRITERION_TEXT || criterion->method->averages)
+        return false;
+    criterion->threshold = rfn_c_double(text, &end);
+    if (end != text + digits || criterion->threshold > DBL_MAX)
         return false;
     double threshold = criterion->threshold;
     bool whole = threshold >= 1 && threshold <= UINT32_MAX &&
@@ -145,11 +133,8 @@ void rfn_criterion_text(const struct rfn_criterion *criterion, char text[RFN_CRI
     if (method->averages || method->all_alike)
         snprintf(text, RFN_CRITERION_TEXT, "%s", method->name);
     else
-        snprintf(text, RFN_CRITERION_TEXT, "%s:%.12g%s", method->name, criterion->threshold,
-                 later[criterion->later]);
-    /* The program that is recorded may have chosen a language with another decimal point. */
-    for (char *at = text; (at = strchr(at, ',')) != NULL;)
-        *at = '.';
+        rfn_c_print(text, RFN_CRITERION_TEXT, "%s:%.12g%s", method->name, criterion->threshold,
+                    later[criterion->later]);
 }
 
 /* ---- applying a method ---- */

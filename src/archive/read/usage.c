@@ -1,0 +1,131 @@
+#include "refrain/usage.h"
+
+#include "archive/read/reader.h"
+#include "archive/usage_format.h"
+#include "base/grow.h"
+
+#include <stdlib.h>
+
+static const char malformed[] = "it is malformed";
+
+enum { GAP_BYTES = 7 }; /* at least: a byte for each number */
+
+struct reading {
+    const struct rfn_archive *archive;
+    struct rfn_reader reader;
+    struct rfn_usage *usage;
+    size_t streams_capacity, gaps_capacity;
+};
+
+static uint64_t read_scaled(struct rfn_reader *reader, uint64_t unit)
+{
+    return rfn_reader_limited(reader, INT64_MAX / unit) * unit;
+}
+
+static void read_process(struct rfn_reader *reader, bool knows_waiting,
+                         struct rfn_process_usage *process)
+{
+    process->known = true;
+    process->wall_ns = read_scaled(reader, RFN_USAGE_NS);
+    process->cpu_ns = read_scaled(reader, RFN_USAGE_NS);
+    process->knows_waiting = knows_waiting;
+    if (knows_waiting)
+        process->core_wait_ns = read_scaled(reader, RFN_USAGE_NS);
+    process->switches = rfn_reader_varint(reader);
+    process->preemptions = rfn_reader_varint(reader);
+    process->peak_bytes = read_scaled(reader, RFN_USAGE_BYTES);
+}
+
+static const char *read_gap(struct reading *reading, struct rfn_gap_usage *gap)
+{
+    const struct rfn_archive *archive = reading->archive;
+    struct rfn_reader *reader = &reading->reader;
+    const uint32_t functions = rfn_archive_functions(archive), paths = rfn_archive_paths(archive);
+    gap->before_function = rfn_reader_index(reader, functions);
+    gap->before_path = rfn_reader_index(reader, paths);
+    gap->at_function = rfn_reader_index(reader, functions);
+    gap->at_path = rfn_reader_index(reader, paths);
+    gap->wall_ns = read_scaled(reader, RFN_USAGE_NS);
+    gap->cpu_ns = read_scaled(reader, RFN_USAGE_NS);
+    gap->core_wait_ns = rfn_reader_limited(reader, gap->wall_ns / RFN_USAGE_NS) * RFN_USAGE_NS;
+    return reader->failed ? malformed : NULL;
+}
+
+static const char *read_stream(struct reading *reading, uint32_t stream)
+{
+    struct rfn_reader *reader = &reading->reader;
+    struct rfn_usage *usage = reading->usage;
+    const uint64_t flags = rfn_reader_varint(reader);
+    if (RFN_GROW(usage->streams, reading->streams_capacity, usage->n + 1) < 0)
+        return rfn_out_of_memory;
+    struct rfn_stream_usage *of = &usage->streams[usage->n++];
+    *of = (struct rfn_stream_usage){.stream = stream,
+                                    .rank = rfn_archive_stream(reading->archive, stream).rank};
+    if (flags & RFN_USAGE_PROCESS)
+        read_process(reader, flags & RFN_USAGE_CORE_WAIT, &of->process);
+    of->n_gaps = rfn_reader_count(reader, GAP_BYTES);
+    if (reader->failed)
+        return malformed;
+    if (RFN_GROW(usage->gaps, reading->gaps_capacity, usage->n_gaps + of->n_gaps) < 0)
+        return rfn_out_of_memory;
+    const char *fault = NULL;
+    for (size_t i = 0; i < of->n_gaps && !fault; i++)
+        fault = read_gap(reading, &usage->gaps[usage->n_gaps++]);
+    return fault;
+}
+
+static const char *read_payload(struct reading *reading, uint32_t n_streams)
+{
+    struct rfn_reader *reader = &reading->reader;
+    const char *fault = NULL;
+    for (uint64_t stream = 0; rfn_reader_left(reader) && !fault; stream++) {
+        stream += rfn_reader_limited(reader, n_streams);
+        if (reader->failed || stream >= n_streams)
+            return "it has a stream that is not there";
+        fault = read_stream(reading, (uint32_t)stream);
+    }
+    return fault;
+}
+
+int rfn_usage_read(const struct rfn_archive *archive, struct rfn_usage *usage,
+                   struct rfn_diag *diag)
+{
+    struct reading reading = {.archive = archive, .usage = usage};
+    struct rfn_payload payload;
+    *usage = (struct rfn_usage){0};
+    const int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_USAGE, 0);
+    if (entry < 0 || !rfn_chunks_know(&archive->chunks, RFN_CHUNK_USAGE))
+        return 0;
+    RFN_TRY(rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
+    reading.reader = rfn_reader_over(payload.data, payload.size);
+    const int error = rfn_payload_fault(&payload, read_payload(&reading, archive->n_streams), diag);
+    rfn_payload_release(&payload);
+    const struct rfn_gap_usage *gaps = usage->gaps;
+    for (size_t i = 0; i < usage->n && !error; i++) {
+        usage->streams[i].gaps = gaps;
+        gaps += usage->streams[i].n_gaps;
+    }
+    return error;
+}
+
+void rfn_usage_release(struct rfn_usage *usage)
+{
+    free(usage->streams);
+    free(usage->gaps);
+    *usage = (struct rfn_usage){0};
+}
+
+struct rfn_process_usage rfn_usage_of_rank(const struct rfn_usage *usage, uint32_t rank)
+{
+    for (size_t low = 0, high = usage->n; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        const struct rfn_stream_usage *of = &usage->streams[middle];
+        if (of->rank == rank && of->process.known)
+            return of->process;
+        if (of->rank >= rank)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return (struct rfn_process_usage){0};
+}

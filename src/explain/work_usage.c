@@ -1,0 +1,67 @@
+#include "explain/work_usage.h"
+
+#include "explain/advice.h"
+
+/* Measured gaps that last less in all say little. */
+enum { LEAST_NS = 1000000 };
+
+static bool is_late(const struct rfn_finding *finding, uint32_t rank)
+{
+    const uint32_t late = rfn_late_ranks(finding->ranks, finding->n_ranks);
+    for (uint32_t i = 0; i < late; i++) {
+        if (finding->ranks[i].rank == rank)
+            return true;
+    }
+    return false;
+}
+
+static bool is_between(const struct rfn_gap_usage *gap, const struct rfn_activity *activity)
+{
+    return gap->before_function == activity->before.function &&
+           gap->before_path == activity->before.path && gap->at_function == activity->at.function &&
+           gap->at_path == activity->at.path;
+}
+
+struct rfn_work_usage rfn_finding_usage(const struct rfn_measured *run,
+                                        const struct rfn_finding *finding)
+{
+    const struct rfn_activity *activity = &run->waits->activities[finding->activity];
+    double wall_ns = 0, cpu_ns = 0, core_wait_ns = 0;
+    if (activity->kind != RFN_ACTIVITY_COMPUTE || !run->usage)
+        return (struct rfn_work_usage){0};
+    for (size_t i = 0; i < run->usage->n; i++) {
+        const struct rfn_stream_usage *of = &run->usage->streams[i];
+        for (size_t g = 0; g < of->n_gaps && is_late(finding, of->rank); g++) {
+            if (!is_between(&of->gaps[g], activity))
+                continue;
+            wall_ns += (double)of->gaps[g].wall_ns;
+            cpu_ns += (double)of->gaps[g].cpu_ns;
+            core_wait_ns += (double)of->gaps[g].core_wait_ns;
+        }
+    }
+    if (wall_ns < LEAST_NS)
+        return (struct rfn_work_usage){0};
+    return (struct rfn_work_usage){true, cpu_ns / wall_ns, core_wait_ns / wall_ns};
+}
+
+void rfn_work_usage_append(struct rfn_text *text, const struct rfn_work_usage *usage,
+                           const char *before)
+{
+    if (rfn_work_lacks_cores(usage))
+        rfn_text_format(text, ",%s ran %s of the time: waits for a core", before,
+                        rfn_share_text(usage->cpu_share).text);
+    else if (rfn_work_is_idle(usage))
+        rfn_text_format(text, ",%s used %s of a core: input and output, or sleep", before,
+                        rfn_share_text(usage->cpu_share).text);
+}
+
+const char *rfn_work_usage_advice(const struct rfn_work_usage *usage)
+{
+    if (rfn_work_lacks_cores(usage))
+        return "Give each rank a core of its own: fewer ranks on a host, and no other programs "
+               "there; pin the ranks.";
+    if (rfn_work_is_idle(usage))
+        return "Read and write in fewer and larger pieces, by several ranks at once (MPI_File_"
+               "read_all), or ahead of time, while others compute; leave out what sleeps.";
+    return NULL;
+}

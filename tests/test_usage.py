@@ -1,0 +1,100 @@
+"""Whether ranks compute, sleep or wait for a core between calls of MPI, and what memory they need."""
+import json
+
+import harness
+import rfn_reader
+
+MIB = 1 << 20
+
+
+def recorded(bench, flavour, name, ranks, *arguments):
+    """(the report as JSON, the archive)."""
+    program = bench.program(name, flavour)
+    _, archive = bench.record(flavour, ranks, [program, *arguments])
+    bench.verb("verify", archive)
+    return json.loads(bench.verb("report", "--json", archive)), archive
+
+
+def shares(found):
+    """CPU share of the costliest story, which rank 1 is to blame for."""
+    story = found["stories"][0]
+    harness.compare("who is late", [rank["rank"] for rank in story["findings"][0]["ranks"]], [1])
+    return story
+
+
+def check_share(what, share, low, high):
+    if share is None or not low <= share <= high:
+        raise harness.Failure(f"{what}: {share}, not {low} to {high}")
+
+
+@harness.real_time
+def test_sleeping(bench, flavour):
+    """Rank 1 sleeps before each broadcast, rank 0 spins."""
+    found, archive = recorded(bench, flavour, "cpu_use", 2, "sleep")
+    story = shares(found)
+    check_share("CPU share", story["cpu_share"], 0, 0.2)
+    check_share("core wait", story["core_wait_share"], 0, 0.1)
+    for words in ("rank 1 takes longer than the others", "of a core: input and output, or sleep."):
+        if words not in story["text"]:
+            raise harness.Failure(f"no '{words}' in: {story['text']}")
+    gaps = rfn_reader.Archive(archive).usage()
+    busiest = {stream: max(of, key=lambda gap: gap[2]) for stream, (_, of) in gaps.items()}
+    check_share("CPU share of rank 0's longest gap", busiest[0][3] / busiest[0][2], 0.2, 1.1)
+    check_share("CPU share of rank 1's longest gap", busiest[1][3] / busiest[1][2], 0, 0.2)
+
+
+@harness.real_time
+def test_spinning(bench, flavour):
+    """The same, but rank 1 spins until its time is up: what it lacks of its core it waits for."""
+    story = shares(recorded(bench, flavour, "cpu_use", 2, "spin")[0])
+    check_share("CPU share", story["cpu_share"], 0.5, 1.1)
+    if "input and output" in story["text"]:
+        raise harness.Failure(f"it does not sleep: {story['text']}")
+
+
+@harness.real_time
+def test_crowded(bench):
+    """All ranks compute, more than there are cores."""
+    ranks = 8
+    found, _ = recorded(bench, "openmpi", "cpu_use", ranks, "crowd")
+    if found["hosts"][0]["cores"] > ranks // 2:
+        raise harness.Refused("needs a host of at most 4 cores")
+    shown = [story for story in found["stories"] if story["findings"] and
+             story["findings"][0]["ranks"][0]["rank"] == 1]
+    check_share("core wait", shown[0]["core_wait_share"], 0.1, 1)
+    if "of the time: waits for a core" not in shown[0]["text"]:
+        raise harness.Failure(f"it waits for a core: {shown[0]['text']}")
+    waited = [rank["core_wait_share"] for rank in found["time_per_rank"]]
+    check_share("of all ranks", sum(waited) / ranks, 0.1, 1)
+
+
+def test_memory(bench, flavour):
+    """Rank r touches (r + 1) times 32 MiB."""
+    ranks, each = 3, 32
+    found, archive = recorded(bench, flavour, "memory_use", ranks, str(each))
+    peaks = [rank["peak_memory_bytes"] for rank in found["time_per_rank"]]
+    for rank, peak in enumerate(peaks):
+        more = peak - peaks[0] - rank * each * MIB
+        if abs(more) > each * MIB // 4 or peak < (rank + 1) * each * MIB:
+            raise harness.Failure(f"rank {rank}: {peak} bytes, rank 0: {peaks[0]}")
+    page = bench.verb("report", archive)
+    line = next((line for line in page.splitlines() if line.startswith("Memory")), "")
+    if "on rank 2, at least" not in line or "on rank 0," not in line:
+        raise harness.Failure(f"Memory: {line!r}")
+    usage = rfn_reader.Archive(archive).usage()
+    harness.compare("memory by the reader", [usage[rank][0][5] * 1024 for rank in range(ranks)], peaks)
+
+
+def test_kept_or_dropped(bench):
+    """Reducing keeps what was used, merging drops it; nothing is there without a real clock."""
+    found, archive = recorded(bench, "mpich", "memory_use", 2, "1")
+    reduced, merged = bench.fresh("reduced.rfn"), bench.fresh("merged.rfn")
+    bench.verb("reduce", archive, "-o", reduced)
+    kept = json.loads(bench.verb("report", "--json", reduced))
+    for name in ("peak_memory_bytes", "cpu_seconds"):
+        harness.compare(name, [rank[name] for rank in kept["time_per_rank"]],
+                        [rank[name] for rank in found["time_per_rank"]])
+    bench.verb("verify", reduced)
+    bench.verb("merge", "-o", merged, archive)
+    dropped = json.loads(bench.verb("report", "--json", merged))
+    harness.compare("after merging", ["peak_memory_bytes" in rank for rank in dropped["time_per_rank"]], [False, False])
