@@ -117,7 +117,7 @@ static void fake_runs_reset(void)
                                            .causes = fake_causes[i],
                                            .n_causes = i ? 1 : 2};
         fake_runs[i] = (struct rfn_measured){&fake, &fake_profiles[i], &fake_waits[i],
-                                             rfn_profile_efficiency(&fake_profiles[i])};
+                                             rfn_profile_efficiency(&fake_profiles[i]), NULL};
     }
 }
 
