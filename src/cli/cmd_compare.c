@@ -64,6 +64,7 @@ struct opened {
     struct rfn_archive **archives;
     struct rfn_profile **profiles;
     struct rfn_waits **waits;
+    struct rfn_usage *usages;
     struct rfn_measured *runs;
 };
 
@@ -94,8 +95,15 @@ static bool measure(struct opened *opened, size_t i, const char *file, int *stat
     }
     const struct rfn_profile *profile = opened->profiles[i];
     const struct rfn_waits *waits = opened->waits[i];
+    /* Where what processes used cannot be read, advice goes without. */
+    error = rfn_usage_read(opened->archives[i], &opened->usages[i], &diag);
+    const struct rfn_usage *usage = opened->usages[i].n && !error ? &opened->usages[i] : NULL;
     opened->runs[i] = (struct rfn_measured){opened->archives[i], profile, waits,
-                                            rfn_profile_efficiency(profile), NULL};
+                                            rfn_profile_efficiency(profile), usage};
+    if (error == RFN_E_NOMEM) {
+        *status = rfn_command_fail(file, error, &diag);
+        return false;
+    }
     bool damaged = is_damaged(profile->error) || is_damaged(waits->error);
     if (is_damaged(profile->error))
         *status = rfn_command_fail(file, profile->error, &profile->diag);
@@ -146,8 +154,10 @@ static int compare_runs(const struct rfn_compare_options *how)
     struct opened opened = {.archives = calloc(n, sizeof *opened.archives),
                             .profiles = calloc(n, sizeof *opened.profiles),
                             .waits = calloc(n, sizeof *opened.waits),
+                            .usages = calloc(n, sizeof *opened.usages),
                             .runs = calloc(n, sizeof *opened.runs)};
-    bool room = opened.archives && opened.profiles && opened.waits && opened.runs, whole = room;
+    bool room = opened.archives && opened.profiles && opened.waits && opened.usages && opened.runs;
+    bool whole = room;
     int status = room ? RFN_EXIT_OK : rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
     for (size_t i = 0; i < n && whole; i++)
         whole = measure(&opened, i, how->files[i], &status);
@@ -155,11 +165,13 @@ static int compare_runs(const struct rfn_compare_options *how)
         status = n == 2 ? compare_two(how, opened.runs, status)
                         : compare_many(how, opened.runs, status);
     for (size_t i = 0; i < n && room; i++) {
+        rfn_usage_release(&opened.usages[i]);
         rfn_waits_free(opened.waits[i]);
         rfn_profile_free(opened.profiles[i]);
         rfn_archive_close(opened.archives[i]);
     }
-    free(opened.archives), free(opened.profiles), free(opened.waits), free(opened.runs);
+    free(opened.archives), free(opened.profiles), free(opened.waits);
+    free(opened.usages), free(opened.runs);
     return status;
 }
 

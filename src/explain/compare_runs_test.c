@@ -138,6 +138,7 @@ static void expect_answer(int64_t end_ns, const char *expected)
     fake_profiles[1].end_ns = end_ns;
     for (unsigned i = 0; i < FAKE_RANKS; i++)
         fake_ranks[1][i].span_ns = end_ns;
+    rfn_profile_take_whole(&fake_profiles[1]);
     fake_runs[1].efficiency = rfn_profile_efficiency(&fake_profiles[1]);
     compare();
     rfn_compared_runs_append(&text, &compared);

@@ -22,10 +22,27 @@ static struct rfn_cause fake_causes[2][2] = {
      {1, RFN_LATE_SENDER, {RECV, EXCHANGE_88}, SECONDS(2), SECONDS(2), &fake_late[1], 1}},
     {{0, RFN_LATE_SENDER, {RECV, EXCHANGE_80}, SECONDS(8), SECONDS(8), &fake_late[0], 1}}};
 static int64_t fake_by_rank[FAKE_RANKS] = {SECONDS(4)};
-static struct rfn_wait_row fake_wait_rows[2][2] = {
-    {{RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 10, SECONDS(4), SECONDS(1), 0, fake_by_rank},
-     {RFN_LATE_SENDER, RECV, EXCHANGE_88, 10, SECONDS(2), SECONDS(1), 0, fake_by_rank}},
-    {{RFN_LATE_SENDER, RECV, EXCHANGE_80, 10, SECONDS(8), SECONDS(1), 0, fake_by_rank}}};
+static struct rfn_wait_row fake_wait_rows[2][2] = {{{.pattern = RFN_WAIT_AT_NXN,
+                                                     .function = ALLREDUCE,
+                                                     .path = RESIDUAL_12,
+                                                     .count = 10,
+                                                     .total_ns = SECONDS(4),
+                                                     .max_ns = SECONDS(1),
+                                                     .ns_by_rank = fake_by_rank},
+                                                    {.pattern = RFN_LATE_SENDER,
+                                                     .function = RECV,
+                                                     .path = EXCHANGE_88,
+                                                     .count = 10,
+                                                     .total_ns = SECONDS(2),
+                                                     .max_ns = SECONDS(1),
+                                                     .ns_by_rank = fake_by_rank}},
+                                                   {{.pattern = RFN_LATE_SENDER,
+                                                     .function = RECV,
+                                                     .path = EXCHANGE_80,
+                                                     .count = 10,
+                                                     .total_ns = SECONDS(8),
+                                                     .max_ns = SECONDS(1),
+                                                     .ns_by_rank = fake_by_rank}}};
 static struct rfn_profile_row fake_rows[2][4] = {
     {{.function = RECV,
       .path = EXCHANGE_88,
@@ -89,6 +106,7 @@ static void fake_runs_reset(void)
                                                 .n_rows = 4,
                                                 .regions = fake_regions[i],
                                                 .n_regions = 1};
+        rfn_profile_take_whole(&fake_profiles[i]);
         fake_waits[i] = (struct rfn_waits){.n_ranks = FAKE_RANKS,
                                            .times = true,
                                            .rows = fake_wait_rows[i],
