@@ -84,8 +84,8 @@ static void add_waiting(enum rfn_pattern pattern, struct rfn_call_site at, unsig
     struct rfn_wait_row *row = &wait_rows[waits.n_rows];
     for (unsigned i = 0; i < RANKS; i++)
         waited[waits.n_rows][i] = i < n ? SECONDS(1) : 0;
-    *row = (struct rfn_wait_row){pattern,    at.function, at.path, n,
-                                 SECONDS(n), SECONDS(1),  0,       waited[waits.n_rows]};
+    *row = (struct rfn_wait_row){pattern,    at.function,          at.path, n, SECONDS(n),
+                                 SECONDS(1), waited[waits.n_rows], 0};
     waits.n_rows++;
 }
 

@@ -90,7 +90,7 @@ static struct rfn_profile profile = {.n_ranks = RANKS,
                                      .regions = &region,
                                      .n_regions = 1};
 static int64_t by_rank[RANKS] = {[4] = NS};
-static struct rfn_wait_row row = {RFN_LATE_SENDER, RECV, EXCHANGE_88, 100, NS, NS / 8, 0, by_rank};
+static struct rfn_wait_row row = {RFN_LATE_SENDER, RECV, EXCHANGE_88, 100, NS, NS / 8, by_rank, 0};
 static const struct rfn_activity activities[] = {
     {RFN_ACTIVITY_COMPUTE, {RECV, EXCHANGE_88}, {ALLREDUCE, RESIDUAL_12}, RFN_NO_REGION},
     {RFN_ACTIVITY_MPI, {0, 0}, {FILE_WRITE, EVIL}, RFN_NO_REGION}};
