@@ -39,7 +39,7 @@ void rfn_report_files(struct rfn_text *out, const struct rfn_report *report)
     struct rfn_table table;
     size_t n = 0;
     rfn_table_init(&table, profile->times ? "rrrrrl" : "rrl",
-                   profile->times ? "time\tshare\tcalls\tbytes\tbytes per s of it\tcall"
+                   profile->times ? "time\tshare\tcalls\tbytes\tbytes per s\tcall"
                                   : "calls\tbytes\tcall");
     for (size_t i = 0; i < profile->n_rows; i++) {
         if (is_shown(report, &profile->rows[i]) && n++ < report->top)
@@ -51,6 +51,8 @@ void rfn_report_files(struct rfn_text *out, const struct rfn_report *report)
                                  : "\nFiles: calls of MPI-IO, all ranks together");
         rfn_report_end_title(out, report, n);
     }
+    /* On narrow pages without share, calls. */
+    rfn_table_fit(&table, report->width, (const unsigned[]){1, 2}, profile->times ? 2 : 0);
     rfn_table_print(&table, 2, n ? out : NULL);
 }
 

@@ -106,6 +106,8 @@ void rfn_report_by_host(struct rfn_text *out, const struct rfn_report *report)
         rfn_text_string(out, "\nHosts");
         rfn_report_end_title(out, report, all);
     }
+    /* On narrow pages without messages, balance. */
+    rfn_table_fit(&table, report->width, (const unsigned[]){4, 1}, report->profile->times ? 2 : 0);
     rfn_table_print(&table, 2, n > 1 ? out : NULL);
     free(hosts);
 }
