@@ -25,8 +25,9 @@ static void file_row(struct rfn_table *table, const struct rfn_report *report,
     rfn_table_row(table, "%s\t%s", rfn_count_text(row->calls).text,
                   row->bytes ? rfn_bytes_text(row->bytes).text : "");
     if (report->profile->times)
-        rfn_table_row(table, row->bytes && row->time.total_ns > 0 ? "%s/s" : "",
-                      rfn_bytes_text((uint64_t)bandwidth(row)).text);
+        rfn_table_row(table, "%s%s",
+                      row->bytes ? rfn_bytes_text((uint64_t)bandwidth(row)).text : "",
+                      row->bytes ? "/s" : "");
     struct rfn_text call = {0};
     rfn_call_site_path(&call, report->archive, (struct rfn_call_site){row->function, row->path},
                        report->width / 2);
