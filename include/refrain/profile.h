@@ -58,7 +58,9 @@ struct rfn_region_row {
     uint64_t visits;
     uint64_t
         unrecorded; /* calls of the function of that name that were switched off, beside visits */
-    struct rfn_spread time, mpi; /* in it; of that inside MPI */
+    struct rfn_spread time, mpi; /* in it; of that inside MPI, */
+    struct rfn_spread outside;   /* and outside */
+    uint64_t messages;           /* sent in it */
 };
 
 struct rfn_profile_rank {

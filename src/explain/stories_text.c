@@ -58,6 +58,8 @@ static void append_cause(struct rfn_text *text, const struct rfn_measured *run,
     else if (computes && more)
         rfn_text_string(text, one ? " computes longer than the others "
                                   : " compute longer than the others ");
+    else if (computes && rfn_work_is_idle(&usage))
+        rfn_text_string(text, one ? " makes others wait " : " make others wait ");
     else if (computes)
         rfn_text_string(text,
                         one ? " computes, while others wait, " : " compute, while others wait, ");

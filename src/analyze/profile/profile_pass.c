@@ -37,6 +37,7 @@ struct rfn_tally {
         bool collective, message, later; /* later: bytes count elsewhere (persistent) */
         bool awaited;                    /* received bytes count at completion */
         bool access, makes_window;       /* one-sided */
+        bool sends;                      /* a message, as that run goes */
     } of;
     _Alignas(LINE) struct rfn_volume volume; /* of that run */
     size_t row;
@@ -51,6 +52,7 @@ struct stream {
     size_t n_tallies;
     int64_t first_ns, last_ns; /* first enter, last exit */
     int64_t mpi_ns, unrecorded_ns;
+    uint64_t messages; /* sent */
     bool any;
     const struct rfn_off_times *pauses; /* of its rank; NULL: none */
     size_t pause;                       /* the first that may not be over */
@@ -118,10 +120,15 @@ static uint64_t window_key(uint32_t rank, int64_t window)
     return (uint64_t)rank << 32 | (uint32_t)window;
 }
 
+static bool is_sent(const struct rfn_volume *volume)
+{
+    return volume->dest != RFN_PROC_NULL && volume->sent_bytes >= 0;
+}
+
 static int count_message(struct rfn_profile_pass *pass, uint32_t rank,
                          const struct rfn_volume *volume, uint64_t count)
 {
-    if (volume->dest == RFN_PROC_NULL || volume->sent_bytes < 0)
+    if (!is_sent(volume))
         return 0;
     struct rfn_profile_rank *of = &pass->profile->ranks[rank];
     uint64_t bytes = (uint64_t)volume->sent_bytes;
@@ -276,7 +283,7 @@ static const struct rfn_tally *maker(const struct stream *stream,
 }
 
 /* A persistent request was started. */
-static int take_started(struct rfn_profile_pass *pass, const struct stream *stream,
+static int take_started(struct rfn_profile_pass *pass, struct stream *stream,
                         const struct rfn_request_origin *origin)
 {
     struct rfn_tally kind;
@@ -288,6 +295,7 @@ static int take_started(struct rfn_profile_pass *pass, const struct stream *stre
     }
     if (origin->receives)
         volume.received_bytes = -1;
+    stream->messages += made->of.message && is_sent(&volume);
     return count_volume(pass, stream->rank, made, &volume, 1);
 }
 
@@ -322,7 +330,7 @@ static void take_received(void *context, uint32_t number, uint32_t symbol, uint6
 static int take_requests(void *context, uint32_t number, const struct rfn_request_effects *effects)
 {
     struct rfn_profile_pass *pass = context;
-    const struct stream *stream = &pass->streams[number];
+    struct stream *stream = &pass->streams[number];
     for (size_t i = 0; i < effects->n_started; i++)
         RFN_TRY(take_started(pass, stream, effects->started[i]));
     for (size_t i = 0; i < effects->n_completed; i++)
@@ -362,7 +370,7 @@ static void take_gap(struct stream *stream, const struct rfn_event_order_stream 
 
 static struct rfn_region_clock clock_at(const struct stream *stream, int64_t ns)
 {
-    return (struct rfn_region_clock){ns, stream->mpi_ns, stream->unrecorded_ns};
+    return (struct rfn_region_clock){ns, stream->mpi_ns, stream->unrecorded_ns, stream->messages};
 }
 
 /* A window gets a handle, which another one may have had: what was done with that is counted. */
@@ -414,8 +422,10 @@ static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struc
         RFN_TRY(settle(pass, stream->rank, tally));
         tally->volume = symbol->volume;
         tally->version = symbol->version;
+        tally->of.sends = tally->of.message && !tally->of.later && is_sent(&tally->volume);
     }
     tally->run++;
+    stream->messages += tally->of.sends;
     return 0;
 }
 
@@ -457,8 +467,9 @@ static void skip_pauses(struct stream *stream, const struct rfn_batch *batch)
 }
 
 /* The events at one place of the iterations, which are calls of one symbol. */
-static int64_t take_calls(struct rfn_tally *tally, const struct rfn_batch *batch, uint32_t place)
+static void take_calls(struct stream *stream, const struct rfn_batch *batch, uint32_t place)
 {
+    struct rfn_tally *tally = stream->tallies[batch->records[place]->symbol];
     uint32_t n = 0, min = UINT32_MAX, max = 0;
     int64_t time_ns = 0;
     for (uint32_t i = place; i < batch->taken; i += batch->width, n++) {
@@ -468,14 +479,15 @@ static int64_t take_calls(struct rfn_tally *tally, const struct rfn_batch *batch
         max = ns > max ? ns : max;
     }
     if (!n)
-        return 0;
+        return;
     tally->events += n;
     tally->calls += n;
     tally->run += n;
     tally->time_ns += time_ns;
     tally->min_ns = min < tally->min_ns ? min : tally->min_ns;
     tally->max_ns = max > tally->max_ns ? max : tally->max_ns;
-    return time_ns;
+    stream->mpi_ns += time_ns;
+    stream->messages += tally->of.sends ? n : 0;
 }
 
 /* In place of each of its events: each symbol has occurred before. */
@@ -488,7 +500,7 @@ static void take_batch(void *context, uint32_t number, const struct rfn_batch *b
     if (stream->pauses)
         skip_pauses(stream, batch);
     for (uint32_t i = 0; i < batch->width; i++)
-        stream->mpi_ns += take_calls(stream->tallies[batch->records[i]->symbol], batch, i);
+        take_calls(stream, batch, i);
     stream->last_ns = rfn_batch_taken_ns(batch);
 }
 

@@ -16,6 +16,7 @@ struct rfn_region_visit {
 /* What a stream has spent in a region. */
 struct rfn_region_sum {
     int64_t time_ns, mpi_ns;
+    uint64_t messages;
     bool visited;
     uint32_t open; /* how often */
 };
@@ -75,6 +76,7 @@ static void close_innermost(struct rfn_region_stream *stream, struct rfn_region_
     sum->time_ns += clock.now_ns - visit->begin.now_ns -
                     (clock.unrecorded_ns - visit->begin.unrecorded_ns);
     sum->mpi_ns += clock.mpi_ns - visit->begin.mpi_ns;
+    sum->messages += clock.messages - visit->begin.messages;
 }
 
 static int begin(struct rfn_regions *regions, struct rfn_region_stream *stream, uint32_t region,
@@ -128,6 +130,7 @@ void rfn_regions_end_stream(struct rfn_regions *regions, struct rfn_region_strea
         regions->of_rank[i].time_ns += stream->sums[i].time_ns;
         regions->of_rank[i].mpi_ns += stream->sums[i].mpi_ns;
         regions->of_rank[i].visited |= stream->sums[i].visited;
+        regions->rows[i].messages += stream->sums[i].messages;
     }
 }
 
@@ -139,6 +142,7 @@ void rfn_regions_end_rank(struct rfn_regions *regions, uint32_t rank)
             continue;
         rfn_spread_add(&regions->rows[i].time, rank, sum->time_ns);
         rfn_spread_add(&regions->rows[i].mpi, rank, sum->mpi_ns);
+        rfn_spread_add(&regions->rows[i].outside, rank, sum->time_ns - sum->mpi_ns);
         regions->of_rank[i] = (struct of_rank){0};
     }
 }

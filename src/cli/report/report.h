@@ -53,6 +53,12 @@ json_t *rfn_report_behaviour_json(const struct rfn_report *report);
 /* Which ranks behave alike, and what tells the others apart. */
 void rfn_report_alike(struct rfn_text *out, const struct rfn_report *report);
 json_t *rfn_report_alike_json(const struct rfn_report *report);
+/* The ranks of each host, if there are several hosts. */
+void rfn_report_by_host(struct rfn_text *out, const struct rfn_report *report);
+json_t *rfn_report_by_host_json(const struct rfn_report *report);
+/* Where time goes in calls of MPI-IO, if there are some. */
+void rfn_report_files(struct rfn_text *out, const struct rfn_report *report);
+json_t *rfn_report_files_json(const struct rfn_report *report);
 /* Memory of the ranks, a line of the header. */
 void rfn_report_memory(struct rfn_text *out, const struct rfn_report *report);
 /* Message sizes and who sends to whom. */
@@ -68,6 +74,8 @@ void rfn_report_findings_json(json_t *value, const struct rfn_report *report);
 bool rfn_report_setup(const struct rfn_report *report, const struct rfn_profile_row *row);
 /* A row's share of the time of all ranks. */
 double rfn_report_share(const struct rfn_report *report, int64_t ns);
+/* Load balance: mean over longest, 1 where both are 0. */
+double rfn_report_balance(const struct rfn_spread *time);
 /* Whether waits were measured: needs times. */
 bool rfn_report_has_waits(const struct rfn_report *report);
 /* How many ranks there is nothing of: the run was cut short, or the file. */

@@ -14,6 +14,12 @@ double rfn_report_share(const struct rfn_report *report, int64_t ns)
     return all > 0 ? (double)ns / all : 0;
 }
 
+double rfn_report_balance(const struct rfn_spread *time)
+{
+    const double mean = time->ranks ? (double)time->total_ns / time->ranks : 0;
+    return time->max_ns > 0 ? mean / (double)time->max_ns : 1;
+}
+
 bool rfn_report_has_waits(const struct rfn_report *report)
 {
     return report->waits->times && report->efficiency.all_ns > 0;

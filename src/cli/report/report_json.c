@@ -187,6 +187,11 @@ static json_t *regions_json(const struct rfn_report *report)
         RFN_JSON_SET(value, "ranks", row->time.ranks);
         RFN_JSON_SET(value, "time", spread_json(report, &row->time));
         RFN_JSON_SET(value, "in_mpi", spread_json(report, &row->mpi));
+        RFN_JSON_SET(value, "outside_mpi", spread_json(report, &row->outside));
+        RFN_JSON_SET(value, "load_balance",
+                     report->profile->times ? json_real(rfn_report_balance(&row->outside))
+                                            : json_null());
+        RFN_JSON_SET(value, "messages", row->messages);
         json_array_append_new(list, value);
     }
     return list;
@@ -243,7 +248,9 @@ json_t *rfn_report_json(const struct rfn_report *report)
     RFN_JSON_SET(value, "behaviour", rfn_report_behaviour_json(report));
     RFN_JSON_SET(value, "alike", rfn_report_alike_json(report));
     RFN_JSON_SET(value, "time_per_rank", ranks);
+    RFN_JSON_SET(value, "by_host", rfn_report_by_host_json(report));
     RFN_JSON_SET(value, "regions", regions_json(report));
+    RFN_JSON_SET(value, "files", rfn_report_files_json(report));
     RFN_JSON_SET(value, "call_paths", rows_json(report));
     RFN_JSON_SET(sizes, "point_to_point", bins_json(profile->point_to_point));
     RFN_JSON_SET(sizes, "collective", bins_json(profile->collective));
