@@ -34,6 +34,11 @@ struct rfn_report {
 void rfn_report_text(struct rfn_text *out, const struct rfn_report *report);
 /* NULL: out of memory. */
 json_t *rfn_report_json(const struct rfn_report *report);
+/* A table as CSV (cli/text/csv.h), by its name in JSON, which must be one that there is. */
+void rfn_report_csv(struct rfn_text *out, const struct rfn_report *report, const char *table);
+bool rfn_report_csv_has(const char *table);
+/* Their names: "stories, wait_states, ...". */
+void rfn_report_csv_tables(struct rfn_text *out);
 
 /* ---- the parts of the page ---- */
 
@@ -52,7 +57,10 @@ json_t *rfn_report_behaviour_json(const struct rfn_report *report);
 /* Which ranks behave alike, and what tells the others apart. */
 void rfn_report_alike(struct rfn_text *out, const struct rfn_report *report);
 json_t *rfn_report_alike_json(const struct rfn_report *report);
-/* Message sizes and who sends to whom. */
+/* Time of each MPI function. */
+void rfn_report_functions(struct rfn_text *out, const struct rfn_report *report);
+json_t *rfn_report_functions_json(const struct rfn_report *report);
+/* Message sizes, who sends to whom, and who accesses whose memory. */
 void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report);
 /* Adds wait_states, waits, causes, critical_path and matching to the object. */
 void rfn_report_waits_json(json_t *value, const struct rfn_report *report);
