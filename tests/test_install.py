@@ -208,7 +208,7 @@ def test_completion(bench):
         (["refrain", "record", "-o", "ap"], ["app", "app two.rfn", "app.2.rfn"]),
         (["refrain", "record", "--quiet", "./app", "run"], ["runs"]),
         (["refrain", "report", "--"],
-         ["--all", "--behaviour", "--call-path", "--csv", "--fix-clocks", "--help", "--json", "--rank", "--top"]),
+         ["--all", "--behaviour", "--call-path", "--color", "--csv", "--fix-clocks", "--help", "--json", "--rank", "--top"]),
         (["refrain", "report", "--json", "a"], ["app two.rfn", "app.2.rfn"]),
         (["refrain", "report", "r"], ["runs"]),
         (["refrain", "dump", "runs/"], ["runs/old.rfn"]),

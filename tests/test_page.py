@@ -1,7 +1,14 @@
 """What a user can choose of the report's page: how many rows, one table as CSV, a pager, colours."""
+import contextlib
 import csv
+import fcntl
 import io
 import json
+import os
+import re
+import struct
+import subprocess
+import termios
 
 import harness
 
@@ -81,3 +88,59 @@ def test_threads_are_told(bench):
     pages = {name: " ".join(bench.verb("report", recorded(bench, name, 2)).split())
              for name in ("threads", "names")}
     harness.compare("with and without threads", [pages[name].count(told) for name in pages], [1, 0])
+
+
+def on_terminal(bench, archive, *words, lines=24, env=()):
+    """(exit status, what a terminal gets) of report."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 100, 0, 0))
+    chosen = {"COLUMNS": None, "LINES": None, "NO_COLOR": None, "TERM": "xterm", "REFRAIN_PAGER": "cat",
+              **dict(env)}
+    environment = {name: value for name, value in {**os.environ, **chosen}.items() if value is not None}
+    with subprocess.Popen([bench.refrain, *words, archive], stdout=theirs, stderr=subprocess.PIPE,
+                          stdin=subprocess.DEVNULL, env=environment) as process:
+        os.close(theirs)
+        said = b""
+        with contextlib.suppress(OSError):  # EIO: nobody writes any more
+            while got := os.read(ours, 65536):
+                said += got
+        process.wait(timeout=60)
+    os.close(ours)
+    return process.returncode, said.decode().replace("\r\n", "\n")
+
+
+def test_pager(bench):
+    """Text that is longer than the screen goes through the pager, and nothing else does."""
+    archive = recorded(bench)
+    seen = bench.path("seen-by-pager")
+    pager = (("REFRAIN_PAGER", f"cat >{seen}"), ("NO_COLOR", "1"))
+    for verb in ("report", "info", "dump"):
+        plain = bench.run([bench.refrain, verb, archive], env={"COLUMNS": "100", **dict(pager)}).out
+        assert not os.path.exists(seen), f"{verb} starts a pager where there is no terminal"
+        harness.compare(f"{verb} on a terminal", on_terminal(bench, archive, verb, lines=9, env=pager), (0, ""))
+        with open(seen, encoding="utf-8") as file:
+            harness.compare(f"the pager of {verb}", file.read(), plain)
+        os.remove(seen)
+        harness.compare(f"{verb} on a large screen",
+                        on_terminal(bench, archive, verb, lines=1000, env=pager), (0, plain))
+        assert not os.path.exists(seen), f"{verb} starts a pager for what the screen has room for"
+    for option in ("--json", "--csv=functions"):
+        on_terminal(bench, archive, "report", option, lines=3, env=pager)
+        assert not os.path.exists(seen), f"{option} starts a pager"
+    # PAGER is the second choice; a pager's status is not the tool's.
+    general = (("PAGER", f"cat >{seen}; exit 7"), ("REFRAIN_PAGER", None))
+    harness.compare("status", on_terminal(bench, archive, "report", env=general), (0, ""))
+    assert os.path.exists(seen), "PAGER is not started"
+
+
+def test_colors(bench):
+    archive = recorded(bench)
+    never = bench.verb("report", "--color=never", archive)
+    always = bench.verb("report", "--color=always", archive)
+    harness.compare("without the escapes", re.sub("\033\\[[0-9;]*m", "", always), never)
+    assert "\033[1mWhich MPI functions take the time?" in always, always
+    harness.compare("in a pipe", bench.verb("report", archive), never)
+    for env, colored in (((), True), ((("NO_COLOR", "1"),), False), ((("NO_COLOR", ""),), True),
+                         ((("TERM", "dumb"),), False)):
+        _, page = on_terminal(bench, archive, "report", env=env)
+        harness.compare(f"colours with {env}", page, always if colored else never)

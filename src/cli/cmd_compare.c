@@ -2,6 +2,7 @@
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
 #include "cli/text/json.h"
+#include "cli/text/pager.h"
 #include "cli/text/table.h"
 #include "cli/text/terminal.h"
 #include "cli/text/wrap.h"
@@ -318,6 +319,7 @@ static int print_text(const struct compared *compared, int status)
     append_measures(&out, compared);
     if (!found->trends_retained)
         append_changes(&out, compared);
+    rfn_pager_start(&out);
     return rfn_command_print(&out, NULL, status);
 }
 

@@ -3,19 +3,31 @@
 #include "cli/args/file_argument.h"
 #include "cli/report/report.h"
 #include "cli/text/json.h"
+#include "cli/text/pager.h"
 #include "cli/text/terminal.h"
 
 #include <stdlib.h>
 
 enum { TOP = 7 }; /* of three lines each: a table fits on a screen of 24 lines */
 
-enum { KEY_FIX_CLOCKS = 0x100, KEY_CALL_PATH, KEY_BEHAVIOUR, KEY_SHORT, KEY_ALL, KEY_CSV };
+enum {
+    KEY_FIX_CLOCKS = 0x100,
+    KEY_CALL_PATH,
+    KEY_BEHAVIOUR,
+    KEY_SHORT,
+    KEY_ALL,
+    KEY_CSV,
+    KEY_COLOR
+};
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
     bool fix_clocks, behaviour, head_only, all;
     struct rfn_rank_filter ranks; /* none: all */
     const char *call_path;
+    enum color color;
     const char *csv; /* the table; NULL: not asked for */
 };
 
@@ -32,10 +44,24 @@ static const struct argp_option options[] = {
     {"behaviour", KEY_BEHAVIOUR, NULL, 0,
      "add which ranks were late to what, in how many steps of the loops that they execute in step",
      0},
+    {"color", KEY_COLOR, "WHEN", 0,
+     "bold titles and colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
     {"fix-clocks", KEY_FIX_CLOCKS, NULL, 0,
      "repair receives that end before their send begins, by a logical clock", 0},
     {0},
 };
+
+static enum color color_argument(struct argp_state *state, const char *text)
+{
+    static const char *const words[] = {
+        [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, words[i]) == 0)
+            return (enum color)i;
+    }
+    argp_error(state, "--color is auto, always or never, not '%s'", text);
+    return COLOR_AUTO;
+}
 
 /* `help` is answered at once. */
 static void csv_argument(struct argp_state *state, const char *table)
@@ -66,6 +92,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SHORT:
         given->head_only = true;
+        return 0;
+    case KEY_COLOR:
+        given->color = color_argument(state, arg);
         return 0;
     case KEY_CSV:
         csv_argument(state, arg);
@@ -130,6 +159,7 @@ static int print(struct rfn_report *report, const struct options *given)
         status = rfn_command_print_json(rfn_report_json(report), status);
     } else {
         rfn_report_text(&out, report);
+        rfn_pager_start(&out);
         status = rfn_command_print(&out, report->file, status);
     }
     rfn_clustering_free(clustering);
@@ -146,6 +176,8 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                                 .call_path = given->call_path,
                                 .behaviour_table = given->behaviour,
                                 .head_only = given->head_only,
+                                .colors = given->color == COLOR_ALWAYS ||
+                                          (given->color == COLOR_AUTO && rfn_terminal_colors()),
                                 .width = rfn_terminal_columns()};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_progress progress = {.what = "reading events"};
@@ -201,5 +233,8 @@ const struct rfn_command rfn_cmd_report = {
     .about = "The page is as wide as the terminal (or COLUMNS). man refrain-report explains each "
              "part.",
     .options = options,
+    .values = "--color=auto,always,never "
+              "--csv=stories,wait_states,causes,critical_path,time_per_rank,regions,"
+              "functions,call_paths,message_sizes,communication_matrix,one_sided_matrix,hosts",
     .run = run,
 };

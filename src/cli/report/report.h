@@ -27,6 +27,7 @@ struct rfn_report {
     const char *incomplete;              /* why the file is not whole, NULL if it is */
     size_t top;                          /* rows of a table */
     size_t width;                        /* of the page */
+    bool colors;                         /* escape sequences for a terminal */
     const struct rfn_rank_filter *ranks; /* whom the page is about; NULL: all */
     const char *call_path; /* text that the call paths shown contain; NULL: all are shown */
 };

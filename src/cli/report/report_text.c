@@ -248,7 +248,8 @@ static void append_paths(struct rfn_text *out, const struct rfn_report *report, 
             path_note(&table, report, row->path);
     }
     if (n && setup) {
-        rfn_text_string(out, "\nWhat do Init and Finalize take?\n");
+        rfn_text_string(out, "\nWhat do Init and Finalize take?");
+        rfn_report_end_title(out, report, 0);
     } else if (n) {
         rfn_text_string(
             out, times
