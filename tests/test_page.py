@@ -144,3 +144,25 @@ def test_colors(bench):
                          ((("TERM", "dumb"),), False)):
         _, page = on_terminal(bench, archive, "report", env=env)
         harness.compare(f"colours with {env}", page, always if colored else never)
+
+
+def names_of(value):
+    """The names of all members; those of waits by pattern are patterns."""
+    if isinstance(value, list):
+        return set().union(*map(names_of, value))
+    if not isinstance(value, dict):
+        return set()
+    return set(value) | set().union(*(names_of(inner) for name, inner in value.items() if name != "by_pattern"))
+
+
+def test_json_is_documented(bench):
+    """refrain-json(5) has all members that there are, but for how times were reduced."""
+    with open(os.path.join(os.path.dirname(harness.HERE), "doc", "man", "refrain-json.5"), encoding="ascii") as file:
+        heads = re.findall(r"^\.TP\n(.*)", file.read(), re.M)
+    documented = {name for head in heads for name in re.findall(r"\\fB([a-z_]+)\\fR", head)}
+    found = set()
+    for name, ranks in (("accesses", 3), ("threads", 2), ("regions", 2)):
+        report = bench.verb("report", "--json", "--behaviour", recorded(bench, name, ranks))
+        found |= names_of({**json.loads(report), "reduced": None})
+    assert len(found) > 100, found
+    harness.compare("members without a word", found - documented, set())
