@@ -152,7 +152,7 @@ def test_man_pages(bench):
     prefix = tree(bench)
     commands = re.findall(r"^  (\w+)  +[A-Z]", bench.run([bench.refrain, "--help"]).out, re.M)
     wanted = [f"man1/refrain-{name}.1" for name in commands if name != "help"]
-    wanted += ["man1/refrain.1", "man3/refrain_region_begin.3",
+    wanted += ["man1/refrain.1", "man5/refrain-json.5", "man3/refrain_region_begin.3",
                "man3/refrain_segment_begin.3"]
     if len(wanted) < 7:
         raise harness.Failure(f"commands: {commands}")
@@ -169,12 +169,17 @@ def test_man_pages(bench):
 
 
 def test_options_in_man_page(bench):
-    """The man page of record has the options of its help, and no others."""
-    in_help = re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", bench.run([bench.refrain, "record", "--help"]).out, re.M)
-    with open(os.path.join(ROOT, "doc", "man", "refrain-record.1"), encoding="ascii") as file:
+    """The man pages of record and report have the options of their helps, and no others."""
+    for verb in ("record", "report"):
+        check_options(bench, verb)
+
+
+def check_options(bench, verb):
+    in_help = re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", bench.run([bench.refrain, verb, "--help"]).out, re.M)
+    with open(os.path.join(ROOT, "doc", "man", f"refrain-{verb}.1"), encoding="ascii") as file:
         page = file.read().split("\n.SH OPTIONS\n")[1].split("\n.SH ")[0]
     in_page = re.findall(r"^\.TP\n.*?(\\-\\-[a-z\\-]+)", page, re.M)
-    harness.compare("options", sorted(name.replace("\\", "") for name in in_page),
+    harness.compare(f"options of {verb}", sorted(name.replace("\\", "") for name in in_page),
                     sorted(set(in_help) - {"--help", "--usage"}))
 
 
@@ -208,7 +213,8 @@ def test_completion(bench):
         (["refrain", "record", "-o", "ap"], ["app", "app two.rfn", "app.2.rfn"]),
         (["refrain", "record", "--quiet", "./app", "run"], ["runs"]),
         (["refrain", "report", "--"],
-         ["--all", "--behaviour", "--call-path", "--fix-clocks", "--help", "--json", "--rank", "--short", "--top"]),
+         ["--all", "--behaviour", "--call-path", "--color", "--csv", "--fix-clocks", "--help", "--json", "--rank", "--short",
+          "--top"]),
         (["refrain", "report", "--json", "a"], ["app two.rfn", "app.2.rfn"]),
         (["refrain", "report", "r"], ["runs"]),
         (["refrain", "dump", "runs/"], ["runs/old.rfn"]),

@@ -484,15 +484,15 @@ int main(int argc, char **argv)
 def test_page(bench):
     _, archive = bench.record("openmpi", 2, [bench.program("farm", "openmpi"), "50"],
                               env={"FARM_OUT": bench.path("page")})
-    page = bench.run([bench.refrain, "report", archive], env={"COLUMNS": "100"}, check=True).out
+    page = bench.run([bench.refrain, "report", "--all", archive], env={"COLUMNS": "100"}, check=True).out
     found = report(bench, archive)
     program = os.path.basename(found["program"])
-    for line in (f"Command   {program}", f"MPI calls {found['calls']}",
-                 "Ranks     2, on ", "Call paths by time in MPI"):
+    for line in (f"{program} on 2 ranks ran for ", f"MPI calls {found['calls']}",
+                 "Ranks     2, on ", "Where are they called? Call paths by time in MPI"):
         if "\n" + line not in "\n" + page:
             raise harness.Failure(f"no line {line!r} in\n{page}")
     for width in (60, 80, 100, 200):
-        lines = bench.run([bench.refrain, "report", archive], env={"COLUMNS": str(width)},
+        lines = bench.run([bench.refrain, "report", "--all", archive], env={"COLUMNS": str(width)},
                           check=True).out.splitlines()
         harness.compare(f"lines wider than {width}", [x for x in lines if len(x) > width], [])
     harness.compare("characters that are not ASCII", page.isascii(), True)

@@ -8,6 +8,7 @@
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
 #include "cli/args/rank_filter.h"
+#include "cli/text/pager.h"
 #include "cli/text/parameters.h"
 #include "cli/text/print_text.h"
 #include "cli/text/run_text.h"
@@ -165,6 +166,7 @@ static int request_rest(struct dump *dump, const struct rfn_record *record,
 
 static int flush(struct dump *dump)
 {
+    rfn_pager_start(&dump->out);
     if (rfn_text_write(&dump->out) == 0)
         return 0;
     dump->closed = true;

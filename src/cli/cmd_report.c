@@ -3,23 +3,40 @@
 #include "cli/args/file_argument.h"
 #include "cli/report/report.h"
 #include "cli/text/json.h"
+#include "cli/text/pager.h"
 #include "cli/text/terminal.h"
+
+#include <stdlib.h>
 
 enum { TOP = 7 }; /* of three lines each: a table fits on a screen of 24 lines */
 
-enum { KEY_FIX_CLOCKS = 0x100, KEY_CALL_PATH, KEY_BEHAVIOUR, KEY_SHORT, KEY_ALL };
+enum {
+    KEY_FIX_CLOCKS = 0x100,
+    KEY_CALL_PATH,
+    KEY_BEHAVIOUR,
+    KEY_SHORT,
+    KEY_ALL,
+    KEY_CSV,
+    KEY_COLOR
+};
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
     bool fix_clocks, behaviour, head_only, all;
     struct rfn_rank_filter ranks; /* none: all */
     const char *call_path;
+    enum color color;
+    const char *csv; /* the table; NULL: not asked for */
 };
 
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print everything as JSON, in nanoseconds or seconds and bytes", 0},
+    {"csv", KEY_CSV, "TABLE", 0, "print one table as CSV; --csv=help lists the tables", 0},
     {"short", KEY_SHORT, NULL, 0, "print the first screen only", 0},
-    {"top", 't', "N", 0, "show the N rows with most time of each table (7; with --json all)", 0},
+    {"top", 't', "N", 0,
+     "show the N rows with most time of each table (7; with --json and --csv all)", 0},
     {"all", KEY_ALL, NULL, 0, "show all rows of each table", 0},
     {"rank", 'r', "LIST", 0, "narrow to these ranks: 3 or 0-3,7", 0},
     {"call-path", KEY_CALL_PATH, "TEXT", 0,
@@ -27,10 +44,38 @@ static const struct argp_option options[] = {
     {"behaviour", KEY_BEHAVIOUR, NULL, 0,
      "add which ranks were late to what, in how many steps of the loops that they execute in step",
      0},
+    {"color", KEY_COLOR, "WHEN", 0,
+     "bold titles and colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
     {"fix-clocks", KEY_FIX_CLOCKS, NULL, 0,
      "repair receives that end before their send begins, by a logical clock", 0},
     {0},
 };
+
+static enum color color_argument(struct argp_state *state, const char *text)
+{
+    static const char *const words[] = {
+        [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, words[i]) == 0)
+            return (enum color)i;
+    }
+    argp_error(state, "--color is auto, always or never, not '%s'", text);
+    return COLOR_AUTO;
+}
+
+/* `help` is answered at once. */
+static void csv_argument(struct argp_state *state, const char *table)
+{
+    struct rfn_text names = {0};
+    if (rfn_report_csv_has(table))
+        return;
+    rfn_report_csv_tables(&names);
+    if (strcmp(table, "help") != 0)
+        argp_error(state, "there is no table '%s'; there are %s", table,
+                   rfn_text_terminated(&names));
+    rfn_text_char(&names, '\n');
+    exit(rfn_command_print(&names, NULL, RFN_EXIT_OK));
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -47,6 +92,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SHORT:
         given->head_only = true;
+        return 0;
+    case KEY_COLOR:
+        given->color = color_argument(state, arg);
+        return 0;
+    case KEY_CSV:
+        csv_argument(state, arg);
+        given->csv = arg;
         return 0;
     case KEY_ALL:
         given->all = true;
@@ -100,10 +152,14 @@ static int print(struct rfn_report *report, const struct options *given)
         return rfn_command_fail(report->file, RFN_E_NOMEM, &diag);
     report->clustering = clustering;
     status = complain(report);
-    if (given->given.json) {
+    if (given->csv) {
+        rfn_report_csv(&out, report, given->csv);
+        status = rfn_command_print(&out, report->file, status);
+    } else if (given->given.json) {
         status = rfn_command_print_json(rfn_report_json(report), status);
     } else {
         rfn_report_text(&out, report);
+        rfn_pager_start(&out);
         status = rfn_command_print(&out, report->file, status);
     }
     rfn_clustering_free(clustering);
@@ -120,6 +176,8 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                                 .call_path = given->call_path,
                                 .behaviour_table = given->behaviour,
                                 .head_only = given->head_only,
+                                .colors = given->color == COLOR_ALWAYS ||
+                                          (given->color == COLOR_AUTO && rfn_terminal_colors()),
                                 .width = rfn_terminal_columns()};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_progress progress = {.what = "reading events"};
@@ -131,10 +189,10 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                                           .profile = &profile,
                                           .behaviour = &behaviour,
                                           .all_steps = given->behaviour};
-    report.top = given->all        ? SIZE_MAX
-                 : file->top_given ? (size_t)file->top
-                 : file->json      ? SIZE_MAX
-                                   : TOP;
+    report.top = given->all                 ? SIZE_MAX
+                 : file->top_given          ? (size_t)file->top
+                 : file->json || given->csv ? SIZE_MAX
+                                            : TOP;
     if (!rfn_archive_complete(archive, &report.incomplete) && !report.incomplete)
         report.incomplete = "the file was cut short";
     int status = rfn_command_check_ranks(archive, report.file, report.ranks);
@@ -181,5 +239,8 @@ const struct rfn_command rfn_cmd_report = {
     .about = "The page is as wide as the terminal (or COLUMNS). man refrain-report explains each "
              "part.",
     .options = options,
+    .values = "--color=auto,always,never "
+              "--csv=stories,wait_states,causes,critical_path,time_per_rank,regions,"
+              "functions,call_paths,message_sizes,communication_matrix,one_sided_matrix,hosts",
     .run = run,
 };

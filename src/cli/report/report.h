@@ -28,6 +28,7 @@ struct rfn_report {
     const char *incomplete;              /* why the file is not whole, NULL if it is */
     size_t top;                          /* rows of a table */
     size_t width;                        /* of the page */
+    bool colors;                         /* escape sequences for a terminal */
     const struct rfn_rank_filter *ranks; /* whom the page is about; NULL: all */
     const char *call_path; /* text that the call paths shown contain; NULL: all are shown */
 };
@@ -35,6 +36,11 @@ struct rfn_report {
 void rfn_report_text(struct rfn_text *out, const struct rfn_report *report);
 /* NULL: out of memory. */
 json_t *rfn_report_json(const struct rfn_report *report);
+/* A table as CSV (cli/text/csv.h), by its name in JSON, which must be one that there is. */
+void rfn_report_csv(struct rfn_text *out, const struct rfn_report *report, const char *table);
+bool rfn_report_csv_has(const char *table);
+/* Their names: "stories, wait_states, ...". */
+void rfn_report_csv_tables(struct rfn_text *out);
 
 /* ---- the parts of the page ---- */
 
@@ -61,7 +67,10 @@ void rfn_report_files(struct rfn_text *out, const struct rfn_report *report);
 json_t *rfn_report_files_json(const struct rfn_report *report);
 /* Memory of the ranks, a line of the header. */
 void rfn_report_memory(struct rfn_text *out, const struct rfn_report *report);
-/* Message sizes and who sends to whom. */
+/* Time of each MPI function. */
+void rfn_report_functions(struct rfn_text *out, const struct rfn_report *report);
+json_t *rfn_report_functions_json(const struct rfn_report *report);
+/* Message sizes, who sends to whom, and who accesses whose memory. */
 void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report);
 /* Adds wait_states, waits, causes, critical_path and matching to the object. */
 void rfn_report_waits_json(json_t *value, const struct rfn_report *report);

@@ -1,5 +1,6 @@
 /* report_common.c - what the parts of the report share. */
 #include "cli/report/report.h"
+#include "cli/text/terminal.h"
 #include "cli/text/wrap.h"
 #include "refrain/event.h"
 
@@ -49,7 +50,13 @@ void rfn_report_end_title(struct rfn_text *out, const struct rfn_report *report,
         start--;
     rfn_text_bytes(&title, out->data + start, out->n - start);
     out->n = start;
+    if (report->colors)
+        rfn_text_string(out, RFN_BOLD);
     rfn_text_wrap(out, &title, report->width, 2);
+    if (report->colors && !out->failed) {
+        out->n--; /* the end of the line */
+        rfn_text_string(out, RFN_PLAIN "\n");
+    }
     rfn_text_release(&title);
 }
 

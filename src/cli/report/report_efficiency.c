@@ -17,7 +17,8 @@ static void append_factors(struct rfn_text *out, const struct rfn_report *report
                   rfn_share_text(e->communication).text);
     rfn_table_row(&table, "    serialization efficiency\t-\t" NEEDS_PREDICTION);
     rfn_table_row(&table, "    transfer efficiency\t-\t" NEEDS_PREDICTION);
-    rfn_text_string(out, "\nHow efficient are the ranks? Efficiency, by factors of POP\n");
+    rfn_text_string(out, "\nHow efficient are the ranks? Efficiency, by factors of POP");
+    rfn_report_end_title(out, report, 0);
     rfn_table_fit(&table, report->width, (const unsigned[]){2}, 1);
     rfn_table_print(&table, 2, out);
 }

@@ -4,6 +4,7 @@
 #include "cli/report/report.h"
 #include "cli/text/hosts.h"
 #include "cli/text/run_text.h"
+#include "cli/text/terminal.h"
 
 #include <stdlib.h>
 
@@ -214,7 +215,8 @@ static void append_stories(struct rfn_text *out, const struct rfn_report *report
     size_t n = stories.n;
     for (size_t i = 0; i < n && i < SHOWN; i++) {
         struct rfn_text line = {0};
-        rfn_text_format(out, "%zu. ", i + 1);
+        rfn_text_format(out, "%s%zu.%s ", report->colors ? RFN_NUMBER : "", i + 1,
+                        report->colors ? RFN_PLAIN : "");
         rfn_story_append(&line, run, &stories, &stories.stories[i]);
         rfn_text_char(&line, ' ');
         rfn_story_advice(&line, run, &stories, &stories.stories[i]);

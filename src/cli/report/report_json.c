@@ -251,6 +251,7 @@ json_t *rfn_report_json(const struct rfn_report *report)
     RFN_JSON_SET(value, "by_host", rfn_report_by_host_json(report));
     RFN_JSON_SET(value, "regions", regions_json(report));
     RFN_JSON_SET(value, "files", rfn_report_files_json(report));
+    RFN_JSON_SET(value, "functions", rfn_report_functions_json(report));
     RFN_JSON_SET(value, "call_paths", rows_json(report));
     RFN_JSON_SET(sizes, "point_to_point", bins_json(profile->point_to_point));
     RFN_JSON_SET(sizes, "collective", bins_json(profile->collective));

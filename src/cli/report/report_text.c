@@ -197,73 +197,6 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
     }
 }
 
-/* ---- functions ---- */
-
-struct sum {
-    uint32_t function;
-    uint64_t calls, bytes;
-    int64_t time_ns;
-};
-
-static int by_time(const void *left, const void *right)
-{
-    const struct sum *a = left, *b = right;
-    if (a->time_ns != b->time_ns)
-        return a->time_ns > b->time_ns ? -1 : 1;
-    if (a->calls != b->calls)
-        return a->calls > b->calls ? -1 : 1;
-    return a->function < b->function ? -1 : a->function > b->function;
-}
-
-/* sums: zeros, for all functions. */
-static void print_functions(struct rfn_text *out, const struct rfn_report *report, struct sum *sums)
-{
-    uint32_t functions = rfn_archive_functions(report->archive);
-    bool times = report->profile->times;
-    size_t n = 0;
-    struct rfn_table table;
-    for (uint32_t i = 0; i < functions; i++)
-        sums[i].function = i;
-    for (size_t i = 0; i < report->profile->n_rows; i++) {
-        const struct rfn_profile_row *row = &report->profile->rows[i];
-        struct sum *sum = &sums[row->function];
-        if (rfn_report_setup(report, row) ||
-            !rfn_report_shows_call(report, row->function, row->path))
-            continue;
-        n += sum->calls == 0;
-        sum->calls += row->calls;
-        sum->bytes += row->bytes;
-        sum->time_ns += row->time.total_ns;
-    }
-    if (n == 0)
-        return;
-    qsort(sums, functions, sizeof *sums, by_time);
-    size_t shown = n < report->top ? n : report->top;
-    rfn_table_init(&table, times ? "rrrrl" : "rrl",
-                   times ? "time\tshare\tcalls\tbytes\tfunction" : "calls\tbytes\tfunction");
-    for (const struct sum *sum = sums; sum < sums + shown; sum++) {
-        if (times)
-            rfn_table_row(&table, "%s\t%s", rfn_time_text(sum->time_ns).text,
-                          rfn_share_text(rfn_report_share(report, sum->time_ns)).text);
-        rfn_table_row(&table, "%s\t%s", rfn_count_text(sum->calls).text,
-                      sum->bytes ? rfn_bytes_text(sum->bytes).text : "");
-        rfn_table_cell(&table, rfn_archive_function(report->archive, sum->function)->name);
-    }
-    rfn_text_string(out, "\nWhich MPI functions take the time? Functions, all ranks together");
-    rfn_report_end_title(out, report, n);
-    rfn_table_print(&table, 2, out);
-}
-
-static void append_functions(struct rfn_text *out, const struct rfn_report *report)
-{
-    struct sum *sums = calloc((size_t)rfn_archive_functions(report->archive) + 1, sizeof *sums);
-    if (sums)
-        print_functions(out, report, sums);
-    else
-        out->failed = true;
-    free(sums);
-}
-
 /* ---- call paths ---- */
 
 static void path_row(struct rfn_table *table, const struct rfn_report *report,
@@ -317,7 +250,8 @@ static void append_paths(struct rfn_text *out, const struct rfn_report *report, 
             path_note(&table, report, row->path);
     }
     if (n && setup) {
-        rfn_text_string(out, "\nWhat do Init and Finalize take?\n");
+        rfn_text_string(out, "\nWhat do Init and Finalize take?");
+        rfn_report_end_title(out, report, 0);
     } else if (n) {
         rfn_text_string(
             out, times
@@ -359,7 +293,7 @@ void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
     rfn_report_by_host(out, report);
     append_regions(out, report);
     rfn_report_files(out, report);
-    append_functions(out, report);
+    rfn_report_functions(out, report);
     append_paths(out, report, false);
     append_paths(out, report, true);
     rfn_report_messages(out, report);

@@ -2,26 +2,42 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-static size_t columns_of(const char *text)
+static size_t number_of(const char *text)
 {
     char *end;
-    long columns = text ? strtol(text, &end, 10) : 0;
-    return columns > 0 && columns < 10000 && *end == '\0' ? (size_t)columns : 0;
+    long number = text ? strtol(text, &end, 10) : 0;
+    return number > 0 && number < 10000 && *end == '\0' ? (size_t)number : 0;
 }
 
 size_t rfn_terminal_columns(void)
 {
     struct winsize size;
-    size_t columns = columns_of(getenv("COLUMNS"));
+    size_t columns = number_of(getenv("COLUMNS"));
     if (!columns && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         columns = size.ws_col;
     if (!columns)
         columns = 100;
     return columns < 60 ? 60 : columns;
+}
+
+size_t rfn_terminal_lines(void)
+{
+    struct winsize size;
+    size_t lines = number_of(getenv("LINES"));
+    if (!lines && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        lines = size.ws_row;
+    return lines ? lines : 24;
+}
+
+bool rfn_terminal_colors(void)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
 static double seconds(void)

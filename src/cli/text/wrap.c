@@ -1,10 +1,23 @@
 #include "cli/text/wrap.h"
 
+/* Bytes of the escape sequence that begins here (ESC [ ... letter); 0: none does. */
+static size_t escape_length(const char *text, size_t n)
+{
+    size_t i = 2;
+    if (n < 2 || text[0] != '\033' || text[1] != '[')
+        return 0;
+    while (i < n && (unsigned char)text[i] < 0x40)
+        i++;
+    return i < n ? i + 1 : n;
+}
+
 size_t rfn_text_columns(const char *text, size_t n)
 {
     size_t columns = 0;
-    for (size_t i = 0; i < n; i++)
-        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+    for (size_t i = 0, escape; i < n; i += escape ? escape : 1) {
+        escape = escape_length(text + i, n - i);
+        columns += !escape && ((unsigned char)text[i] & 0xc0) != 0x80;
+    }
     return columns;
 }
 
@@ -18,13 +31,15 @@ static void new_line(struct rfn_text *out, size_t indent)
 static size_t append_word(struct rfn_text *out, const char *word, size_t n, size_t at, size_t width,
                           size_t indent)
 {
-    for (size_t i = 0; i < n; i++) {
-        bool begins = ((unsigned char)word[i] & 0xc0) != 0x80;
+    for (size_t i = 0, taken; i < n; i += taken) {
+        size_t escape = escape_length(word + i, n - i);
+        bool begins = !escape && ((unsigned char)word[i] & 0xc0) != 0x80;
+        taken = escape ? escape : 1;
         if (begins && at >= width && at > indent) {
             new_line(out, indent);
             at = indent;
         }
-        rfn_text_char(out, word[i]);
+        rfn_text_bytes(out, word + i, taken);
         at += begins;
     }
     return at;

@@ -12,7 +12,8 @@ void rfn_text_wrap(struct rfn_text *out, const struct rfn_text *text, size_t wid
 /* How many lines, as wrapped, text has. */
 size_t rfn_text_lines(const struct rfn_text *text);
 
-/* How many columns text takes: bytes of UTF-8 that continue a character take none. */
+/* How many columns text takes: bytes of UTF-8 that continue a character take
+ * none, nor do the escape sequences of colours. */
 size_t rfn_text_columns(const char *text, size_t n);
 
 #endif

@@ -60,12 +60,25 @@ static void test_count(void **state)
     rfn_text_release(&text);
 }
 
+/* Colours take no room. */
+static void test_escapes(void **state)
+{
+    (void)state;
+    struct rfn_text text = {0}, out = {0};
+    const char *words = "\033[1;36mone\033[m two three";
+    assert_int_equal(rfn_text_columns(words, strlen(words)), 13);
+    rfn_text_string(&text, words);
+    rfn_text_wrap(&out, &text, 7, 0);
+    assert_string_equal(rfn_text_terminated(&out), "\033[1;36mone\033[m two\nthree\n");
+    rfn_text_release(&text);
+    rfn_text_release(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_long_words),
+        cmocka_unit_test(test_lines),      cmocka_unit_test(test_units),
+        cmocka_unit_test(test_long_words), cmocka_unit_test(test_escapes),
         cmocka_unit_test(test_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
