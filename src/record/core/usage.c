@@ -16,8 +16,9 @@
 
 REC_EVERY_CALL uint64_t rec_long_gap = UINT64_MAX;
 
-static double quantum_ns;
-static uint64_t every; /* quanta */
+static uint64_t quantum_ns; /* times 2^32: gaps are measured while the program may trap on floating
+                               point */
+static uint64_t every;      /* quanta */
 
 /* ---- in all ---- */
 
@@ -70,10 +71,11 @@ void rec_usage_start(bool times)
     if (rec_clock.kind == REC_CLOCK_MPI)
         return;
     read_all(&at_start);
-    quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
-    every = (uint64_t)(REC_GAP_EVERY_NS / quantum_ns);
+    const double quantum = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
+    quantum_ns = (uint64_t)(quantum * 0x1p32);
+    every = (uint64_t)(REC_GAP_EVERY_NS / quantum);
     if (times)
-        rec_long_gap = (uint64_t)(REC_LONG_GAP_NS / quantum_ns);
+        rec_long_gap = (uint64_t)(REC_LONG_GAP_NS / quantum);
 }
 
 void rec_usage_end(void)
@@ -192,7 +194,9 @@ void rec_gap_ends(struct rec_stream *stream)
     stream->open_enter = call->enter = rec_now();
     if (!gap)
         return;
-    const uint64_t wall_ns = (uint64_t)((double)(call->enter - gaps->began) * quantum_ns);
+    __extension__ const unsigned __int128 wall = (unsigned __int128)(call->enter - gaps->began) *
+                                                 quantum_ns;
+    const uint64_t wall_ns = (uint64_t)(wall >> 32);
     gap->wall_ns += wall_ns;
     gap->cpu_ns += cpu_ns;
     gap->core_wait_ns += gave_up ? 0 : since(cpu_ns, wall_ns);
