@@ -1,8 +1,8 @@
-/* Bytes that ranks put into each other's memory and get from there; run on 3 ranks. Two windows that
- * have one handle after the other: of all ranks, and of the last two. Per phase
- *   rank 0 puts 10 times 80 bytes to rank 1 of the first window, and gets 5 times 40 from rank 2;
- *   world rank 1 (0 in the second window) puts 3 times 160 bytes to world rank 2 (1 there);
- *   world rank 2 fetches and adds 4 times 8 bytes, both ways, at world rank 1. */
+/* Bytes that ranks put into each other's memory and get from there; run on 3 ranks. Two windows
+ * that have one handle after the other: of all ranks, and of the last two. Per phase rank 0 puts 10
+ * times 80 bytes to rank 1 of the first window, and gets 5 times 40 from rank 2; world rank 1 (0 in
+ * the second window) puts 3 times 160 bytes to world rank 2 (1 there); world rank 2 fetches and
+ * adds 4 times 8 bytes, both ways, at world rank 1. */
 #include <mpi.h>
 
 static void first(int rank, double *from)

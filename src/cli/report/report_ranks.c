@@ -113,6 +113,7 @@ void rfn_report_rank_times(struct rfn_text *out, const struct rfn_report *report
 void rfn_report_memory(struct rfn_text *out, const struct rfn_report *report)
 {
     struct span peak = {0};
+    struct rfn_text text = {0};
     for (uint32_t i = 0; report->usage && i < report->profile->n_ranks; i++) {
         const struct rfn_process_usage usage = rfn_usage_of_rank(report->usage, i);
         if (usage.known && rfn_report_shows_rank(report, i))
@@ -120,13 +121,14 @@ void rfn_report_memory(struct rfn_text *out, const struct rfn_report *report)
     }
     if (!peak.n)
         return;
-    rfn_text_format(out, "%-10sat most %s on rank %u", "Memory",
-                    rfn_bytes_text((uint64_t)peak.max).text, peak.max_rank);
+    rfn_text_format(&text, "at most %s on rank %u", rfn_bytes_text((uint64_t)peak.max).text,
+                    peak.max_rank);
     if (peak.n > 1)
-        rfn_text_format(out, ", at least %s on rank %u, %s on average",
+        rfn_text_format(&text, ", at least %s on rank %u, %s on average",
                         rfn_bytes_text((uint64_t)peak.min).text, peak.min_rank,
                         rfn_bytes_text((uint64_t)(peak.total / peak.n)).text);
-    rfn_text_char(out, '\n');
+    rfn_text_format(out, "%-10s", "Memory");
+    rfn_report_sentence(out, report, &text, 10);
 }
 
 /* ---- volume per rank ---- */
