@@ -40,7 +40,7 @@ struct rec_module {
 enum { REC_SITE_WAYS = 4, REC_SITE_SETS = 256 };
 
 /* Longer call paths keep this many of their innermost frames. */
-enum { REC_SITE_FRAMES = 256 };
+enum { REC_SITE_FRAMES = 1024 };
 
 /* The cache knows the frames of x86-64 only; elsewhere every call is a full walk. */
 #ifndef REC_SITE_CACHED
