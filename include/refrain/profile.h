@@ -64,12 +64,13 @@ struct rfn_region_row {
 };
 
 struct rfn_profile_rank {
-    int64_t mpi_ns;          /* inside MPI, setup included */
-    int64_t setup_ns;        /* inside Init, Finalize and sessions */
-    int64_t span_ns;         /* from the first enter to the last exit, of each thread, summed */
-    int64_t unrecorded_ns;   /* between events, while recording was off: part of span_ns */
-    int64_t main_outside_ns; /* outside MPI, in the main part of the run */
-    uint32_t threads;        /* of which something could be read */
+    int64_t mpi_ns;             /* inside MPI, setup included */
+    int64_t setup_ns;           /* inside Init, Finalize and sessions */
+    int64_t span_ns;            /* from the first enter to the last exit, of each thread, summed */
+    int64_t unrecorded_ns;      /* between events, while recording was off: part of span_ns */
+    int64_t main_unrecorded_ns; /* of that: in the main part of the run */
+    int64_t main_outside_ns;    /* outside MPI, in the main part of the run */
+    uint32_t threads;           /* of which something could be read */
     uint64_t events, calls;
     uint64_t messages;         /* sent */
     uint64_t sent_bytes;       /* in messages */

@@ -67,8 +67,11 @@ void rfn_profile_take_whole(struct rfn_profile *profile)
 {
     profile->main_from_ns = profile->start_ns;
     profile->main_to_ns = profile->end_ns;
-    for (uint32_t i = 0; i < profile->n_ranks; i++)
-        profile->ranks[i].main_outside_ns = rfn_profile_outside_ns(&profile->ranks[i]);
+    for (uint32_t i = 0; i < profile->n_ranks; i++) {
+        struct rfn_profile_rank *rank = &profile->ranks[i];
+        rank->main_outside_ns = rfn_profile_outside_ns(rank);
+        rank->main_unrecorded_ns = rank->unrecorded_ns;
+    }
 }
 
 struct rfn_efficiency rfn_profile_efficiency(const struct rfn_profile *profile)
@@ -88,7 +91,7 @@ struct rfn_efficiency rfn_profile_efficiency(const struct rfn_profile *profile)
         mpi += (double)rank->mpi_ns;
         setup += (double)rank->setup_ns;
         run += (double)(run_ns * rank->threads - rank->unrecorded_ns);
-        all += (double)(main_ns * rank->threads - rank->unrecorded_ns);
+        all += (double)(main_ns * rank->threads - rank->main_unrecorded_ns);
         outside += (double)rank->main_outside_ns;
     }
     if (!n || all <= 0)

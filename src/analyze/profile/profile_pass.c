@@ -654,6 +654,14 @@ static int find_pauses(struct rfn_profile_pass *pass)
     return 0;
 }
 
+int64_t rfn_profile_pass_off_ns(const struct rfn_profile_pass *pass, uint32_t stream,
+                                int64_t from_ns, int64_t to_ns)
+{
+    const struct rfn_off_times *pauses = pass->streams[stream].pauses;
+    size_t first = 0;
+    return pauses ? rfn_off_times_overlap(pauses, &first, from_ns, to_ns) : 0;
+}
+
 static int make_streams(struct rfn_profile_pass *pass)
 {
     uint32_t n = rfn_archive_run(pass->archive)->streams;

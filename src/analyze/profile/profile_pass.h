@@ -26,4 +26,8 @@ int rfn_profile_pass_finish(struct rfn_profile_pass *pass, struct rfn_profile **
 void rfn_profile_pass_waited(struct rfn_profile_pass *pass, uint32_t stream, uint32_t symbol,
                              int64_t ns, bool between_polls);
 
+/* How much of a time between two events of a stream recording was off. */
+int64_t rfn_profile_pass_off_ns(const struct rfn_profile_pass *pass, uint32_t stream,
+                                int64_t from_ns, int64_t to_ns);
+
 #endif

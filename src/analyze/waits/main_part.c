@@ -18,23 +18,32 @@ void rfn_pass_enter_setup(struct rfn_wait_pass *pass, struct rfn_wait_stream *st
         stream->finalize.ns = at->enter_ns;
 }
 
+void rfn_pass_outside(const struct rfn_wait_pass *pass, uint32_t number, int64_t from_ns,
+                      int64_t to_ns, struct rfn_outside *outside)
+{
+    int64_t off_ns = pass->profile ? rfn_profile_pass_off_ns(pass->profile, number, from_ns, to_ns)
+                                   : 0;
+    outside->ns += to_ns - from_ns - off_ns;
+    outside->off_ns += off_ns;
+}
+
 /* What the stream did outside of MPI between a time and its MPI_Finalize, or its last event. */
-static int64_t end_ns_of(const struct rfn_wait_pass *pass, uint32_t number, int64_t from_ns)
+static struct rfn_outside end_of(const struct rfn_wait_pass *pass, uint32_t number, int64_t from_ns)
 {
     const struct rfn_wait_stream *stream = &pass->streams[number];
     const struct rfn_history *history = &stream->history;
     int64_t ns = stream->finalize.any ? stream->finalize.ns
                                       : rfn_event_order_stream(pass->match.replay, number)->exit_ns;
     uint64_t at = stream->finalize.any ? stream->finalize.at : history->at;
-    int64_t outside_ns = 0;
+    struct rfn_outside outside = {0};
     while (at > history->first && ns > from_ns) {
         const struct rfn_logged *did = &history->log[--at & history->mask];
         if (!(did->what & RFN_PASSED_ON) &&
             pass->waits->activities[did->what].kind == RFN_ACTIVITY_COMPUTE)
-            outside_ns += rfn_least(did->ns, ns - from_ns);
+            rfn_pass_outside(pass, number, rfn_most(ns - did->ns, from_ns), ns, &outside);
         ns -= did->ns;
     }
-    return outside_ns;
+    return outside;
 }
 
 void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *profile)
@@ -51,9 +60,11 @@ void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *pr
     profile->main_to_ns = to_ns;
     for (uint32_t i = 0; i < pass->match.n_streams; i++) {
         uint32_t rank = rfn_event_order_stream(pass->match.replay, i)->rank;
-        if (rank < profile->n_ranks)
-            profile->ranks[rank].main_outside_ns -= pass->streams[i].start_ns +
-                                                    end_ns_of(pass, i, to_ns);
+        if (rank >= profile->n_ranks)
+            continue;
+        const struct rfn_outside *start = &pass->streams[i].start, end = end_of(pass, i, to_ns);
+        profile->ranks[rank].main_outside_ns -= start->ns + end.ns;
+        profile->ranks[rank].main_unrecorded_ns -= start->off_ns + end.off_ns;
     }
     for (uint32_t i = 0; i < profile->n_ranks; i++)
         profile->ranks[i].main_outside_ns = rfn_most(profile->ranks[i].main_outside_ns, 0);

@@ -115,7 +115,8 @@ static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
     if (gap <= 0)
         return 0;
     if (from < pass->main_from_ns && !at->first)
-        stream->start_ns += rfn_least(at->enter_ns, pass->main_from_ns) - from;
+        rfn_pass_outside(pass, (uint32_t)(stream - pass->streams), from,
+                         rfn_least(at->enter_ns, pass->main_from_ns), &stream->start);
     int64_t activity = gap_activity(pass, stream);
     RFN_TRY((int)(activity < 0 ? activity : 0));
     if (stream->polls.any)

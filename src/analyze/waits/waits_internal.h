@@ -80,6 +80,11 @@ struct rfn_order {
     bool others; /* another message has been received */
 };
 
+/* Time outside of MPI, and the time beside it while recording was off. */
+struct rfn_outside {
+    int64_t ns, off_ns;
+};
+
 struct rfn_wait_stream {
     _Alignas(64) struct rfn_match_stream match;
     struct rfn_wait_loop *loop; /* whose batch the current event is of; NULL: of none */
@@ -108,8 +113,8 @@ struct rfn_wait_stream {
         bool any;
         uint64_t at; /* in the history */
         int64_t ns;
-    } finalize;       /* the stream's last begin of MPI_Finalize */
-    int64_t start_ns; /* outside of MPI after its first event, before the main part begins */
+    } finalize;               /* the stream's last begin of MPI_Finalize */
+    struct rfn_outside start; /* after its first event, before the main part begins */
     struct rfn_order order;
     size_t stays; /* + 1: which awaited thing its event is shown again for (wait_receivers.c) */
 };
@@ -183,7 +188,10 @@ struct rfn_wait_pass {
                              least RFN_EAGER_LEAST */
 };
 
-/* main_part.c: an MPI_Init or MPI_Finalize enters. */
+/* main_part.c: a time between two events of a stream is added. */
+void rfn_pass_outside(const struct rfn_wait_pass *pass, uint32_t number, int64_t from_ns,
+                      int64_t to_ns, struct rfn_outside *outside);
+/* An MPI_Init or MPI_Finalize enters. */
 void rfn_pass_enter_setup(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                           const struct rfn_event_order_stream *at);
 /* After the last event: the main part of the run, and what ranks did outside of MPI in it, if there
