@@ -117,6 +117,27 @@ static void test_choice(void **state)
     causes[2].total_ns = SECONDS(0.5);
 }
 
+/* What ranks wait for at the start and at the end of MPI, or because of them, is nobody's fault. */
+static void test_ends(void **state)
+{
+    struct rfn_findings found;
+    (void)state;
+    causes[0].pattern = RFN_WAIT_AT_INIT;
+    causes[2].pattern = RFN_WAIT_AT_FINALIZE;
+    activities[2].at = (struct rfn_call_site){INIT, MAIN_24}; /* and receives wait for that */
+    assert_int_equal(rfn_findings_init(&found, &run, NULL, SIZE_MAX), 0);
+    assert_int_equal(found.n, 0);
+    rfn_findings_release(&found);
+    activities[2] = (struct rfn_activity){.kind = RFN_ACTIVITY_START, .region = RFN_NO_REGION};
+    assert_int_equal(rfn_findings_init(&found, &run, NULL, SIZE_MAX), 0);
+    assert_int_equal(found.n, 0);
+    rfn_findings_release(&found);
+    activities[2] = (struct rfn_activity){
+        RFN_ACTIVITY_MPI, {0, 0}, {FILE_WRITE, MAIN_24}, RFN_NO_REGION};
+    causes[0].pattern = RFN_WAIT_AT_NXN;
+    causes[2].pattern = RFN_LATE_SENDER;
+}
+
 static void expect(struct rfn_text *text, const char *expected)
 {
     assert_string_equal(rfn_text_terminated(text), expected);
@@ -181,6 +202,7 @@ static void test_late_ranks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(findings), TEST(choice), TEST(words), TEST(late_ranks)};
+    const struct CMUnitTest tests[] = {TEST(findings), TEST(choice), TEST(ends), TEST(words),
+                                       TEST(late_ranks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
