@@ -38,6 +38,10 @@ struct telling {
     struct rfn_stories *stories;
     const char **hosts; /* by rank; NULL where not known */
     bool *taken;        /* by finding */
+    /* By rank, for tell_slow_ranks: which ones it is about, and those of another finding; what is
+     * outside of MPI; what the other ranks do. */
+    bool *slow, *own;
+    int64_t *outside, *others;
 };
 
 const char *rfn_story_kind_name(enum rfn_story_kind kind)
@@ -86,31 +90,23 @@ static int by_size(const void *left, const void *right)
 
 /* How many times as long as the others the slow ranks take, by what each rank takes: the mean of
  * theirs over the median of the others'. 0: most of the others do nothing of the kind. */
-static double factor_of(const int64_t *ns_by_rank, const bool *slow, uint32_t n)
+static double factor_of(const struct telling *telling, const int64_t *ns_by_rank)
 {
-    int64_t *others = calloc((size_t)n + 1, sizeof *others);
-    double sum = 0, factor = 0;
+    const bool *slow = telling->slow;
+    int64_t *others = telling->others;
+    double sum = 0;
     uint32_t n_slow = 0, n_others = 0;
-    for (uint32_t i = 0; others && i < n; i++) {
+    for (uint32_t i = 0; i < telling->run->waits->n_ranks; i++) {
         if (slow[i])
             sum += (double)ns_by_rank[i], n_slow++;
         else
             others[n_others++] = ns_by_rank[i];
     }
-    if (n_slow && n_others) {
-        qsort(others, n_others, sizeof *others, by_size);
-        int64_t median = others[n_others / 2];
-        factor = median > 0 ? sum / n_slow / (double)median : 0;
-    }
-    free(others);
-    return factor;
-}
-
-static bool is_slower(const struct rfn_finding *finding, const bool *slow, uint32_t n,
-                      double *factor)
-{
-    *factor = factor_of(finding->spent, slow, n);
-    return *factor >= SLOWER;
+    if (!n_slow || !n_others)
+        return 0;
+    qsort(others, n_others, sizeof *others, by_size);
+    int64_t median = others[n_others / 2];
+    return median > 0 ? sum / n_slow / (double)median : 0;
 }
 
 /* The ranks that a finding says are late: one, or all of one of several hosts. */
@@ -135,31 +131,31 @@ static bool slow_ranks(const struct telling *telling, const struct rfn_finding *
     return *host && of_host < n;
 }
 
-static bool same_ranks(const struct telling *telling, const struct rfn_finding *finding,
-                       const bool *slow, bool *own)
+static bool same_ranks(const struct telling *telling, const struct rfn_finding *finding)
 {
     const char *host;
-    return slow_ranks(telling, finding, own, &host) &&
-           memcmp(slow, own, telling->run->waits->n_ranks * sizeof *slow) == 0;
+    return slow_ranks(telling, finding, telling->own, &host) &&
+           memcmp(telling->slow, telling->own,
+                  telling->run->waits->n_ranks * sizeof *telling->own) == 0;
 }
 
-/* Which findings are of the same ranks, computing; 0: not a story of its own. */
+/* Findings of the same ranks, computing. */
 static bool tell_slow_ranks(struct telling *telling, struct rfn_story *story, size_t first)
 {
     const struct rfn_findings *findings = telling->findings;
     const struct rfn_finding *of = &findings->findings[first];
     const struct rfn_profile *profile = telling->run->profile;
     uint32_t n = telling->run->waits->n_ranks;
-    bool *slow = calloc((size_t)n + 1, sizeof *slow), *own = calloc((size_t)n + 1, sizeof *own);
-    int64_t *outside = calloc((size_t)n + 1, sizeof *outside);
-    double least = 0, most = 0, factor, pieces = 0, sum = 0;
+    size_t joined[FINDINGS], n_joined = 0;
+    double least = 0, most = 0, pieces = 0, sum = 0;
     const char *host;
-    bool is = slow && own && outside && slow_ranks(telling, of, slow, &host);
-    size_t *joined = calloc(findings->n + 1, sizeof *joined), n_joined = 0;
-    for (size_t i = first; is && joined && i < findings->n; i++) {
+    if (!slow_ranks(telling, of, telling->slow, &host))
+        return false;
+    for (size_t i = first; i < findings->n; i++) {
         const struct rfn_finding *finding = &findings->findings[i];
+        double factor = factor_of(telling, finding->spent);
         if (telling->taken[i] || activity_of(telling, finding)->kind != RFN_ACTIVITY_COMPUTE ||
-            !same_ranks(telling, finding, slow, own) || !is_slower(finding, slow, n, &factor))
+            !same_ranks(telling, finding) || factor < SLOWER)
             continue;
         joined[n_joined++] = i;
         if ((double)finding->ns < MATTERS * (double)of->ns)
@@ -169,21 +165,17 @@ static bool tell_slow_ranks(struct telling *telling, struct rfn_story *story, si
         least = pieces == 1 || factor < least ? factor : least;
         most = factor > most ? factor : most;
     }
-    for (uint32_t i = 0; is && i < n && i < profile->n_ranks; i++)
-        outside[i] = profile->ranks[i].main_outside_ns;
-    is = is && joined && n_joined && joined[0] == first && pieces >= PIECES_OF_WORK &&
-         most <= FACTORS_APART * least &&
-         factor_of(outside, slow, n) - 1 >= SLOW_ALTOGETHER * (sum / pieces - 1);
-    if (is) {
-        *story = (struct rfn_story){.kind = RFN_STORY_SLOW_RANKS,
-                                    .first = story->first,
-                                    .factor = sum / pieces,
-                                    .host = host};
-        for (size_t i = 0; i < n_joined; i++)
-            take(telling, story, joined[i]);
-    }
-    free(slow), free(own), free(outside), free(joined);
-    return is;
+    for (uint32_t i = 0; i < n && i < profile->n_ranks; i++)
+        telling->outside[i] = profile->ranks[i].main_outside_ns;
+    if (!n_joined || joined[0] != first || pieces < PIECES_OF_WORK ||
+        most > FACTORS_APART * least ||
+        factor_of(telling, telling->outside) - 1 < SLOW_ALTOGETHER * (sum / pieces - 1))
+        return false;
+    *story = (struct rfn_story){
+        .kind = RFN_STORY_SLOW_RANKS, .first = story->first, .factor = sum / pieces, .host = host};
+    for (size_t i = 0; i < n_joined; i++)
+        take(telling, story, joined[i]);
+    return true;
 }
 
 /* ---- a master and its workers ---- */
@@ -449,14 +441,20 @@ int rfn_stories_init(struct rfn_stories *stories, const struct rfn_measured *run
 {
     *stories = (struct rfn_stories){0};
     RFN_TRY(rfn_findings_init(&stories->findings, run, choice, FINDINGS));
+    const size_t n = (size_t)run->waits->n_ranks + 1;
     struct telling telling = {.run = run,
                               .findings = &stories->findings,
                               .stories = stories,
                               .hosts = hosts_of(run->archive),
-                              .taken = calloc(FINDINGS + 1, sizeof *telling.taken)};
+                              .taken = calloc(FINDINGS + 1, sizeof *telling.taken),
+                              .slow = calloc(n, sizeof *telling.slow),
+                              .own = calloc(n, sizeof *telling.own),
+                              .outside = calloc(n, sizeof *telling.outside),
+                              .others = calloc(n, sizeof *telling.others)};
     stories->stories = calloc(FINDINGS + 3, sizeof *stories->stories);
     stories->order = calloc(FINDINGS + 1, sizeof *stories->order);
-    bool room = telling.hosts && telling.taken && stories->stories && stories->order;
+    bool room = telling.hosts && telling.taken && telling.slow && telling.own && telling.outside &&
+                telling.others && stories->stories && stories->order;
     if (room) {
         tell(&telling);
         if (!choice) {
@@ -465,7 +463,8 @@ int rfn_stories_init(struct rfn_stories *stories, const struct rfn_measured *run
         }
         qsort(stories->stories, stories->n, sizeof *stories->stories, by_cost);
     }
-    free(telling.hosts), free(telling.taken);
+    free(telling.hosts), free(telling.taken), free(telling.slow), free(telling.own);
+    free(telling.outside), free(telling.others);
     if (!room)
         rfn_stories_release(stories);
     return room ? 0 : RFN_E_NOMEM;
