@@ -43,7 +43,7 @@ struct rfn_every {
  * "0.5s". false: it is neither; never then. */
 bool rfn_every_parse(const char *text, struct rfn_every *every);
 
-/* What the times of a thread may take, in bytes, in a run of so many ranks: where those of one take
+/* What the times of a thread may take, in bytes, in a run of so many ranks: when one thread takes
  * more, --time=auto reduces those of all. */
 static inline uint64_t rfn_short_times(uint32_t ranks)
 {

@@ -724,7 +724,7 @@ const struct rfn_command rfn_cmd_record = {
         "The program runs as ever, with its own exit status, and leaves app.8.rfn in the current "
         "directory. It needs no change and no new compilation; what it has of debugging "
         "information (-g) gives file names and lines. In long runs the times of iterations that "
-        "went alike are kept once; --time=full keeps those of every call.",
+        "went alike are kept once; --time=full keeps the times of every call.",
     .options = options_of_record,
     .values = RFN_RECORD_OPTIONS(VALUES) RFN_SIMILARITY_VALUES " " RFN_ACROSS_VALUES
                                                                " --mpi=openmpi,mpich",

@@ -358,7 +358,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
 
 const struct rfn_command rfn_cmd_reduce = {
     .name = "reduce",
-    .summary = "Makes an archive smaller: what was alike is kept once",
+    .summary = "Makes an archive smaller: similar iterations share times",
     .usage = "FILE -o OUT",
     .about = "Calls, parameters, counts and their order stay exact; times become those of similar "
              "iterations, unless only --cluster is asked for. Prints how large the archive was and "

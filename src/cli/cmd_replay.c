@@ -194,7 +194,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
 
 const struct rfn_command rfn_cmd_replay = {
     .name = "replay",
-    .summary = "Issues the recorded calls anew, on as many ranks, and times that",
+    .summary = "Issues the recorded calls again, on as many ranks, and times that",
     .usage = "FILE",
     .about =
         "Runs as an MPI job of as many ranks as were recorded:\n"

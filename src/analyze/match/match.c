@@ -343,7 +343,6 @@ static int init(struct walk *walk, const struct rfn_archive *archive,
 {
     const struct rfn_event_order_hooks replay_hooks = {
         .enter = enter, .leave = leave, .end = hooks->end ? end : NULL, .context = walk};
-    walk->hooks = hooks;
     walk->match.archive = archive;
     walk->match.hooks = (struct rfn_match_consumer){.stream_size = sizeof(struct walk_stream),
                                                     .symbol_size = sizeof(struct rfn_match_symbol),
@@ -372,7 +371,7 @@ static void release(struct walk *walk)
 int rfn_match_run(const struct rfn_archive *archive, const struct rfn_match_hooks *hooks,
                   struct rfn_matching *matching, struct rfn_diag *diag)
 {
-    struct walk walk = {.ends = NULL};
+    struct walk walk = {.hooks = hooks};
     struct rfn_matching found = {0};
     struct rfn_diag lost_diag;
     int lost;

@@ -30,7 +30,7 @@ void rfn_cluster_plan_release(struct rfn_cluster_plan *plan);
 
 /* Adds the chunks that have structures, rank parameters and values to the new archive, together
  * where that is shorter, else as they are, and plans the numbers that STREAMS is to have. The
- * archive is whole; if it has CLUSTERS, what is in them is put together anew. Errors of reading,
+ * archive is whole; if it has CLUSTERS, their contents are joined again. Errors of reading,
  * RFN_E_NOMEM, RFN_E_IO (the temporary file); to be released even so. */
 int rfn_cluster_archive(const struct rfn_archive *archive,
                         const struct rfn_cluster_options *options, struct rfn_rewrite *rewrite,
