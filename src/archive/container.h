@@ -32,7 +32,7 @@ enum rfn_chunk_type {
 };
 
 enum { RFN_HEADER_BYTES = 64, RFN_CHUNK_HEADER_BYTES = 48, RFN_CHUNK_ALIGNMENT = 8 };
-enum { RFN_FORMAT_MAJOR = 1, RFN_FORMAT_MINOR = 9 };
+enum { RFN_FORMAT_MAJOR = 1, RFN_FORMAT_MINOR = 10 };
 enum {
     RFN_CLOCKS_SINCE_MINOR = 2,
     RFN_PROFILE_SINCE_MINOR = 3,
@@ -41,7 +41,8 @@ enum {
     RFN_SIGNATURES_SINCE_MINOR = 6,
     RFN_COMMON_SINCE_MINOR = 6,
     RFN_SENT_SINCE_MINOR = 7,
-    RFN_ENDS_SINCE_MINOR = 9
+    RFN_ENDS_SINCE_MINOR = 9,
+    RFN_CALLS_SINCE_MINOR = 10
 };
 enum { RFN_MERGING_STEPS = 6 }; /* for which META has numbers that nobody writes any more */
 enum { RFN_STATE_WRITING = 0, RFN_STATE_WHOLE = 1 };
