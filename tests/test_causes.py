@@ -30,21 +30,28 @@ def source(name):
     return os.path.join(FOLDER, name + ".c")
 
 
-def line_of(name, text):
-    """The number of the only line of a program that contains the text."""
+def lines_of(name, text):
+    """The numbers of the lines of a program that contain the text."""
     with open(source(name), encoding="ascii") as file:
-        (number,) = [n for n, line in enumerate(file, 1) if text in line]
+        return [n for n, line in enumerate(file, 1) if text in line]
+
+
+def line_of(name, text):
+    """The number of the only line."""
+    (number,) = lines_of(name, text)
     return number
 
 
 class Planted:
-    """A program, the ranks that are late before they come `to` a line of a function, the call where
-    others wait for them, and the least that this costs in seconds of all ranks."""
+    """A program, the ranks that are late before they come `to` a line of a function, where they pause
+    in one of the three lines before it, the call where others wait for them, and the least that this
+    costs in seconds of all ranks."""
 
     def __init__(self, name, ranks, late, pattern, seconds, to, waited):
         self.name, self.ranks, self.late = name, ranks, late
         self.pattern, self.seconds = pattern, seconds
         self.function, self.line = to[0], line_of(name, to[1])
+        self.work = [line for line in lines_of(name, "pause_ms(") if self.line - 3 <= line < self.line]
         self.waited_function, self.waited_line = waited[0], line_of(name, waited[1])
 
 
@@ -148,8 +155,9 @@ def check_head(text, planted):
     others = WORDS[planted.pattern]
     one = others.replace("others wait", "rank # waits").replace("their", "its")
     waits = rf"({re.escape(others)}|{re.escape(one)})".replace(re.escape("#"), r"\d+")
-    if not re.match(rf"\d\. (mainly )?{who} computing in .*\b{planted.function}\(\) "
-                    rf"\[{file}:(\d+-)?{planted.line}[],].* costs [\d.]+ % of all ranks' time "
+    work = "|".join(str(line) for line in planted.work)
+    if not re.match(rf"\d\. (mainly )?{who} computing in pause_ms\(\), called in {planted.function}\(\) "
+                    rf"\[{file}:({work})\].* costs [\d.]+ % of all ranks' time "
                     rf"\([\d.]+ m?s of [\d.]+ m?s\): {waits} in "
                     rf"{planted.waited_function}\(\) \[{file}:{planted.waited_line}\][ .]", item):
         raise harness.Failure(f"the first cause of {planted.name} is\n{item}")
