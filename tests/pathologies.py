@@ -12,6 +12,7 @@ about.
 import bisect
 import json
 import os
+import re
 
 import harness
 
@@ -441,11 +442,12 @@ def causes_of(facts, pattern):
 
 
 def found_cause(facts, pattern):
-    """(function, rank) of what costs most in a pattern."""
+    """(function, rank) of what costs most in a pattern: where work is called that is named."""
     cause = max(causes_of(facts, pattern), key=lambda one: one["seconds"])
     harness.compare("kind of the first cause", cause["kind"], "compute")
     most = max(cause["ranks"], key=lambda one: one["seconds"])
-    return cause["function"].removesuffix("()"), most["rank"]
+    called = re.search(r"called in (\w+)\(\)", cause["activity"])
+    return called[1] if called else cause["function"].removesuffix("()"), most["rank"]
 
 
 def found_cost(facts, pattern, rank):

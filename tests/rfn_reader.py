@@ -1578,6 +1578,17 @@ class Spreads:
             self.positions.append({**position, "before": before, "duration": duration})
 
 
+def read_caller(reader, name, locations):
+    """(function, file, calls as (name, offset, line), loops as (first line, last line))"""
+    _, start, function, file, _ = locations[reader.below(len(locations), "location")]
+    calls, line = [], 0
+    for _ in range(reader.count()):
+        called, offset, line = name(), start + reader.svarint(), line + reader.varint()
+        calls.append((called, offset, line))
+    loops = reader.many(lambda: (first := reader.varint(), first + reader.varint()))
+    return function, file, calls, loops
+
+
 class Archive:
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -1649,6 +1660,7 @@ class Archive:
         self.regions = dict(regions)
         check(len(self.regions) == len(regions), "a region is there twice")
         self.cores = [reader.varint() for _ in self.hosts] if reader.left() else []
+        self.callers = reader.many(lambda: read_caller(reader, name, locations)) if reader.left() else []
         reader.end(self.exact)
 
     def read_streams(self, reader):

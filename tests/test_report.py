@@ -361,7 +361,7 @@ def check_slow_rank(found, wait, inside):
     cause = next(c for c in found["causes"]
                  if c["pattern"] == "wait_at_barrier" and c["kind"] == "compute")
     harness.compare("cause", (cause["function"], cause["ranks"][0]["rank"], cause["waited_function"]),
-                    ("main", 1, "MPI_Barrier"))
+                    ("nanosleep", 1, "MPI_Barrier"))
 
 
 def check_slow_rank_page(page):

@@ -170,7 +170,7 @@ def test_behaviour_page(bench):
     words = " ".join(part.split())
     for text in ("80.0 % of 100 steps (longer in a call: ",
                  " of all ranks' time): ranks 0-3 are late to MPI_Barrier < work_b",
-                 "others are in it 6.00 ms longer: computing in main()", "takes 6.00 ms longer"):
+                 "others are in it 6.00 ms longer: computing in do_work(), called in work_b()", "takes 6.00 ms longer"):
         if text not in words:
             raise harness.Failure(f"not in the lines: {text}\n{words}")
     narrow = bench.run([bench.refrain, "report", archive], env={"COLUMNS": "60"}, check=True).out

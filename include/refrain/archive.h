@@ -185,6 +185,26 @@ struct rfn_path rfn_archive_path(const struct rfn_archive *archive, uint32_t pat
 uint32_t rfn_archive_locations(const struct rfn_archive *archive);
 struct rfn_location rfn_archive_location(const struct rfn_archive *archive, uint32_t location);
 
+/* A call that a function of the program makes. */
+struct rfn_program_call {
+    const char *function; /* by the name that the linker sees; NULL: not known (a pointer) */
+    uint32_t line;
+    uint64_t offset; /* its return address in the module, or the begin of inlined code */
+};
+
+#define RFN_NO_LOCATION UINT32_MAX
+
+/* What a function calls between two calls of MPI: `from` and `to` are locations of one function, as
+ * two call paths lead through it; RFN_NO_LOCATION: the function's begin or end. Calls that paths
+ * lead through are left out, and what takes no time (doc/refrain-archive.5.md, DEFINITIONS). Where
+ * `to` is not behind `from`, these are the calls behind `from` and then those before `to` in the
+ * innermost loop around both. Gives the first `most` calls, in the order in which they are made,
+ * and how many there are. The lines tell what lies between, not the program's ways: calls of other
+ * branches are among them. Names are borrowed. False: it is not known, for want of debug
+ * information, or because no such loop is known. */
+bool rfn_archive_calls_between(const struct rfn_archive *archive, uint32_t from, uint32_t to,
+                               struct rfn_program_call *calls, uint32_t most, uint32_t *n);
+
 /* Functions and the meaning of their words: refrain/event.h. */
 uint32_t rfn_archive_functions(const struct rfn_archive *archive);
 const struct rfn_function_info *rfn_archive_function(const struct rfn_archive *archive,

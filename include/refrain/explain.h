@@ -58,18 +58,26 @@ void rfn_call_site_path(struct rfn_text *text, const struct rfn_archive *archive
  * in region step (main() [a.c:3-9])", "in MPI_Comm_split, main() [a.c:3]", "waiting in MPI_Recv,
  * ...", "starting later than others".
  *
- * Computing lies between two calls of MPI, each with a call path. It is named after the deepest
- * function that both paths have in common, from main inwards, with the lines of that function from
- * which the one and the other call were reached. Where the second line is not behind the first the
- * program went round a loop: in that function, or in its caller, which called it again. Call paths
- * cannot tell, so both are named. */
+ * Computing lies between two calls of MPI, each with a call path. It is named after the function
+ * that the program calls there, where the archive knows it (rfn_archive_calls_between): "computing
+ * in smooth(), called in main() [halo.c:132]". Of several the first is named, and how many more
+ * there are: "in smooth() and 2 more, called in main() [halo.c:132-136]". What both paths lead
+ * through comes first, then what is called where only one of them does.
+ *
+ * Else it is named after the deepest function that both paths have in common, from main inwards,
+ * with the lines of that function from which the one and the other call were reached. Where the
+ * second line is not behind the first the program went round a loop: in that function, or in its
+ * caller, which called it again. Call paths cannot tell, so both are named. */
 void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archive,
                          const struct rfn_activity *activity);
 
-/* The function of the program that a computation is in, or that makes the call, by the name that
- * the linker sees; NULL where it is not known. Borrowed from the archive. */
+/* The function of the program that computes, as far as it is known, or that makes the call, by the
+ * name that the linker sees; NULL where it is not known. Borrowed from the archive. */
 const char *rfn_activity_function(const struct rfn_archive *archive,
                                   const struct rfn_activity *activity);
+/* The same, but of a computation the function that both calls around it have in common. */
+const char *rfn_activity_common(const struct rfn_archive *archive,
+                                const struct rfn_activity *activity);
 
 /* "compute", "mpi", "wait", "start". */
 const char *rfn_activity_kind_name(enum rfn_activity_kind kind);

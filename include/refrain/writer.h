@@ -44,7 +44,8 @@ int64_t rfn_writer_function(struct rfn_writer *writer, const struct rfn_function
 
 /* n frames from the call outwards, by their function, file, line, module and offset, the return
  * address in it (0: not known). Frames that were inlined into each other follow each other with the
- * same module and offset. n may be 0. */
+ * same module and offset. n may be 0. What their functions call beside that is not told: of what is
+ * written rfn_archive_calls_between knows nothing. */
 int64_t rfn_writer_path(struct rfn_writer *writer, const struct rfn_location *frames, size_t n);
 int64_t rfn_writer_datatype(struct rfn_writer *writer, const struct rfn_datatype_info *datatype);
 /* World and self have no members (n = 0). Others have n, by their ranks in MPI_COMM_WORLD or -1 for

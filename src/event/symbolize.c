@@ -9,13 +9,17 @@
  *
  * The unit of compilation of an address comes from .debug_aranges; compilers that write none
  * (clang) need a search through all units, whose ranges are collected once per module and sorted.
+ * So are the ranges of a unit's functions, when the first address in it is looked up.
  * The innermost function or inlined copy of one around the address gives the name, the line table
  * the line; of the functions that it was inlined into each tells where the call stood. Without
  * debug information the ELF symbol around the address gives the name.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "event/symbolize.h"
+
 #include "base/grow.h"
+#include "base/map.h"
+#include "event/symbolize_internal.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -34,10 +38,16 @@
 /* Build-ids are 20 bytes, or 16, seldom more. */
 enum { BUILD_ID_MAX = 64 };
 
-/* The code of one unit of compilation, or a part of it. */
-struct unit_range {
+/* The code of one unit of compilation or one function, or a part of it. */
+struct range {
     Dwarf_Addr start, end;
-    Dwarf_Off unit; /* of the unit's DIE */
+    Dwarf_Die die;
+};
+
+/* Sorted by start. */
+struct ranges {
+    struct range *ranges;
+    size_t n, capacity;
 };
 
 struct module {
@@ -47,9 +57,9 @@ struct module {
     bool tried; /* to open it */
     Dwfl *dwfl; /* NULL: its addresses resolve to nothing */
     Dwfl_Module *elf;
-    struct unit_range *ranges; /* sorted by start; collected when first needed */
-    size_t n_ranges, ranges_capacity;
-    bool ranges_known;
+    struct ranges units; /* collected when first needed */
+    bool units_known;
+    struct rfn_map functions; /* address of a unit's entry -> struct ranges of its functions */
 };
 
 struct rfn_symbolizer {
@@ -63,6 +73,12 @@ struct rfn_symbolizer *rfn_symbolizer_new(void)
     return calloc(1, sizeof(struct rfn_symbolizer));
 }
 
+static void free_ranges(void *ranges)
+{
+    free(((struct ranges *)ranges)->ranges);
+    free(ranges);
+}
+
 void rfn_symbolizer_free(struct rfn_symbolizer *symbolizer)
 {
     if (!symbolizer)
@@ -70,7 +86,8 @@ void rfn_symbolizer_free(struct rfn_symbolizer *symbolizer)
     for (size_t i = 0; i < symbolizer->n; i++) {
         if (symbolizer->modules[i].dwfl)
             dwfl_end(symbolizer->modules[i].dwfl);
-        free(symbolizer->modules[i].ranges);
+        free(symbolizer->modules[i].units.ranges);
+        rfn_map_release_objects(&symbolizer->modules[i].functions, free_ranges);
         free(symbolizer->modules[i].path);
     }
     free(symbolizer->modules);
@@ -246,37 +263,61 @@ static void open_module(struct module *module)
     module->dwfl = NULL;
 }
 
-/* ---- units of compilation ---- */
+/* ---- ranges of code ---- */
 
-static int add_unit(struct module *module, Dwarf_Die *unit)
+static int add_ranges(struct ranges *ranges, Dwarf_Die *die)
 {
     Dwarf_Addr base, start, end;
     ptrdiff_t next = 0;
-    while ((next = dwarf_ranges(unit, next, &base, &start, &end)) > 0) {
-        RFN_TRY(RFN_GROW(module->ranges, module->ranges_capacity, module->n_ranges + 1));
-        module->ranges[module->n_ranges++] = (struct unit_range){start, end, dwarf_dieoffset(unit)};
+    while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
+        RFN_TRY(RFN_GROW(ranges->ranges, ranges->capacity, ranges->n + 1));
+        ranges->ranges[ranges->n++] = (struct range){start, end, *die};
     }
     return 0;
 }
 
 static int compare_ranges(const void *left, const void *right)
 {
-    const struct unit_range *a = left, *b = right;
+    const struct range *a = left, *b = right;
     return a->start < b->start ? -1 : a->start > b->start;
 }
 
+static void sort_ranges(struct ranges *ranges)
+{
+    if (ranges->n)
+        qsort(ranges->ranges, ranges->n, sizeof *ranges->ranges, compare_ranges);
+}
+
+/* The entry whose code holds the address. */
+static bool find_range(const struct ranges *ranges, Dwarf_Addr address, Dwarf_Die *die)
+{
+    size_t low = 0, high = ranges->n;
+    while (low < high) { /* ranges before low start at or before address */
+        size_t middle = (low + high) / 2;
+        if (ranges->ranges[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || address >= ranges->ranges[low - 1].end)
+        return false;
+    *die = ranges->ranges[low - 1].die;
+    return true;
+}
+
+/* ---- units of compilation ---- */
+
 static void collect_units(struct module *module, Dwarf *dwarf)
 {
-    module->ranges_known = true;
+    module->units_known = true;
     Dwarf_CU *cu = NULL;
     Dwarf_Die unit, split;
     uint8_t type;
     while (dwarf_get_units(dwarf, cu, &cu, NULL, &type, &unit, &split) == 0) {
-        if (dwarf_tag(&unit) != DW_TAG_partial_unit && add_unit(module, &unit) < 0)
+        if (dwarf_tag(&unit) != DW_TAG_partial_unit && add_ranges(&module->units, &unit) < 0)
             break;
     }
-    if (module->n_ranges)
-        qsort(module->ranges, module->n_ranges, sizeof *module->ranges, compare_ranges);
+    sort_ranges(&module->units);
 }
 
 /* Debug information in a file of its own may have been shifted against the module: bias is to be
@@ -289,18 +330,9 @@ static bool find_unit(struct module *module, Dwarf_Addr address, Dwarf_Die *unit
     address -= *bias;
     if (dwarf_addrdie(dwarf, address, unit))
         return true;
-    if (!module->ranges_known)
+    if (!module->units_known)
         collect_units(module, dwarf);
-    size_t low = 0, high = module->n_ranges;
-    while (low < high) { /* ranges before low start at or before address */
-        size_t middle = (low + high) / 2;
-        if (module->ranges[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct unit_range *range = low ? &module->ranges[low - 1] : NULL;
-    return range && address < range->end && dwarf_offdie(dwarf, range->unit, unit);
+    return find_range(&module->units, address, unit);
 }
 
 /* ---- names and lines ---- */
@@ -312,8 +344,8 @@ static bool is_function(Dwarf_Die *die)
            tag == DW_TAG_entry_point;
 }
 
-/* The name that the linker sees, which viewers know how to demangle, before the plain one. */
-static const char *name_of(Dwarf_Die *die)
+/* Viewers know how to demangle the name that the linker sees. */
+const char *rfn_die_name(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     const char *name = NULL;
@@ -331,43 +363,71 @@ static bool may_hold_code(Dwarf_Die *die)
            tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt;
 }
 
-/* The functions around an address, outermost first: one that has code of its own, then those that
- * were inlined, each into the one before. Of too many the outermost are dropped. */
-struct scopes {
-    Dwarf_Die functions[RFN_SOURCES_MAX];
-    size_t n;
-};
-
-/* Goes down from scope to the innermost one around the address. Libdw's dwarf_getscopes does too,
- * but then also finds the scopes around the definition of an inlined function, for which it reads
- * the unit again, and it loses memory when the data are damaged. Budget bounds the entries looked
- * at: damaged data may go round in circles. */
-static void find_innermost(Dwarf_Die *scope, Dwarf_Addr address, unsigned depth, unsigned *budget,
-                           struct scopes *scopes)
+static void collect_functions(struct ranges *functions, Dwarf_Die *scope, unsigned depth,
+                              unsigned *budget)
 {
     Dwarf_Die child;
     if (depth == 0 || dwarf_child(scope, &child) != 0)
         return;
     do {
         const int tag = dwarf_tag(&child);
-        if (tag == DW_TAG_module || tag == DW_TAG_namespace) {
-            find_innermost(&child, address, depth - 1, budget, scopes);
-        } else if (may_hold_code(&child) && dwarf_haspc(&child, address) > 0) {
-            if (is_function(&child) && name_of(&child)) {
-                if (tag != DW_TAG_inlined_subroutine)
-                    scopes->n = 0; /* a function within another one has its own frame */
-                if (scopes->n == RFN_SOURCES_MAX)
-                    memmove(scopes->functions, scopes->functions + 1, --scopes->n * sizeof child);
-                scopes->functions[scopes->n++] = child;
-            }
+        if (tag == DW_TAG_module || tag == DW_TAG_namespace)
+            collect_functions(functions, &child, depth - 1, budget);
+        else if (is_function(&child) && add_ranges(functions, &child) < 0)
+            return;
+    } while (*budget > 0 && --*budget > 0 && dwarf_siblingof(&child, &child) == 0);
+}
+
+static void add_scope(struct rfn_scopes *scopes, Dwarf_Die *function)
+{
+    if (!rfn_die_name(function))
+        return;
+    if (dwarf_tag(function) != DW_TAG_inlined_subroutine)
+        scopes->n = 0; /* a function within another one has its own frame */
+    if (scopes->n == RFN_SOURCES_MAX)
+        memmove(scopes->functions, scopes->functions + 1, --scopes->n * sizeof *function);
+    scopes->functions[scopes->n++] = *function;
+}
+
+/* Goes down from scope to the innermost one around the address. Libdw's dwarf_getscopes does too,
+ * but then also finds the scopes around the definition of an inlined function, for which it reads
+ * the unit again, and it loses memory when the data are damaged. Budget bounds the entries looked
+ * at: damaged data may go round in circles. */
+static void find_innermost(Dwarf_Die *scope, Dwarf_Addr address, unsigned depth, unsigned *budget,
+                           struct rfn_scopes *scopes)
+{
+    Dwarf_Die child;
+    if (depth == 0 || dwarf_child(scope, &child) != 0)
+        return;
+    do {
+        if (may_hold_code(&child) && dwarf_haspc(&child, address) > 0) {
+            if (is_function(&child))
+                add_scope(scopes, &child);
             find_innermost(&child, address, depth - 1, budget, scopes);
             return;
         }
     } while (*budget > 0 && --*budget > 0 && dwarf_siblingof(&child, &child) == 0);
 }
 
-/* At most the last folder and the file. */
-static const char *shorten(const char *path)
+enum { DEPTH_MAX = 100, ENTRIES_MAX = 1 << 20 };
+
+/* The ranges of a unit's functions; NULL: out of memory. */
+static const struct ranges *functions_of(struct module *module, Dwarf_Die *unit)
+{
+    const uint64_t key = (uint64_t)(uintptr_t)unit->addr;
+    struct ranges *functions = rfn_map_object(&module->functions, key);
+    unsigned budget = ENTRIES_MAX;
+    if (functions)
+        return functions;
+    functions = rfn_map_make_object(&module->functions, key, sizeof *functions);
+    if (!functions)
+        return NULL;
+    collect_functions(functions, unit, DEPTH_MAX, &budget);
+    sort_ranges(functions);
+    return functions;
+}
+
+const char *rfn_die_file(const char *path)
 {
     const char *end = path + strlen(path);
     int slashes = 0;
@@ -378,7 +438,7 @@ static const char *shorten(const char *path)
     return path;
 }
 
-static void find_line(Dwarf_Die *unit, Dwarf_Addr address, struct rfn_source *source)
+void rfn_die_line(Dwarf_Die *unit, Dwarf_Addr address, struct rfn_source *source)
 {
     Dwarf_Line *line = dwarf_getsrc_die(unit, address);
     int number = 0;
@@ -387,7 +447,7 @@ static void find_line(Dwarf_Die *unit, Dwarf_Addr address, struct rfn_source *so
     const char *file = dwarf_linesrc(line, NULL, NULL);
     if (!file)
         return;
-    source->file = shorten(file);
+    source->file = rfn_die_file(file);
     source->line = (uint32_t)number;
 }
 
@@ -397,8 +457,7 @@ static bool number_of(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
     return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, number) == 0;
 }
 
-/* Where an inlined function is called. */
-static void find_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct rfn_source *source)
+void rfn_die_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct rfn_source *source)
 {
     Dwarf_Word file, line;
     Dwarf_Files *files;
@@ -410,44 +469,61 @@ static void find_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct rfn_source *so
     const char *path = dwarf_filesrc(files, file, NULL, NULL);
     if (!path)
         return;
-    source->file = shorten(path);
+    source->file = rfn_die_file(path);
     source->line = (uint32_t)line;
 }
 
-static size_t find_sources(Dwarf_Die *unit, Dwarf_Addr address, struct rfn_source *sources)
+static struct module *opened(struct rfn_symbolizer *symbolizer, int module)
 {
-    enum { DEPTH_MAX = 100, ENTRIES_MAX = 1 << 20 };
+    if (module < 0 || (size_t)module >= symbolizer->n)
+        return NULL;
+    struct module *m = &symbolizer->modules[module];
+    if (!m->tried)
+        open_module(m);
+    return m->dwfl ? m : NULL;
+}
+
+bool rfn_symbolizer_scopes(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
+                           struct rfn_scopes *scopes)
+{
     unsigned budget = ENTRIES_MAX;
-    struct scopes scopes;
-    scopes.n = 0;
-    find_innermost(unit, address, DEPTH_MAX, &budget, &scopes);
-    find_line(unit, address, &sources[0]);
-    for (size_t i = 0; i < scopes.n; i++) {
-        Dwarf_Die *function = &scopes.functions[scopes.n - 1 - i];
-        sources[i].function = name_of(function);
-        if (i + 1 < scopes.n)
-            find_call(unit, function, &sources[i + 1]);
+    struct module *m = opened(symbolizer, module);
+    Dwarf_Die function;
+    scopes->n = 0;
+    scopes->bias = 0;
+    if (!m || !find_unit(m, address, &scopes->unit, &scopes->bias))
+        return false;
+    address -= scopes->bias;
+    const struct ranges *functions = functions_of(m, &scopes->unit);
+    if (!functions || !find_range(functions, address, &function))
+        return true;
+    add_scope(scopes, &function);
+    find_innermost(&function, address, DEPTH_MAX, &budget, scopes);
+    return true;
+}
+
+static size_t find_sources(struct rfn_scopes *scopes, uint64_t address, struct rfn_source *sources)
+{
+    rfn_die_line(&scopes->unit, address - scopes->bias, &sources[0]);
+    for (size_t i = 0; i < scopes->n; i++) {
+        Dwarf_Die *function = &scopes->functions[scopes->n - 1 - i];
+        sources[i].function = rfn_die_name(function);
+        if (i + 1 < scopes->n)
+            rfn_die_call(&scopes->unit, function, &sources[i + 1]);
     }
-    return scopes.n ? scopes.n : 1;
+    return scopes->n ? scopes->n : 1;
 }
 
 size_t rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
                            struct rfn_source sources[RFN_SOURCES_MAX])
 {
+    struct rfn_scopes scopes;
     size_t n = 1;
     memset(sources, 0, RFN_SOURCES_MAX * sizeof *sources);
-    if (module < 0 || (size_t)module >= symbolizer->n)
-        return n;
-    struct module *m = &symbolizer->modules[module];
-    if (!m->tried)
-        open_module(m);
-    if (!m->dwfl)
-        return n;
-    Dwarf_Die unit;
-    Dwarf_Addr bias = 0;
-    if (find_unit(m, address, &unit, &bias))
-        n = find_sources(&unit, address - bias, sources);
-    if (sources[0].function)
+    if (rfn_symbolizer_scopes(symbolizer, module, address, &scopes))
+        n = find_sources(&scopes, address, sources);
+    struct module *m = opened(symbolizer, module);
+    if (!m || sources[0].function)
         return n;
     /* The symbol whose code holds the address; one without a size holds what follows it. */
     GElf_Off offset = 0;
@@ -463,11 +539,8 @@ void rfn_symbolizer_functions(struct rfn_symbolizer *symbolizer, int module,
                                            bool visible),
                               void *context)
 {
-    struct module *m = module >= 0 && (size_t)module < symbolizer->n ? &symbolizer->modules[module]
-                                                                     : NULL;
-    if (m && !m->tried)
-        open_module(m);
-    const int n = m && m->dwfl ? dwfl_module_getsymtab(m->elf) : 0;
+    struct module *m = opened(symbolizer, module);
+    const int n = m ? dwfl_module_getsymtab(m->elf) : 0;
     for (int i = 0; i < n; i++) {
         GElf_Sym symbol;
         GElf_Addr address = 0;

@@ -3,13 +3,12 @@
 #define _GNU_SOURCE /* dladdr1 */
 #include "event/symbolize.h"
 
-#include <dlfcn.h>
+#include "event/source_calls.h"
+#include "support/own_module.h"
+
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,32 +17,6 @@
 #include <cmocka.h>
 
 static char own_path[PATH_MAX];
-
-static uint64_t own_address(const void *address)
-{
-    Dl_info info;
-    struct link_map *map = NULL;
-    assert_int_not_equal(dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP), 0);
-    return (uint64_t)(uintptr_t)address - map->l_addr;
-}
-
-/* The build-id of the file, by a search for the note's header that is good enough for a test. */
-static size_t build_id_of(const char *path, uint8_t id[20])
-{
-    static const char header[] = "\4\0\0\0\24\0\0\0\3\0\0\0GNU";
-    static char bytes[1 << 16];
-    FILE *file = fopen(path, "rb");
-    size_t n = file ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file)
-        fclose(file);
-    for (size_t i = 0; i + sizeof header + 20 <= n; i++) {
-        if (memcmp(bytes + i, header, sizeof header) == 0) {
-            memcpy(id, bytes + i + sizeof header, 20);
-            return 20;
-        }
-    }
-    return 0;
-}
 
 static int setup(void **state)
 {
@@ -245,6 +218,10 @@ static void look_up_in(const char *path)
         struct rfn_source source = innermost(symbolizer, module, address + 16 * i);
         assert_true(!source.function || strlen(source.function) < 1 << 20);
         assert_true(!source.file || strlen(source.file) < 1 << 20);
+        static struct rfn_source_calls calls;
+        rfn_symbolizer_calls(symbolizer, module, address + 16 * i, 0, "event/symbolize_test.c",
+                             &calls);
+        assert_true(calls.n <= RFN_SOURCE_CALLS_MAX && calls.n_loops <= RFN_SOURCE_LOOPS_MAX);
     }
     rfn_symbolizer_free(symbolizer);
 }

@@ -43,13 +43,19 @@ bool rfn_call_site_location(const struct rfn_archive *archive, struct rfn_call_s
     return innermost(archive, site.path, 0, location);
 }
 
+/* "exchange()" */
+static void append_name(struct rfn_text *text, const struct rfn_location *location)
+{
+    rfn_call_path_function(text, location);
+    if (!text->failed && text->data[text->n - 1] != ')')
+        rfn_text_string(text, "()");
+}
+
 /* "exchange() [", or "[" where the function is not known. */
 static void append_function(struct rfn_text *text, const struct rfn_location *location)
 {
     if (location->function) {
-        rfn_call_path_function(text, location);
-        if (!text->failed && text->data[text->n - 1] != ')')
-            rfn_text_string(text, "()");
+        append_name(text, location);
         rfn_text_char(text, ' ');
     }
     rfn_text_char(text, '[');
@@ -104,6 +110,7 @@ static void append_call(struct rfn_text *text, const struct rfn_archive *archive
 struct stretch {
     bool found, called;
     struct rfn_location from, to, caller;
+    uint32_t from_at, to_at, caller_at; /* their numbers */
     uint32_t depth;
 };
 
@@ -148,7 +155,15 @@ static struct stretch stretch_of(const struct rfn_archive *archive,
         struct rfn_location b = rfn_archive_location(archive, to);
         if (rfn_call_path_internal(&a) || rfn_call_path_internal(&b) || !same_function(&a, &b))
             break;
-        stretch = (struct stretch){true, stretch.found, a, b, stretch.to, i};
+        stretch = (struct stretch){.found = true,
+                                   .called = stretch.found,
+                                   .from = a,
+                                   .to = b,
+                                   .caller = stretch.to,
+                                   .from_at = from,
+                                   .to_at = to,
+                                   .caller_at = stretch.to_at,
+                                   .depth = i};
         if (from != to && !same_call(&a, &b))
             break;
     }
@@ -166,6 +181,129 @@ static bool may_be_callers(const struct stretch *stretch)
         return to->offset <= from->offset;
     return strcmp(from->file, to->file) == 0 && to->line <= from->line;
 }
+
+/* ---- the functions that are called there ---- */
+
+/* What one function calls in a stretch; none: its own lines are meant. */
+struct work {
+    struct rfn_location in;
+    struct rfn_program_call first; /* that has a name */
+    uint32_t last_line, n;
+};
+
+enum { WORKS_MAX = 2 };
+
+/* In which order they are named: calls of the function that both calls of MPI have in common, then
+ * what is called on the way to the second, then behind the first. */
+struct works {
+    struct work works[WORKS_MAX];
+    uint32_t n, more; /* more: calls of those that are left out */
+};
+
+/* Returns whether it is known what lies between. */
+static bool add_work(struct works *works, const struct rfn_archive *archive, uint32_t from,
+                     uint32_t to)
+{
+    enum { CALLS = 64 };
+    struct rfn_program_call calls[CALLS];
+    struct work work;
+    uint32_t n, first = 0;
+    bool known = rfn_archive_calls_between(archive, from, to, calls, CALLS, &n);
+    work.in = rfn_archive_location(archive, from == RFN_NO_LOCATION ? to : from);
+    work.n = n;
+    n = n < CALLS ? n : CALLS;
+    while (first < n && !calls[first].function)
+        first++;
+    if (!known || first == n)
+        return known;
+    work.first = calls[first];
+    work.last_line = calls[n - 1].line;
+    if (works->n == WORKS_MAX)
+        works->more += work.n;
+    else
+        works->works[works->n++] = work;
+    return true;
+}
+
+/* Of the frames that are deeper than so many. */
+static void add_deeper(struct works *works, const struct rfn_archive *archive, uint32_t path,
+                       uint32_t depth, bool before)
+{
+    struct rfn_path frames = rfn_call_path_frames(archive, path);
+    for (uint32_t i = depth; i < frames.n_frames; i++) {
+        uint32_t at = frames.frames[before ? frames.n_frames - 1 - i : i - depth];
+        struct rfn_location location = rfn_archive_location(archive, at);
+        if (rfn_call_path_internal(&location))
+            continue;
+        add_work(works, archive, before ? RFN_NO_LOCATION : at, before ? at : RFN_NO_LOCATION);
+    }
+}
+
+static struct works works_of(const struct rfn_archive *archive, const struct rfn_activity *activity,
+                             const struct stretch *stretch)
+{
+    struct works works = {.n = 0};
+    if (!stretch->found)
+        return works;
+    bool known = add_work(&works, archive, stretch->from_at, stretch->to_at);
+    if (!known && may_be_callers(stretch)) {
+        add_work(&works, archive, RFN_NO_LOCATION, stretch->to_at);
+        add_work(&works, archive, stretch->caller_at, stretch->caller_at);
+        add_work(&works, archive, stretch->from_at, RFN_NO_LOCATION);
+    }
+    /* Of its own, in which it may compute, too. One is the head of an if or a loop. */
+    const bool lines = !works.n && stretch->to.line > stretch->from.line + 2;
+    if (lines)
+        works.works[works.n++] = (struct work){.in = stretch->to};
+    add_deeper(&works, archive, activity->at.path, stretch->depth, true);
+    add_deeper(&works, archive, activity->before.path, stretch->depth, false);
+    works.n -= lines && works.n == 1;
+    return works;
+}
+
+/* "-136]" */
+static void append_last_line(struct rfn_text *text, uint32_t first, uint32_t last)
+{
+    if (last > first)
+        rfn_text_format(text, "-%u", last);
+    rfn_text_char(text, ']');
+}
+
+/* "smooth() and 2 more, called in main() [halo.c:132-136]" */
+static void append_work(struct rfn_text *text, const struct work *work)
+{
+    struct rfn_location called = work->in;
+    called.function = work->first.function;
+    append_name(text, &called);
+    if (work->n > 1)
+        rfn_text_format(text, " and %u more", work->n - 1);
+    rfn_text_string(text, ", called in ");
+    called.function = work->in.function;
+    called.line = work->first.line;
+    append_function(text, &called);
+    rfn_call_path_place(text, &called);
+    append_last_line(text, called.line, work->last_line);
+}
+
+static void append_works(struct rfn_text *text, const struct works *works,
+                         const struct stretch *stretch)
+{
+    for (uint32_t i = 0; i < works->n; i++) {
+        const struct work *work = &works->works[i];
+        rfn_text_string(text, i > 0 ? " or " : "");
+        if (work->n > 0) {
+            append_work(text, work);
+            continue;
+        }
+        append_function(text, &stretch->from);
+        rfn_call_path_place(text, &stretch->from);
+        append_last_line(text, stretch->from.line, stretch->to.line);
+    }
+    if (works->more)
+        rfn_text_format(text, " or %u more", works->more);
+}
+
+/* ---- the stretch in words ---- */
 
 /* The function and its lines; where the calls are made, when it only called who made them: some of
  * the computing may be there. */
@@ -250,7 +388,11 @@ static void append_compute(struct rfn_text *text, const struct rfn_archive *arch
     }
     if (stretch.found) {
         rfn_text_string(text, region ? " (" : first ? " in " : "in ");
-        append_stretch(text, archive, activity, &stretch);
+        struct works works = works_of(archive, activity, &stretch);
+        if (works.n)
+            append_works(text, &works, &stretch);
+        else
+            append_stretch(text, archive, activity, &stretch);
         rfn_text_string(text, region ? ")" : "");
     }
 }
@@ -309,11 +451,21 @@ const char *rfn_activity_function(const struct rfn_archive *archive,
 {
     struct rfn_location location;
     struct stretch stretch = stretch_of(archive, activity);
+    struct works works = works_of(archive, activity, &stretch);
+    if (works.n && works.works[0].n)
+        return works.works[0].first.function;
     if (stretch.found)
         return stretch.to.function;
     bool in_call = activity->kind == RFN_ACTIVITY_MPI || activity->kind == RFN_ACTIVITY_WAIT;
     return in_call && innermost(archive, activity->at.path, 0, &location) ? location.function
                                                                           : NULL;
+}
+
+const char *rfn_activity_common(const struct rfn_archive *archive,
+                                const struct rfn_activity *activity)
+{
+    struct stretch stretch = stretch_of(archive, activity);
+    return stretch.found ? stretch.to.function : rfn_activity_function(archive, activity);
 }
 
 const char *rfn_activity_work(const struct rfn_archive *archive,

@@ -245,6 +245,66 @@ static void test_call_sites(void **state)
     expect_text(&text, "[app+0x1234]");
 }
 
+/* Locations of the fake: main 10 0, 20 1, 24 2; step 51 3, 55 4, 40 12, exchange 88 5, 80 6,
+ * residual 12 7. */
+static void test_called_functions(void **state)
+{
+    static const struct fake_calls known[] = {
+        {3, 4, {{"smooth", 52, 0}}},
+        {12, 3, {{NULL, 41, 0}, {"_ZN6solver5FieldIdE3sumEi", 43, 0}, {"smooth", 47, 0}}},
+        {0, 2, {{NULL, 12, 0}}},
+        {2, 0, {{"output", 26, 0}, {"prepare", 8, 0}}},
+        {6, 5, {{0}}}};
+    (void)state;
+    fake_calls = known;
+    n_fake_calls = 5;
+    expect(computing(EXCHANGE_88, RESIDUAL_12),
+           "computing in smooth(), called in step() [solver.c:52]");
+    expect(computing(EXCHANGE_80_EARLY, EXCHANGE_88),
+           "computing in solver::Field<double>::sum() and 2 more, called in step() "
+           "[solver.c:43-47]");
+    expect(computing(MAIN_10, MAIN_24), "computing in main() [solver.c:10-24]");
+    expect(computing(MAIN_24, MAIN_10),
+           "computing in output() and 1 more, called in main() [solver.c:26]");
+    expect(computing(EXCHANGE_80, EXCHANGE_88), "computing in exchange() [halo.c:80-88]");
+    expect_function(computing(EXCHANGE_88, RESIDUAL_12), "smooth");
+    expect_function(computing(EXCHANGE_80_EARLY, EXCHANGE_88), "_ZN6solver5FieldIdE3sumEi");
+    expect_function(computing(EXCHANGE_80, EXCHANGE_88), "exchange");
+    expect_work(computing(EXCHANGE_88, RESIDUAL_12), "step");
+    struct rfn_activity activity = computing(EXCHANGE_88, RESIDUAL_12);
+    assert_string_equal(rfn_activity_common(&fake, &activity), "step");
+    activity.region = 0;
+    expect(activity, "computing in region smoothing (smooth(), called in step() [solver.c:52])");
+    fake_calls = NULL;
+    n_fake_calls = 0;
+}
+
+/* Calls on the way to a call of MPI and behind one count, and those of a caller. */
+static void test_called_elsewhere(void **state)
+{
+    static const struct fake_calls deeper[] = {{3, 4, {{0}}},
+                                               {5, RFN_NO_LOCATION, {{"unpack", 90, 0}}},
+                                               {RFN_NO_LOCATION, 7, {{"sum", 9, 0}}}};
+    static const struct fake_calls again[] = {{4, 4, {{"output", 54, 0}}},
+                                              {RFN_NO_LOCATION, 7, {{"sum", 9, 0}}},
+                                              {7, RFN_NO_LOCATION, {{"finish", 16, 0}}}};
+    (void)state;
+    fake_calls = deeper;
+    n_fake_calls = 3;
+    expect(computing(EXCHANGE_88, RESIDUAL_12),
+           "computing in step() [solver.c:51-55] or sum(), called in residual() [halo.c:9] or 1 "
+           "more");
+    expect_function(computing(EXCHANGE_88, RESIDUAL_12), "step");
+    fake_calls = again;
+    n_fake_calls = 3;
+    expect(computing(RESIDUAL_12, RESIDUAL_12),
+           "computing in sum(), called in residual() [halo.c:9] or output(), called in step() "
+           "[solver.c:54] or 1 more");
+    expect_function(computing(RESIDUAL_12, RESIDUAL_12), "sum");
+    fake_calls = NULL;
+    n_fake_calls = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +319,8 @@ int main(void)
         cmocka_unit_test(test_function_alone),
         cmocka_unit_test(test_work),
         cmocka_unit_test(test_call_sites),
+        cmocka_unit_test(test_called_functions),
+        cmocka_unit_test(test_called_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -280,6 +280,10 @@ enum fault {
     NO_SUCH_PATH,
     RANK_PARAMS_TOO_LONG,
     CORES_MISSING,
+    CALLER_NOWHERE,
+    CALL_WITHOUT_NAME,
+    CALLS_MISSING,
+    LINES_TOO_LARGE,
     GROUP_WITHOUT_MEMBERS,
     ONE_SIGNATURE,
     TWO_SIGNATURES,
@@ -460,6 +464,28 @@ static void write_comms(struct rfn_buf *out)
     }
 }
 
+/* Main calls prepare() in line 9, something in line 10, before the location there, smooth() behind
+ * it, and smooth() in line 12; there is a loop from line 8 to 12, and one from 10 to 12. */
+static void write_callers(struct strings *strings, struct rfn_buf *out, enum fault fault)
+{
+    static const char *const names[] = {"prepare", "", "smooth", "smooth"};
+    static const int64_t offsets[] = {-16, -8, 8, 32};
+    static const unsigned lines[] = {9, 1, 0, 2};
+    rfn_buf_varint(out, 1);
+    rfn_buf_varint(out, fault == CALLER_NOWHERE ? 3 : 0);
+    rfn_buf_varint(out, fault == CALLS_MISSING ? 1000 : 4);
+    for (unsigned i = 0; i < 4; i++) {
+        rfn_buf_varint(out, fault == CALL_WITHOUT_NAME ? 1000 : string(strings, names[i]));
+        rfn_buf_svarint(out, offsets[i]);
+        rfn_buf_varint(out, lines[i]);
+    }
+    rfn_buf_varint(out, 2);
+    rfn_buf_varint(out, 8);
+    rfn_buf_varint(out, fault == LINES_TOO_LARGE ? UINT32_MAX - 7 : 4);
+    rfn_buf_varint(out, 10);
+    rfn_buf_varint(out, 2);
+}
+
 static void write_definitions(struct writer *writer)
 {
     static const char *const lines[] = {"main", "solve", ""};
@@ -493,6 +519,8 @@ static void write_definitions(struct writer *writer)
     if (writer->minor >=
         RFN_CLUSTERS_SINCE_MINOR) /* cores of the hosts; the second's are not known */
         rfn_buf_bytes(&rest, "\10\0", writer->fault == CORES_MISSING ? 1 : 2);
+    if (writer->minor >= RFN_CALLS_SINCE_MINOR && writer->fault != CORES_MISSING)
+        write_callers(&strings, &rest, writer->fault);
     rfn_buf_varint(&out, strings.n);
     rfn_buf_bytes(&out, strings.bytes.data, strings.bytes.size);
     rfn_buf_bytes(&out, rest.data, rest.size);

@@ -295,6 +295,33 @@ static void test_run(void **state)
     rfn_buf_release(&file);
 }
 
+/* Of the function, as "name:line" joined by spaces; "?": it is not known. */
+static void expect_calls(const struct rfn_archive *archive, uint32_t from, uint32_t to,
+                         const char *expected)
+{
+    struct rfn_program_call calls[2];
+    char text[100] = "", *at = text;
+    uint32_t n;
+    if (!rfn_archive_calls_between(archive, from, to, calls, 2, &n))
+        strcpy(text, "?");
+    else
+        at += sprintf(at, "%u", n);
+    for (uint32_t i = 0; i < n && i < 2; i++)
+        at += sprintf(at, " %s:%u", calls[i].function ? calls[i].function : "-", calls[i].line);
+    assert_string_equal(text, expected);
+}
+
+/* Location 0 is in line 10 of main. */
+static void check_calls_between(const struct rfn_archive *archive)
+{
+    expect_calls(archive, RFN_NO_LOCATION, 0, "2 prepare:9 -:10");
+    expect_calls(archive, 0, RFN_NO_LOCATION, "2 smooth:10 smooth:12");
+    expect_calls(archive, 0, 0, "3 smooth:10 smooth:12"); /* and behind them the one before 0 */
+    expect_calls(archive, 1, RFN_NO_LOCATION, "?");
+    expect_calls(archive, 0, 1, "?");
+    expect_calls(archive, RFN_NO_LOCATION, RFN_NO_LOCATION, "?");
+}
+
 static void test_definitions(void **state)
 {
     (void)state;
@@ -309,6 +336,7 @@ static void test_definitions(void **state)
     assert_string_equal(location.module, "/bin/model");
     assert_int_equal(location.line, 11);
     assert_int_equal(location.offset, 0x1001);
+    check_calls_between(archive);
     location = rfn_archive_location(archive, 2);
     assert_true(!location.function && !location.file && location.line == 0);
     assert_int_equal(rfn_archive_functions(archive), N_SYMBOLS);

@@ -138,7 +138,8 @@ static int unpack_definitions(struct rfn_archive_merge *joining,
 
 static int add_definitions(struct rfn_archive_merge *joining)
 {
-    const struct rfn_source_finder finder = {&joining->sources, rfn_known_sources_find};
+    const struct rfn_source_finder finder = {&joining->sources, rfn_known_sources_find,
+                                             rfn_known_sources_calls};
     struct rfn_rope payload = RFN_ROPE_INIT;
     int error = rfn_pack_known_definitions(&joining->merge, &finder, &payload.bytes);
     if (!error)

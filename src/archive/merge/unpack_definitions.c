@@ -23,6 +23,13 @@ struct location {
     uint32_t line;
 };
 
+/* Of a function. */
+struct calls {
+    const struct rfn_source_call *calls;
+    const struct rfn_source_loop *loops;
+    size_t n, n_loops;
+};
+
 /* Of an address: its locations. */
 struct sources {
     size_t n;
@@ -64,6 +71,7 @@ bool rfn_unpacked_hash(const struct rfn_unpacked *unpacked, enum rfn_definition_
 void rfn_known_sources_release(struct rfn_known_sources *known)
 {
     rfn_map_release(&known->by_address);
+    rfn_map_release(&known->by_function);
     rfn_arena_release(&known->arena);
 }
 
@@ -81,6 +89,27 @@ size_t rfn_known_sources_find(void *context, uint64_t module, uint64_t *offset,
         return 1;
     memcpy(sources, found->sources, found->n * sizeof *sources);
     return found->n;
+}
+
+static uint64_t function_key(uint64_t module, const char *function, const char *file)
+{
+    const uint64_t parts[] = {module, rfn_hash_bytes(function, strlen(function)),
+                              rfn_hash_bytes(file, strlen(file))};
+    return rfn_hash_bytes(parts, sizeof parts);
+}
+
+void rfn_known_sources_calls(void *context, uint64_t module, const char *function, const char *file,
+                             struct rfn_source_calls *calls)
+{
+    const struct rfn_known_sources *known = context;
+    const struct calls *found = rfn_map_object(&known->by_function,
+                                               function_key(module, function, file));
+    if (!found)
+        return;
+    calls->n = found->n;
+    calls->n_loops = found->n_loops;
+    memcpy(calls->calls, found->calls, found->n * sizeof *found->calls);
+    memcpy(calls->loops, found->loops, found->n_loops * sizeof *found->loops);
 }
 
 /* ---- reading ---- */
@@ -334,6 +363,62 @@ static int read_locations(struct unpacking *unpacking)
     return 0;
 }
 
+/* ---- what functions call ---- */
+
+/* Of more than there can be the last are left out. Which calls are inlined is not told: that paths
+ * lead through them is then known by their names alone. */
+static int read_calls(struct unpacking *unpacking, uint64_t offset, struct rfn_source_calls *calls)
+{
+    struct rfn_reader *reader = &unpacking->reader;
+    uint32_t line = 0;
+    for (size_t i = 0, n = read_count(unpacking); i < n && !reader->failed; i++) {
+        const char *name = copy_text(unpacking, read_text(unpacking));
+        if (!name)
+            return RFN_E_NOMEM;
+        const uint64_t at = offset + (uint64_t)rfn_reader_svarint(reader);
+        line += (uint32_t)rfn_reader_limited(reader, UINT32_MAX - line);
+        if (calls->n < RFN_SOURCE_CALLS_MAX)
+            calls->calls[calls->n++] = (struct rfn_source_call){known_or_null(name), at, line,
+                                                                true};
+    }
+    for (size_t i = 0, n = read_count(unpacking); i < n && !reader->failed; i++) {
+        struct rfn_source_loop loop;
+        loop.first = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
+        loop.last = loop.first + (uint32_t)rfn_reader_limited(reader, UINT32_MAX - loop.first);
+        if (calls->n_loops < RFN_SOURCE_LOOPS_MAX)
+            calls->loops[calls->n_loops++] = loop;
+    }
+    return reader->failed ? RFN_E_CORRUPT : 0;
+}
+
+static int read_caller(struct unpacking *unpacking)
+{
+    uint64_t number = rfn_reader_varint(&unpacking->reader);
+    if (unpacking->reader.failed || number >= unpacking->n_locations)
+        return RFN_E_CORRUPT;
+    const struct location *location = &unpacking->locations[number];
+    const uint64_t key = function_key(location->module, location->function, location->file);
+    struct rfn_arena *arena = &unpacking->known->arena;
+    struct rfn_source_calls read = {.n = 0};
+    RFN_TRY(read_calls(unpacking, location->offset, &read));
+    if (rfn_map_object(&unpacking->known->by_function, key))
+        return 0;
+    const struct calls calls = {
+        rfn_arena_copy(arena, read.calls, read.n * sizeof *read.calls),
+        rfn_arena_copy(arena, read.loops, read.n_loops * sizeof *read.loops), read.n, read.n_loops};
+    void *object = rfn_arena_copy(arena, &calls, sizeof calls);
+    if (!calls.calls || !calls.loops || !object)
+        return RFN_E_NOMEM;
+    return rfn_map_put_object(&unpacking->known->by_function, key, object);
+}
+
+static int read_callers(struct unpacking *unpacking)
+{
+    for (size_t i = 0, n = read_count(unpacking); i < n; i++)
+        RFN_TRY(read_caller(unpacking));
+    return 0;
+}
+
 /* ---- the whole ---- */
 
 /* A table of texts. */
@@ -397,6 +482,8 @@ static int unpack_all(struct unpacking *unpacking)
         RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_REGION, AS_SAID, unpack_region));
     unpacking->cores = rfn_reader_left(&unpacking->reader) > 0;
     RFN_TRY(unpack_kind(unpacking, RFN_DEFINITION_HOST, n_hosts, unpack_host));
+    if (rfn_reader_left(&unpacking->reader)) /* none before minor version 10 */
+        RFN_TRY(read_callers(unpacking));
     return unpacking->reader.failed ? RFN_E_CORRUPT : 0;
 }
 

@@ -26,13 +26,16 @@ bool rfn_unpacked_hash(const struct rfn_unpacked *unpacked, enum rfn_definition_
 /* Functions, files and lines of return addresses: all zeros at first. */
 struct rfn_known_sources {
     struct rfn_arena arena;
-    struct rfn_map by_address; /* see unpack_definitions.c */
+    struct rfn_map by_address, by_function; /* see unpack_definitions.c */
 };
 
 void rfn_known_sources_release(struct rfn_known_sources *known);
 /* Looks up what is known of an address; the context of a struct rfn_source_finder. */
 size_t rfn_known_sources_find(void *known, uint64_t module, uint64_t *offset,
                               struct rfn_source sources[RFN_SOURCES_MAX]);
+/* And what a function calls, as the first archive that knew it says. */
+void rfn_known_sources_calls(void *known, uint64_t module, const char *function, const char *file,
+                             struct rfn_source_calls *calls);
 
 /* Contributes what the payload defines. Where several archives know sources of an address, those
  * count that name a function first. RFN_E_NOMEM; RFN_E_CORRUPT: it is malformed; RFN_E_EXCHANGE: a

@@ -252,6 +252,106 @@ static const char *read_datatype(struct context *context, uint32_t number)
     return type->name ? NULL : rfn_out_of_memory;
 }
 
+/* ---- what functions of the program call ---- */
+
+static const char *read_calls(struct context *context, struct rfn_dictionary_caller *caller,
+                              uint64_t offset)
+{
+    struct rfn_reader *reader = &context->reader;
+    uint32_t line = 0, n = rfn_reader_count(reader, 3);
+    struct rfn_program_call *calls = rfn_arena_zeroed(&context->to->arena, n, sizeof *calls);
+    if (!calls)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < n && !reader->failed; i++) {
+        calls[i].function = known_or_null(read_name(context));
+        calls[i].offset = offset + (uint64_t)rfn_reader_svarint(reader);
+        line += (uint32_t)rfn_reader_limited(reader, UINT32_MAX - line);
+        calls[i].line = line;
+    }
+    caller->calls = calls;
+    caller->n_calls = n;
+    return NULL;
+}
+
+static const char *read_caller(struct context *context, struct rfn_dictionary_caller *caller,
+                               uint32_t *location)
+{
+    struct rfn_reader *reader = &context->reader;
+    *location = rfn_reader_index(reader, context->to->n_locations);
+    if (reader->failed)
+        return NULL;
+    const char *fault = read_calls(context, caller, context->to->locations[*location].is.offset);
+    if (fault)
+        return fault;
+    uint32_t n = rfn_reader_count(reader, 2);
+    struct rfn_dictionary_loop *loops = rfn_arena_zeroed(&context->to->arena, n, sizeof *loops);
+    if (!loops)
+        return rfn_out_of_memory;
+    for (uint32_t i = 0; i < n && !reader->failed; i++) {
+        loops[i].first = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
+        loops[i].last = loops[i].first +
+                        (uint32_t)rfn_reader_limited(reader, UINT32_MAX - loops[i].first);
+    }
+    caller->loops = loops;
+    caller->n_loops = n;
+    return NULL;
+}
+
+/* All locations of a function have its calls. The caller that is listed at a location is found by
+ * its number there, one more. */
+static int spread_callers(struct rfn_dictionary *to, const uint32_t *caller_at)
+{
+    const uint32_t n = to->n_locations;
+    uint64_t *keys = calloc(n + (size_t)1, sizeof *keys);
+    uint32_t *first = calloc(n + (size_t)1, sizeof *first);
+    uint32_t *caller_of = calloc(n + (size_t)1, sizeof *caller_of);
+    int error = keys && first && caller_of ? 0 : RFN_E_NOMEM;
+    for (uint32_t i = 0; i < n && !error; i++) {
+        const struct rfn_dictionary_location *location = &to->locations[i];
+        const uintptr_t parts[] = {(uintptr_t)location->module, (uintptr_t)location->is.function,
+                                   (uintptr_t)location->is.file};
+        keys[i] = rfn_hash_bytes(parts, sizeof parts);
+    }
+    if (!error)
+        error = rfn_first_equal(keys, n, first);
+    for (uint32_t i = 0; i < n && !error; i++) {
+        if (caller_at[i])
+            caller_of[first[i]] = caller_at[i];
+    }
+    for (uint32_t i = 0; i < n && !error; i++) {
+        const uint32_t number = caller_of[first[i]];
+        if (number)
+            to->locations[i].caller = &to->callers[number - 1];
+    }
+    free(keys);
+    free(first);
+    free(caller_of);
+    return error;
+}
+
+static const char *read_callers(struct context *context)
+{
+    struct rfn_dictionary *to = context->to;
+    const char *fault = NULL;
+    const uint32_t n = rfn_reader_count(&context->reader, 3);
+    uint32_t *caller_at = calloc(to->n_locations + (size_t)1, sizeof *caller_at);
+    to->callers = rfn_arena_zeroed(&to->arena, n, sizeof *to->callers);
+    if (!caller_at || !to->callers)
+        fault = rfn_out_of_memory;
+    for (uint32_t i = 0; i < n && !fault && !context->reader.failed; i++) {
+        uint32_t location;
+        fault = read_caller(context, &to->callers[i], &location);
+        caller_at[location] = i + 1;
+    }
+    to->n_callers = n;
+    if (!fault && context->reader.failed)
+        fault = "the calls of functions are malformed";
+    if (!fault && spread_callers(to, caller_at) < 0)
+        fault = rfn_out_of_memory;
+    free(caller_at);
+    return fault;
+}
+
 /* ---- communicators ---- */
 
 static const char *read_comm(struct context *context, uint32_t number)
@@ -335,6 +435,8 @@ const char *rfn_dictionary_definitions(struct rfn_dictionary *dictionary,
         dictionary->hosts[i].cores = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
     if (!fault && reader->failed)
         fault = "the numbers of cores are malformed";
+    if (!fault && rfn_reader_left(reader)) /* since minor version 10 */
+        fault = read_callers(&context);
     return !fault && exact && rfn_reader_left(reader) ? "there are bytes behind its end" : fault;
 }
 

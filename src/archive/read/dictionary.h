@@ -48,7 +48,15 @@ struct rfn_dictionary {
     struct rfn_dictionary_location {
         struct rfn_location is;
         const struct rfn_dictionary_module *module;
+        const struct rfn_dictionary_caller *caller; /* its function as that; NULL */
     } * locations;
+    struct rfn_dictionary_caller {
+        const struct rfn_program_call *calls; /* by line */
+        const struct rfn_dictionary_loop {
+            uint32_t first, last; /* lines */
+        } * loops;
+        uint32_t n_calls, n_loops;
+    } * callers;
     struct rfn_path *paths;
     struct rfn_function_info *functions;
     struct rfn_call *calls; /* by function */
@@ -60,7 +68,8 @@ struct rfn_dictionary {
     } * hosts;
     const char **regions;
     struct rfn_map region_numbers; /* hash -> number */
-    uint32_t n_modules, n_locations, n_paths, n_functions, n_datatypes, n_comms, n_hosts, n_regions;
+    uint32_t n_modules, n_locations, n_paths, n_functions, n_datatypes, n_comms, n_hosts, n_regions,
+        n_callers;
 };
 
 /* Read a payload; NULL or what is wrong. minor: version of the file. exact: bytes behind the known

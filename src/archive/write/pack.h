@@ -8,6 +8,7 @@
 #define RFN_ARCHIVE_WRITE_PACK_H
 
 #include "base/rope.h"
+#include "event/source_calls.h"
 #include "event/symbolize.h"
 #include "reduce/clusters/path_signature.h"
 #include "reduce/fold/stream.h"
@@ -120,11 +121,14 @@ int rfn_pack_definitions(const struct rfn_merge *merge, struct rfn_symbolizer *s
                          struct rfn_buf *out);
 /* The same where others know functions and lines. module: hash of the definition. Returns how many
  * sources a return address has, as rfn_symbolizer_find; sources are zeros before. It may have paths
- * contain something else in place of offsets, which it then replaces. */
+ * contain something else in place of offsets, which it then replaces. calls (NULL: nothing is
+ * known) gives what a function calls, beside what paths lead through; there are none before. */
 struct rfn_source_finder {
     void *context;
     size_t (*find)(void *context, uint64_t module, uint64_t *offset,
                    struct rfn_source sources[RFN_SOURCES_MAX]);
+    void (*calls)(void *context, uint64_t module, const char *function, const char *file,
+                  struct rfn_source_calls *calls);
 };
 int rfn_pack_known_definitions(const struct rfn_merge *merge,
                                const struct rfn_source_finder *finder, struct rfn_buf *out);

@@ -4,9 +4,16 @@
  * that the merge gave them, their texts go to one string table, and the frames of all paths to one
  * table of locations, each resolved to function, file and line once. Sections are written to
  * buffers of their own, because the string table stands first but is complete last.
+ *
+ * Of each function that paths lead through the calls are told that it makes beside them: there the
+ * program computes between two calls of MPI. A call that a path leads through is none of these. It
+ * is known by its return address, or where the compiler made several of it by the functions, the
+ * file and the line.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "archive/write/pack.h"
+
+#include "base/grow.h"
 #include "event/datatype.h"
 
 #include <stdlib.h>
@@ -16,16 +23,34 @@ struct location {
     uint64_t module, offset;
 };
 
+/* What a location says, in numbers of strings. */
+struct place {
+    uint64_t module, function, file;
+    uint32_t line;
+};
+
+/* A function that paths lead through, by one location of it. */
+struct caller {
+    uint64_t location, module, offset;
+    size_t level; /* among the functions there */
+    const char *function, *file;
+};
+
 struct definitions {
     const struct rfn_merge *merge;
     struct rfn_symbolizer *symbolizer;
     int *modules;                           /* the symbolizer's numbers */
     size_t n_modules;                       /* so far */
     const struct rfn_source_finder *finder; /* instead of it, or NULL */
-    struct rfn_buf strings, locations, rest, cores;
-    uint64_t n_strings, n_locations;
+    struct rfn_buf strings, locations, rest, cores, callers;
+    uint64_t n_strings, n_locations, n_callers_told;
     struct rfn_map string_numbers;   /* hash of text -> number */
     struct rfn_map location_numbers; /* hash of (module, offset) -> see locations_of */
+    struct rfn_map led_through;      /* keys of calls, see call_key */
+    struct rfn_map known_callers;    /* hashes of (module, function, file) */
+    struct place *places;            /* by number of location */
+    struct caller *callers_found;
+    size_t places_room, n_found, found_room;
 };
 
 /* Texts are identified by 64-bit hashes, as all definitions are. */
@@ -89,6 +114,30 @@ static void pack_module(struct definitions *definitions, struct rfn_reader *cont
     pass_rest(content, out);
 }
 
+/* ---- locations ---- */
+
+static int note_place(struct definitions *definitions, struct place place)
+{
+    RFN_TRY(RFN_GROW(definitions->places, definitions->places_room, definitions->n_locations + 1));
+    definitions->places[definitions->n_locations] = place;
+    return 0;
+}
+
+/* Notes the function of the location that comes next, unless it is known. */
+static int note_caller(struct definitions *definitions, struct caller caller,
+                       const struct place *place)
+{
+    const uint64_t key = rfn_hash_bytes((uint64_t[]){place->module, place->function, place->file},
+                                        3 * sizeof(uint64_t));
+    if (!caller.function || !caller.file || rfn_map_get(&definitions->known_callers, key))
+        return 0;
+    RFN_TRY(rfn_map_put(&definitions->known_callers, key, 0));
+    RFN_TRY(
+        RFN_GROW(definitions->callers_found, definitions->found_room, definitions->n_found + 1));
+    definitions->callers_found[definitions->n_found++] = caller;
+    return 0;
+}
+
 /* A frame's locations have successive numbers: one, or more where functions are inlined. Returns
  * the first and how many there are. */
 static uint64_t locations_of(struct definitions *definitions, uint64_t module, uint64_t offset,
@@ -115,20 +164,45 @@ static uint64_t locations_of(struct definitions *definitions, uint64_t module, u
     if (rfn_map_put(&definitions->location_numbers, key, first * (RFN_SOURCES_MAX + 1) + *n) < 0)
         out->failed = true;
     for (uint64_t i = 0; i < *n; i++, definitions->n_locations++) {
+        const struct place place = {module, text_number(definitions, sources[i].function),
+                                    text_number(definitions, sources[i].file), sources[i].line};
+        const struct caller caller = {definitions->n_locations, module,         offset, i,
+                                      sources[i].function,      sources[i].file};
         rfn_buf_varint(out, module);
         rfn_buf_varint(out, offset);
-        rfn_buf_varint(out, text_number(definitions, sources[i].function));
-        rfn_buf_varint(out, text_number(definitions, sources[i].file));
-        rfn_buf_varint(out, sources[i].line);
+        rfn_buf_varint(out, place.function);
+        rfn_buf_varint(out, place.file);
+        rfn_buf_varint(out, place.line);
+        if (note_place(definitions, place) < 0 || note_caller(definitions, caller, &place) < 0)
+            out->failed = true;
+        if (out->failed)
+            return first;
     }
     return first;
+}
+
+/* A call from a place to the function with the name of this number. */
+static uint64_t call_key(const struct place *from, uint64_t function)
+{
+    const uint64_t parts[] = {from->module, from->function, from->file, from->line, function};
+    return rfn_hash_bytes(parts, sizeof parts);
+}
+
+/* A path leads from the place of one location to the function of another. */
+static void lead_through(struct definitions *definitions, uint64_t outer, uint64_t inner)
+{
+    const struct place *places = definitions->places;
+    const uint64_t key = call_key(&places[outer], places[inner].function);
+    if (!rfn_map_get(&definitions->led_through, key) &&
+        rfn_map_put(&definitions->led_through, key, 0) < 0)
+        definitions->locations.failed = true;
 }
 
 static void pack_path(struct definitions *definitions, struct rfn_reader *content,
                       struct rfn_buf *out)
 {
     struct rfn_buf frames = RFN_BUF_INIT;
-    uint64_t n = rfn_reader_varint(content), n_frames = 0;
+    uint64_t n = rfn_reader_varint(content), n_frames = 0, inner = 0;
     for (uint64_t i = 0; i < n && !content->failed; i++) {
         int64_t module = rfn_merge_number(definitions->merge, RFN_DEFINITION_MODULE,
                                           rfn_reader_u64(content));
@@ -137,8 +211,12 @@ static void pack_path(struct definitions *definitions, struct rfn_reader *conten
         if (content->failed)
             break;
         uint64_t first = locations_of(definitions, (uint64_t)module, offset, &n_here);
-        for (uint64_t j = 0; j < n_here; j++)
+        for (uint64_t j = 0; j < n_here && !definitions->locations.failed; j++) {
             rfn_buf_varint(&frames, first + j);
+            if (n_frames + j > 0)
+                lead_through(definitions, first + j, inner);
+            inner = first + j;
+        }
         n_frames += n_here;
     }
     rfn_buf_varint(out, n_frames);
@@ -229,6 +307,83 @@ static int pack_kind(struct definitions *definitions, enum rfn_definition_kind k
     return 0;
 }
 
+/* ---- calls of functions that paths lead through ---- */
+
+/* All of them take at most so many bytes; what comes after is left out. */
+enum { CALLERS_BYTES_MAX = 1 << 16 };
+
+static bool is_led_through(const struct definitions *definitions, const struct caller *caller,
+                           const struct rfn_source_call *call, uint64_t function)
+{
+    struct place from = definitions->places[caller->location];
+    from.line = call->line;
+    return rfn_map_get(&definitions->led_through, call_key(&from, function)) ||
+           (!call->inlined &&
+            rfn_map_get(&definitions->location_numbers,
+                        rfn_hash_bytes((uint64_t[]){caller->module, call->offset}, 16)));
+}
+
+static void pack_calls(struct definitions *definitions, const struct caller *caller,
+                       const struct rfn_source_calls *calls)
+{
+    struct rfn_buf *out = &definitions->callers, told = RFN_BUF_INIT;
+    uint64_t n = 0;
+    uint32_t line = 0;
+    for (size_t i = 0; i < calls->n; i++) {
+        const struct rfn_source_call *call = &calls->calls[i];
+        const uint64_t function = text_number(definitions, call->function);
+        if (is_led_through(definitions, caller, call, function))
+            continue;
+        rfn_buf_varint(&told, function);
+        rfn_buf_svarint(&told, (int64_t)(call->offset - caller->offset));
+        rfn_buf_varint(&told, call->line - line);
+        line = call->line;
+        n++;
+    }
+    if (n > 0) {
+        rfn_buf_varint(out, caller->location);
+        rfn_buf_varint(out, n);
+        rfn_buf_bytes(out, told.data, told.size);
+        rfn_buf_varint(out, calls->n_loops);
+        definitions->n_callers_told++;
+    }
+    for (size_t i = 0; i < calls->n_loops && n > 0; i++) {
+        rfn_buf_varint(out, calls->loops[i].first);
+        rfn_buf_varint(out, calls->loops[i].last - calls->loops[i].first);
+    }
+    out->failed |= told.failed;
+    rfn_buf_release(&told);
+}
+
+static int find_calls(const struct definitions *definitions, const struct caller *caller,
+                      struct rfn_source_calls *calls)
+{
+    const struct rfn_source_finder *finder = definitions->finder;
+    const struct rfn_definitions *modules = &definitions->merge->definitions[RFN_DEFINITION_MODULE];
+    calls->n = calls->n_loops = 0;
+    if (!finder)
+        return rfn_symbolizer_calls(definitions->symbolizer, definitions->modules[caller->module],
+                                    caller->offset - 1, caller->level, caller->file, calls);
+    if (finder->calls)
+        finder->calls(finder->context, modules->items[caller->module].hash, caller->function,
+                      caller->file, calls);
+    return 0;
+}
+
+static int pack_callers(struct definitions *definitions)
+{
+    struct rfn_source_calls calls;
+    for (size_t i = 0; i < definitions->n_found; i++) {
+        if (definitions->callers.size > CALLERS_BYTES_MAX)
+            break;
+        RFN_TRY(find_calls(definitions, &definitions->callers_found[i], &calls));
+        pack_calls(definitions, &definitions->callers_found[i], &calls);
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
 static int pack_sections(struct definitions *definitions, struct rfn_buf *out)
 {
     struct rfn_buf modules = RFN_BUF_INIT;
@@ -236,6 +391,7 @@ static int pack_sections(struct definitions *definitions, struct rfn_buf *out)
     int error = pack_kind(definitions, RFN_DEFINITION_MODULE, &modules);
     for (enum rfn_definition_kind kind = RFN_DEFINITION_PATH; kind < RFN_DEFINITION_KINDS; kind++)
         error = error ? error : pack_kind(definitions, kind, &definitions->rest);
+    error = error ? error : pack_callers(definitions);
     rfn_buf_varint(out, definitions->n_strings);
     rfn_buf_bytes(out, definitions->strings.data, definitions->strings.size);
     rfn_buf_bytes(out, modules.data, modules.size);
@@ -243,8 +399,11 @@ static int pack_sections(struct definitions *definitions, struct rfn_buf *out)
     rfn_buf_bytes(out, definitions->locations.data, definitions->locations.size);
     rfn_buf_bytes(out, definitions->rest.data, definitions->rest.size);
     rfn_buf_bytes(out, definitions->cores.data, definitions->cores.size);
+    rfn_buf_varint(out, definitions->n_callers_told);
+    rfn_buf_bytes(out, definitions->callers.data, definitions->callers.size);
     out->failed |= definitions->strings.failed || modules.failed || definitions->locations.failed ||
-                   definitions->rest.failed || definitions->cores.failed;
+                   definitions->rest.failed || definitions->cores.failed ||
+                   definitions->callers.failed;
     rfn_buf_release(&modules);
     return error ? error : rfn_buf_status(out);
 }
@@ -259,8 +418,13 @@ static int pack_definitions(struct definitions *definitions, struct rfn_buf *out
     rfn_buf_release(&definitions->locations);
     rfn_buf_release(&definitions->rest);
     rfn_buf_release(&definitions->cores);
+    rfn_buf_release(&definitions->callers);
     rfn_map_release(&definitions->string_numbers);
     rfn_map_release(&definitions->location_numbers);
+    rfn_map_release(&definitions->led_through);
+    rfn_map_release(&definitions->known_callers);
+    free(definitions->places);
+    free(definitions->callers_found);
     return error;
 }
 

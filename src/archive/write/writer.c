@@ -583,7 +583,7 @@ static int add_stream(struct rfn_writer *writer, uint32_t number, struct rfn_tab
 
 static int add_chunks(struct rfn_writer *writer)
 {
-    const struct rfn_source_finder finder = {writer, find_location};
+    const struct rfn_source_finder finder = {.context = writer, .find = find_location};
     const size_t n_groups = writer->merge.streams.of[RFN_KIND_OF_GROUP].n;
     struct rfn_tables rank_params = {0};
     struct rfn_rope payload = RFN_ROPE_INIT;

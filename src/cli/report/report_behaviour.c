@@ -85,7 +85,7 @@ static void append_title(struct rfn_text *out, const struct rfn_report *report,
                                    .before = loop->first,
                                    .at = loop->last,
                                    .region = RFN_NO_REGION};
-    const char *function = rfn_activity_function(report->archive, &stretch);
+    const char *function = rfn_activity_common(report->archive, &stretch);
     rfn_text_format(&line, "Behaviour: %s steps", rfn_count_text(loop->steps).text);
     if (function)
         rfn_text_format(&line, " of a loop in %s()", function);
