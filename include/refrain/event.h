@@ -100,8 +100,8 @@ static inline int64_t rfn_foreign_request(uint32_t stream, uint64_t number)
  * failed because of another. */
 enum { RFN_COMPLETION_WORDS = 6, RFN_COMPLETION_CANCELLED = 1, RFN_COMPLETION_PENDING = 2 };
 
-/* In place of an MPI error class: the program has left the call by a C++ exception or a jump, mostly
- * from an error handler. The event takes no time, as it is not known when that was. */
+/* In place of an MPI error class: the program has left the call by a C++ exception or a jump,
+ * mostly from an error handler. The event takes no time, as it is not known when that was. */
 #define RFN_ERROR_LEFT UINT32_MAX
 
 /* A parameter that is not part of what is known when the call is made. */
