@@ -47,7 +47,9 @@ def has_archive(bench, run, archive):
     if not os.path.exists(archive):
         raise harness.Failure("no archive\n" + run.err)
     bench.verb("verify", archive)
-    harness.compare("lines of the recorder", len(own_words(run)), 1)
+    # programs/endings.c calls PMPI_Barrier
+    said = [line for line in own_words(run) if "by PMPI names went past the recorder" not in line]
+    harness.compare("lines of the recorder", len(said), 1)
 
 
 def has_none(run, archive, words):

@@ -358,6 +358,19 @@ def test_intercommunicators(bench, flavour):
 
 
 @harness.real_time
+def test_communicators_of_each_step(bench, flavour):
+    """A loop that makes and frees communicators stays a loop, and all calls on them are joined."""
+    ranks, sizes = 2, []
+    for steps in (30, 200):
+        found, events = real(bench, flavour, "comm_loop", ranks, str(steps))
+        check_matching(found, ranks * steps)
+        harness.compare("calls", harness.count_calls(events)["MPI_Comm_free"], 2 * ranks * steps)
+        _, archive = bench.record(flavour, ranks, [bench.program("comm_loop", flavour), str(steps)], ["--time=none"])
+        sizes.append(os.path.getsize(archive))
+    if sizes[1] > sizes[0] + 50:
+        raise harness.Failure(f"bytes without times: {sizes}")
+
+
 def test_matched_probes(bench, flavour):
     """A probe takes the first of two messages, a receive gets the second."""
     rounds = 4

@@ -45,13 +45,12 @@ static void split(void)
     release(&half, "@node");
 }
 
-/* Duplicates of duplicates; the same call in a loop makes a new one each time. */
+/* Duplicates of duplicates; a loop that makes and frees one has the same each time. */
 static void duplicates(void)
 {
     MPI_Comm dup, again, later;
     MPI_Request request;
     int result;
-    char name[32];
     CALL(MPI_Comm_dup(MPI_COMM_WORLD, &dup), "comm=world newcomm=@dup");
     CALL(MPI_Comm_dup(dup, &again), "comm=@dup newcomm=@dupdup");
     CALL(MPI_Comm_compare(dup, again, &result), "comm1=@dup comm2=@dupdup result=%d",
@@ -64,10 +63,9 @@ static void duplicates(void)
     CALL(MPI_Wait(&request, MPI_STATUS_IGNORE), "request=recent:1");
     use(later, "@idup");
     for (int i = 0; i < 3; i++) {
-        sprintf(name, "@loop%d", i);
-        CALL(MPI_Comm_dup(later, &dup), "comm=@idup newcomm=%s", name);
-        use(dup, name);
-        release(&dup, name);
+        CALL(MPI_Comm_dup(later, &dup), "comm=@idup newcomm=@loop");
+        use(dup, "@loop");
+        release(&dup, "@loop");
     }
     release(&later, "@idup");
 }

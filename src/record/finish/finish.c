@@ -15,7 +15,7 @@
  *     clocks        down            whether they are compared; if so hosts, up and down, and round
  *                                   trips between nodes (clock_sync.h)
  *     survey        up, down        inputs in columns; streams, also those with long times; events;
- *                                   how long the rank waits
+ *                                   calls past the recorder; how long the rank waits
  *     wishes        down            rank 0's options, and whether times are reduced, in one word
  *     merge         down, up, down  hashes of what the parent has; definitions and digests that it
  *                                   lacks; their numbers (reduce/merge/merge.h)
@@ -45,6 +45,7 @@
 #include "record/core/launch_checks.h"
 #include "record/core/message.h"
 #include "record/core/options.h"
+#include "record/core/past_calls.h"
 #include "record/core/wait_warning.h"
 #include "record/finish/online_merge.h"
 #include "record/finish/varying_params_sync.h"
@@ -104,7 +105,12 @@ static int describe(struct rec_finishing *finish)
 /* ---- survey ---- */
 
 /* What online merges have sent is counted beside what the names of surveys say. */
-enum { SURVEY_ONLINE_BYTES = RFN_SURVEY_LONG + 1, SURVEY_ONLINE_MESSAGES, SURVEY_COUNTED };
+enum {
+    SURVEY_ONLINE_BYTES = RFN_SURVEY_LONG + 1,
+    SURVEY_ONLINE_MESSAGES,
+    SURVEY_PAST,
+    SURVEY_COUNTED
+};
 
 _Static_assert(SURVEY_COUNTED <= (int)RFN_SURVEY_COUNTS, "a survey counts too little");
 
@@ -119,7 +125,8 @@ static int survey(struct rec_finishing *finish, int error)
     *online = rec_online_merge_cost();
     struct rfn_survey survey = {.counts = {[RFN_SURVEY_STREAMS] = finish->description.n_streams,
                                            [SURVEY_ONLINE_BYTES] = online->bytes,
-                                           [SURVEY_ONLINE_MESSAGES] = online->messages},
+                                           [SURVEY_ONLINE_MESSAGES] = online->messages,
+                                           [SURVEY_PAST] = rec_past_calls()},
                                 .least = (arrived_ns ? now - arrived_ns : 0) / WAITED_UNIT};
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
         survey.counts[RFN_SURVEY_EVENTS] += rfn_stream_events(stream->events);
@@ -132,7 +139,8 @@ static int survey(struct rec_finishing *finish, int error)
                                            .streams = survey.total[RFN_SURVEY_STREAMS],
                                            .events = survey.total[RFN_SURVEY_EVENTS],
                                            .writes = survey.total[RFN_SURVEY_WRITES],
-                                           .written = survey.total[RFN_SURVEY_WRITTEN]};
+                                           .written = survey.total[RFN_SURVEY_WRITTEN],
+                                           .past = survey.total[SURVEY_PAST]};
     finish->reduced.counts.long_streams = rec_options.keep_short ? survey.total[RFN_SURVEY_LONG]
                                                                  : 0;
     online->bytes = survey.total[SURVEY_ONLINE_BYTES];
@@ -337,8 +345,12 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
     if (length && strncmp(path, rec_options.directory, length) == 0 && path[length] == '/')
         path += length + 1;
     if (finish->alone)
-        rec_message("rank %d called MPI_Abort; its own %s events, without those of other ranks: %s",
-                    rec_job_rank(), grouped(finish->survey.events, events), path);
+        rec_message("rank %d %s; its own %s events, without those of other ranks: %s",
+                    rec_job_rank(),
+                    rec_is_world_replaced() ? "is in an MPI_COMM_WORLD that a layer between the "
+                                              "program and MPI has replaced by a smaller one"
+                                            : "called MPI_Abort",
+                    grouped(finish->survey.events, events), path);
     if (finish->alone || rec_options.quiet)
         return;
     rec_message("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank): %s",
@@ -356,6 +368,7 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
                     reduced->not_spread == RFN_E_EXCHANGE ? "a rank could not say"
                                                           : rfn_error_text(reduced->not_spread));
     tell_forced(finish);
+    rec_past_calls_tell(finish->survey.past);
     rec_launch_check_gaps(finish->exchange->size);
     tell_journal(finish, "went to a journal while the program ran: --memory allows more");
 }

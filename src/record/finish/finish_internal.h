@@ -35,6 +35,7 @@ struct rec_surveyed {
     uint64_t streams;
     uint64_t events;
     uint64_t writes, written; /* to journals: how many, bytes */
+    uint64_t past;            /* calls that went past the recorder */
 };
 
 /* What became of reduced times; all but the counts on rank 0. */

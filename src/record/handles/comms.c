@@ -14,11 +14,17 @@
  * - MPI_Comm_accept, _connect, _join: members; the new members count.
  * - First seen without a creation: members; the new members count.
  *
- * identity = hash(key, how many with this key before, members). The members are in it because one
- * split makes several communicators with the same key and count. Members of an intercommunicator
- * are hashed without order of the two groups. A creation that gave a null handle counts: the others
- * have got a communicator. Across jobs (spawn, connect), each with its own MPI_COMM_WORLD, this
- * does not hold.
+ * identity = hash(key, how many with this key and these members before, members). The members are
+ * in it because one split makes several communicators with the same key; each of their members has
+ * seen as many before. Members of an intercommunicator are hashed without order of the two groups.
+ * Across jobs (spawn, connect), each with its own MPI_COMM_WORLD, this does not hold.
+ *
+ * A program that makes and frees a communicator in every step is to look the same in every step,
+ * and to take no more memory. So a communicator that is freed gives its entry, number and identity
+ * to the next one of equal key and members: all members free and make it in one order. Readers tell
+ * messages and calls on the two apart by their order, as they do on one communicator. Not so with
+ * several threads, whose order may differ between ranks, nor where more than key and members
+ * describes it: topologies, and the members of other jobs.
  *
  * Members are runs of world ranks, found with MPI_Group_translate_ranks. Groups are interned, and
  * duplicates take over their parent's, without asking MPI.
@@ -45,7 +51,8 @@ static struct rec_comm **comms;
 static uint32_t n_comms;
 static size_t comms_capacity;
 static struct rfn_map by_handle; /* handle to number */
-static struct rfn_map ordinals;  /* key of a creation to how many there were */
+static struct rfn_map ordinals;  /* key of a creation, and members, to how many there were */
+static struct rfn_map freed;     /* the same to the entry that may be used again */
 static struct rfn_map groups;    /* hash to struct rec_ranks */
 static MPI_Group world_group;    /* borrowed from job.h */
 static uint64_t removals;        /* of handles, see tables.h */
@@ -205,7 +212,7 @@ static uint64_t hash_members(const struct rec_comm *comm)
     return hash_words((uint64_t[]){a < b ? a : b, a < b ? b : a}, 2);
 }
 
-/* How many creations with this key there were; counts one more. */
+/* How many creations with this key and these members there were; counts one more. */
 static uint64_t next_ordinal(uint64_t key)
 {
     uint64_t *count = rfn_map_get(&ordinals, key);
@@ -274,6 +281,45 @@ static uint64_t creation_key(struct rec_call *call, enum rule rule, uint64_t mem
     return hash_words(words, sizeof words / sizeof *words);
 }
 
+/* A duplicate has its parent's members. */
+static bool is_duplicate(const struct rec_call *call)
+{
+    return call->comm && (call->function == REC_FN_MPI_Comm_dup ||
+                          call->function == REC_FN_MPI_Comm_dup_with_info ||
+                          call->function == REC_FN_MPI_Comm_idup
+#if MPI_VERSION >= 4
+                          || call->function == REC_FN_MPI_Comm_idup_with_info
+#endif
+                         );
+}
+
+/* Whether the number of the communicator may be used again when it is freed. */
+static bool is_reusable(const struct rec_call *call, enum rule rule, const struct rec_comm *comm)
+{
+    return call && rule == ON_PARENT && !rec_threads_multiple && comm->kind == REC_COMM_INTRA &&
+           !comm->local->foreign &&
+           (call->function == REC_FN_MPI_Comm_split || call->function == REC_FN_MPI_Comm_create ||
+            call->function == REC_FN_MPI_Comm_split_type || is_duplicate(call));
+}
+
+/* Puts a communicator that is freed to those that may be used again. Without memory it is not. */
+static void give(struct rec_comm *comm)
+{
+    struct rec_comm *others = comm->reuse ? rfn_map_object(&freed, comm->reuse) : NULL;
+    if (!comm->reuse || rec_threads_multiple)
+        return;
+    comm->next_freed = others;
+    rfn_map_put_object(&freed, comm->reuse, comm);
+}
+
+static struct rec_comm *take(uint64_t key)
+{
+    struct rec_comm *comm = key ? rfn_map_object(&freed, key) : NULL;
+    if (comm)
+        rfn_map_put_object(&freed, key, comm->next_freed);
+    return comm;
+}
+
 /* ---- the table ---- */
 
 static int wake(void)
@@ -312,18 +358,6 @@ static int ensure_awake(void)
     return error;
 }
 
-/* A duplicate has its parent's members. */
-static bool is_duplicate(const struct rec_call *call)
-{
-    return call->comm && (call->function == REC_FN_MPI_Comm_dup ||
-                          call->function == REC_FN_MPI_Comm_dup_with_info ||
-                          call->function == REC_FN_MPI_Comm_idup
-#if MPI_VERSION >= 4
-                          || call->function == REC_FN_MPI_Comm_idup_with_info
-#endif
-                         );
-}
-
 /* The entry of a communicator that the call made or, with MPI_COMM_NULL, will make. call NULL: no
  * recorded call made it. */
 static struct rec_comm *register_comm(struct rec_call *call, MPI_Comm handle, enum rule rule)
@@ -338,19 +372,29 @@ static struct rec_comm *register_comm(struct rec_call *call, MPI_Comm handle, en
     } else if (comm) {
         error = ask_members(comm, handle);
     }
+    const uint64_t members = error == 0 ? hash_members(comm) : 0;
+    uint64_t key = call ? creation_key(call, rule, members) : 0;
+    key = hash_words((uint64_t[]){key, members}, 2);
+    if (error == 0 && is_reusable(call, rule, comm)) {
+        struct rec_comm *former = take(key);
+        comm->reuse = key;
+        if (former) {
+            free(comms[--n_comms]);
+            comm = former;
+        }
+    }
     if (error == 0 && handle != MPI_COMM_NULL)
         error = bind_handle(comm, handle);
     if (error < 0) {
-        if (comm)
+        if (comm && comm->number + 1 == n_comms)
             free(comms[--n_comms]);
         /* A handle that MPI itself does not know is the program's affair. */
         if (error != RFN_E_NOTFOUND)
             rec_stop("out of memory for communicators");
         return NULL;
     }
-    uint64_t members = hash_members(comm);
-    uint64_t key = call ? creation_key(call, rule, members) : hash_words((uint64_t[]){members}, 1);
-    comm->identity = hash_words((uint64_t[]){key, next_ordinal(key), members}, 3);
+    if (!comm->identity)
+        comm->identity = hash_words((uint64_t[]){key, next_ordinal(key), members}, 3);
     return comm;
 }
 
@@ -438,6 +482,7 @@ void rec_comms_release(void)
     comms_capacity = 0;
     rfn_map_release(&by_handle);
     rfn_map_release(&ordinals);
+    rfn_map_release(&freed);
     rfn_map_release_objects(&groups, free);
     memset(cache, 0, sizeof cache);
     rec_count_removal(&removals);
@@ -464,11 +509,8 @@ void rec_in_comm(struct rec_call *call, MPI_Comm comm)
 static int64_t made_word(struct rec_call *call, MPI_Comm comm)
 {
     enum rule rule = rule_of(rec_functions[call->function].name);
-    if (comm == MPI_COMM_NULL) {
-        if (rule == ON_PARENT && call->comm)
-            next_ordinal(creation_key(call, rule, 0));
+    if (comm == MPI_COMM_NULL)
         return -1;
-    }
     if (ensure_awake() < 0)
         return RFN_UNKNOWN;
     struct rec_comm *made = rule == EXISTING ? find(comm) : register_comm(call, comm, rule);
@@ -543,10 +585,12 @@ void rec_freed_comm(struct rec_call *call, MPI_Comm comm)
 {
     int64_t number = call->removed - 1;
     call->removed = 0;
-    if (call->rc == MPI_SUCCESS || number < 0)
+    if (number < 0)
         return;
     rec_lock();
-    if (bind_handle(comms[number], comm) < 0)
+    if (call->rc == MPI_SUCCESS)
+        give(comms[number]);
+    else if (bind_handle(comms[number], comm) < 0)
         rec_stop("out of memory for communicators");
     rec_unlock();
 }

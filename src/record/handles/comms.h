@@ -1,9 +1,9 @@
 /* comms.h - the communicators of the process, as the recorder knows them.
  *
- * Communicators are numbered in order of creation: MPI_COMM_WORLD is 0, MPI_COMM_SELF 1. A number
- * is never used again, because matching messages needs unique communicators; entries stay after
- * the communicator is freed. Different processes give different numbers to one communicator; its
- * identity is what they agree upon (see comms.c for how without communication).
+ * Communicators are numbered in order of creation: MPI_COMM_WORLD is 0, MPI_COMM_SELF 1. Entries
+ * stay after the communicator is freed; one that is made in the same way by the same processes may
+ * then be the same entry again (comms.c). Different processes give different numbers to one
+ * communicator; its identity is what they agree upon (see comms.c for how without communication).
  */
 #ifndef RFN_RECORD_HANDLES_COMMS_H
 #define RFN_RECORD_HANDLES_COMMS_H
@@ -47,6 +47,8 @@ struct rec_comm {
     int n_in, n_out;                /* neighbours in the topology; -1 when not asked yet */
     MPI_Comm *where;                /* while MPI_Comm_idup is under way: where the handle will be */
     struct rec_call *later_of;      /* ... and until rec_comm_take_later: the call */
+    uint64_t reuse;                 /* creation and members, if another one may be it later; or 0 */
+    struct rec_comm *next_freed;    /* of equal `reuse` */
 };
 
 /* Communicators 0 to rec_comms_count() - 1. Borrowed until rec_comms_release. */

@@ -171,11 +171,11 @@ static const struct rec_comm *made(MPI_Comm comm)
         EQUAL(rec_comms_count(), before);
         return NULL;
     }
-    EQUAL(call->out[0], before);
-    EQUAL(comm_word(comm), before);
-    const struct rec_comm *entry = rec_comm(before);
-    check_comm(entry, comm);
-    return entry;
+    const uint32_t number = (uint32_t)call->out[0];
+    CHECK(number <= before && rec_comms_count() <= before + 1);
+    EQUAL(comm_word(comm), number);
+    check_comm(rec_comm(number), comm);
+    return rec_comm(number);
 }
 
 static void free_comm(MPI_Comm *comm)
@@ -206,22 +206,35 @@ static void test_predefined_comms(void)
     CHECK(!rec_comm_is_root(MPI_COMM_WORLD, rank + 1));
 }
 
+static const struct rec_comm *duplicated(MPI_Comm *dup)
+{
+    start(REC_FN_MPI_Comm_dup);
+    rec_in_comm(call, MPI_COMM_WORLD);
+    PMPI_Comm_dup(MPI_COMM_WORLD, dup);
+    return made(*dup);
+}
+
+/* Communicators that are there are different ones; those that are freed come again, unless threads
+ * could free and make them in any order. */
 static void test_dup(void)
 {
-    uint64_t identity = 0;
-    uint32_t number = 0;
+    MPI_Comm dups[2];
+    const struct rec_comm *first = duplicated(&dups[0]), *second = duplicated(&dups[1]);
+    uint32_t number = rec_comms_count() - 1;
+    CHECK(first->local == rec_comm(0)->local && second->local == first->local);
+    CHECK(first->identity != second->identity && second->number > first->number);
+    free_comm(&dups[0]);
     for (int i = 0; i < 20; i++) {
-        MPI_Comm dup;
-        start(REC_FN_MPI_Comm_dup);
-        rec_in_comm(call, MPI_COMM_WORLD);
-        PMPI_Comm_dup(MPI_COMM_WORLD, &dup);
-        const struct rec_comm *entry = made(dup);
-        CHECK(entry->local == rec_comm(0)->local);
-        CHECK(entry->identity != identity && entry->number > number);
-        identity = entry->identity;
-        number = entry->number;
-        free_comm(&dup);
+        CHECK(duplicated(&dups[0]) == first);
+        EQUAL(rec_comms_count(), number + 1);
+        free_comm(&dups[0]);
     }
+    free_comm(&dups[1]);
+    rec_threads_multiple = true;
+    CHECK(duplicated(&dups[0]) != first);
+    EQUAL(rec_comms_count(), ++number + 1);
+    free_comm(&dups[0]);
+    rec_threads_multiple = false;
     /* A communicator nobody told of is known from its first use on. */
     MPI_Comm stranger;
     PMPI_Comm_dup(MPI_COMM_WORLD, &stranger);

@@ -18,6 +18,7 @@
 #ifndef RFN_RECORD_WRAP_FORTRAN_H
 #define RFN_RECORD_WRAP_FORTRAN_H
 
+#include "record/core/past_calls.h"
 #include "record/core/recorder.h"
 
 /* An entry begins; its frame is that of its caller's call path. False: inside of another call,

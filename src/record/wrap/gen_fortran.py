@@ -81,6 +81,8 @@ def profiled(bound):
         "        return %s(%s);" % (name, arguments),
         "    if (__builtin_expect(!rec_mpi.%s, 0))" % name,
         "        rec_fortran_need(REC_FN_%s);" % name,
+        "    if (!rec_this_stream || !rec_this_stream->inside)",
+        "        rec_past_call(REC_FN_%s, __builtin_return_address(0));" % name,
         "    return rec_mpi.%s(%s);" % (name, arguments), "}", ""])
 
 

@@ -428,6 +428,7 @@ int main(int argc, char **argv)
         if (i / sizeof(void *) >= REC_FN_COUNT) /* data: all different */
             address = scratch + i / sizeof(void *);
         memcpy((char *)&rec_mpi + i, &address, sizeof address);
+        memcpy((char *)&rec_next + i, &address, sizeof address);
     }
     rec_mpi.MPI_Group_rank = fake_group_rank;
     rec_mpi.MPI_Cartdim_get = fake_dimensions;

@@ -673,13 +673,13 @@ def online_merge_lines(bound, call):
 
 def wrapper(bound, flavour):
     name = "MPI_" + bound.name
-    call = wrap("rec_mpi.%s(" % name, [p.name for p in bound.prototype.parameters], ")")
+    call = wrap("rec_next.%s(" % name, [p.name for p in bound.prototype.parameters], ")")
     exported = bound.prefix + bound.name
     lines = [wrap("%sREC_EXPORT int %s(" % ("RARE " if is_rare(bound) else "", exported),
                   declarations(bound.prototype), ")"), "{"]
     body = ["struct rec_call *call = rec_enter(REC_FN_%s, __builtin_frame_address(0));" % name]
     if flavour != "smpi":
-        body += ["if (__builtin_expect(!rec_mpi.%s, 0))" % name,
+        body += ["if (__builtin_expect(!rec_next.%s, 0))" % name,
                  "    rec_mpi_missing(REC_FN_%s);" % name]
     online_merge = online_merge_lines(bound, "NULL")
     if online_merge:
@@ -832,7 +832,12 @@ struct rec_mpi_table {
 
 extern struct rec_mpi_table rec_mpi __attribute__((visibility("hidden")));
 
-/* Fills the table from a library that dlopen gave; RFN_E_NOTFOUND when it is no MPI library. */
+/* Where calls of the program are passed on to: what the linker would have found without the
+ * recorder. That is the same, or the function of another layer that wraps MPI (a library that the
+ * program is linked with, or a tool that is loaded behind the recorder). */
+%(next)s
+
+/* Fills the tables from a library that dlopen gave; RFN_E_NOTFOUND when it is no MPI library. */
 int rec_mpi_fill(void *library);
 
 /* Names under which the dynamic linker may have loaded MPI; ends with NULL. */
@@ -868,7 +873,7 @@ _Noreturn void rec_mpi_missing(unsigned function)
 """
 
 TABLE_C_DYNAMIC = """\
-struct rec_mpi_table rec_mpi;
+struct rec_mpi_table rec_mpi, rec_next;
 
 /* What follows the functions of rec_functions in the table. */
 static const char *const others[] = {
@@ -884,16 +889,28 @@ static void *set(void *member, void *address)
     return (char *)member + sizeof address;
 }
 
+/* What another layer has behind the recorder under the name of a function of MPI, or MPI's own. */
+static void *find_next(const char *name, void *own)
+{
+    Dl_info of_next, of_mpi;
+    void *next = dlsym(RTLD_NEXT, name);
+    return next && next != own && dladdr(next, &of_next) && own && dladdr(own, &of_mpi) &&
+                   of_next.dli_fbase != of_mpi.dli_fbase
+               ? next
+               : own;
+}
+
 int rec_mpi_fill(void *library)
 {
     char symbol[%(symbol_max)d] = "P";
-    void *member = &rec_mpi;
+    void *member = &rec_mpi, *next = &rec_next;
     size_t found = 0;
     for (unsigned f = 0; f < REC_FN_COUNT; f++) {
         strcpy(symbol + 1, rec_functions[f].name);
         void *address = dlsym(library, symbol);
         found += address != NULL;
         member = set(member, address);
+        next = set(next, find_next(symbol + 1, address));
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         /* An executable may hold a copy of a library's data, which then all use: that one first. */
@@ -949,7 +966,9 @@ def table_h(bound, flavour, header):
     members += "".join("    double (*MPI_%s)(void);\n" % name for name in CLOCKS)
     data, _, macros = data_of(flavour, header)
     session = "\n#define REC_HAVE_SESSION 1\n" if header.has_session else ""
-    return TABLE_H % {"note": NOTE, "before": BEFORE_MPI_H.get(flavour, ""), "session": session,
+    next_table = ("#define rec_next rec_mpi" if flavour == "smpi" else
+                  'extern struct rec_mpi_table rec_next __attribute__((visibility("hidden")));')
+    return TABLE_H % {"next": next_table, "note": NOTE, "before": BEFORE_MPI_H.get(flavour, ""), "session": session,
                       "members": members + "".join(data), "macros": macros}
 
 

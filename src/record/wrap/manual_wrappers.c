@@ -9,6 +9,7 @@
 #include "record/core/job.h"
 #include "record/core/message.h"
 #include "record/core/options.h"
+#include "record/core/past_calls.h"
 #include "record/finish/finish.h"
 #include "record/finish/online_merge.h"
 #include "record/handles/comms.h"
@@ -39,6 +40,8 @@ static void learn(void)
     if (provided == MPI_THREAD_MULTIPLE)
         rec_threads_multiple = true;
     rec_job_learn();
+    if (rec_is_world_replaced())
+        return;
     rec_clock_sync_start();
     rec_online_merge_start();
 }
@@ -57,11 +60,11 @@ REC_EXPORT int MPI_Init(int *argc, char ***argv)
     struct rec_call *call = rec_enter(REC_FN_MPI_Init, __builtin_frame_address(0));
     if (!call) {
         tell_too_late();
-        return initialized(call, rec_mpi.MPI_Init(argc, argv));
+        return initialized(call, rec_next.MPI_Init(argc, argv));
     }
     rec_options_clean_environment(); /* MPI may start a daemon, and that the program's children */
     rec_begin(call);
-    int rc = initialized(call, rec_mpi.MPI_Init(argc, argv));
+    int rc = initialized(call, rec_next.MPI_Init(argc, argv));
     rec_end(call, rc);
     rec_leave(call);
     return rc;
@@ -72,12 +75,12 @@ REC_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provi
     struct rec_call *call = rec_enter(REC_FN_MPI_Init_thread, __builtin_frame_address(0));
     if (!call) {
         tell_too_late();
-        return initialized(call, rec_mpi.MPI_Init_thread(argc, argv, required, provided));
+        return initialized(call, rec_next.MPI_Init_thread(argc, argv, required, provided));
     }
     rec_in_int(call, required);
     rec_options_clean_environment();
     rec_begin(call);
-    int rc = initialized(call, rec_mpi.MPI_Init_thread(argc, argv, required, provided));
+    int rc = initialized(call, rec_next.MPI_Init_thread(argc, argv, required, provided));
     rec_end(call, rc);
     rec_out_int(call, *provided);
     rec_leave(call);
@@ -95,17 +98,20 @@ REC_EXPORT int MPI_Finalize(void)
     bool first = rec_state == REC_RECORDING || rec_state == REC_STOPPED;
     if (call)
         rec_begin(call);
-    if (first) {
+    const bool alone = first && rec_job_in_world() && rec_is_world_replaced();
+    if (first && !alone) {
         rec_arrive(call);
-    } else if (call) { /* another thread has just been here */
+    } else if (call) { /* another thread has just been here, or other ranks do not come */
         rec_end(call, MPI_SUCCESS);
         rec_leave(call);
     }
     if (call)
         rec_fortran_over();
-    if (first)
+    if (alone)
+        rec_finish_alone();
+    else if (first)
         rec_finish();
-    return rec_mpi.MPI_Finalize();
+    return rec_next.MPI_Finalize();
 }
 
 REC_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
@@ -119,7 +125,7 @@ REC_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
         rec_leave(call);
         rec_finish_alone();
     }
-    return rec_mpi.MPI_Abort(comm, errorcode);
+    return rec_next.MPI_Abort(comm, errorcode);
 }
 
 /* ---- sessions ---- */
@@ -139,7 +145,7 @@ REC_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Se
         tell_too_late();
     }
     __atomic_fetch_add(&open_sessions, 1, __ATOMIC_ACQ_REL);
-    int rc = rec_mpi.MPI_Session_init(info, errhandler, session);
+    int rc = rec_next.MPI_Session_init(info, errhandler, session);
     if (rc != MPI_SUCCESS)
         __atomic_fetch_sub(&open_sessions, 1, __ATOMIC_ACQ_REL);
     if (!call)
@@ -207,7 +213,7 @@ REC_EXPORT int MPI_Session_finalize(MPI_Session *session)
     if (last)
         rec_arrive(NULL);
     else
-        rc = rec_mpi.MPI_Session_finalize(session);
+        rc = rec_next.MPI_Session_finalize(session);
     if (call) {
         rec_end(call, rc);
         rec_freed_session(call, before);
@@ -216,7 +222,7 @@ REC_EXPORT int MPI_Session_finalize(MPI_Session *session)
     if (last) {
         rec_fortran_over();
         rec_finish();
-        rc = rec_mpi.MPI_Session_finalize(session);
+        rc = rec_next.MPI_Session_finalize(session);
     }
     return rc;
 }
@@ -225,16 +231,28 @@ REC_EXPORT int MPI_Session_finalize(MPI_Session *session)
 /* ---- control ---- */
 
 /* MPI has no use for it, and may end the process where the standard allows it to be called: MPICH
- * does before MPI_Init and after MPI_Finalize. So the call never reaches MPI. */
+ * does before MPI_Init and after MPI_Finalize. So the call never reaches MPI, only another layer.
+ * Further arguments are for other profilers, and get lost: nobody here knows how many there are. */
+static int pass_control_on(int level)
+{
+#ifndef RFN_FLAVOUR_SMPI /* behind which there is no layer */
+    if (rec_next.MPI_Pcontrol != rec_mpi.MPI_Pcontrol)
+        return rec_next.MPI_Pcontrol(level);
+#endif
+    (void)level;
+    return MPI_SUCCESS;
+}
+
 REC_EXPORT int MPI_Pcontrol(const int level, ...)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Pcontrol, __builtin_frame_address(0));
     if (!call)
-        return MPI_SUCCESS;
-    rec_in_int(call, level); /* further arguments are for other profilers */
+        return pass_control_on(level);
+    rec_in_int(call, level);
     rec_begin(call);
-    rec_end(call, MPI_SUCCESS);
+    int rc = pass_control_on(level);
+    rec_end(call, rc);
     rec_control(level);
     rec_leave(call);
-    return MPI_SUCCESS;
+    return rc;
 }

@@ -331,8 +331,8 @@ REC_EXPORT int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, M
     struct rec_call *call = rec_enter(REC_FN_MPI_Comm_spawn, __builtin_frame_address(0));
     struct rec_spawn spawn = {0};
     if (!call)
-        return rec_mpi.MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm,
-                                      array_of_errcodes);
+        return rec_next.MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm,
+                                       array_of_errcodes);
     if (rec_comm_is_root(comm, root)) {
         rec_in_string(call, command);
         rec_in_int(call, maxprocs);
@@ -346,9 +346,9 @@ REC_EXPORT int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, M
     rec_in_rank(call, root);
     rec_in_comm(call, comm);
     rec_begin(call);
-    int rc = rec_mpi.MPI_Comm_spawn(spawn.commands ? spawn.commands[0] : command,
-                                    spawn.commands ? spawn.argvs[0] : argv, maxprocs, info, root,
-                                    comm, intercomm, array_of_errcodes);
+    int rc = rec_next.MPI_Comm_spawn(spawn.commands ? spawn.commands[0] : command,
+                                     spawn.commands ? spawn.argvs[0] : argv, maxprocs, info, root,
+                                     comm, intercomm, array_of_errcodes);
     rec_end(call, rc);
     leave(call, intercomm, &spawn);
     return rc;
@@ -362,9 +362,9 @@ REC_EXPORT int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], cha
     struct rec_call *call = rec_enter(REC_FN_MPI_Comm_spawn_multiple, __builtin_frame_address(0));
     struct rec_spawn spawn = {0};
     if (!call)
-        return rec_mpi.MPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv,
-                                               array_of_maxprocs, array_of_info, root, comm,
-                                               intercomm, array_of_errcodes);
+        return rec_next.MPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv,
+                                                array_of_maxprocs, array_of_info, root, comm,
+                                                intercomm, array_of_errcodes);
     if (rec_comm_is_root(comm, root)) {
         rec_in_int(call, count);
         rec_in_ints(call, array_of_maxprocs, count);
@@ -378,7 +378,7 @@ REC_EXPORT int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], cha
     rec_in_rank(call, root);
     rec_in_comm(call, comm);
     rec_begin(call);
-    int rc = rec_mpi.MPI_Comm_spawn_multiple(
+    int rc = rec_next.MPI_Comm_spawn_multiple(
         count, spawn.commands ? spawn.commands : array_of_commands,
         spawn.commands ? spawn.argvs : array_of_argv, array_of_maxprocs, array_of_info, root, comm,
         intercomm, array_of_errcodes);
