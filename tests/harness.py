@@ -266,6 +266,11 @@ def count_calls(events):
     return counts
 
 
+def ns(seconds):
+    """Whole nanoseconds of a time in JSON."""
+    return round(seconds * 1e9)
+
+
 def compare(what, found, expected):
     if found != expected:
         raise Failure(f"{what}: found {found!r}, expected {expected!r}")

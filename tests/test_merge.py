@@ -60,7 +60,7 @@ USAGE = ("peak_memory_bytes", "cpu_seconds", "cpu_share", "core_wait_seconds", "
 
 def drop_usage(told):
     """What processes used, which merging leaves out, and the words and advice that come of it."""
-    findings = told["findings"] + [finding for story in told["stories"] for finding in story["findings"]]
+    findings = [finding for story in told["stories"] for finding in story["findings"]]
     for value in told["time_per_rank"] + told["stories"] + findings:
         for name in USAGE:
             value.pop(name, None)

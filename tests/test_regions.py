@@ -90,9 +90,9 @@ def check_row(row, ranks):
     harness.compare(f"{what}: ranks", row["ranks"], len(ranks))
     for key, at in (("time", 1), ("in_mpi", 2)):
         times = {rank: values[at] for rank, values in ranks.items()}
-        harness.compare(f"{what}: {key}", row[key]["total_ns"], sum(times.values()))
-        harness.compare(f"{what}: least {key}", row[key]["min_ns"], min(times.values()))
-        harness.compare(f"{what}: most {key}", row[key]["max_ns"], max(times.values()))
+        harness.compare(f"{what}: {key}", harness.ns(row[key]["seconds"]), sum(times.values()))
+        harness.compare(f"{what}: least {key}", harness.ns(row[key]["min_seconds"]), min(times.values()))
+        harness.compare(f"{what}: most {key}", harness.ns(row[key]["max_seconds"]), max(times.values()))
         harness.compare(f"{what}: where", times[row[key]["max_rank"]], max(times.values()))
 
 
@@ -114,7 +114,7 @@ def test_report(bench, flavour):
     for rank, found in enumerate(visits):  # a busy machine may wake rank 0 after rank 1
         if found["work"][1] < (rank + 1) * steps * ms * 10**6:
             raise harness.Failure(f"work of rank {rank}: {found['work']}")
-    harness.compare("work, in MPI", work["in_mpi"]["total_ns"], 0)
+    harness.compare("work, in MPI", work["in_mpi"]["seconds"], 0)
     check_pause(page, ranks, 10 * ms * 10**6)
     harness.compare("calls", page["calls"], 2 * (4 + steps + 1))
     harness.compare("region events", page["region_events"], 2 * sum(names.values()))
@@ -132,12 +132,12 @@ def check_pause(page, ranks, at_least):
         paused = sum(b - a for a, b in pauses_of(events))
         mpi = sum(int(e["exit_ns"]) - int(e["enter_ns"]) for e in events)
         span = int(events[-1]["exit_ns"]) - int(events[0]["enter_ns"])
-        harness.compare("not recorded", of_rank["unrecorded_ns"], paused)
-        harness.compare("outside MPI", of_rank["outside_ns"], span - mpi - paused)
+        harness.compare("not recorded", harness.ns(of_rank["unrecorded_seconds"]), paused)
+        harness.compare("outside MPI", harness.ns(of_rank["outside_seconds"]), span - mpi - paused)
         if paused < at_least:
             raise harness.Failure(f"{paused} ns of a pause of at least {at_least} ns")
-    harness.compare("not recorded, all ranks", page["unrecorded_ns"],
-                    sum(r["unrecorded_ns"] for r in page["time_per_rank"]))
+    harness.compare("not recorded, all ranks", harness.ns(page["unrecorded_seconds"]),
+                    sum(harness.ns(r["unrecorded_seconds"]) for r in page["time_per_rank"]))
 
 
 def test_report_without_times(bench, flavour):
@@ -172,7 +172,7 @@ def test_start_off(bench, flavour):
             page = report(bench, archive)["time_per_rank"][rank]
             gap = int(mine[2]["enter_ns"]) - int(mine[0]["exit_ns"])
             inside = int(mine[1]["exit_ns"]) - int(mine[1]["enter_ns"])
-            harness.compare("not recorded", page["unrecorded_ns"], gap - inside)
+            harness.compare("not recorded", harness.ns(page["unrecorded_seconds"]), gap - inside)
 
 
 AROUND = ["MPI_Pcontrol", "MPI_Init", "MPI_Barrier", "MPI_Pcontrol", "MPI_Finalize"]
@@ -208,7 +208,7 @@ def test_threads_pause_together(bench, flavour):
     page = report(bench, archive)
     gap = overlap(pauses, int(threads[1][1]["exit_ns"]), int(threads[1][2]["enter_ns"]))
     harness.compare("the thread's gap has the whole pause", gap, pauses[0][1] - pauses[0][0])
-    harness.compare("not recorded", page["unrecorded_ns"], 2 * gap)
+    harness.compare("not recorded", harness.ns(page["unrecorded_seconds"]), 2 * gap)
 
 
 def test_mpi_never_initialized(bench, flavour):

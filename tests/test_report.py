@@ -44,9 +44,9 @@ class Main:
         path that polls is of one rank, and between start and end."""
         outside = list(self.outside)
         for path in found["call_paths"]:
-            if path["between_polls_ns"]:
+            if path["between_polls_seconds"]:
                 harness.compare("ranks that poll there", path["ranks"], 1)
-                outside[path["min_rank"]] += path["between_polls_ns"]
+                outside[path["min_rank"]] += harness.ns(path["between_polls_seconds"])
         return outside
 
 
@@ -57,23 +57,25 @@ def check_sound(found, main):
     harness.compare("ranks", [r["rank"] for r in ranks], list(range(found["ranks"])))
     harness.compare("calls of paths", sum(p["calls"] for p in paths), found["calls"])
     harness.compare("calls of ranks", sum(r["calls"] for r in ranks), found["calls"])
-    harness.compare("MPI time", sum(p["total_ns"] for p in paths), sum(r["mpi_ns"] for r in ranks))
-    harness.compare("time in Init and Finalize", sum(p["total_ns"] for p in paths if p["setup"]),
-                    sum(r["setup_ns"] for r in ranks))
+    harness.compare("MPI time", sum(harness.ns(p["seconds"]) for p in paths),
+                    sum(harness.ns(r["mpi_seconds"]) for r in ranks))
+    harness.compare("time in Init and Finalize", sum(harness.ns(p["seconds"]) for p in paths if p["setup"]),
+                    sum(harness.ns(r["setup_seconds"]) for r in ranks))
     for one in ranks:
-        if not 0 <= one["setup_ns"] <= one["mpi_ns"] <= found["run_time_ns"]:
+        if not 0 <= one["setup_seconds"] <= one["mpi_seconds"] <= found["run_time_seconds"]:
             raise harness.Failure(f"MPI time beyond the run time {found['run_time_ns']}: {one}")
-        if one["outside_ns"] < 0 or one["mpi_ns"] + one["outside_ns"] > found["run_time_ns"]:
+        if one["outside_seconds"] < 0 or \
+                one["mpi_seconds"] + one["outside_seconds"] > found["run_time_seconds"] + 1e-9:
             raise harness.Failure(f"time outside beyond the run time {found['run_time_ns']}: {one}")
     for path in paths:
-        if not 0 <= path["min_ns"] <= path["mean_ns"] <= path["max_ns"] <= path["total_ns"]:
+        if not 0 <= path["min_seconds"] <= path["mean_seconds"] <= path["max_seconds"] <= path["seconds"]:
             raise harness.Failure(f"minimum, mean and maximum: {path}")
-        if abs(path["mean_ns"] * path["ranks"] - path["total_ns"]) > 1:
+        if abs(path["mean_seconds"] * path["ranks"] - path["seconds"]) > 1e-9:
             raise harness.Failure(f"the mean is not the total over ranks: {path}")
-        if not path["shortest_event_ns"] <= path["longest_event_ns"] <= path["max_ns"]:
+        if not path["shortest_seconds"] <= path["longest_seconds"] <= path["max_seconds"]:
             raise harness.Failure(f"events and sums: {path}")
         harness.compare("share", round(path["share"], 9), round(
-            path["total_ns"] / main.length / found["threads"], 9))
+            harness.ns(path["seconds"]) / main.length / found["threads"], 9))
     outside = main.with_polls(found)
     mean = sum(outside) / len(outside)
     efficiency = found["efficiency"]
@@ -81,7 +83,7 @@ def check_sound(found, main):
                     round(mean / max(outside), 6))
     harness.compare("parallel efficiency", round(efficiency["parallel_efficiency"], 6),
                     round(mean / main.length, 6))
-    harness.compare("longest outside", efficiency["max_outside_ns"], max(outside))
+    harness.compare("longest outside", harness.ns(efficiency["max_outside_seconds"]), max(outside))
     messages = found["message_sizes"]["point_to_point"]
     for what, count in (("messages", "count"), ("bytes", "bytes")):
         harness.compare(f"{what} by size and by pair", sum(m[count] for m in messages),
@@ -106,7 +108,7 @@ def check_alike(found):
             harness.compare(name, kind[name], [min(numbers), max(numbers)])
         for name in ("mpi", "outside"):
             close_to(name, kind[f"{name}_seconds"],
-                     sum(one[f"{name}_ns"] for one in of_kind) / 1e9)
+                     sum(one[f"{name}_seconds"] for one in of_kind))
     harness.compare("calls that tell the first kind apart",
                     kinds[0]["also_calls"] + kinds[0]["does_not_call"], [])
 
@@ -120,14 +122,14 @@ def close_to(what, found, expected, slack=1e-6):
 def check_waits(found, main):
     """Wait states, causes and the critical path add up, and fit the rest of the report."""
     states, waits = found["wait_states"], found["waits"]
-    ranks, run_time = found["time_per_rank"], found["run_time_ns"] / 1e9
+    ranks, run_time = found["time_per_rank"], found["run_time_seconds"]
     by_pattern = dict.fromkeys(waits["by_pattern"], 0)
     for state in states:
         by_pattern[state["pattern"]] += state["seconds"]
         close_to(f"ranks of {state}", sum(state["seconds_by_rank"]), state["seconds"])
         close_to("share", state["share"], state["seconds"] / (main.length / 1e9) / found["threads"])
         harness.compare("ranks", len(state["seconds_by_rank"]), found["ranks"])
-        if not 0 < state["max_seconds"] <= max(state["seconds_by_rank"]) + 1e-9 or \
+        if not 0 < state["longest_seconds"] <= max(state["seconds_by_rank"]) + 1e-9 or \
                 min(state["seconds_by_rank"]) < 0 or state["count"] < 1:
             raise harness.Failure(f"impossible wait state: {state}")
     for pattern, seconds in by_pattern.items():
@@ -135,7 +137,7 @@ def check_waits(found, main):
     close_to("all waiting", waits["total_seconds"], sum(by_pattern.values()))
     for one in ranks:
         waited = sum(state["seconds_by_rank"][one["rank"]] for state in states)
-        if waited > one["mpi_ns"] / 1e9 + 1e-6:
+        if waited > one["mpi_seconds"] + 1e-6:
             raise harness.Failure(f"rank {one['rank']} waits {waited} s, more than it is in MPI")
     check_causes(found)
     path = found["critical_path"]
@@ -335,15 +337,15 @@ int main(int argc, char **argv)
     check_matched(found)
     harness.compare("busiest rank", found["efficiency"]["max_outside_rank"], 1)
     ranks = found["time_per_rank"]
-    if ranks[1]["outside_ns"] < 400_000_000 or ranks[0]["outside_ns"] < 40_000_000:
+    if ranks[1]["outside_seconds"] < 0.4 or ranks[0]["outside_seconds"] < 0.04:
         raise harness.Failure(f"ranks sleep longer than that: {ranks}")
     barrier = next(p for p in found["call_paths"] if p["function"] == "MPI_Barrier")
     harness.compare("rank that waits", (barrier["max_rank"], barrier["calls"]), (0, 80))
     # What rank 0 does not sleep of rank 1's time it waits; the machine may be busy.
-    wait = ranks[1]["outside_ns"] - ranks[0]["outside_ns"]
-    if not 0.5 * wait < barrier["max_ns"] < found["run_time_ns"]:
+    wait = ranks[1]["outside_seconds"] - ranks[0]["outside_seconds"]
+    if not 0.5 * wait < barrier["max_seconds"] < found["run_time_seconds"]:
         raise harness.Failure(f"{barrier['max_ns']} ns in the barrier, {wait} ns to wait")
-    check_slow_rank(found, wait / 1e9, (ranks[1]["mpi_ns"] - ranks[1]["setup_ns"]) / 1e9)
+    check_slow_rank(found, wait, ranks[1]["mpi_seconds"] - ranks[1]["setup_seconds"])
     check_slow_rank_page(bench.run([bench.refrain, "report", archive], check=True).out)
 
 
@@ -474,7 +476,7 @@ int main(int argc, char **argv)
     harness.compare("functions", by_function(found), {
         "MPI_Init": (2, 0), "MPI_Comm_rank": (2, 0), "MPI_Barrier": (2, 0), "MPI_Finalize": (2, 0),
         "MPI_Test": (20 + missed, 0), "MPI_Irecv": (20, 80), "MPI_Send": (20, 80)})
-    outside = found["time_per_rank"][0]["outside_ns"]
+    outside = harness.ns(found["time_per_rank"][0]["outside_seconds"])
     if outside < (20 + missed) * 1_000_000:
         raise harness.Failure(f"{20 + missed} sleeps of 1 ms, but {outside} ns outside of MPI")
 

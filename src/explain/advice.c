@@ -103,6 +103,9 @@ static const char *for_call(struct rfn_advised doing, bool missing)
     case RFN_CLASS_COMM:
         return "Make communicators once and keep them.";
     case RFN_CLASS_BARRIER:
+        return "That is noise, or ranks that share cores: pin the ranks, one to a core, and leave "
+               "out "
+               "synchronization that the data does not need.";
     case RFN_CLASS_RMA_SYNC:
         return "Leave out synchronization that the data does not need.";
     case RFN_CLASS_ALL_TO_ONE: /* for who gives much it does not end before the root comes */

@@ -42,6 +42,13 @@ static void append_waiting(struct rfn_text *text, const struct rfn_measured *run
     rfn_text_release(&words);
 }
 
+/* All may leave a barrier at once. Who does not, and does not wait there, was held up. */
+static bool leaves_barrier(const struct rfn_measured *run, const struct rfn_activity *activity)
+{
+    return activity->kind == RFN_ACTIVITY_MPI &&
+           rfn_call_site_function(run->archive, activity->at)->class_ == RFN_CLASS_BARRIER;
+}
+
 /* One rank, or some, longer than the others; most of them by turns. */
 static void append_cause(struct rfn_text *text, const struct rfn_measured *run,
                          const struct rfn_finding *finding)
@@ -63,6 +70,8 @@ static void append_cause(struct rfn_text *text, const struct rfn_measured *run,
     else if (computes)
         rfn_text_string(text,
                         one ? " computes, while others wait, " : " compute, while others wait, ");
+    else if (leaves_barrier(run, activity))
+        rfn_text_string(text, one ? " leaves a barrier late, " : " leave a barrier late, ");
     else
         rfn_text_string(text, one ? " is " : " are ");
     append_where(text, run, finding);

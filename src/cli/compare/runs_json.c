@@ -4,11 +4,6 @@
 #include "cli/text/json.h"
 #include "cli/text/run_text.h"
 
-static json_t *seconds(double ns)
-{
-    return json_real(ns / 1e9);
-}
-
 static json_t *known(bool times, double value)
 {
     return times ? json_real(value) : json_null();
@@ -33,7 +28,7 @@ static json_t *spent_json(const struct rfn_compared_run *run)
                                                      "setup", "outside_of_setup"};
     json_t *value = json_object();
     for (int i = 0; i < RFN_SPENDINGS; i++)
-        RFN_JSON_SET(value, names[i], seconds(run->spent_ns[i]));
+        RFN_JSON_SET(value, names[i], rfn_json_seconds(run->spent_ns[i]));
     return value;
 }
 
@@ -64,38 +59,11 @@ static json_t *run_json(const char *file, const struct rfn_compared_run *run)
 
 /* ---- findings ---- */
 
-static json_t *late_json(const struct rfn_finding *finding)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < finding->n_ranks; i++) {
-        json_t *value = json_object();
-        RFN_JSON_SET(value, "rank", finding->ranks[i].rank);
-        RFN_JSON_SET(value, "seconds", seconds((double)finding->ranks[i].ns));
-        json_array_append_new(list, value);
-    }
-    return list;
-}
-
 static json_t *finding_json(const struct rfn_compared_run *run, const struct rfn_finding *finding)
 {
-    const struct rfn_measured *measured = &run->measured;
-    const struct rfn_archive *archive = measured->archive;
-    struct rfn_text text = {0}, advice = {0};
-    if (!finding)
-        return json_null();
-    json_t *value = json_object();
-    rfn_finding_append(&text, measured, finding);
-    rfn_finding_advice(&advice, measured, finding);
-    RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
-    RFN_JSON_SET(value, "advice", rfn_json_of_text(&advice));
-    rfn_json_set_activity(value, archive, &measured->waits->activities[finding->activity]);
-    RFN_JSON_SET(value, "ranks", late_json(finding));
-    RFN_JSON_SET(value, "seconds", seconds((double)finding->ns));
-    RFN_JSON_SET(value, "seconds_per_rank", seconds(rfn_of_a_rank(run, (double)finding->ns)));
-    RFN_JSON_SET(value, "share", rfn_measured_share(measured, (double)finding->ns));
-    RFN_JSON_SET(value, "pattern", rfn_pattern_name(finding->pattern));
-    RFN_JSON_SET(value, "waited_in", rfn_json_call_path(archive, finding->waited));
-    RFN_JSON_SET(value, "waited_function", rfn_call_site_function(archive, finding->waited)->name);
+    json_t *value = rfn_json_finding(&run->measured, finding);
+    RFN_JSON_SET(value, "seconds_per_rank",
+                 rfn_json_seconds(rfn_of_a_rank(run, (double)finding->ns)));
     return value;
 }
 
@@ -103,11 +71,11 @@ static json_t *finding_json(const struct rfn_compared_run *run, const struct rfn
 static json_t *side_json(const struct rfn_compared_runs *compared,
                          const struct rfn_finding_change *change, unsigned run)
 {
-    json_t *value = finding_json(&compared->runs[run], change->of[run]);
     if (!change->of[run])
-        return value;
+        return json_null();
+    json_t *value = finding_json(&compared->runs[run], change->of[run]);
     RFN_JSON_SET(value, "alike", change->n[run]);
-    RFN_JSON_SET(value, "alike_seconds", seconds((double)change->ns[run]));
+    RFN_JSON_SET(value, "alike_seconds", rfn_json_seconds((double)change->ns[run]));
     return value;
 }
 
@@ -119,7 +87,7 @@ static json_t *findings_json(const struct rfn_compare_options *given,
         const struct rfn_finding_change *change = &compared->findings[i];
         json_t *value = json_object();
         RFN_JSON_SET(value, "change", rfn_change_name(change->change));
-        RFN_JSON_SET(value, "change_seconds_per_rank", seconds(change->by_ns));
+        RFN_JSON_SET(value, "change_seconds_per_rank", rfn_json_seconds(change->by_ns));
         RFN_JSON_SET(value, "before", side_json(compared, change, 0));
         RFN_JSON_SET(value, "after", side_json(compared, change, 1));
         json_array_append_new(list, value);

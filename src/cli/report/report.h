@@ -74,8 +74,8 @@ json_t *rfn_report_functions_json(const struct rfn_report *report);
 void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report);
 /* Adds wait_states, waits, causes, critical_path and matching to the object. */
 void rfn_report_waits_json(json_t *value, const struct rfn_report *report);
-/* Adds verdict and findings. */
-void rfn_report_findings_json(json_t *value, const struct rfn_report *report);
+/* Adds stories and verdict. */
+void rfn_report_stories_json(json_t *value, const struct rfn_report *report);
 
 /* ---- what the parts share: report_common.c ---- */
 

@@ -328,7 +328,7 @@ static json_t *calls_json(const struct rfn_report *report, const struct rfn_rank
 
 static json_t *seconds_json(const struct rfn_report *report, int64_t ns)
 {
-    return report->profile->times ? json_real((double)ns / 1e9) : json_null();
+    return report->profile->times ? rfn_json_seconds((double)ns) : json_null();
 }
 
 static json_t *kind_json(const struct rfn_report *report, const struct rfn_rank_kind *kind,

@@ -289,11 +289,11 @@ static json_t *pattern_json(const struct rfn_report *report, const struct rfn_be
     RFN_JSON_SET(value, "late", rfn_json_ranks(pattern->late, pattern->n_late));
     RFN_JSON_SET(value, "varying", pattern->varying);
     RFN_JSON_SET(value, "waited_in", rfn_json_call(report->archive, pattern->waited));
-    RFN_JSON_SET(value, "wait_seconds", (double)pattern->wait_ns / 1e9);
+    RFN_JSON_SET(value, "wait_seconds", rfn_json_seconds((double)pattern->wait_ns));
     if (pattern->has_cause)
         rfn_json_set_activity(cause = json_object(), report->archive, &pattern->cause);
     RFN_JSON_SET(value, "cause", cause);
-    RFN_JSON_SET(value, "excess_seconds", (double)pattern->excess_ns / 1e9);
+    RFN_JSON_SET(value, "excess_seconds", rfn_json_seconds((double)pattern->excess_ns));
     return value;
 }
 

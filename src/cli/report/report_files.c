@@ -71,7 +71,7 @@ json_t *rfn_report_files_json(const struct rfn_report *report)
         RFN_JSON_SET(value, "written_bytes", row->sent_bytes);
         RFN_JSON_SET(value, "read_bytes", row->received_bytes);
         RFN_JSON_SET(value, "seconds",
-                     profile->times ? json_real((double)row->time.total_ns / 1e9) : json_null());
+                     profile->times ? rfn_json_seconds((double)row->time.total_ns) : json_null());
         RFN_JSON_SET(value, "bytes_per_second",
                      row->time.total_ns > 0 ? json_real(bandwidth(row)) : json_null());
         json_array_append_new(list, value);

@@ -86,8 +86,9 @@ json_t *rfn_report_functions_json(const struct rfn_report *report)
     for (size_t i = 0; i < n && i < report->top; i++) {
         json_t *value = json_object();
         RFN_JSON_SET(value, "function", name_of(report, &sums[i]));
-        RFN_JSON_SET(value, "total_ns",
-                     report->profile->times ? json_integer(sums[i].time_ns) : json_null());
+        RFN_JSON_SET(value, "seconds",
+                     report->profile->times ? rfn_json_seconds((double)sums[i].time_ns)
+                                            : json_null());
         RFN_JSON_SET(value, "share", rfn_report_share(report, sums[i].time_ns));
         RFN_JSON_SET(value, "calls", sums[i].calls);
         RFN_JSON_SET(value, "bytes", sums[i].bytes);

@@ -125,9 +125,9 @@ json_t *rfn_report_by_host_json(const struct rfn_report *report)
         RFN_JSON_SET(value, "load_balance",
                      times ? json_real(rfn_report_balance(&hosts[i].outside)) : json_null());
         RFN_JSON_SET(value, "mean_outside_seconds",
-                     times ? json_real((double)mean_outside(&hosts[i]) / 1e9) : json_null());
+                     times ? rfn_json_seconds((double)mean_outside(&hosts[i])) : json_null());
         RFN_JSON_SET(value, "waiting_seconds",
-                     times ? json_real((double)hosts[i].waiting_ns / 1e9) : json_null());
+                     times ? rfn_json_seconds((double)hosts[i].waiting_ns) : json_null());
         RFN_JSON_SET(value, "waiting_share",
                      times ? json_real(waiting_share(&hosts[i])) : json_null());
         RFN_JSON_SET(value, "messages", hosts[i].messages);

@@ -5,9 +5,12 @@
 #include "cli/text/run_text.h"
 #include "cli/text/spawned_jobs.h"
 
-static json_t *ns(const struct rfn_report *report, int64_t value)
+/* Changes when a member goes or means something else (refrain-json(5)). */
+enum { SCHEMA = 2 };
+
+static json_t *seconds(const struct rfn_report *report, double ns)
 {
-    return report->profile->times ? json_integer(value) : json_null();
+    return report->profile->times ? rfn_json_seconds(ns) : json_null();
 }
 
 static json_t *ratio(const struct rfn_report *report, double value)
@@ -30,7 +33,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "command", run->command);
     RFN_JSON_SET(value, "mpi", run->mpi);
     RFN_JSON_SET(value, "flavour", run->flavour);
-    RFN_JSON_SET(value, "start_realtime_ns", run->start_realtime_ns);
+    RFN_JSON_SET(value, "started_seconds", rfn_json_seconds((double)run->start_realtime_ns));
     RFN_JSON_SET(value, "hosts", rfn_json_hosts(report->archive));
     RFN_JSON_SET(value, "children", rfn_json_spawned_jobs(report->archive));
     RFN_JSON_SET(value, "ranks", run->ranks);
@@ -43,11 +46,16 @@ static void set_run(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "events", profile->events);
     RFN_JSON_SET(value, "calls", profile->calls);
     RFN_JSON_SET(value, "unsuccessful_polls", profile->failed_polls);
-    RFN_JSON_SET(value, "run_time_ns", ns(report, profile->end_ns - profile->start_ns));
+    RFN_JSON_SET(value, "run_time_seconds",
+                 seconds(report, (double)(profile->end_ns - profile->start_ns)));
+    RFN_JSON_SET(value, "main_from_seconds",
+                 seconds(report, (double)(profile->main_from_ns - profile->start_ns)));
+    RFN_JSON_SET(value, "main_to_seconds",
+                 seconds(report, (double)(profile->main_to_ns - profile->start_ns)));
     RFN_JSON_SET(value, "region_events", profile->region_events);
     RFN_JSON_SET(value, "paused", profile->paused);
-    RFN_JSON_SET(value, "unrecorded_ns", ns(report, profile->unrecorded_ns));
-    RFN_JSON_SET(value, "online_merges_ns", run->merging.online.ns);
+    RFN_JSON_SET(value, "unrecorded_seconds", seconds(report, (double)profile->unrecorded_ns));
+    RFN_JSON_SET(value, "online_merges_seconds", rfn_json_seconds((double)run->merging.online.ns));
 }
 
 static json_t *efficiency_json(const struct rfn_report *report)
@@ -59,12 +67,10 @@ static json_t *efficiency_json(const struct rfn_report *report)
     RFN_JSON_SET(value, "load_balance", ratio(report, e->load_balance));
     RFN_JSON_SET(value, "communication_efficiency", ratio(report, e->communication));
     RFN_JSON_SET(value, "parallel_efficiency", ratio(report, e->parallel));
-    RFN_JSON_SET(value, "parallel", ratio(report, e->parallel));
-    RFN_JSON_SET(value, "communication", ratio(report, e->communication));
-    RFN_JSON_SET(value, "serialization", json_null()); /* need the run time on an ideal */
-    RFN_JSON_SET(value, "transfer", json_null());      /* network */
-    RFN_JSON_SET(value, "mean_outside_ns", ns(report, e->mean_outside_ns));
-    RFN_JSON_SET(value, "max_outside_ns", ns(report, e->max_outside_ns));
+    RFN_JSON_SET(value, "serialization_efficiency", json_null()); /* need the run time on an */
+    RFN_JSON_SET(value, "transfer_efficiency", json_null());      /* ideal network */
+    RFN_JSON_SET(value, "mean_outside_seconds", seconds(report, (double)e->mean_outside_ns));
+    RFN_JSON_SET(value, "max_outside_seconds", seconds(report, (double)e->max_outside_ns));
     RFN_JSON_SET(value, "max_outside_rank",
                  e->all_ns ? json_integer(e->max_outside_rank) : json_null());
     return value;
@@ -76,10 +82,10 @@ static void set_usage(json_t *value, struct rfn_process_usage usage)
     if (!usage.known)
         return;
     RFN_JSON_SET(value, "peak_memory_bytes", usage.peak_bytes);
-    RFN_JSON_SET(value, "cpu_seconds", (double)usage.cpu_ns / 1e9);
+    RFN_JSON_SET(value, "cpu_seconds", rfn_json_seconds((double)usage.cpu_ns));
     RFN_JSON_SET(value, "cpu_share", wall > 0 ? (double)usage.cpu_ns / wall : 0);
     RFN_JSON_SET(value, "core_wait_seconds",
-                 usage.knows_waiting ? json_real((double)usage.core_wait_ns / 1e9) : json_null());
+                 usage.knows_waiting ? rfn_json_seconds((double)usage.core_wait_ns) : json_null());
     RFN_JSON_SET(value, "core_wait_share",
                  usage.knows_waiting && wall > 0 ? json_real((double)usage.core_wait_ns / wall)
                                                  : json_null());
@@ -96,10 +102,11 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
     RFN_JSON_SET(value, "threads", rank->threads);
     RFN_JSON_SET(value, "events", rank->events);
     RFN_JSON_SET(value, "calls", rank->calls);
-    RFN_JSON_SET(value, "mpi_ns", ns(report, rank->mpi_ns));
-    RFN_JSON_SET(value, "setup_ns", ns(report, rank->setup_ns));
-    RFN_JSON_SET(value, "outside_ns", ns(report, rfn_profile_outside_ns(rank)));
-    RFN_JSON_SET(value, "unrecorded_ns", ns(report, rank->unrecorded_ns));
+    RFN_JSON_SET(value, "mpi_seconds", seconds(report, (double)rank->mpi_ns));
+    RFN_JSON_SET(value, "setup_seconds", seconds(report, (double)rank->setup_ns));
+    RFN_JSON_SET(value, "outside_seconds", seconds(report, (double)rfn_profile_outside_ns(rank)));
+    RFN_JSON_SET(value, "main_outside_seconds", seconds(report, (double)rank->main_outside_ns));
+    RFN_JSON_SET(value, "unrecorded_seconds", seconds(report, (double)rank->unrecorded_ns));
     RFN_JSON_SET(value, "messages", rank->messages);
     RFN_JSON_SET(value, "sent_bytes", rank->sent_bytes);
     RFN_JSON_SET(value, "collective_bytes", rank->collective_bytes);
@@ -118,12 +125,13 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
 static void set_spread(json_t *value, const struct rfn_report *report,
                        const struct rfn_spread *time)
 {
-    RFN_JSON_SET(value, "total_ns", time->total_ns);
+    RFN_JSON_SET(value, "seconds", rfn_json_seconds((double)time->total_ns));
     RFN_JSON_SET(value, "share", rfn_report_share(report, time->total_ns));
-    RFN_JSON_SET(value, "min_ns", time->min_ns);
+    RFN_JSON_SET(value, "min_seconds", rfn_json_seconds((double)time->min_ns));
     RFN_JSON_SET(value, "min_rank", time->min_rank);
-    RFN_JSON_SET(value, "mean_ns", time->ranks ? (double)time->total_ns / time->ranks : 0);
-    RFN_JSON_SET(value, "max_ns", time->max_ns);
+    RFN_JSON_SET(value, "mean_seconds",
+                 rfn_json_seconds(time->ranks ? (double)time->total_ns / time->ranks : 0));
+    RFN_JSON_SET(value, "max_seconds", rfn_json_seconds((double)time->max_ns));
     RFN_JSON_SET(value, "max_rank", time->max_rank);
 }
 
@@ -138,9 +146,12 @@ static json_t *row_json(const struct rfn_report *report, const struct rfn_profil
     RFN_JSON_SET(value, "calls", row->calls);
     if (report->profile->times) {
         set_spread(value, report, &row->time);
-        RFN_JSON_SET(value, "shortest_event_ns", row->min_ns);
-        RFN_JSON_SET(value, "longest_event_ns", row->max_ns);
-        RFN_JSON_SET(value, "between_polls_ns", row->between_polls_ns);
+        if (rfn_report_setup(report, row)) /* shares are of the main part */
+            RFN_JSON_SET(value, "share", json_null());
+        RFN_JSON_SET(value, "shortest_seconds", rfn_json_seconds((double)row->min_ns));
+        RFN_JSON_SET(value, "longest_seconds", rfn_json_seconds((double)row->max_ns));
+        RFN_JSON_SET(value, "between_polls_seconds",
+                     rfn_json_seconds((double)row->between_polls_ns));
     }
     RFN_JSON_SET(value, "bytes", row->bytes);
     RFN_JSON_SET(value, "sent_bytes", row->sent_bytes);
@@ -238,12 +249,14 @@ json_t *rfn_report_json(const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
     json_t *value = json_object(), *ranks = json_array(), *sizes = json_object();
+    RFN_JSON_SET(value, "schema", (uint32_t)SCHEMA);
     set_run(value, report);
     RFN_JSON_SET(value, "efficiency", efficiency_json(report));
     for (uint32_t i = 0; i < profile->n_ranks; i++) {
         if (rfn_report_shows_rank(report, i))
             json_array_append_new(ranks, rank_json(report, i));
     }
+    rfn_report_stories_json(value, report);
     rfn_report_waits_json(value, report);
     RFN_JSON_SET(value, "behaviour", rfn_report_behaviour_json(report));
     RFN_JSON_SET(value, "alike", rfn_report_alike_json(report));
@@ -263,6 +276,5 @@ json_t *rfn_report_json(const struct rfn_report *report)
     RFN_JSON_SET(value, "one_sided_matrix",
                  pairs_json(report, profile->accesses, profile->n_accesses,
                             (const char *const[]){"origin", "target", "operations"}));
-    rfn_report_findings_json(value, report);
     return value;
 }

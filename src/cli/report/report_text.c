@@ -95,18 +95,21 @@ static void append_run_time(struct rfn_text *out, const struct rfn_report *repor
     const struct rfn_profile *profile = report->profile;
     const struct rfn_run_online_merges *online = &report->run->merging.online;
     int64_t span = profile->end_ns - profile->start_ns;
-    double all = (double)report->efficiency.all_ns + (double)profile->unrecorded_ns;
+    double unrecorded = 0;
     struct rfn_text time = {0}, paused = {0}, merged = {0};
     if (profile->times && rfn_report_missing(report)) { /* else the first line says it */
         rfn_text_format(&time, "%s, from the first to the last event that is here",
                         rfn_time_text(span).text);
         append_text(out, report, "Run time", &time);
     }
-    if (profile->paused && profile->times && all > 0)
-        rfn_text_format(&paused,
-                        "%s of the time of all ranks was not recorded (MPI_Pcontrol) and is "
-                        "left out below",
-                        rfn_share_text((double)profile->unrecorded_ns / all).text);
+    for (uint32_t i = 0; i < profile->n_ranks; i++)
+        unrecorded += (double)profile->ranks[i].main_unrecorded_ns;
+    if (profile->paused && profile->times && report->efficiency.all_ns > 0)
+        rfn_text_format(
+            &paused,
+            "%s of the time of all ranks was not recorded (MPI_Pcontrol) and is "
+            "left out below",
+            rfn_share_text(unrecorded / ((double)report->efficiency.all_ns + unrecorded)).text);
     else if (profile->paused)
         rfn_text_string(&paused, "a part of the run was not recorded (MPI_Pcontrol)");
     if (profile->paused)
@@ -204,10 +207,12 @@ static void path_row(struct rfn_table *table, const struct rfn_report *report,
 {
     const struct rfn_spread *time = &row->time;
     if (report->profile->times)
-        rfn_table_row(table, "%s\t%s\t%s\t%s\t%s", rfn_time_text(time->total_ns).text,
-                      rfn_share_text(rfn_report_share(report, time->total_ns)).text,
-                      rfn_time_text(time->min_ns).text, rfn_time_text(mean_of(time)).text,
-                      rfn_time_text(time->max_ns).text);
+        rfn_table_cell(table, rfn_time_text(time->total_ns).text);
+    if (report->profile->times && !rfn_report_setup(report, row))
+        rfn_table_cell(table, rfn_share_text(rfn_report_share(report, time->total_ns)).text);
+    if (report->profile->times)
+        rfn_table_row(table, "%s\t%s\t%s", rfn_time_text(time->min_ns).text,
+                      rfn_time_text(mean_of(time)).text, rfn_time_text(time->max_ns).text);
     rfn_table_row(table, "%s\t%s\t%s", rfn_count_text(row->calls).text,
                   row->bytes ? rfn_bytes_text(row->bytes).text : "",
                   rfn_count_text(time->ranks).text);
@@ -226,16 +231,18 @@ static void path_note(struct rfn_table *table, const struct rfn_report *report, 
     rfn_text_release(&line);
 }
 
-/* Call paths of setup, or all others, of these at most `top`. */
+/* Call paths of setup, or all others, of these at most `top`. Shares are of the time between Init
+ * and Finalize, so setup has none. */
 static void append_paths(struct rfn_text *out, const struct rfn_report *report, bool setup)
 {
     bool times = report->profile->times, volume = report->run->volume != NULL;
     const char *kinds = times ? "rrrrrrrrrrl" : "rrrrrl";
     struct rfn_table table;
     size_t n = 0;
-    rfn_table_init(&table, volume ? kinds : kinds + 2, NULL);
+    const unsigned gone = times && setup;
+    rfn_table_init(&table, (volume ? kinds : kinds + 2) + gone, NULL);
     if (times)
-        rfn_table_row(&table, "time\tshare\tmin\tmean\tmax");
+        rfn_table_row(&table, setup ? "time\tmin\tmean\tmax" : "time\tshare\tmin\tmean\tmax");
     rfn_table_row(&table, volume ? "calls\tbytes\tranks\tvolume in\tbefore\tfunction"
                                  : "calls\tbytes\tranks\tfunction");
     for (size_t i = 0; i < report->profile->n_rows; i++) {
@@ -262,9 +269,11 @@ static void append_paths(struct rfn_text *out, const struct rfn_report *report, 
     }
     /* On narrow pages without min, ranks, volume before, max, bytes. */
     if (times && volume)
-        rfn_table_fit(&table, report->width, (const unsigned[]){2, 7, 9, 4, 6}, 5);
+        rfn_table_fit(&table, report->width,
+                      (const unsigned[]){2 - gone, 7 - gone, 9 - gone, 4 - gone, 6 - gone}, 5);
     else if (times)
-        rfn_table_fit(&table, report->width, (const unsigned[]){2, 7, 4, 6}, 4);
+        rfn_table_fit(&table, report->width,
+                      (const unsigned[]){2 - gone, 7 - gone, 4 - gone, 6 - gone}, 4);
     rfn_table_print(&table, 6, n ? out : NULL);
 }
 

@@ -4,14 +4,9 @@
 
 #include <stdlib.h>
 
-static json_t *seconds(double ns)
-{
-    return json_real(ns / 1e9);
-}
-
 static void set_time(json_t *value, const struct rfn_report *report, int64_t ns)
 {
-    RFN_JSON_SET(value, "seconds", seconds((double)ns));
+    RFN_JSON_SET(value, "seconds", rfn_json_seconds((double)ns));
     RFN_JSON_SET(value, "share", rfn_report_share(report, ns));
 }
 
@@ -23,14 +18,14 @@ static json_t *wait_json(const struct rfn_report *report, const struct rfn_shown
     json_t *value = json_object(), *by_rank = json_array();
     for (uint32_t i = 0; i < report->waits->n_ranks; i++) {
         int64_t ns = rfn_report_shows_rank(report, i) ? row->ns_by_rank[i] : 0;
-        json_array_append_new(by_rank, seconds((double)ns));
+        json_array_append_new(by_rank, rfn_json_seconds((double)ns));
     }
     RFN_JSON_SET(value, "pattern", rfn_pattern_name(row->pattern));
     set_time(value, report, shown->ns);
     RFN_JSON_SET(value, "count", row->count);
-    RFN_JSON_SET(value, "max_seconds", seconds((double)row->max_ns));
+    RFN_JSON_SET(value, "longest_seconds", rfn_json_seconds((double)row->max_ns));
     if (row->pattern == RFN_LATE_SENDER)
-        RFN_JSON_SET(value, "wrong_order_seconds", seconds((double)row->wrong_order_ns));
+        RFN_JSON_SET(value, "wrong_order_seconds", rfn_json_seconds((double)row->wrong_order_ns));
     rfn_json_set_call(value, report->archive, (struct rfn_call_site){row->function, row->path});
     RFN_JSON_SET(value, "seconds_by_rank", by_rank);
     return value;
@@ -52,26 +47,14 @@ static json_t *sums_json(const struct rfn_waits *waits)
     json_t *value = json_object(), *patterns = json_object();
     for (int i = 0; i < RFN_PATTERN_COUNT; i++)
         RFN_JSON_SET(patterns, rfn_pattern_name((enum rfn_pattern)i),
-                     seconds((double)waits->pattern_ns[i]));
-    RFN_JSON_SET(value, "total_seconds", seconds((double)waits->total_ns));
-    RFN_JSON_SET(value, "unexplained_seconds", seconds((double)waits->unexplained_ns));
+                     rfn_json_seconds((double)waits->pattern_ns[i]));
+    RFN_JSON_SET(value, "total_seconds", rfn_json_seconds((double)waits->total_ns));
+    RFN_JSON_SET(value, "unexplained_seconds", rfn_json_seconds((double)waits->unexplained_ns));
     RFN_JSON_SET(value, "by_pattern", patterns);
     return value;
 }
 
 /* ---- activities and causes ---- */
-
-static json_t *late_json(const struct rfn_rank_ns *ranks, uint32_t n)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < n; i++) {
-        json_t *value = json_object();
-        RFN_JSON_SET(value, "rank", ranks[i].rank);
-        RFN_JSON_SET(value, "seconds", seconds((double)ranks[i].ns));
-        json_array_append_new(list, value);
-    }
-    return list;
-}
 
 /* In which call others waited. */
 static void set_waited(json_t *value, const struct rfn_report *report, enum rfn_pattern pattern,
@@ -92,9 +75,9 @@ static json_t *causes_json(const struct rfn_report *report)
             continue;
         json_t *value = json_object();
         rfn_json_set_activity(value, report->archive, rfn_report_activity(report, cause->activity));
-        RFN_JSON_SET(value, "ranks", late_json(cause->ranks, cause->n_ranks));
+        RFN_JSON_SET(value, "ranks", rfn_json_rank_seconds(cause->ranks, cause->n_ranks));
         set_time(value, report, cause->total_ns);
-        RFN_JSON_SET(value, "direct_seconds", seconds((double)cause->direct_ns));
+        RFN_JSON_SET(value, "direct_seconds", rfn_json_seconds((double)cause->direct_ns));
         set_waited(value, report, cause->pattern, cause->waited);
         RFN_JSON_SET(value, "waited_frames", rfn_json_frames(report->archive, cause->waited.path));
         json_array_append_new(list, value);
@@ -112,11 +95,11 @@ static json_t *verdict_json(const struct rfn_report *report, const struct rfn_me
     struct rfn_text text = {0};
     rfn_verdict_append(&text, run, &verdict);
     RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
-    RFN_JSON_SET(lost, "uneven_work", seconds(losses->uneven));
-    RFN_JSON_SET(lost, "late_start", seconds(losses->late));
-    RFN_JSON_SET(lost, "other_waits", seconds(losses->others));
-    RFN_JSON_SET(lost, "mpi_without_waiting", seconds(losses->transfer));
-    RFN_JSON_SET(lost, "outside_of_threads", seconds(losses->outside));
+    RFN_JSON_SET(lost, "uneven_work", rfn_json_seconds(losses->uneven));
+    RFN_JSON_SET(lost, "late_start", rfn_json_seconds(losses->late));
+    RFN_JSON_SET(lost, "other_waits", rfn_json_seconds(losses->others));
+    RFN_JSON_SET(lost, "mpi_without_waiting", rfn_json_seconds(losses->transfer));
+    RFN_JSON_SET(lost, "outside_of_threads", rfn_json_seconds(losses->outside));
     RFN_JSON_SET(value, "lost_seconds", lost);
     if (verdict.busiest) {
         busiest = rfn_json_call(report->archive, (struct rfn_call_site){verdict.busiest->function,
@@ -127,52 +110,6 @@ static json_t *verdict_json(const struct rfn_report *report, const struct rfn_me
     RFN_JSON_SET(value, "unseen_waits", verdict.has_unseen_waits);
     RFN_JSON_SET(value, "clocks_disagree", verdict.clocks_disagree);
     return value;
-}
-
-static void set_usage(json_t *value, const struct rfn_measured *run,
-                      const struct rfn_finding *finding)
-{
-    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
-    RFN_JSON_SET(value, "cpu_share", usage.known ? json_real(usage.cpu_share) : json_null());
-    RFN_JSON_SET(value, "core_wait_share",
-                 usage.known ? json_real(usage.core_wait_share) : json_null());
-}
-
-static json_t *finding_json(const struct rfn_report *report, const struct rfn_measured *run,
-                            const struct rfn_finding *finding)
-{
-    const struct rfn_activity *doing = rfn_report_activity(report, finding->activity);
-    json_t *value = json_object();
-    struct rfn_text text = {0}, advice = {0}, activity = {0};
-    rfn_finding_append(&text, run, finding);
-    rfn_finding_advice(&advice, run, finding);
-    rfn_activity_append(&activity, report->archive, doing);
-    RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
-    RFN_JSON_SET(value, "advice", rfn_json_of_text(&advice));
-    RFN_JSON_SET(value, "activity", rfn_json_of_text(&activity));
-    RFN_JSON_SET(value, "kind", rfn_activity_kind_name(doing->kind));
-    RFN_JSON_SET(value, "function", rfn_activity_function(report->archive, doing));
-    RFN_JSON_SET(value, "ranks", late_json(finding->ranks, finding->n_ranks));
-    set_time(value, report, finding->ns);
-    set_waited(value, report, finding->pattern, finding->waited);
-    RFN_JSON_SET(value, "places", finding->sites);
-    set_usage(value, run, finding);
-    bool several = finding->waiting == RFN_SEVERAL_RANKS;
-    RFN_JSON_SET(value, "waiting_rank", several ? json_null() : json_integer(finding->waiting));
-    return value;
-}
-
-static json_t *findings_json(const struct rfn_report *report, const struct rfn_measured *run)
-{
-    const struct rfn_cause_choice choice = {rfn_report_shows_cause, report};
-    struct rfn_findings findings;
-    if (rfn_findings_init(&findings, run, &choice, report->top) < 0)
-        return rfn_json_fail();
-    json_t *list = json_array();
-    for (size_t i = 0; i < findings.n; i++)
-        json_array_append_new(list, finding_json(report, run, &findings.findings[i]));
-    rfn_findings_release(&findings);
-    return list;
 }
 
 static json_t *story_json(const struct rfn_report *report, const struct rfn_measured *run,
@@ -200,11 +137,11 @@ static json_t *story_json(const struct rfn_report *report, const struct rfn_meas
         rfn_json_set_call(value, report->archive,
                           (struct rfn_call_site){story->row->function, story->row->path});
     if (story->findings)
-        set_usage(value, run, rfn_story_finding(stories, story));
+        rfn_json_set_usage(value, run, rfn_story_finding(stories, story));
     for (size_t i = 0; i < story->findings; i++)
         json_array_append_new(
-            findings, finding_json(report, run,
-                                   &stories->findings.findings[stories->order[story->first + i]]));
+            findings,
+            rfn_json_finding(run, &stories->findings.findings[stories->order[story->first + i]]));
     RFN_JSON_SET(value, "findings", findings);
     return value;
 }
@@ -222,13 +159,12 @@ static json_t *stories_json(const struct rfn_report *report, const struct rfn_me
     return list;
 }
 
-void rfn_report_findings_json(json_t *value, const struct rfn_report *report)
+void rfn_report_stories_json(json_t *value, const struct rfn_report *report)
 {
     const struct rfn_measured run = rfn_report_measured(report);
     bool known = rfn_report_has_waits(report);
     RFN_JSON_SET(value, "stories", known ? stories_json(report, &run) : json_array());
     RFN_JSON_SET(value, "verdict", known ? verdict_json(report, &run) : json_null());
-    RFN_JSON_SET(value, "findings", known ? findings_json(report, &run) : json_array());
 }
 
 /* ---- the critical path ---- */
@@ -245,13 +181,13 @@ static json_t *critical_json(const struct rfn_report *report)
             continue;
         json_t *part = json_object();
         rfn_json_set_activity(part, report->archive, rfn_report_activity(report, row->activity));
-        RFN_JSON_SET(part, "seconds", seconds((double)row->ns));
+        RFN_JSON_SET(part, "seconds", rfn_json_seconds((double)row->ns));
         RFN_JSON_SET(part, "share", length > 0 ? (double)row->ns / length : 0);
-        RFN_JSON_SET(part, "mean_seconds", seconds(row->mean_ns));
-        RFN_JSON_SET(part, "imbalance_seconds", seconds(row->imbalance_ns));
+        RFN_JSON_SET(part, "mean_seconds", rfn_json_seconds(row->mean_ns));
+        RFN_JSON_SET(part, "imbalance_seconds", rfn_json_seconds(row->imbalance_ns));
         json_array_append_new(parts, part);
     }
-    RFN_JSON_SET(value, "seconds", seconds(length));
+    RFN_JSON_SET(value, "seconds", rfn_json_seconds(length));
     RFN_JSON_SET(value, "rank", waits->critical_rank);
     RFN_JSON_SET(value, "parts", parts);
     return value;
@@ -271,7 +207,7 @@ static json_t *matching_json(const struct rfn_matching *m)
     RFN_JSON_SET(value, "collectives", m->collectives);
     RFN_JSON_SET(value, "unmatched_collectives", m->unmatched_collectives);
     RFN_JSON_SET(value, "backward", m->backward);
-    RFN_JSON_SET(value, "backward_max_seconds", seconds((double)m->backward_max_ns));
+    RFN_JSON_SET(value, "backward_max_seconds", rfn_json_seconds((double)m->backward_max_ns));
     RFN_JSON_SET(value, "fixed", m->fixed);
     return value;
 }

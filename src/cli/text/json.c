@@ -138,3 +138,47 @@ void rfn_json_set_activity(json_t *value, const struct rfn_archive *archive,
     RFN_JSON_SET(value, "at_frames",
                  call ? rfn_json_frames(archive, activity->at.path) : json_null());
 }
+
+json_t *rfn_json_rank_seconds(const struct rfn_rank_ns *ranks, uint32_t n)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < n; i++) {
+        json_t *value = json_object();
+        RFN_JSON_SET(value, "rank", ranks[i].rank);
+        RFN_JSON_SET(value, "seconds", rfn_json_seconds((double)ranks[i].ns));
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+void rfn_json_set_usage(json_t *value, const struct rfn_measured *run,
+                        const struct rfn_finding *finding)
+{
+    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
+    RFN_JSON_SET(value, "cpu_share", usage.known ? json_real(usage.cpu_share) : json_null());
+    RFN_JSON_SET(value, "core_wait_share",
+                 usage.known ? json_real(usage.core_wait_share) : json_null());
+}
+
+json_t *rfn_json_finding(const struct rfn_measured *run, const struct rfn_finding *finding)
+{
+    bool several = finding->waiting == RFN_SEVERAL_RANKS;
+    json_t *value = json_object();
+    struct rfn_text text = {0}, advice = {0};
+    rfn_finding_append(&text, run, finding);
+    rfn_finding_advice(&advice, run, finding);
+    RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
+    RFN_JSON_SET(value, "advice", rfn_json_of_text(&advice));
+    rfn_json_set_activity(value, run->archive, &run->waits->activities[finding->activity]);
+    RFN_JSON_SET(value, "ranks", rfn_json_rank_seconds(finding->ranks, finding->n_ranks));
+    RFN_JSON_SET(value, "seconds", rfn_json_seconds((double)finding->ns));
+    RFN_JSON_SET(value, "share", rfn_measured_share(run, (double)finding->ns));
+    RFN_JSON_SET(value, "pattern", rfn_pattern_name(finding->pattern));
+    RFN_JSON_SET(value, "waited_in", rfn_json_call_path(run->archive, finding->waited));
+    RFN_JSON_SET(value, "waited_function",
+                 rfn_call_site_function(run->archive, finding->waited)->name);
+    RFN_JSON_SET(value, "places", finding->sites);
+    RFN_JSON_SET(value, "waiting_rank", several ? json_null() : json_integer(finding->waiting));
+    rfn_json_set_usage(value, run, finding);
+    return value;
+}

@@ -44,6 +44,11 @@ json_t *rfn_json_text(const char *text);
 json_t *rfn_json_of_text(struct rfn_text *text);
 /* Numbers of nanoseconds and bytes are integers; beyond 2^63 - 1 that number. */
 json_t *rfn_json_count(uint64_t count);
+/* Every time in JSON that is not named otherwise is in seconds. */
+static inline json_t *rfn_json_seconds(double ns)
+{
+    return json_real(ns / 1e9);
+}
 /* 16 hexadecimal digits. */
 json_t *rfn_json_signature(uint64_t signature);
 /* A list of ranks. */
@@ -56,6 +61,14 @@ json_t *rfn_json_call_path(const struct rfn_archive *archive, struct rfn_call_si
 /* The same as call_path, with function and frames. */
 void rfn_json_set_call(json_t *value, const struct rfn_archive *archive, struct rfn_call_site site);
 json_t *rfn_json_call(const struct rfn_archive *archive, struct rfn_call_site site);
+/* Ranks, and what each cost: [{rank, seconds}]. */
+json_t *rfn_json_rank_seconds(const struct rfn_rank_ns *ranks, uint32_t n);
+/* A finding: in words, with advice, what was done, by whom, and where others waited. */
+json_t *rfn_json_finding(const struct rfn_measured *run, const struct rfn_finding *finding);
+/* How much of a core the work of a finding had: cpu_share and core_wait_share, null if not known.
+ */
+void rfn_json_set_usage(json_t *value, const struct rfn_measured *run,
+                        const struct rfn_finding *finding);
 /* What a rank did: activity, in words, kind, function, region, and the calls around it. */
 void rfn_json_set_activity(json_t *value, const struct rfn_archive *archive,
                            const struct rfn_activity *activity);
