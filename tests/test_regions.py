@@ -140,6 +140,57 @@ def check_pause(page, ranks, at_least):
                     sum(harness.ns(r["unrecorded_seconds"]) for r in page["time_per_rank"]))
 
 
+def calls_in(events, name):
+    """Of one rank: function -> [calls, time] of what is called while a region is open."""
+    found, depth = {}, 0
+    for event in events:
+        if event["function"] in (BEGIN, END):
+            depth += (1 if event["function"] == BEGIN else -1) * (harness.parameter(event, "name") == name)
+        elif depth:
+            sums = found.setdefault(event["function"], [0, 0])
+            sums[0] += 1
+            sums[1] += int(event["exit_ns"]) - int(event["enter_ns"])
+    return found
+
+
+def check_inside(page, row, ranks):
+    """A page about one region: what its ranks do there, and nothing else."""
+    name = row["name"].replace(" ", "\\s")
+    inside = [calls_in(events, name) for events in ranks]
+    functions = {f: [sum(one.get(f, [0, 0])[i] for one in inside) for i in range(2)] for one in inside for f in one}
+    harness.compare(f"{name}: functions", {f["function"]: [f["calls"], harness.ns(f["seconds"])]
+                                           for f in page["functions"]}, functions)
+    visits = [visits_of(events).get(name, [0, 0, 0]) for events in ranks]
+    harness.compare(f"{name}: time of ranks", [(harness.ns(r["mpi_seconds"]), harness.ns(r["outside_seconds"]))
+                                               for r in page["time_per_rank"]],
+                    [(mpi, time - mpi) for _, time, mpi in visits])
+    harness.compare(f"{name}: efficiency", page["efficiency"]["parallel_efficiency"], row["parallel_efficiency"])
+    harness.compare(f"{name}: waiting", harness.ns(page["waits"]["total_seconds"]), harness.ns(row["waiting_seconds"]))
+    harness.compare(f"{name}: visits", {r["name"]: r["visits"] for r in page["regions"]}[row["name"]], row["visits"])
+
+
+def test_one_region(bench, flavour):
+    """report --region is about what happens inside."""
+    program = bench.program("region_times", flavour)
+    _, archive = bench.record(flavour, 2, [program, "5", "4"])
+    whole, events = report(bench, archive), bench.dump(archive)
+    ranks = [[e for e in events if e["rank"] == str(rank)] for rank in range(2)]
+    for row in whole["regions"]:
+        page = json.loads(bench.verb("report", "--json", "--region", row["name"], archive))
+        harness.compare("region", page["region"], row["name"])
+        check_inside(page, row, ranks)
+    exchange = next(row for row in whole["regions"] if row["name"] == "exchange")
+    if exchange["waiting_seconds"] < 0.5 * 5 * 0.004:  # rank 0 waits for rank 1, which works twice as long
+        raise harness.Failure(f"waiting in the exchange: {exchange}")
+    text = bench.verb("report", "--region", "exchange", archive)
+    if "What follows is about region exchange, in which ranks are for " not in text or "Critical path" in text:
+        raise harness.Failure(text)
+    wrong = bench.run([bench.refrain, "report", "--region", "exchanges", archive])
+    harness.compare("status", wrong.code, 2)
+    if "has no region 'exchanges'; it has " not in wrong.err or "first only" not in wrong.err:
+        raise harness.Failure(wrong.err)
+
+
 def test_report_without_times(bench, flavour):
     program = bench.program("region_times", flavour)
     _, archive = bench.record(flavour, 2, [program, "3", "1"], ["--time=none"])

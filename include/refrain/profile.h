@@ -52,6 +52,8 @@ struct rfn_profile_row {
     uint64_t volume_before, volume_inside; /* of streams that have volumes, else 0 */
 };
 
+#define RFN_NO_REGION UINT32_MAX
+
 /* A region of the program (refrain/region.h). */
 struct rfn_region_row {
     const char *name; /* the archive's */
@@ -61,6 +63,8 @@ struct rfn_region_row {
     struct rfn_spread time, mpi; /* in it; of that inside MPI, */
     struct rfn_spread outside;   /* and outside */
     uint64_t messages;           /* sent in it */
+    int64_t waiting_ns;          /* of all ranks for others in it, where waits were looked for */
+    uint32_t region;             /* its number in the archive */
 };
 
 struct rfn_profile_rank {
@@ -102,6 +106,8 @@ struct rfn_profile {
     bool times;
     int64_t start_ns, end_ns;         /* T = end_ns - start_ns */
     int64_t main_from_ns, main_to_ns; /* the main part */
+    const char *region; /* the only one that rows, ranks, messages and sizes are about: a rank's
+                           span is its time in it (the archive's; NULL: all) */
     uint64_t events, calls;           /* events with, calls without those of regions */
     uint64_t region_events;
     uint64_t failed_polls; /* unsuccessful polls, all of a run counted */

@@ -13,6 +13,7 @@ enum { TOP = 7 }; /* of three lines each: a table fits on a screen of 24 lines *
 enum {
     KEY_FIX_CLOCKS = 0x100,
     KEY_CALL_PATH,
+    KEY_REGION,
     KEY_BEHAVIOUR,
     KEY_SHORT,
     KEY_ALL,
@@ -26,13 +27,13 @@ struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
     bool fix_clocks, behaviour, head_only, all;
     struct rfn_rank_filter ranks; /* none: all */
-    const char *call_path;
+    const char *call_path, *region;
     enum color color;
     const char *csv; /* the table; NULL: not asked for */
 };
 
 static const struct argp_option options[] = {
-    {"json", 'j', NULL, 0, "print everything as JSON, in nanoseconds or seconds and bytes", 0},
+    {"json", 'j', NULL, 0, "print everything as JSON (refrain-json(5))", 0},
     {"csv", KEY_CSV, "TABLE", 0, "print one table as CSV; --csv=help lists the tables", 0},
     {"short", KEY_SHORT, NULL, 0, "print the first screen only", 0},
     {"top", 't', "N", 0,
@@ -41,6 +42,8 @@ static const struct argp_option options[] = {
     {"rank", 'r', "LIST", 0, "narrow to these ranks: 3 or 0-3,7", 0},
     {"call-path", KEY_CALL_PATH, "TEXT", 0,
      "narrow to call paths with TEXT in a function's name or in file:line", 0},
+    {"region", KEY_REGION, "NAME", 0, "narrow to what happens inside of this region of the program",
+     0},
     {"behaviour", KEY_BEHAVIOUR, NULL, 0,
      "add which ranks were late to what, in how many steps of the loops that they execute in step",
      0},
@@ -86,6 +89,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_CALL_PATH:
         given->call_path = arg;
+        return 0;
+    case KEY_REGION:
+        given->region = arg;
         return 0;
     case KEY_BEHAVIOUR:
         given->behaviour = true;
@@ -137,6 +143,34 @@ static int check_call_path(const struct rfn_report *report)
     return RFN_EXIT_USAGE;
 }
 
+/* The name must be that of a region. */
+static int check_region(const struct rfn_archive *archive, const char *file, const char *name)
+{
+    enum { NAMED = 8 };
+    const uint32_t n = rfn_archive_regions(archive);
+    struct rfn_text names = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        const char *region = rfn_archive_region(archive, i);
+        if (strcmp(region, name) == 0) {
+            rfn_text_release(&names);
+            return RFN_EXIT_OK;
+        }
+        if (i < NAMED)
+            rfn_text_string(&names, i ? ", " : "");
+        if (i < NAMED)
+            rfn_text_printable(&names, region);
+    }
+    if (!n)
+        rfn_command_error("%s: this run has no regions; refrain_region_begin(3) and record "
+                          "--functions make them",
+                          file);
+    else
+        rfn_command_error("%s: this run has no region '%s'; it has %s%s", file, name,
+                          rfn_text_terminated(&names), n > NAMED ? " and more" : "");
+    rfn_text_release(&names);
+    return RFN_EXIT_USAGE;
+}
+
 /* Prints what the events of an archive tell; the exit status. */
 static int print(struct rfn_report *report, const struct options *given)
 {
@@ -147,7 +181,8 @@ static int print(struct rfn_report *report, const struct options *given)
     if (status)
         return status;
     /* Where what tells which ranks behave alike cannot be read, the page goes without. */
-    if (report->run->ranks > 1 && rfn_clustering_new(report->archive, (struct rfn_cluster_form){0},
+    if (report->run->ranks > 1 && !given->region &&
+        rfn_clustering_new(report->archive, (struct rfn_cluster_form){0},
                                                      NULL, NULL, &clustering, &diag) == RFN_E_NOMEM)
         return rfn_command_fail(report->file, RFN_E_NOMEM, &diag);
     report->clustering = clustering;
@@ -185,9 +220,10 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     struct rfn_behaviour *behaviour = NULL;
     struct rfn_waits *waits;
     struct rfn_usage usage;
-    const struct rfn_waits_options how = {.fix_clocks = given->fix_clocks,
+    const struct rfn_waits_options how = {.region = given->region,
+                                          .fix_clocks = given->fix_clocks,
                                           .profile = &profile,
-                                          .behaviour = &behaviour,
+                                          .behaviour = given->region ? NULL : &behaviour,
                                           .all_steps = given->behaviour};
     report.top = given->all                 ? SIZE_MAX
                  : file->top_given          ? (size_t)file->top
@@ -196,6 +232,8 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     if (!rfn_archive_complete(archive, &report.incomplete) && !report.incomplete)
         report.incomplete = "the file was cut short";
     int status = rfn_command_check_ranks(archive, report.file, report.ranks);
+    if (!status && given->region)
+        status = check_region(archive, report.file, given->region);
     if (status)
         return status;
     int error = rfn_waits_new(archive, &how, rfn_progress_show, &progress, &waits, &diag);

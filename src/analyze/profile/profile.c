@@ -20,7 +20,7 @@ int rfn_profile_new(const struct rfn_archive *archive,
                                                 .progress = progress,
                                                 .context = &match,
                                                 .progress_context = context};
-    int error = rfn_profile_pass_new(archive, &pass);
+    int error = rfn_profile_pass_new(archive, RFN_NO_REGION, &pass);
     if (error >= 0) {
         match.watcher = rfn_profile_pass_watcher(pass);
         error = rfn_match_init(&match, &hooks);
@@ -90,8 +90,10 @@ struct rfn_efficiency rfn_profile_efficiency(const struct rfn_profile *profile)
         take_outside(&efficiency, i, rank->main_outside_ns, n++ == 0);
         mpi += (double)rank->mpi_ns;
         setup += (double)rank->setup_ns;
-        run += (double)(run_ns * rank->threads - rank->unrecorded_ns);
-        all += (double)(main_ns * rank->threads - rank->main_unrecorded_ns);
+        run += profile->region ? (double)rank->span_ns
+                               : (double)(run_ns * rank->threads - rank->unrecorded_ns);
+        all += profile->region ? (double)rank->span_ns
+                               : (double)(main_ns * rank->threads - rank->main_unrecorded_ns);
         outside += (double)rank->main_outside_ns;
     }
     if (!n || all <= 0)

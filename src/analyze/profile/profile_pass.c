@@ -54,6 +54,7 @@ struct stream {
     int64_t mpi_ns, unrecorded_ns;
     uint64_t messages; /* sent */
     bool any;
+    bool counts; /* it is in the region that the profile is about */
     const struct rfn_off_times *pauses; /* of its rank; NULL: none */
     size_t pause;                       /* the first that may not be over */
     struct rfn_region_stream regions;
@@ -73,6 +74,7 @@ struct rfn_profile_pass {
     struct rfn_messages messages, accesses;
     struct rfn_map windows; /* rank * 2^32 + handle -> communicator of the window */
     struct rfn_regions *regions;
+    uint32_t region;              /* the only one that counts; RFN_NO_REGION: all */
     struct rfn_off_times *pauses; /* by rank; NULL: there are none */
     struct stream *streams;
     struct rfn_map rows; /* function * 2^32 + path -> row */
@@ -296,7 +298,7 @@ static int take_started(struct rfn_profile_pass *pass, struct stream *stream,
     if (origin->receives)
         volume.received_bytes = -1;
     stream->messages += made->of.message && is_sent(&volume);
-    return count_volume(pass, stream->rank, made, &volume, 1);
+    return stream->counts ? count_volume(pass, stream->rank, made, &volume, 1) : 0;
 }
 
 static void receive_bytes(struct rfn_profile_row *row, uint64_t bytes)
@@ -309,7 +311,7 @@ static int take_completed(struct rfn_profile_pass *pass, const struct stream *st
                           const struct rfn_completed *completed)
 {
     const struct rfn_request_origin *origin = completed->origin;
-    if (!completed->known || !origin->receives || completed->cancelled)
+    if (!completed->known || !origin->receives || completed->cancelled || !stream->counts)
         return 0;
     const struct rfn_tally *made = maker(stream, origin);
     int64_t row = made ? (int64_t)made->row : row_of(pass, origin->function, origin->path);
@@ -323,8 +325,9 @@ static void take_received(void *context, uint32_t number, uint32_t symbol, uint6
                           uint64_t count)
 {
     struct rfn_profile_pass *pass = context;
-    const struct rfn_tally *tally = pass->streams[number].tallies[symbol];
-    receive_bytes(&pass->profile->rows[tally->row], bytes * count);
+    const struct stream *stream = &pass->streams[number];
+    if (stream->counts)
+        receive_bytes(&pass->profile->rows[stream->tallies[symbol]->row], bytes * count);
 }
 
 static int take_requests(void *context, uint32_t number, const struct rfn_request_effects *effects)
@@ -395,36 +398,47 @@ static int take_window(struct rfn_profile_pass *pass, const struct stream *strea
     return rfn_map_put(&pass->windows, window_key(stream->rank, window), (uint64_t)comm);
 }
 
+/* How often, how long, and the volume of a counter. */
+static void count_call(const struct rfn_profile_pass *pass, struct rfn_tally *tally,
+                       const struct rfn_event_order_stream *at, int64_t ns)
+{
+    const struct rfn_record *record = at->record;
+    tally->events++;
+    tally->calls += record->polls;
+    tally->time_ns += ns;
+    tally->min_ns = ns < tally->min_ns ? ns : tally->min_ns;
+    tally->max_ns = ns > tally->max_ns ? ns : tally->max_ns;
+    if (pass->counted) {
+        tally->volume_before += (uint64_t)record->volume_gap;
+        tally->volume_inside += (uint64_t)record->volume_inside;
+    }
+    if (record->failed_poll) {
+        tally->failed_polls += record->polls;
+        tally->between_polls_ns += at->to_ns - at->from_ns - ns;
+    }
+}
+
 static int take_call(struct rfn_profile_pass *pass, struct stream *stream, struct rfn_tally *tally,
                      const struct rfn_match_symbol *symbol, const struct rfn_event_order_stream *at)
 {
     const struct rfn_record *record = at->record;
     int64_t ns = rfn_event_order_inside_ns(at);
-    tally->calls += record->polls;
-    tally->time_ns += ns;
-    tally->min_ns = ns < tally->min_ns ? ns : tally->min_ns;
-    tally->max_ns = ns > tally->max_ns ? ns : tally->max_ns;
     stream->mpi_ns += ns;
-    if (pass->counted) {
-        tally->volume_before += (uint64_t)record->volume_gap;
-        tally->volume_inside += (uint64_t)record->volume_inside;
-    }
+    if (stream->counts)
+        count_call(pass, tally, at, ns);
     if (tally->of.setup)
         take_ends(pass, tally, at);
     if (tally->of.makes_window)
         RFN_TRY(take_window(pass, stream, record));
-    if (record->failed_poll) {
-        tally->failed_polls += record->polls;
-        tally->between_polls_ns += at->to_ns - at->from_ns - ns;
+    if (record->failed_poll)
         return 0;
-    }
     if (tally->version != symbol->version) {
         RFN_TRY(settle(pass, stream->rank, tally));
         tally->volume = symbol->volume;
         tally->version = symbol->version;
         tally->of.sends = tally->of.message && !tally->of.later && is_sent(&tally->volume);
     }
-    tally->run++;
+    tally->run += stream->counts;
     stream->messages += tally->of.sends;
     return 0;
 }
@@ -436,12 +450,15 @@ static int take_event(void *context, uint32_t number, const struct rfn_match_sym
     struct stream *stream = &pass->streams[number];
     struct rfn_tally *tally;
     RFN_TRY(tally_of(pass, stream, at->record, &tally));
-    tally->events++;
     take_gap(stream, at);
     if (!tally->of.region)
         return take_call(pass, stream, tally, symbol, at);
-    return rfn_regions_event(pass->regions, &stream->regions, at->record,
-                             clock_at(stream, at->from_ns));
+    RFN_TRY(rfn_regions_event(pass->regions, &stream->regions, at->record,
+                              clock_at(stream, at->from_ns)));
+    if (pass->region != RFN_NO_REGION)
+        stream->counts = rfn_region_is_open(&stream->regions, pass->region);
+    tally->events += stream->counts;
+    return 0;
 }
 
 void rfn_profile_pass_waited(struct rfn_profile_pass *pass, uint32_t number, uint32_t symbol,
@@ -449,9 +466,11 @@ void rfn_profile_pass_waited(struct rfn_profile_pass *pass, uint32_t number, uin
 {
     struct stream *stream = &pass->streams[number];
     struct rfn_tally *tally = stream->tallies[symbol];
+    stream->mpi_ns += ns;
+    if (!stream->counts)
+        return;
     tally->time_ns += ns;
     tally->between_polls_ns -= between_polls ? ns : 0;
-    stream->mpi_ns += ns;
 }
 
 /* ---- batches ---- */
@@ -478,7 +497,9 @@ static void take_calls(struct stream *stream, const struct rfn_batch *batch, uin
         min = ns < min ? ns : min;
         max = ns > max ? ns : max;
     }
-    if (!n)
+    stream->mpi_ns += time_ns;
+    stream->messages += tally->of.sends ? n : 0;
+    if (!n || !stream->counts)
         return;
     tally->events += n;
     tally->calls += n;
@@ -486,8 +507,6 @@ static void take_calls(struct stream *stream, const struct rfn_batch *batch, uin
     tally->time_ns += time_ns;
     tally->min_ns = min < tally->min_ns ? min : tally->min_ns;
     tally->max_ns = max > tally->max_ns ? max : tally->max_ns;
-    stream->mpi_ns += time_ns;
-    stream->messages += tally->of.sends ? n : 0;
 }
 
 /* In place of each of its events: each symbol has occurred before. */
@@ -513,9 +532,13 @@ static void finish_span(struct rfn_profile_pass *pass, const struct stream *stre
     if (!stream->any)
         return;
     rank->threads++;
-    rank->unrecorded_ns += stream->unrecorded_ns;
-    rank->span_ns += stream->last_ns - stream->first_ns;
-    pass->profile->unrecorded_ns += stream->unrecorded_ns;
+    if (pass->region != RFN_NO_REGION) {
+        rank->span_ns += rfn_region_time_ns(&stream->regions, pass->region);
+    } else {
+        rank->unrecorded_ns += stream->unrecorded_ns;
+        rank->span_ns += stream->last_ns - stream->first_ns;
+        pass->profile->unrecorded_ns += stream->unrecorded_ns;
+    }
     if (!pass->seen_any || stream->first_ns < pass->any_first)
         pass->any_first = stream->first_ns;
     if (!pass->seen_any || stream->last_ns > pass->any_last)
@@ -552,7 +575,7 @@ static int finish_tally(struct rfn_profile_pass *pass, uint32_t number, struct r
     row->max_ns = tally->max_ns > row->max_ns ? tally->max_ns : row->max_ns;
     row->between_polls_ns += tally->between_polls_ns;
     pass->of_rank[tally->row].time_ns += tally->time_ns;
-    pass->of_rank[tally->row].touched = true;
+    pass->of_rank[tally->row].touched |= tally->events > 0;
     rank->calls += tally->calls;
     rank->mpi_ns += tally->time_ns;
     if (tally->of.setup)
@@ -591,6 +614,17 @@ static int finish_streams(struct rfn_profile_pass *pass)
     return 0;
 }
 
+/* Rows of calls that are made elsewhere only. */
+static void drop_empty(struct rfn_profile *profile)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        if (profile->rows[i].events)
+            profile->rows[n++] = profile->rows[i];
+    }
+    profile->n_rows = n;
+}
+
 static int by_weight(const void *left, const void *right)
 {
     const struct rfn_profile_row *a = left, *b = right;
@@ -612,6 +646,8 @@ static void finish(struct rfn_profile_pass *pass)
         profile->start_ns = pass->any_first;
     if (!pass->seen_last)
         profile->end_ns = pass->any_last;
+    if (pass->region != RFN_NO_REGION)
+        drop_empty(profile);
     if (profile->rows)
         qsort(profile->rows, profile->n_rows, sizeof *profile->rows, by_weight);
     profile->pairs = rfn_messages_take(&pass->messages, &profile->n_pairs);
@@ -671,6 +707,7 @@ static int make_streams(struct rfn_profile_pass *pass)
     for (uint32_t i = 0; i < n; i++) {
         struct rfn_stream_info info = rfn_archive_stream(pass->archive, i);
         pass->streams[i].rank = info.rank;
+        pass->streams[i].counts = pass->region == RFN_NO_REGION;
         pass->counted |= info.volume;
         if (info.rank < pass->profile->n_ranks)
             pass->profile->ranks[info.rank].counted += info.volume;
@@ -678,7 +715,7 @@ static int make_streams(struct rfn_profile_pass *pass)
     return find_pauses(pass);
 }
 
-static int init(struct rfn_profile_pass *pass, const struct rfn_archive *archive)
+static int init(struct rfn_profile_pass *pass, const struct rfn_archive *archive, uint32_t region)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
     pass->archive = archive;
@@ -692,6 +729,8 @@ static int init(struct rfn_profile_pass *pass, const struct rfn_archive *archive
         return RFN_E_NOMEM;
     pass->profile->n_ranks = run->ranks;
     pass->profile->times = run->times;
+    pass->region = region;
+    pass->profile->region = region == RFN_NO_REGION ? NULL : rfn_archive_region(archive, region);
     pass->profile->ranks = calloc((size_t)run->ranks + 1, sizeof *pass->profile->ranks);
     pass->volumes = rfn_volumes_new(archive);
     pass->regions = rfn_regions_new(archive);
@@ -704,12 +743,13 @@ const struct rfn_match_watcher *rfn_profile_pass_watcher(const struct rfn_profil
     return &pass->watcher;
 }
 
-int rfn_profile_pass_new(const struct rfn_archive *archive, struct rfn_profile_pass **pass)
+int rfn_profile_pass_new(const struct rfn_archive *archive, uint32_t region,
+                         struct rfn_profile_pass **pass)
 {
     struct rfn_profile_pass *made = calloc(1, sizeof *made);
     if (!made)
         return RFN_E_NOMEM;
-    int error = init(made, archive);
+    int error = init(made, archive, region);
     if (error < 0)
         rfn_profile_pass_free(made);
     else

@@ -10,8 +10,10 @@
 
 struct rfn_profile_pass;
 
-/* *pass is to be freed. RFN_E_NOMEM. */
-int rfn_profile_pass_new(const struct rfn_archive *archive, struct rfn_profile_pass **pass);
+/* *pass is to be freed. region: the only one of the archive's that counts, or RFN_NO_REGION.
+ * RFN_E_NOMEM. */
+int rfn_profile_pass_new(const struct rfn_archive *archive, uint32_t region,
+                         struct rfn_profile_pass **pass);
 void rfn_profile_pass_free(struct rfn_profile_pass *pass);
 
 /* Borrowed; it sees all events of the archive, in each stream's order. */

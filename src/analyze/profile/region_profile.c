@@ -48,7 +48,8 @@ struct rfn_regions *rfn_regions_new(const struct rfn_archive *archive)
         return NULL;
     }
     for (uint32_t i = 0; i < regions->n; i++)
-        regions->rows[i].name = rfn_archive_region(archive, i);
+        regions->rows[i] = (struct rfn_region_row){.name = rfn_archive_region(archive, i),
+                                                   .region = i};
     return regions;
 }
 
@@ -65,6 +66,16 @@ void rfn_region_stream_release(struct rfn_region_stream *stream)
 {
     free(stream->visits);
     free(stream->sums);
+}
+
+bool rfn_region_is_open(const struct rfn_region_stream *stream, uint32_t region)
+{
+    return stream->sums && stream->sums[region].open > 0;
+}
+
+int64_t rfn_region_time_ns(const struct rfn_region_stream *stream, uint32_t region)
+{
+    return stream->sums ? stream->sums[region].time_ns : 0;
 }
 
 static void close_innermost(struct rfn_region_stream *stream, struct rfn_region_clock clock)

@@ -46,6 +46,9 @@ struct rfn_region_stream {
     struct rfn_region_sum *sums; /* by region; NULL: none visited */
 };
 void rfn_region_stream_release(struct rfn_region_stream *stream);
+/* Whether the stream is in the region; the time that it was there, once its events are over. */
+bool rfn_region_is_open(const struct rfn_region_stream *stream, uint32_t region);
+int64_t rfn_region_time_ns(const struct rfn_region_stream *stream, uint32_t region);
 
 /* An event of class REGION. Ends that fit no begin are ignored. RFN_E_NOMEM. */
 int rfn_regions_event(struct rfn_regions *regions, struct rfn_region_stream *stream,

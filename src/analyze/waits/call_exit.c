@@ -97,6 +97,17 @@ static int tell_blames(const struct rfn_leaving *leaving)
     return 0;
 }
 
+static int count(const struct rfn_leaving *leaving, const struct rfn_wait *wait)
+{
+    struct rfn_wait_pass *pass = leaving->pass;
+    if (rfn_order_may_matter(leaving, wait)) {
+        rfn_order_begin(leaving, wait);
+        return 0;
+    }
+    return rfn_tally_wait(&pass->tally, wait->pattern, rfn_symbol_of(leaving->of)->site,
+                          leaving->at->rank, wait->ns, pass->delays.blames, pass->delays.n_blames);
+}
+
 /* A wait, which was over at over_ns, and whom it is blamed on. */
 static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait, int64_t over_ns)
 {
@@ -109,11 +120,9 @@ static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait
                             &late->history, late_rank, wait));
     if (of->match.in_step)
         RFN_TRY(tell_blames(leaving));
-    if (rfn_order_may_matter(leaving, wait))
-        rfn_order_begin(leaving, wait);
-    else
-        RFN_TRY(rfn_tally_wait(&pass->tally, wait->pattern, rfn_symbol_of(of)->site,
-                               leaving->at->rank, wait->ns, delays->blames, delays->n_blames));
+    rfn_pass_waited(pass, of, wait->ns);
+    if (rfn_pass_counts(pass, of))
+        RFN_TRY(count(leaving, wait));
     if (!delays->n_blames)
         return did_here(leaving, RFN_ACTIVITY_WAIT, wait->ns);
     RFN_TRY(jump(leaving, wait, over_ns));
@@ -178,9 +187,11 @@ static int divide(struct rfn_leaving *leaving)
     if (leaving->completion.ns > 0 && left > 0) {
         leaving->completion.ns = rfn_least(leaving->completion.ns, left);
         left -= leaving->completion.ns;
-        RFN_TRY(rfn_tally_wait(&leaving->pass->tally, leaving->completion.pattern,
-                               rfn_symbol_of(leaving->of)->site, leaving->at->rank,
-                               leaving->completion.ns, NULL, 0));
+        rfn_pass_waited(leaving->pass, leaving->of, leaving->completion.ns);
+        if (rfn_pass_counts(leaving->pass, leaving->of))
+            RFN_TRY(rfn_tally_wait(&leaving->pass->tally, leaving->completion.pattern,
+                                   rfn_symbol_of(leaving->of)->site, leaving->at->rank,
+                                   leaving->completion.ns, NULL, 0));
         RFN_TRY(did_here(leaving, RFN_ACTIVITY_WAIT, leaving->completion.ns));
     }
     if (leaving->in_step.is)
@@ -245,7 +256,8 @@ static int note_late(struct rfn_leaving *leaving)
                                                 .from_ns = of->match.here.ns +
                                                            (waited_ns > 0 ? waited_ns : 0),
                                                 .exit_ns = leaving->at->exit_ns,
-                                                .site = rfn_symbol_of(of)->site};
+                                                .site = rfn_symbol_of(of)->site,
+                                                .counts = rfn_pass_counts(leaving->pass, of)};
     return 0;
 }
 
@@ -279,8 +291,10 @@ static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *lat
         RFN_TRY(rfn_delays_find(
             delays, waiting, late->left.stream, late->left.at, sender,
             rfn_event_order_stream(pass->match.replay, message->sent.stream)->rank, &wait));
-    return rfn_tally_wait(&pass->tally, wait.pattern, late->site, rank, wait.ns, delays->blames,
-                          delays->n_blames);
+    rfn_pass_waited(pass, &pass->streams[late->left.stream], wait.ns);
+    return late->counts ? rfn_tally_wait(&pass->tally, wait.pattern, late->site, rank, wait.ns,
+                                         delays->blames, delays->n_blames)
+                        : 0;
 }
 
 int rfn_pass_late(struct rfn_match *match, struct rfn_receive *receive)

@@ -83,6 +83,27 @@ static void leave_region(struct rfn_wait_stream *stream, int64_t region)
     }
 }
 
+bool rfn_pass_counts(const struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream)
+{
+    for (size_t i = 0; pass->region != RFN_NO_REGION && i < stream->n_regions; i++) {
+        if (stream->regions[i] == pass->region)
+            return true;
+    }
+    return pass->region == RFN_NO_REGION;
+}
+
+void rfn_pass_waited(struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream, int64_t ns)
+{
+    const uint32_t n = rfn_archive_regions(pass->match.archive);
+    for (size_t i = 0; i < stream->n_regions; i++) {
+        size_t first = 0; /* a region inside of itself counts once */
+        while (stream->regions[first] != stream->regions[i])
+            first++;
+        if (first == i && stream->regions[i] < n)
+            pass->waits->region_ns[stream->regions[i]] += ns;
+    }
+}
+
 /* What the stream does between two calls. */
 static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream)
 {
@@ -288,7 +309,11 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
     pass->waits = calloc(1, sizeof *pass->waits);
     if (!pass->waits)
         return RFN_E_NOMEM;
-    RFN_TRY(rfn_profile_pass_new(archive, &pass->profile));
+    pass->waits->region_ns = calloc((size_t)rfn_archive_regions(archive) + 1,
+                                    sizeof *pass->waits->region_ns);
+    if (!pass->waits->region_ns)
+        return RFN_E_NOMEM;
+    RFN_TRY(rfn_profile_pass_new(archive, pass->region, &pass->profile));
     pass->match.watcher = rfn_profile_pass_watcher(pass->profile);
     RFN_TRY(rfn_match_init(&pass->match, &hooks));
     RFN_TRY(init_streams(pass));
@@ -407,7 +432,9 @@ static int finish_critical(struct rfn_wait_pass *pass)
 static int finish_profile(struct rfn_wait_pass *pass, struct rfn_profile **profile)
 {
     RFN_TRY(rfn_profile_pass_finish(pass->profile, profile));
-    if (pass->waits->times)
+    for (size_t i = 0; i < (*profile)->n_regions; i++)
+        (*profile)->regions[i].waiting_ns = pass->waits->region_ns[(*profile)->regions[i].region];
+    if (pass->waits->times && pass->region == RFN_NO_REGION)
         rfn_pass_main_part(pass, *profile);
     (*profile)->unreadable = pass->waits->unreadable;
     (*profile)->error = pass->waits->error;
@@ -439,6 +466,14 @@ static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *op
     return options->profile ? finish_profile(pass, options->profile) : 0;
 }
 
+static uint32_t region_of(const struct rfn_archive *archive, const char *name)
+{
+    uint32_t n = rfn_archive_regions(archive), i = 0;
+    while (name && i < n && strcmp(rfn_archive_region(archive, i), name) != 0)
+        i++;
+    return name && i < n ? i : RFN_NO_REGION;
+}
+
 /* Whether times are those of other segments. Where each is kept, reduced or not, times are exact.
  */
 static bool times_are_replaced(const struct rfn_run *run)
@@ -455,6 +490,7 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
 {
     const struct rfn_run *run = rfn_archive_run(archive);
     struct rfn_wait_pass pass = {.match.archive = archive,
+                                 .region = region_of(archive, options->region),
                                  .fix_clocks = options->fix_clocks,
                                  .eager_bytes = RFN_EAGER_LEAST,
                                  .reduced = times_are_replaced(run)};
@@ -493,6 +529,7 @@ void rfn_waits_free(struct rfn_waits *waits)
         free(waits->spent[i]);
     free(waits->spent);
     free(waits->takes_any);
+    free(waits->region_ns);
     free(waits->causes);
     free(waits->cause_ranks);
     free(waits->critical);

@@ -124,6 +124,7 @@ struct rfn_late_receive {
     struct rfn_point left;    /* its beginning */
     int64_t from_ns, exit_ns; /* of it, what has not been found to be waiting so far */
     uint32_t site, users;     /* receives that are not told yet */
+    bool counts;              /* it is in the region that is looked at */
     uint32_t next_free;       /* + 1 */
 };
 
@@ -183,6 +184,7 @@ struct rfn_wait_pass {
     struct rfn_wait_tally tally;
     struct rfn_late_receives late;
     struct rfn_last_exit last;
+    uint32_t region;      /* waits in it only count; RFN_NO_REGION: all */
     int64_t main_from_ns; /* the last end of MPI_Init, known before anything behind it enters */
     int64_t eager_bytes;  /* the largest message seen to be sent before its receive was posted, at
                              least RFN_EAGER_LEAST */
@@ -216,6 +218,10 @@ void rfn_pass_learn(const struct rfn_wait_pass *pass, struct rfn_wait_stream *st
 int rfn_pass_enter_loop(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t number,
                         struct rfn_event_order_stream *at, bool *entered);
 
+/* Whether waits of the stream count, where it is now. */
+bool rfn_pass_counts(const struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream);
+/* It has waited in the regions that it is in. */
+void rfn_pass_waited(struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream, int64_t ns);
 /* The innermost region that a stream is in, or RFN_NO_REGION. */
 static inline uint32_t rfn_pass_region(const struct rfn_wait_stream *stream)
 {

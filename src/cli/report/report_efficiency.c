@@ -9,8 +9,9 @@ static void append_factors(struct rfn_text *out, const struct rfn_report *report
     const struct rfn_efficiency *e = &report->efficiency;
     struct rfn_table table;
     rfn_table_init(&table, "lrl", NULL);
-    rfn_table_row(&table, "parallel efficiency\t%s\tmean outside MPI / from Init to Finalize",
-                  rfn_share_text(e->parallel).text);
+    rfn_table_row(&table, "parallel efficiency\t%s\tmean outside MPI / %s",
+                  rfn_share_text(e->parallel).text,
+                  report->profile->region ? "time in the region" : "from Init to Finalize");
     rfn_table_row(&table, "  load balance\t%s\tmean / longest outside MPI",
                   rfn_share_text(e->load_balance).text);
     rfn_table_row(&table, "  communication efficiency\t%s\tlongest outside MPI / the same",

@@ -45,6 +45,22 @@ static void append_run(struct rfn_text *out, const struct rfn_report *report)
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
+/* "About region solve, in which ranks are for 1.20 s on average, 24.0 % of the run time." */
+static void append_region(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    const double all = (double)report->efficiency.all_ns / report->run->ranks;
+    struct rfn_text text = {0};
+    rfn_text_string(&text, "What follows is about region ");
+    rfn_text_printable(&text, profile->region);
+    if (all > 0)
+        rfn_text_format(&text, ", in which ranks are for %s on average, %s of the run time",
+                        rfn_time_text((int64_t)all).text,
+                        rfn_share_text(all / (double)(profile->end_ns - profile->start_ns)).text);
+    rfn_text_char(&text, '.');
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
 /* Ranks were asked for, and of none of them there is anything. */
 static void append_absent(struct rfn_text *out, const struct rfn_report *report)
 {
@@ -288,6 +304,8 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
         append_forced(out, report);
     if (report->ranks)
         append_absent(out, report);
+    if (report->profile->region)
+        append_region(out, report);
     if (!rfn_report_has_waits(report)) {
         append_no_times(out, report);
         return;
@@ -298,7 +316,8 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
     rfn_verdict_append(&text, &run, &verdict);
     rfn_report_sentence(out, report, &text, INDENT);
     append_threads(out, report);
-    append_ends(out, report);
+    if (!report->profile->region)
+        append_ends(out, report);
     if (report->run->reduced)
         append_reduced(out, report, &verdict);
     else if (verdict.clocks_disagree)

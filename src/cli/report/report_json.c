@@ -26,6 +26,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "complete", json_boolean(!report->incomplete));
     if (report->incomplete)
         RFN_JSON_SET(value, "incomplete_because", report->incomplete);
+    RFN_JSON_SET(value, "region", profile->region);
     RFN_JSON_SET(value, "missing_ranks", rfn_report_missing(report));
     RFN_JSON_SET(value, "unreadable_threads", profile->unreadable);
     RFN_JSON_SET(value, "recorder", run->recorder);
@@ -202,6 +203,11 @@ static json_t *regions_json(const struct rfn_report *report)
         RFN_JSON_SET(value, "load_balance",
                      report->profile->times ? json_real(rfn_report_balance(&row->outside))
                                             : json_null());
+        RFN_JSON_SET(value, "parallel_efficiency",
+                     row->time.total_ns > 0
+                         ? json_real((double)row->outside.total_ns / (double)row->time.total_ns)
+                         : json_null());
+        RFN_JSON_SET(value, "waiting_seconds", seconds(report, (double)row->waiting_ns));
         RFN_JSON_SET(value, "messages", row->messages);
         json_array_append_new(list, value);
     }

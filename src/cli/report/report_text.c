@@ -162,19 +162,21 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
     struct rfn_table table;
     if (!n)
         return;
-    rfn_table_init(&table, profile->times ? "rrrrrrrrrrl" : "rrrl",
-                   profile->times ? "time\tshare\tmin\tmean\tmax\tmean in MPI\tbalance\tvisits\t"
-                                    "messages\tranks\tregion"
+    rfn_table_init(&table, profile->times ? "rrrrrrrrrrrl" : "rrrl",
+                   profile->times ? "time\tshare\tmin\tmean\tmax\tmean in MPI\twaiting\tbalance\t"
+                                    "visits\tmessages\tranks\tregion"
                                   : "visits\tmessages\tranks\tregion");
     for (size_t i = 0; i < shown; i++) {
         const struct rfn_region_row *row = &profile->regions[i];
         struct rfn_text name = {0};
         if (profile->times)
             rfn_table_row(
-                &table, "%s\t%s\t%s\t%s\t%s\t%s\t%s", rfn_time_text(row->time.total_ns).text,
+                &table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s",
+                rfn_time_text(row->time.total_ns).text,
                 rfn_share_text(rfn_report_share(report, row->time.total_ns)).text,
                 rfn_time_text(row->time.min_ns).text, rfn_time_text(mean_of(&row->time)).text,
                 rfn_time_text(row->time.max_ns).text, rfn_time_text(mean_of(&row->mpi)).text,
+                rfn_time_text(row->waiting_ns).text,
                 rfn_share_text(rfn_report_balance(&row->outside)).text);
         rfn_table_row(&table, "%s\t%s\t%s", rfn_count_text(row->visits).text,
                       rfn_count_text(row->messages).text, rfn_count_text(row->time.ranks).text);
@@ -186,7 +188,7 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
              "ranks");
     rfn_report_end_title(out, report, n);
     /* On narrow pages without min, ranks, messages, max, balance. */
-    rfn_table_fit(&table, report->width, (const unsigned[]){2, 9, 8, 4, 6}, profile->times ? 5 : 0);
+    rfn_table_fit(&table, report->width, (const unsigned[]){2, 10, 9, 4, 7}, profile->times ? 5 : 0);
     rfn_table_print(&table, 2, out);
     for (size_t i = 0; i < n && unrecorded < report->top; i++) {
         const struct rfn_region_row *row = &profile->regions[i];

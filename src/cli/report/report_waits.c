@@ -239,7 +239,8 @@ void rfn_report_waits(struct rfn_text *out, const struct rfn_report *report)
     if (rfn_report_has_waits(report)) {
         append_wait_states(out, report);
         append_causes(out, report);
-        append_critical_path(out, report);
+        if (!report->profile->region) /* it leads through all of the run */
+            append_critical_path(out, report);
     }
     append_matching(out, report);
 }

@@ -218,6 +218,7 @@ void rfn_report_waits_json(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "wait_states", known ? wait_states_json(report) : json_array());
     RFN_JSON_SET(value, "waits", known ? sums_json(report->waits) : json_null());
     RFN_JSON_SET(value, "causes", known ? causes_json(report) : json_array());
-    RFN_JSON_SET(value, "critical_path", known ? critical_json(report) : json_null());
+    RFN_JSON_SET(value, "critical_path",
+                 known && !report->profile->region ? critical_json(report) : json_null());
     RFN_JSON_SET(value, "matching", matching_json(&report->waits->matching));
 }
