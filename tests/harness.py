@@ -271,9 +271,20 @@ def ns(seconds):
     return round(seconds * 1e9)
 
 
+def difference(found, expected):
+    """Where two values differ: of large ones, the first place."""
+    if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
+        key = next(key for key in found if found[key] != expected[key])
+        return f"{key}: {difference(found[key], expected[key])}"
+    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected) > 8:
+        at = next(i for i, value in enumerate(found) if value != expected[i])
+        return f"[{at}]: {difference(found[at], expected[at])}"
+    return f"found {found!r:.2000}, expected {expected!r:.2000}"
+
+
 def compare(what, found, expected):
     if found != expected:
-        raise Failure(f"{what}: found {found!r}, expected {expected!r}")
+        raise Failure(f"{what}: {difference(found, expected)}")
 
 
 def value_fits(wanted, found, names):

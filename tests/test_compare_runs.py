@@ -105,7 +105,7 @@ def test_before_after(bench):
     finding, = found["findings"]
     harness.compare("change", (finding["change"], finding["after"]), ("gone", None))
     near("by", finding["change_seconds_per_rank"], -waited / 4)
-    for name, value in (("function", "smooth"), ("kind", "compute"), ("pattern", "late_sender"),
+    for name, value in (("function", "do_work"), ("kind", "compute"), ("pattern", "late_sender"),
                         ("waited_function", "MPI_Recv"), ("region", "smoothing")):
         harness.compare(name, finding["before"][name], value)
     harness.compare("late", [rank["rank"] for rank in finding["before"]["ranks"]], [SLOW])
@@ -199,7 +199,7 @@ def test_scaling(bench):
                             ("global_efficiency", scaling * computing(ranks, EXTRA) / longest)):
             near(f"{name} of {ranks}", run[name], value)
         finding, = run["findings"]
-        harness.compare("finding", (finding["function"], finding["ranks"][0]["rank"]), ("smooth", SLOW))
+        harness.compare("finding", (finding["function"], finding["ranks"][0]["rank"]), ("do_work", SLOW))
     page = text(bench, *files.values())
     harness.compare("answer", first_sentence(page), "16 ranks are 1.43 times as fast as 4, of 4.00 at best: 1.00 s -> 700 ms. "
                     "Global efficiency falls from 62.5 % to 22.3 %, most of it by load balance (62.5 % -> 33.0 %).")

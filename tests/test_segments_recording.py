@@ -95,8 +95,7 @@ def check_across(bench, source, ranks, arguments=(), across="0.4", similar="jitt
     method = similar.split(":", maxsplit=1)[0]
     harness.compare("across", found["across"], f"{method}:{across}")
     told = f"across processes {method} {across}"
-    for verb in ("info", "report"):
-        harness.compare(f"{verb} says '{told}'", told in bench.verb(verb, archive), True)
+    harness.compare(f"info says '{told}'", told in bench.verb("info", archive), True)
     return archive, found["time_sets"], found["classes"]
 
 
@@ -128,12 +127,10 @@ def test_across_one(bench):
         archive, found = check_as_reduced(bench, source, ranks, arguments, ["--across=one"],
                                           {"REFRAIN_ACROSS": "one", "EXPECT_OUT": "log"})
         harness.compare("across", (found["across"], found["time_sets"]), ("one", found["classes"]))
-        for verb in ("info", "report"):
-            said = " ".join(bench.verb(verb, archive).split())
-            own = found["time_sets"] == found["threads"]
-            harness.compare(f"{verb} says so", ("times of one rank stand for those of its cluster" in said,
-                                                "each rank's its own, as no two have the same loops and parameters" in said),
-                            (not own, own))
+        said, own = " ".join(bench.verb("info", archive).split()), found["time_sets"] == found["threads"]
+        harness.compare("info says so", ("times of one rank stand for those of its cluster" in said,
+                                         "each rank's its own, as no two have the same loops and parameters" in said),
+                        (not own, own))
     archive, found = check_as_reduced(bench, HALO, 4, ["100", "4"], ["--across=all"],
                                       {"REFRAIN_ACROSS": "all"})
     harness.compare("all", (found["across"], found["time_sets"]), (None, 4))

@@ -6,6 +6,7 @@ import os
 import harness
 import test_events
 import test_install
+import test_merge
 import test_reader
 import test_spawn
 
@@ -36,12 +37,13 @@ def without(value, names):
 
 
 def without_work(value):
-    """Without names of the functions that compute: writers do not know them, and name what calls MPI."""
+    """Without what writers do not know: names of the functions that compute, for which they name what calls MPI, what
+    processes used, and the advice that follows."""
     if isinstance(value, list):
         return [without_work(part) for part in value]
     if not isinstance(value, dict):
         return value
-    left_out = {"text"} | ({"activity", "function"} if value.get("kind") == "compute" else set())
+    left_out = {"text", "advice", *test_merge.USAGE} | ({"activity", "function"} if value.get("kind") == "compute" else set())
     return {key: without_work(part) for key, part in value.items() if key not in left_out}
 
 

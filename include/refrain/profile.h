@@ -106,9 +106,9 @@ struct rfn_profile {
     bool times;
     int64_t start_ns, end_ns;         /* T = end_ns - start_ns */
     int64_t main_from_ns, main_to_ns; /* the main part */
-    const char *region; /* the only one that rows, ranks, messages and sizes are about: a rank's
-                           span is its time in it (the archive's; NULL: all) */
-    uint64_t events, calls;           /* events with, calls without those of regions */
+    const char *region;     /* the only one that rows, ranks, messages and sizes are about: a rank's
+                               span is its time in it (the archive's; NULL: all) */
+    uint64_t events, calls; /* events with, calls without those of regions */
     uint64_t region_events;
     uint64_t failed_polls; /* unsuccessful polls, all of a run counted */
     struct rfn_profile_rank *ranks;

@@ -72,7 +72,6 @@ struct rfn_call_site {
     uint32_t function, path;
 };
 
-
 struct rfn_activity {
     enum rfn_activity_kind kind;
     struct rfn_call_site before, at; /* before: only of COMPUTE */
@@ -134,9 +133,9 @@ struct rfn_waits {
     int64_t **spent; /* by activity: what each rank spent in it, whoever waited, of the activities
                         of the costliest causes; NULL of others */
     bool *takes_any; /* by rank: it receives, or probes, with MPI_ANY_SOURCE */
-    int64_t *region_ns; /* by region: of all ranks in it; what is known to be waiting only after
-                           the call counts where the rank is then */
-    int64_t unexplained_ns;            /* waits without a cause: completions, what is missing */
+    int64_t *region_ns;     /* by region: of all ranks in it; what is known to be waiting only after
+                               the call counts where the rank is then */
+    int64_t unexplained_ns; /* waits without a cause: completions, what is missing */
     struct rfn_critical_row *critical; /* most time first; add up to critical_ns */
     size_t n_critical;
     int64_t critical_ns;    /* length: the run time, where all ranks are there */
@@ -152,7 +151,7 @@ struct rfn_behaviour;
 struct rfn_waits_options {
     const char *region; /* count only what happens inside of this region of the program; NULL, and a
                            name that no region has: everything */
-    bool fix_clocks; /* repair receives that end before their send begins, by a logical clock */
+    bool fix_clocks;    /* repair receives that end before their send begins, by a logical clock */
     struct rfn_profile **profile; /* if not NULL: here the profile goes, to be freed, made of the
                                      same events, as recorded, on the way */
     struct rfn_behaviour *

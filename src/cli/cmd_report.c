@@ -182,8 +182,8 @@ static int print(struct rfn_report *report, const struct options *given)
         return status;
     /* Where what tells which ranks behave alike cannot be read, the page goes without. */
     if (report->run->ranks > 1 && !given->region &&
-        rfn_clustering_new(report->archive, (struct rfn_cluster_form){0},
-                                                     NULL, NULL, &clustering, &diag) == RFN_E_NOMEM)
+        rfn_clustering_new(report->archive, (struct rfn_cluster_form){0}, NULL, NULL, &clustering,
+                           &diag) == RFN_E_NOMEM)
         return rfn_command_fail(report->file, RFN_E_NOMEM, &diag);
     report->clustering = clustering;
     status = complain(report);

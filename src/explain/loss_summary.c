@@ -25,7 +25,8 @@ struct rfn_losses rfn_losses_of(const struct rfn_measured *run)
     for (uint32_t i = 0; i < profile->n_ranks; i++) {
         const struct rfn_profile_rank *rank = &profile->ranks[i];
         inside -= (double)rank->main_outside_ns;
-        if (rank->threads > 1 && !profile->region) /* a rank's one thread is there from its Init to its Finalize */
+        if (rank->threads > 1 &&
+            !profile->region) /* a rank's one thread is there from its Init to its Finalize */
             whole += span * rank->threads - (double)rank->span_ns;
         losses.threads |= profile->ranks[i].threads > 1;
         losses.missing += profile->ranks[i].threads == 0;

@@ -3,7 +3,7 @@
  *     killed_saving abort      in MPI_Abort
  *     killed_saving finalize   in MPI_Finalize
  *
- * To be linked with -rdynamic, so that the recorder finds this pwritev. ranks: 1 */
+ * To be linked with -rdynamic, so that the recorder finds this pwritev. On one rank. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>

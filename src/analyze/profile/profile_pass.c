@@ -54,7 +54,7 @@ struct stream {
     int64_t mpi_ns, unrecorded_ns;
     uint64_t messages; /* sent */
     bool any;
-    bool counts; /* it is in the region that the profile is about */
+    bool counts;                        /* it is in the region that the profile is about */
     const struct rfn_off_times *pauses; /* of its rank; NULL: none */
     size_t pause;                       /* the first that may not be over */
     struct rfn_region_stream regions;

@@ -171,8 +171,7 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
         struct rfn_text name = {0};
         if (profile->times)
             rfn_table_row(
-                &table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s",
-                rfn_time_text(row->time.total_ns).text,
+                &table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", rfn_time_text(row->time.total_ns).text,
                 rfn_share_text(rfn_report_share(report, row->time.total_ns)).text,
                 rfn_time_text(row->time.min_ns).text, rfn_time_text(mean_of(&row->time)).text,
                 rfn_time_text(row->time.max_ns).text, rfn_time_text(mean_of(&row->mpi)).text,
@@ -188,7 +187,8 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
              "ranks");
     rfn_report_end_title(out, report, n);
     /* On narrow pages without min, ranks, messages, max, balance. */
-    rfn_table_fit(&table, report->width, (const unsigned[]){2, 10, 9, 4, 7}, profile->times ? 5 : 0);
+    rfn_table_fit(&table, report->width, (const unsigned[]){2, 10, 9, 4, 7},
+                  profile->times ? 5 : 0);
     rfn_table_print(&table, 2, out);
     for (size_t i = 0; i < n && unrecorded < report->top; i++) {
         const struct rfn_region_row *row = &profile->regions[i];

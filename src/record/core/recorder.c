@@ -190,7 +190,8 @@ static void wake(void)
     if (reducing.criterion.method->unit[0])
         reducing.criterion.threshold /= quantum_ns;
     reducing.criterion.more /= quantum_ns;
-    rec_usage_start(rec_options.times);
+    if (rec_options.times)
+        rec_usage_start();
     start = rec_clock_pair();
     pid = getpid();
     rec_state = REC_RECORDING;

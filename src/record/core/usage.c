@@ -66,7 +66,7 @@ static void read_all(struct reading *reading)
     getrusage(RUSAGE_SELF, &reading->usage);
 }
 
-void rec_usage_start(bool times)
+void rec_usage_start(void)
 {
     if (rec_clock.kind == REC_CLOCK_MPI)
         return;
@@ -74,8 +74,7 @@ void rec_usage_start(bool times)
     const double quantum = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
     quantum_ns = (uint64_t)(quantum * 0x1p32);
     every = (uint64_t)(REC_GAP_EVERY_NS / quantum);
-    if (times)
-        rec_long_gap = (uint64_t)(REC_LONG_GAP_NS / quantum);
+    rec_long_gap = (uint64_t)(REC_LONG_GAP_NS / quantum);
 }
 
 void rec_usage_end(void)

@@ -47,8 +47,9 @@ struct rec_gaps {
 /* How long a gap must be, in quanta: what rec_begin looks at. UINT64_MAX: none is measured. */
 extern uint64_t rec_long_gap;
 
-/* When the clock is there; the second when the process comes to the end of MPI, or aborts. */
-void rec_usage_start(bool times);
+/* When the clock is there; not called in runs without times, whose archives are the same from run
+ * to run. The second when the process comes to the end of MPI, or aborts. */
+void rec_usage_start(void);
 void rec_usage_end(void);
 
 /* The call has ended at a watched site, and a gap may be measured. */
