@@ -847,7 +847,7 @@ static void check_wait_states(const json_t *list)
               "MPI_Recv < exchange (halo.c:88) < step (solver.c:51) < main (solver.c:20)");
     real_is(first, "seconds", 8);
     real_is(first, "share", 0.1);
-    real_is(first, "max_seconds", 0.125);
+    real_is(first, "longest_seconds", 0.125);
     assert_int_equal(json_integer_value(json_object_get(first, "count")), 100);
     assert_int_equal(json_array_size(json_object_get(first, "frames")), 3);
     const json_t *ranks_of = json_object_get(first, "seconds_by_rank");

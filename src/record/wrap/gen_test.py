@@ -213,6 +213,9 @@ bool rec_off;
 bool rec_is_dropped(uint32_t function) { (void)function; return false; }
 void rec_count_enter(struct rec_stream *stream) { (void)stream; }
 void rec_count_exit(struct rec_stream *stream) { (void)stream; }
+uint64_t rec_long_gap = UINT64_MAX;
+void rec_gap_begins(struct rec_stream *stream) { (void)stream; }
+void rec_gap_ends(struct rec_stream *stream) { (void)stream; }
 struct rec_clock rec_clock = {.kind = REC_CLOCK_MONOTONIC};
 static volatile long long sink;
 
