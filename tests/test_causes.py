@@ -154,7 +154,7 @@ def check_head(text, planted):
     one = others.replace("Others wait", "Rank # waits").replace("their", "its")
     waits = rf"({re.escape(others)}|{re.escape(one)})".replace(re.escape("#"), r"\d+")
     work = "|".join(str(line) for line in planted.work)
-    if not re.match(rf"1\. [\d.]+ % of the time is lost \([\d.]+ m?s\): (mainly )?{who} "
+    if not re.match(rf"1\. [\d.]+ % of all ranks' time is lost \([\d.]+ m?s\): (mainly )?{who} "
                     r"(computes?|takes?)( longer than the others|, while others wait,) in "
                     rf"pause_ms\(\), called in {planted.function}\(\) \[{file}:({work})\].*\. {waits} in "
                     rf"{planted.waited_function}\(\) \[{file}:{planted.waited_line}\][ .]", items[0]):

@@ -47,6 +47,16 @@ static void expect(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_
         fail_msg("'%s' does not say '%s'", advice, part);
 }
 
+static void test_idle(void **state)
+{
+    struct rfn_advised doing = {.kind = RFN_ACTIVITY_COMPUTE, .idle = true};
+    (void)state;
+    assert_string_equal(rfn_advice(RFN_WAIT_AT_NXN, doing, RFN_LATE_ONE, false),
+                        "Give that rank less of this work.");
+    doing.idle = false;
+    assert_non_null(strstr(rfn_advice(RFN_WAIT_AT_NXN, doing, RFN_LATE_ONE, false), "what holds"));
+}
+
 static void test_advice(void **state)
 {
     (void)state;
@@ -150,8 +160,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lateness), cmocka_unit_test(test_advice),
-        cmocka_unit_test(test_polls),    cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_files),    cmocka_unit_test(test_all),
+        cmocka_unit_test(test_idle),     cmocka_unit_test(test_polls),
+        cmocka_unit_test(test_missing),  cmocka_unit_test(test_files),
+        cmocka_unit_test(test_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,25 @@ static void test_cause(void **state)
         "Give that rank less of this work");
 }
 
+/* Several are late, one stands for it. */
+static void test_mainly_one(void **state)
+{
+    (void)state;
+    unsigned moves = add_cause(sends, RFN_LATE_RECEIVER, exchange, 0, 2, 4, 1, 1);
+    activities[moves] = (struct rfn_activity){.kind = RFN_ACTIVITY_MPI, .at = sends};
+    late[moves][0].ns = SECONDS(7);
+    late[moves][1].ns = SECONDS(1);
+    tell();
+    expect_words("10.0 % of all ranks' time is lost (8.00 s): mainly rank 0 is moving data in "
+                 "MPI_Send",
+                 "Send less");
+    late[moves][0].ns = late[moves][1].ns = SECONDS(4);
+    tell();
+    expect_words("10.0 % of all ranks' time is lost (8.00 s): ranks 0-1 are moving data in "
+                 "MPI_Send",
+                 "Send less");
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -579,6 +598,7 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(cause),
+                                       TEST(mainly_one),
                                        TEST(nothing),
                                        TEST(slow_rank),
                                        TEST(slow_in_one_piece),

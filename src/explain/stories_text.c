@@ -1,4 +1,5 @@
 /* stories_text.c - stories in words, each with advice. */
+#include "explain/advice.h"
 #include "explain/work_usage.h"
 #include "refrain/event.h"
 #include "refrain/explain.h"
@@ -56,7 +57,7 @@ static void append_cause(struct rfn_text *text, const struct rfn_measured *run,
     const struct rfn_activity *activity = &run->waits->activities[finding->activity];
     bool computes = activity->kind == RFN_ACTIVITY_COMPUTE,
          more = finding->late == RFN_LATE_ONE || finding->late == RFN_LATE_SOME;
-    bool one = finding->n_ranks == 1 || finding->late == RFN_LATE_ONE;
+    bool one = rfn_late_ranks(finding->ranks, finding->n_ranks) <= 1;
     const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
     append_late(text, run, finding);
     if (computes && more && rfn_work_is_idle(&usage))
@@ -91,7 +92,7 @@ void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
                       const struct rfn_stories *stories, const struct rfn_story *story)
 {
     const struct rfn_finding *finding = rfn_story_finding(stories, story);
-    rfn_text_format(text, "%s of the time is lost (%s): ",
+    rfn_text_format(text, "%s of all ranks' time is lost (%s): ",
                     rfn_share_text(rfn_measured_share(run, (double)story->ns)).text,
                     rfn_time_text(story->ns).text);
     switch (story->kind) {

@@ -215,6 +215,38 @@ static void append_no_waits(struct rfn_text *text, const struct rfn_report *repo
                         rfn_share_text(share).text, TRIFLE_TEXT);
 }
 
+/* The first story with the same advice; `of`, if none before has it. */
+static size_t first_with_advice(const struct rfn_measured *run, const struct rfn_stories *stories,
+                                const char *advice, size_t of)
+{
+    size_t i = 0;
+    for (bool same = false; i < of; i += !same) {
+        struct rfn_text text = {0};
+        rfn_story_advice(&text, run, stories, &stories->stories[i]);
+        same = strcmp(rfn_text_terminated(&text), advice) == 0;
+        rfn_text_release(&text);
+        if (same)
+            break;
+    }
+    return i;
+}
+
+/* Each advice once. */
+static void append_advice(struct rfn_text *line, const struct rfn_measured *run,
+                          const struct rfn_stories *stories, size_t of)
+{
+    struct rfn_text advice = {0};
+    rfn_story_advice(&advice, run, stories, &stories->stories[of]);
+    const char *words = rfn_text_terminated(&advice);
+    size_t first = first_with_advice(run, stories, words, of);
+    if (first < of)
+        rfn_text_format(line, " Do as in %zu.", first + 1);
+    else
+        rfn_text_format(line, " %s", words);
+    line->failed |= advice.failed;
+    rfn_text_release(&advice);
+}
+
 /* The stories, and what is to be said where they are few. */
 static void append_stories(struct rfn_text *out, const struct rfn_report *report,
                            const struct rfn_measured *run, const struct rfn_verdict *verdict)
@@ -234,8 +266,7 @@ static void append_stories(struct rfn_text *out, const struct rfn_report *report
         rfn_text_format(out, "%s%zu.%s ", report->colors ? RFN_NUMBER : "", i + 1,
                         report->colors ? RFN_PLAIN : "");
         rfn_story_append(&line, run, &stories, &stories.stories[i]);
-        rfn_text_char(&line, ' ');
-        rfn_story_advice(&line, run, &stories, &stories.stories[i]);
+        append_advice(&line, run, &stories, i);
         rfn_report_sentence(out, report, &line, INDENT);
     }
     rfn_stories_release(&stories);
@@ -251,7 +282,7 @@ static void append_stories(struct rfn_text *out, const struct rfn_report *report
                             : "Nothing else that ranks wait for costs more than " TRIFLE_TEXT
                               " of their time.");
     if (all && unexplained >= RFN_TRIFLE)
-        rfn_text_format(&text, " Of %s it is not known what for.",
+        rfn_text_format(&text, " Waiting without a known cause takes %s.",
                         rfn_share_text(unexplained).text);
     if (all && n == 0 && !verdict->blames_busiest)
         append_busiest(&text, report, verdict);
