@@ -142,5 +142,8 @@ const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing, enum 
         return for_computing(pattern, late, doing.idle);
     if (kind == RFN_ACTIVITY_MPI)
         return for_call(doing, missing);
+    if (doing.collective && !missing) /* all had come, and it was not over yet */
+        return "All ranks had come to that call, and it went on: noise, ranks that share cores, or "
+               "a slow network. Pin the ranks, one to a core.";
     return "Look at what that call waits for: the other side may not be in the archive.";
 }

@@ -45,7 +45,8 @@ static void append_run(struct rfn_text *out, const struct rfn_report *report)
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
-/* "About region solve, in which ranks are for 1.20 s on average, 24.0 % of the run time." */
+/* "What follows is about region solve: a rank is 1.20 s in it on average, 24.0 % of the run time."
+ */
 static void append_region(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
@@ -54,7 +55,7 @@ static void append_region(struct rfn_text *out, const struct rfn_report *report)
     rfn_text_string(&text, "What follows is about region ");
     rfn_text_printable(&text, profile->region);
     if (all > 0)
-        rfn_text_format(&text, ", in which ranks are for %s on average, %s of the run time",
+        rfn_text_format(&text, ": a rank is %s in it on average, %s of the run time",
                         rfn_time_text((int64_t)all).text,
                         rfn_share_text(all / (double)(profile->end_ns - profile->start_ns)).text);
     rfn_text_char(&text, '.');
