@@ -220,16 +220,15 @@ static void append_no_waits(struct rfn_text *text, const struct rfn_report *repo
 static size_t first_with_advice(const struct rfn_measured *run, const struct rfn_stories *stories,
                                 const char *advice, size_t of)
 {
-    size_t i = 0;
-    for (bool same = false; i < of; i += !same) {
+    for (size_t i = 0; i < of; i++) {
         struct rfn_text text = {0};
         rfn_story_advice(&text, run, stories, &stories->stories[i]);
-        same = strcmp(rfn_text_terminated(&text), advice) == 0;
+        bool same = strcmp(rfn_text_terminated(&text), advice) == 0;
         rfn_text_release(&text);
         if (same)
-            break;
+            return i;
     }
-    return i;
+    return of;
 }
 
 /* Each advice once. */
@@ -246,6 +245,20 @@ static void append_advice(struct rfn_text *line, const struct rfn_measured *run,
         rfn_text_format(line, " %s", words);
     line->failed |= advice.failed;
     rfn_text_release(&advice);
+}
+
+/* What the stories cost for which there is no room. */
+static void append_more(struct rfn_text *out, const struct rfn_report *report,
+                        const struct rfn_measured *run, const struct rfn_stories *stories)
+{
+    struct rfn_text text = {0};
+    double ns = 0;
+    for (size_t i = SHOWN; i < stories->n; i++)
+        ns += (double)stories->stories[i].ns;
+    rfn_text_format(&text, "%zu more cost%s %s of all ranks' time (--csv=stories).",
+                    stories->n - SHOWN, stories->n - SHOWN == 1 ? "s" : "",
+                    rfn_share_text(rfn_measured_share(run, ns)).text);
+    rfn_report_sentence(out, report, &text, INDENT);
 }
 
 /* The stories, and what is to be said where they are few. */
@@ -270,6 +283,8 @@ static void append_stories(struct rfn_text *out, const struct rfn_report *report
         append_advice(&line, run, &stories, i);
         rfn_report_sentence(out, report, &line, INDENT);
     }
+    if (n > SHOWN)
+        append_more(out, report, run, &stories);
     rfn_stories_release(&stories);
     if (n >= SHOWN)
         return;

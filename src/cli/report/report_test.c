@@ -211,6 +211,18 @@ static void test_head(void **state)
         "residual() [halo.c:12]. The work varies from step to step");
     expect_not("4. ");
     expect_not("othing else");
+    expect_not(" more cost");
+}
+
+/* What there is no room for is summed up. */
+static void test_more_stories(void **state)
+{
+    (void)state;
+    make_cause(4, 3, RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 6, 6, 0.72);
+    head();
+    expect("3. 1.00 % of all ranks' time is lost (800 ms): now this rank is late and now that");
+    expect("synchronize less often. 1 more costs 0.90 % of all ranks' time (--csv=stories).");
+    expect_not("4. ");
 }
 
 /* Completions that take long without waiting: what was to move while ranks compute moves there. */
@@ -991,6 +1003,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(head),
+        TEST(more_stories),
         TEST(same_advice),
         TEST(one_piece_of_work),
         TEST(one_waits),
