@@ -494,6 +494,11 @@ static void test_symbols(void **state)
     profile.n_rows = 4;
     page();
     expect("Symbols the program has hardly any: compile it with -g and do not strip it");
+    report.head_only = true; /* tells places, too */
+    page();
+    expect("Symbols the program has hardly any: compile it with -g and do not strip it");
+    expect_not("Command");
+    report.head_only = false;
     profile.n_rows = 2;
     page();
     expect_not("Symbols");

@@ -289,8 +289,10 @@ void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
         rfn_report_sentence(out, report, &incomplete, 2);
     }
     rfn_report_head(out, report);
-    if (report->head_only)
+    if (report->head_only) {
+        append_symbols(out, report);
         return;
+    }
     rfn_text_char(out, '\n');
     append_header(out, report);
     rfn_report_efficiency(out, report);
