@@ -374,11 +374,16 @@ static void test_send_chain(void **state)
     (void)state;
     send_chain(7, 1.0 / 7);
     expect_kind(RFN_STORY_SEND_CHAIN);
-    expect_words(
-        "12.5 % of all ranks' time is lost (10.0 s): sends complete in a chain, as each ends "
-        "when the next rank receives. Others wait until their messages are received (late "
-        "receiver) in exchange() [halo.c:88].",
-        "Use MPI_Sendrecv");
+    expect_words("12.5 % of all ranks' time is lost (10.0 s): sends complete in a chain, as each "
+                 "ends when the next rank receives, after computing between MPI_Init and MPI_Recv "
+                 "in main() [solver.c",
+                 "Use MPI_Sendrecv");
+    activities[0] = (struct rfn_activity){.kind = RFN_ACTIVITY_MPI, .at = exchange};
+    expect_kind(RFN_STORY_SEND_CHAIN);
+    expect_words("12.5 % of all ranks' time is lost (10.0 s): sends complete in a chain, as each "
+                 "ends when the next rank receives. Others wait until their messages are received "
+                 "(late receiver) in exchange() [halo.c:88].",
+                 "Use MPI_Sendrecv");
     send_chain(3, 0.5);
     expect_kind(RFN_STORY_SEND_CHAIN);
     send_chain(3, 0.51);

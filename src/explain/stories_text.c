@@ -138,6 +138,10 @@ void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
     case RFN_STORY_SEND_CHAIN:
         rfn_text_string(text,
                         "sends complete in a chain, as each ends when the next rank receives");
+        if (run->waits->activities[finding->activity].kind == RFN_ACTIVITY_COMPUTE) {
+            rfn_text_string(text, ", after ");
+            rfn_activity_append(text, run->archive, &run->waits->activities[finding->activity]);
+        }
         append_waiting(text, run, finding);
         break;
     case RFN_STORY_NOISE:
