@@ -324,6 +324,8 @@ def test_wrong_values(bench):
             (["--rank", "4"], "there is no rank 4: the run has 4, counted from 0"),
             (["--rank", "0-9"], "there is no rank 4"), (["--rank", "first"], "'first' is not a list"),
             (["--top", "all"], "'all' is not a number"), (["--top=-1"], "'-1' is not a number"),
+            (["--json", "--short"], "--json, --csv and --short print different things"),
+            (["--csv=causes", "--short"], "--json, --csv and --short print different things"),
             (["--call-path", "nowhere"], "no call path of this run has 'nowhere'")):
         if message not in wrong(bench, archive, *options):
             raise harness.Failure(f"{options}: {wrong(bench, archive, *options)}")
