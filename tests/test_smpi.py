@@ -34,14 +34,21 @@ def smpi_program(bench, source, recorded=True, before=None):
         bench.region_library, *(link if recorded else []), "-lm"])
 
 
-def smpi_launch(bench, program, ranks, arguments=(), env=None, seconds=300):
+def smpi_launch(bench, program, ranks, arguments=(), env=None, seconds=300, options=(), nodes=None):
     """Runs on simulated nodes, with full times unless env says something else, for so many seconds of this machine
-    at most; the run and the path of the archive, if it makes one."""
+    at most; options: more of SimGrid's; nodes: the number of each rank's, else its own. The run and the path of the
+    archive, if it makes one."""
     platform = bench.path("platform.xml")
     with open(platform, "w", encoding="ascii") as file:
         file.write(PLATFORM)
     archive = bench.path(f"{os.path.basename(program)}.{ranks}.rfn")
-    run = bench.run(["smpirun", "-np", str(ranks), "-platform", platform, *SIMULATION, program, *arguments],
+    places = []
+    if nodes:
+        places = ["-hostfile", bench.path("nodes")]
+        with open(places[1], "w", encoding="ascii") as file:
+            file.writelines(f"node-{node}\n" for node in nodes)
+    run = bench.run(["smpirun", "-np", str(ranks), "-platform", platform, *places, *SIMULATION, *options, program,
+                     *arguments],
                     env={"REFRAIN_TIME": "full", **(env or {}), "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1"},
                     timeout=seconds, check=True)
     return run, archive

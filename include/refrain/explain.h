@@ -135,6 +135,11 @@ struct rfn_verdict {
 };
 struct rfn_verdict rfn_verdict_of(const struct rfn_measured *run);
 
+/* Whether a call path completes what nonblocking calls began, and takes 0.1 ms or more each time:
+ * ns, of all ranks, without waiting. */
+bool rfn_row_is_moving(const struct rfn_measured *run, const struct rfn_profile_row *row,
+                       double ns);
+
 /* "Parallel efficiency 62.0 %: more than a third of the time that the ranks have is lost, most of
  * it by waiting for uneven work." and what else the verdict says, but for clocks. */
 void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,
@@ -214,7 +219,7 @@ void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
 
 /* What the findings mean together: how the program is slow (doc/analysis.md, Stories). */
 enum rfn_story_kind {
-    RFN_STORY_CAUSE,          /* one finding, as it is */
+    RFN_STORY_CAUSE,          /* a finding, as it is */
     RFN_STORY_SLOW_RANKS,     /* a rank, or all of a host, computes slower, whatever it does */
     RFN_STORY_ONE_BY_ONE,     /* ranks do a part one after the other */
     RFN_STORY_MASTER,         /* ranks wait for one that answers them one by one */

@@ -117,6 +117,14 @@ static void find_polls(struct rfn_verdict *verdict, const struct rfn_measured *r
         verdict->polls = NULL;
 }
 
+bool rfn_row_is_moving(const struct rfn_measured *run, const struct rfn_profile_row *row, double ns)
+{
+    const struct rfn_call_site site = {row->function, row->path};
+    const struct rfn_function_info *function = rfn_call_site_function(run->archive, site);
+    return function->class_ == RFN_CLASS_COMPLETION && !(function->flags & RFN_FUNCTION_POLL) &&
+           row->calls > 0 && ns >= (double)MOVING_NS * (double)row->calls;
+}
+
 struct rfn_verdict rfn_verdict_of(const struct rfn_measured *run)
 {
     const struct rfn_efficiency *e = &run->efficiency;
@@ -138,11 +146,7 @@ struct rfn_verdict rfn_verdict_of(const struct rfn_measured *run)
     verdict.has_unseen_waits = !losses->missing && !losses->threads &&
                                idle >= UNEVEN * (double)e->all_ns &&
                                losses->uneven + losses->others < idle / 2;
-    const struct rfn_function_info *function = rfn_call_site_function(
-        run->archive, (struct rfn_call_site){verdict.busiest->function, verdict.busiest->path});
-    verdict.is_moving = function->class_ == RFN_CLASS_COMPLETION &&
-                        !(function->flags & RFN_FUNCTION_POLL) && verdict.busiest->calls > 0 &&
-                        verdict.busiest_ns >= (double)MOVING_NS * (double)verdict.busiest->calls;
+    verdict.is_moving = rfn_row_is_moving(run, verdict.busiest, verdict.busiest_ns);
     return verdict;
 }
 

@@ -2,8 +2,7 @@
  *
  * Findings are taken costliest first. Each is looked at by one test after the other; the first that
  * holds says what kind of story it begins, and which of the other findings belong to it. What is
- * lost without waiting (many small messages, large ones that move late) comes from the profile;
- * many small messages are looked for first, and take the findings of moving them.
+ * lost without waiting (many small messages, large ones that move late) comes from the profile.
  */
 #include "explain/advice.h"
 #include "refrain/event.h"
@@ -37,8 +36,10 @@ struct telling {
     const struct rfn_measured *run;
     const struct rfn_findings *findings;
     struct rfn_stories *stories;
-    const char **hosts; /* by rank; NULL where not known */
-    bool *taken;        /* by finding */
+    const char **hosts;              /* by rank; NULL where not known */
+    size_t told;                     /* how many findings */
+    bool *taken;                     /* by finding */
+    struct rfn_text words[FINDINGS]; /* by finding: what the late ranks do */
     /* By rank, for tell_slow_ranks: which ones it is about, and those of another finding; what is
      * outside of MPI; what the other ranks do. */
     bool *slow, *own;
@@ -81,6 +82,14 @@ static bool same_place(const struct rfn_finding *a, const struct rfn_finding *b)
            a->waited.path == b->waited.path;
 }
 
+/* Whether two findings are about computing that reads the same. */
+static bool same_code(const struct telling *telling, size_t a, size_t b)
+{
+    const struct rfn_text *one = &telling->words[a], *other = &telling->words[b];
+    return activity_of(telling, &telling->findings->findings[a])->kind == RFN_ACTIVITY_COMPUTE &&
+           one->n == other->n && memcmp(one->data, other->data, one->n) == 0;
+}
+
 /* ---- slower in everything ---- */
 
 static int by_size(const void *left, const void *right)
@@ -90,46 +99,79 @@ static int by_size(const void *left, const void *right)
 }
 
 /* How many times as long as the others the slow ranks take, by what each rank takes: the mean of
- * theirs over the median of the others'. 0: most of the others do nothing of the kind. */
-static double factor_of(const struct telling *telling, const int64_t *ns_by_rank)
+ * theirs, and the least, over the median of the others'. 0: most of the others do nothing of the
+ * kind. */
+struct factor {
+    double mean, least;
+};
+
+static struct factor factor_of(const struct telling *telling, const bool *slow,
+                               const int64_t *ns_by_rank)
 {
-    const bool *slow = telling->slow;
-    int64_t *others = telling->others;
+    int64_t *others = telling->others, least = INT64_MAX;
     double sum = 0;
     uint32_t n_slow = 0, n_others = 0;
     for (uint32_t i = 0; i < telling->run->waits->n_ranks; i++) {
-        if (slow[i])
+        if (slow[i]) {
             sum += (double)ns_by_rank[i], n_slow++;
-        else
+            least = ns_by_rank[i] < least ? ns_by_rank[i] : least;
+        } else {
             others[n_others++] = ns_by_rank[i];
+        }
     }
     if (!n_slow || !n_others)
-        return 0;
+        return (struct factor){0};
     qsort(others, n_others, sizeof *others, by_size);
-    int64_t median = others[n_others / 2];
-    return median > 0 ? sum / n_slow / (double)median : 0;
+    double median = (double)others[n_others / 2];
+    return median > 0 ? (struct factor){sum / n_slow / median, (double)least / median}
+                      : (struct factor){0};
 }
 
-/* The ranks that a finding says are late: one, or all of one of several hosts. */
+/* Marks the ranks of a host; how many there are. */
+static uint32_t ranks_of(const struct telling *telling, const char *host, bool *ranks)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < telling->run->waits->n_ranks; i++) {
+        ranks[i] = telling->hosts[i] && strcmp(telling->hosts[i], host) == 0;
+        n += ranks[i];
+    }
+    return n;
+}
+
+/* Whether the late ranks are all of one of several hosts; marks them. Of ranks that are slow alike
+ * the same one may be the last one every time, and late alone: then each of them must be slow. */
+static bool is_host(const struct telling *telling, const struct rfn_finding *finding,
+                    const char *host, bool *slow)
+{
+    uint32_t n = telling->run->waits->n_ranks, of_host = ranks_of(telling, host, slow),
+             late = rfn_late_ranks(finding->ranks, finding->n_ranks);
+    if (of_host < 2 || of_host == n || (late > 1 && late != of_host))
+        return false;
+    if (late == 1) {
+        const struct factor factor = factor_of(telling, slow, finding->spent);
+        return factor.least >= SLOWER && factor.mean <= FACTORS_APART * factor.least;
+    }
+    for (uint32_t i = 0; i < late; i++) {
+        if (!slow[finding->ranks[i].rank])
+            return false;
+    }
+    return true;
+}
+
+/* The ranks that a finding says are late: all of one of several hosts, or one. */
 static bool slow_ranks(const struct telling *telling, const struct rfn_finding *finding, bool *slow,
                        const char **host)
 {
     uint32_t n = telling->run->waits->n_ranks,
-             late = rfn_late_ranks(finding->ranks, finding->n_ranks), of_host = 0;
-    memset(slow, 0, n * sizeof *slow);
+             late = rfn_late_ranks(finding->ranks, finding->n_ranks);
+    *host = late ? telling->hosts[finding->ranks[0].rank] : NULL;
+    if (*host && is_host(telling, finding, *host, slow))
+        return true;
     *host = NULL;
-    for (uint32_t i = 0; i < late; i++)
-        slow[finding->ranks[i].rank] = true;
-    if (late <= 1)
-        return late == 1 && n > 2;
-    *host = telling->hosts ? telling->hosts[finding->ranks[0].rank] : NULL;
-    for (uint32_t i = 0; *host && i < n; i++) {
-        bool is = telling->hosts[i] && strcmp(telling->hosts[i], *host) == 0;
-        of_host += is;
-        if (is != slow[i])
-            return false;
-    }
-    return *host && of_host < n;
+    memset(slow, 0, n * sizeof *slow);
+    if (late == 1)
+        slow[finding->ranks[0].rank] = true;
+    return late == 1 && n > 2;
 }
 
 static bool same_ranks(const struct telling *telling, const struct rfn_finding *finding)
@@ -152,13 +194,14 @@ static bool tell_slow_ranks(struct telling *telling, struct rfn_story *story, si
     const char *host;
     if (!slow_ranks(telling, of, telling->slow, &host))
         return false;
-    for (size_t i = first; i < findings->n; i++) {
+    for (size_t i = 0; i < findings->n; i++) {
         const struct rfn_finding *finding = &findings->findings[i];
-        double factor = factor_of(telling, finding->spent);
-        if (telling->taken[i] || activity_of(telling, finding)->kind != RFN_ACTIVITY_COMPUTE ||
+        double factor = factor_of(telling, telling->slow, finding->spent).mean;
+        if (activity_of(telling, finding)->kind != RFN_ACTIVITY_COMPUTE ||
             !same_ranks(telling, finding) || factor < SLOWER)
             continue;
-        joined[n_joined++] = i;
+        if (!telling->taken[i])
+            joined[n_joined++] = i;
         if ((double)finding->ns < MATTERS * (double)of->ns)
             continue;
         pieces++;
@@ -170,7 +213,8 @@ static bool tell_slow_ranks(struct telling *telling, struct rfn_story *story, si
         telling->outside[i] = profile->ranks[i].main_outside_ns;
     if (!n_joined || joined[0] != first || pieces < PIECES_OF_WORK ||
         most > FACTORS_APART * least ||
-        factor_of(telling, telling->outside) - 1 < SLOW_ALTOGETHER * (sum / pieces - 1))
+        factor_of(telling, telling->slow, telling->outside).mean - 1 <
+            SLOW_ALTOGETHER * (sum / pieces - 1))
         return false;
     *story = (struct rfn_story){
         .kind = RFN_STORY_SLOW_RANKS, .first = story->first, .factor = sum / pieces, .host = host};
@@ -229,34 +273,41 @@ static double at_once(const struct rfn_finding *finding, uint32_t n)
     return spent > 0 ? spent * n / (spent + (double)finding->ns) : n;
 }
 
-/* The same of all findings of a place; alike: how many ranks are late in them, at most. */
+/* What happens right after the call that waited is of the same part, where it ends in another call:
+ * its last rank does it. So is the same code where the first rank begins, which waits for nobody,
+ * and behind another call that waited. */
+static bool follows_place(const struct telling *telling, size_t number, size_t first)
+{
+    const struct rfn_finding *finding = &telling->findings->findings[number],
+                             *place = &telling->findings->findings[first];
+    const struct rfn_activity *activity = activity_of(telling, finding);
+    bool right_after = activity->kind == RFN_ACTIVITY_COMPUTE &&
+                       activity->before.function == place->waited.function &&
+                       activity->before.path == place->waited.path;
+    return right_after || same_code(telling, number, first);
+}
+
+/* The same of all findings of a place, and of what its last ranks do behind it; ranks: how many are
+ * late in one of them, at most. */
 static double at_once_there(const struct telling *telling, size_t first, uint32_t *ranks)
 {
     const struct rfn_findings *findings = telling->findings;
+    const struct rfn_finding *place = &findings->findings[first];
     uint32_t n = telling->run->waits->n_ranks;
     double spent = 0, waited = 0;
     *ranks = 0;
     for (size_t i = first; i < findings->n; i++) {
         const struct rfn_finding *finding = &findings->findings[i];
-        if (telling->taken[i] || !same_place(finding, &findings->findings[first]))
-            continue;
         uint32_t late = rfn_late_ranks(finding->ranks, finding->n_ranks);
+        bool there = same_place(finding, place);
+        if (telling->taken[i] || (!there && !follows_place(telling, i, first)))
+            continue;
         *ranks = late > *ranks ? late : *ranks;
         waited += (double)finding->ns;
-        for (uint32_t k = 0; k < n; k++)
-            spent += (double)finding->spent[k];
+        for (uint32_t k = 0; k < (there ? n : late); k++)
+            spent += (double)finding->spent[there ? k : finding->ranks[k].rank];
     }
     return spent > 0 ? spent * n / (spent + waited) : n;
-}
-
-/* What happens right after the call that waited is of the same part: its last rank does it, too. */
-static bool follows_place(const struct telling *telling, const struct rfn_finding *finding,
-                          const struct rfn_finding *place)
-{
-    const struct rfn_activity *activity = activity_of(telling, finding);
-    return activity->kind == RFN_ACTIVITY_COMPUTE &&
-           activity->before.function == place->waited.function &&
-           activity->before.path == place->waited.path;
 }
 
 static void take_place(struct telling *telling, struct rfn_story *story, size_t first)
@@ -264,8 +315,7 @@ static void take_place(struct telling *telling, struct rfn_story *story, size_t 
     const struct rfn_finding *place = &telling->findings->findings[first];
     for (size_t i = first; i < telling->findings->n; i++) {
         const struct rfn_finding *finding = &telling->findings->findings[i];
-        if (!telling->taken[i] &&
-            (same_place(finding, place) || follows_place(telling, finding, place)))
+        if (!telling->taken[i] && (same_place(finding, place) || follows_place(telling, i, first)))
             take(telling, story, i);
     }
 }
@@ -279,7 +329,8 @@ static bool tell_queue(struct telling *telling, struct rfn_story *story, size_t 
     bool chain = (double)of->direct_ns <= (1 - PASSED_ON) * (double)of->ns;
     if (ranks < QUEUE || of->pattern == RFN_LATE_RECEIVER)
         return false;
-    if (there <= ONE_AT_A_TIME && (chain || of->pattern == RFN_LOCK_CONTENTION))
+    bool by_turns = of->pattern == RFN_LOCK_CONTENTION || of->pattern == RFN_WAIT_AT_BARRIER;
+    if (there <= ONE_AT_A_TIME && (chain || by_turns))
         story->kind = RFN_STORY_ONE_BY_ONE;
     else if (chain && there <= PIPELINE_AT_MOST * n && of->pattern == RFN_LATE_SENDER &&
              of->late != RFN_LATE_ONE)
@@ -323,10 +374,10 @@ static bool tell_send_chain(struct telling *telling, struct rfn_story *story, si
 static bool tell_noise(struct telling *telling, struct rfn_story *story, size_t first)
 {
     const struct rfn_finding *of = &telling->findings->findings[first];
-    uint32_t n = telling->run->waits->n_ranks;
+    uint32_t n = telling->run->waits->n_ranks, late = rfn_late_ranks(of->ranks, of->n_ranks);
     bool collective = of->pattern == RFN_WAIT_AT_NXN || of->pattern == RFN_WAIT_AT_BARRIER;
-    bool by_turns = (of->late == RFN_LATE_ALIKE || of->late == RFN_LATE_EVEN) &&
-                    2 * rfn_late_ranks(of->ranks, of->n_ranks) >= n;
+    bool by_turns = (of->late == RFN_LATE_ALIKE || of->late == RFN_LATE_EVEN) && late > 1 &&
+                    2 * late >= n;
     if (!by_turns || !collective || (double)of->direct_ns < PASSED_ON * (double)of->ns ||
         activity_of(telling, of)->kind != RFN_ACTIVITY_COMPUTE ||
         at_once(of, n) <= PIPELINE_AT_MOST * n)
@@ -334,6 +385,22 @@ static bool tell_noise(struct telling *telling, struct rfn_story *story, size_t 
     story->kind = RFN_STORY_NOISE;
     take(telling, story, first);
     return true;
+}
+
+/* One finding as it is, and what else the same rank computes that reads the same. */
+static void tell_cause(struct telling *telling, struct rfn_story *story, size_t first)
+{
+    const struct rfn_finding *of = &telling->findings->findings[first];
+    take(telling, story, first);
+    if (rfn_late_ranks(of->ranks, of->n_ranks) != 1)
+        return;
+    for (size_t i = first + 1; i < telling->findings->n; i++) {
+        const struct rfn_finding *finding = &telling->findings->findings[i];
+        if (!telling->taken[i] && same_code(telling, i, first) &&
+            rfn_late_ranks(finding->ranks, finding->n_ranks) == 1 &&
+            finding->ranks[0].rank == of->ranks[0].rank)
+            take(telling, story, i);
+    }
 }
 
 /* ---- what is lost without waiting ---- */
@@ -357,74 +424,62 @@ static bool moves_messages(const struct rfn_function_info *function)
            function->class_ == RFN_CLASS_COMPLETION;
 }
 
-static bool is_moving(const struct telling *telling, const struct rfn_finding *finding)
+/* Others wait because these ranks were sending or receiving. */
+static void take_moving(struct telling *telling, struct rfn_story *story)
 {
-    const struct rfn_activity *activity = activity_of(telling, finding);
-    return activity->kind == RFN_ACTIVITY_MPI &&
-           moves_messages(rfn_call_site_function(telling->run->archive, activity->at));
-}
-
-/* Counts the messages. False: there are few, or their size matters. */
-static bool are_small(const struct rfn_profile *profile, struct rfn_story *story)
-{
-    for (size_t i = 0; i < profile->n_pairs; i++) {
-        story->messages += profile->pairs[i].messages;
-        story->bytes += profile->pairs[i].bytes;
+    for (size_t i = 0; i < telling->findings->n; i++) {
+        const struct rfn_activity *activity = activity_of(telling, &telling->findings->findings[i]);
+        if (activity->kind == RFN_ACTIVITY_MPI &&
+            moves_messages(rfn_call_site_function(telling->run->archive, activity->at)))
+            take(telling, story, i);
     }
-    return (double)story->messages >= MANY_EACH * profile->n_ranks &&
-           (double)story->bytes <= SMALL_BYTES * (double)story->messages;
 }
 
-/* The time in calls that move messages without waiting; names the call that takes most. */
-static double moving_ns(const struct rfn_measured *run, struct rfn_story *story)
+/* Messages so small that each costs the same, whatever is in it; whether there is such a story. */
+static bool tell_small_messages(struct telling *telling)
 {
+    const struct rfn_measured *run = telling->run;
+    const struct rfn_profile *profile = run->profile;
+    struct rfn_story story = {.kind = RFN_STORY_SMALL_MESSAGES, .first = telling->told};
     double most = 0, all = 0;
-    for (size_t i = 0; i < run->profile->n_rows; i++) {
-        const struct rfn_profile_row *row = &run->profile->rows[i];
+    for (size_t i = 0; i < profile->n_pairs; i++) {
+        story.messages += profile->pairs[i].messages;
+        story.bytes += profile->pairs[i].bytes;
+    }
+    if ((double)story.messages < MANY_EACH * profile->n_ranks ||
+        (double)story.bytes > SMALL_BYTES * (double)story.messages)
+        return false;
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &profile->rows[i];
         const struct rfn_call_site site = {row->function, row->path};
         if (!moves_messages(rfn_call_site_function(run->archive, site)))
             continue;
         double ns = plain_ns(run, row);
         all += ns;
         if (ns > most)
-            most = ns, story->row = row;
+            most = ns, story.row = row;
     }
-    return all;
-}
-
-/* Messages so small that each costs the same, whatever is in it: the time in their calls, and what
- * others wait for because of these; only that of chosen causes. */
-static void tell_small_messages(struct telling *telling, bool chosen)
-{
-    struct rfn_story *story = &telling->stories->stories[telling->stories->n];
-    *story = (struct rfn_story){.kind = RFN_STORY_SMALL_MESSAGES};
-    double ns = are_small(telling->run->profile, story) ? moving_ns(telling->run, story) : 0;
-    if (!story->row)
-        return;
-    ns = chosen ? 0 : ns;
-    story->ns = (int64_t)ns;
-    for (size_t i = 0; i < telling->findings->n; i++) {
-        if (is_moving(telling, &telling->findings->findings[i]))
-            ns += (double)telling->findings->findings[i].ns;
-    }
-    if (rfn_measured_share(telling->run, ns) < COSTS_MUCH)
-        return;
-    for (size_t i = 0; i < telling->findings->n; i++) {
-        if (is_moving(telling, &telling->findings->findings[i]))
-            take(telling, story, i);
-    }
-    telling->stories->n++;
+    story.ns = (int64_t)all;
+    if (!story.row || rfn_measured_share(run, all) < COSTS_MUCH)
+        return false;
+    take_moving(telling, &story);
+    telling->told += story.findings;
+    telling->stories->stories[telling->stories->n++] = story;
+    return true;
 }
 
 static void tell_no_overlap(struct telling *telling)
 {
-    const struct rfn_verdict verdict = rfn_verdict_of(telling->run);
-    if (verdict.busiest && verdict.is_moving &&
-        rfn_measured_share(telling->run, verdict.busiest_ns) >= COSTS_MUCH)
-        telling->stories->stories[telling->stories->n++] = (struct rfn_story){
-            .kind = RFN_STORY_NO_OVERLAP,
-            .ns = (int64_t)verdict.busiest_ns,
-            .row = verdict.busiest};
+    const struct rfn_measured *run = telling->run;
+    struct rfn_story story = {.kind = RFN_STORY_NO_OVERLAP};
+    for (size_t i = 0; i < run->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &run->profile->rows[i];
+        double ns = plain_ns(run, row);
+        if (ns > (double)story.ns && rfn_row_is_moving(run, row, ns))
+            story.ns = (int64_t)ns, story.row = row;
+    }
+    if (story.row && rfn_measured_share(run, (double)story.ns) >= COSTS_MUCH)
+        telling->stories->stories[telling->stories->n++] = story;
 }
 
 /* ---- all of them ---- */
@@ -449,23 +504,33 @@ static int by_cost(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* What many small messages explain is taken already. */
 static void tell(struct telling *telling)
 {
     struct rfn_stories *stories = telling->stories;
-    size_t first = stories->n ? stories->stories[0].findings : 0;
     for (size_t i = 0; i < telling->findings->n; i++) {
         struct rfn_story *story = &stories->stories[stories->n];
         if (telling->taken[i])
             continue;
-        *story = (struct rfn_story){.first = first};
+        *story = (struct rfn_story){.first = telling->told};
         if (!tell_slow_ranks(telling, story, i) && !tell_master(telling, story, i) &&
             !tell_queue(telling, story, i) && !tell_send_chain(telling, story, i) &&
             !tell_noise(telling, story, i))
-            take(telling, story, i);
-        first += story->findings;
+            tell_cause(telling, story, i);
+        telling->told += story->findings;
         stories->n++;
     }
+}
+
+static bool find_words(struct telling *telling)
+{
+    const struct rfn_findings *findings = telling->findings;
+    bool failed = false;
+    for (size_t i = 0; i < findings->n; i++) {
+        rfn_activity_append(&telling->words[i], telling->run->archive,
+                            activity_of(telling, &findings->findings[i]));
+        failed |= telling->words[i].failed;
+    }
+    return !failed;
 }
 
 int rfn_stories_init(struct rfn_stories *stories, const struct rfn_measured *run,
@@ -486,16 +551,17 @@ int rfn_stories_init(struct rfn_stories *stories, const struct rfn_measured *run
     stories->stories = calloc(FINDINGS + 3, sizeof *stories->stories);
     stories->order = calloc(FINDINGS + 1, sizeof *stories->order);
     bool room = telling.hosts && telling.taken && telling.slow && telling.own && telling.outside &&
-                telling.others && stories->stories && stories->order;
+                telling.others && stories->stories && stories->order && find_words(&telling);
     if (room) {
-        tell_small_messages(&telling, choice != NULL);
-        tell(&telling);
-        if (!choice)
+        if (!choice && !tell_small_messages(&telling))
             tell_no_overlap(&telling);
+        tell(&telling);
         qsort(stories->stories, stories->n, sizeof *stories->stories, by_cost);
     }
     free(telling.hosts), free(telling.taken), free(telling.slow), free(telling.own);
     free(telling.outside), free(telling.others);
+    for (size_t i = 0; i < stories->findings.n; i++)
+        rfn_text_release(&telling.words[i]);
     if (!room)
         rfn_stories_release(stories);
     return room ? 0 : RFN_E_NOMEM;

@@ -42,7 +42,9 @@ static const struct rfn_story *tell(void)
         int64_t ns = 0;
         for (size_t k = 0; k < story->findings; k++)
             ns += told.findings.findings[told.order[story->first + k]].ns;
-        if (story->findings && story->kind != RFN_STORY_SMALL_MESSAGES)
+        if (story->kind == RFN_STORY_SMALL_MESSAGES)
+            assert_true(story->ns > ns); /* they also cost without waiting */
+        else if (story->findings)
             assert_int_equal(story->ns, ns);
         assert_true(i == 0 || told.stories[i - 1].ns >= story->ns);
         findings += story->findings;
@@ -93,6 +95,47 @@ static void test_cause(void **state)
         "Give that rank less of this work");
 }
 
+static void test_nothing(void **state)
+{
+    (void)state;
+    run = measured();
+    assert_int_equal(rfn_stories_init(&told, &run, NULL), 0);
+    assert_int_equal(told.n, 0);
+}
+
+/* What one rank computes that reads the same is one story, and what another rank does another. */
+static void test_cause_in_two(void **state)
+{
+    const struct rfn_call_site from_51 = {SEND, EXCHANGE_80}, from_40 = {SEND, EXCHANGE_80_EARLY};
+    (void)state;
+    add_cause(from_51, RFN_LATE_SENDER, exchange, 3, 1, 8, 1, 1);
+    unsigned again = add_cause(from_40, RFN_WAIT_AT_BARRIER, barrier, 3, 1, 3, 1, 1);
+    add_cause(sends, RFN_WAIT_AT_BARRIER, barrier, 3, 1, 2, 1, 1);
+    expect_kind(RFN_STORY_CAUSE);
+    assert_int_equal(told.n, 2);
+    assert_int_equal(told.stories[0].ns, SECONDS(11));
+    late[again][0].rank = 4;
+    tell();
+    assert_int_equal(told.n, 3);
+    assert_int_equal(told.stories[0].ns, SECONDS(8));
+}
+
+/* ---- slow ranks ---- */
+
+/* The ranks from 5 on, or from `first`, take `a` times and `b` times as long in two pieces of work
+ * and `altogether` outside of MPI. */
+static void slow_from(unsigned first, unsigned n, double a, double b, double altogether)
+{
+    reset_run();
+    unsigned one = add_cause(residual, RFN_WAIT_AT_NXN, residual, first, n, 8.0 / n, 1, 1),
+             two = add_cause(barrier, RFN_WAIT_AT_BARRIER, barrier, first, n, 4.0 / n, 1, 2);
+    for (unsigned i = first; i < first + n; i++) {
+        spent[one][i] = SECONDS(a);
+        spent[two][i] = SECONDS(2 * b);
+        ranks[i].mpi_ns = SECONDS(10 - 5 * altogether);
+    }
+}
+
 /* Several are late, one stands for it. */
 static void test_mainly_one(void **state)
 {
@@ -110,30 +153,6 @@ static void test_mainly_one(void **state)
     expect_words("10.0 % of all ranks' time is lost (8.00 s): ranks 0-1 are moving data in "
                  "MPI_Send",
                  "Send less");
-}
-
-static void test_nothing(void **state)
-{
-    (void)state;
-    run = measured();
-    assert_int_equal(rfn_stories_init(&told, &run, NULL), 0);
-    assert_int_equal(told.n, 0);
-}
-
-/* ---- slow ranks ---- */
-
-/* The ranks from 5 on, or from `first`, take `a` times and `b` times as long in two pieces of work
- * and `altogether` outside of MPI. */
-static void slow_from(unsigned first, unsigned n, double a, double b, double altogether)
-{
-    reset_run();
-    unsigned one = add_cause(residual, RFN_WAIT_AT_NXN, residual, first, n, 8.0 / n, 1, 1),
-             two = add_cause(barrier, RFN_WAIT_AT_BARRIER, barrier, first, n, 4.0 / n, 1, 2);
-    for (unsigned i = first; i < first + n; i++) {
-        spent[one][i] = SECONDS(a);
-        spent[two][i] = SECONDS(2 * b);
-        ranks[i].mpi_ns = SECONDS(10 - 5 * altogether);
-    }
 }
 
 static void test_slow_rank(void **state)
@@ -171,6 +190,20 @@ static void test_factors_apart(void **state)
     expect_kind(RFN_STORY_CAUSE);
 }
 
+/* What another story has told counts, too. */
+static void test_factors_apart_in_all(void **state)
+{
+    (void)state;
+    slow_from(5, 1, 1.7, 1.2, 1.6);
+    unsigned third = add_cause(other, RFN_LATE_SENDER, other, 5, 1, 2, 1, 1);
+    spent[third][5] = SECONDS(1.2);
+    expect_kind(RFN_STORY_CAUSE);
+    assert_int_equal(told.n, 3);
+    spent[0][5] = SECONDS(1.5);
+    expect_kind(RFN_STORY_SLOW_RANKS);
+    assert_int_equal(told.n, 1);
+}
+
 /* By 0.6 in what others wait for: at least by 0.42 altogether. */
 static void test_slow_altogether(void **state)
 {
@@ -194,6 +227,37 @@ static void test_slow_host(void **state)
         "15.0 % of all ranks' time is lost (12.0 s): the ranks of south take 1.6 times as long "
         "as the others in everything they compute, most between MPI_Init",
         "Look at that host: ");
+}
+
+/* Rank 7 is always the last one of its host, whose other ranks take so many times as long. */
+static void last_of_host(double others)
+{
+    slow_from(7, 1, 1.6, 1.6, 1.6);
+    fake_south = 4;
+    for (unsigned i = 4; i < 7; i++) {
+        spent[0][i] = SECONDS(others);
+        spent[1][i] = SECONDS(2 * others);
+        ranks[i].mpi_ns = SECONDS(10 - 5 * others);
+    }
+}
+
+static void test_last_of_slow_host(void **state)
+{
+    (void)state;
+    last_of_host(1.5);
+    const struct rfn_story *story = tell();
+    assert_int_equal(story->kind, RFN_STORY_SLOW_RANKS);
+    assert_string_equal(story->host, "south");
+    assert_int_equal(in_thousandths(story->factor), 1525);
+    last_of_host(1.15); /* a mean of 1.26, 1.1 times as much */
+    assert_string_equal(tell()->host, "south");
+    last_of_host(1.09);
+    assert_null(tell()->host);
+    assert_int_equal(in_thousandths(told.stories[0].factor), 1600);
+    last_of_host(1.15);
+    spent[0][7] = spent[1][7] = SECONDS(5); /* means of 2.11 and 1.49 */
+    spent[1][7] = SECONDS(10);
+    assert_null(tell()->host);
 }
 
 /* Of a host not all ranks, or more than it has, or all there are. */
@@ -284,6 +348,43 @@ static void test_lock(void **state)
     expect_kind(RFN_STORY_CAUSE);
     queue(RFN_WAIT_AT_NXN, 56, 1);
     expect_kind(RFN_STORY_CAUSE);
+}
+
+/* Barriers say whose turn it is. */
+static void test_turns(void **state)
+{
+    (void)state;
+    queue(RFN_WAIT_AT_BARRIER, 56, 1);
+    expect_kind(RFN_STORY_ONE_BY_ONE);
+    queue(RFN_WAIT_AT_BARRIER, 34, 1);
+    expect_kind(RFN_STORY_CAUSE);
+}
+
+/* What the last rank does behind the place counts, of that rank: (8 + 1) * 8 / (9 + 39) = 1.5. */
+static void test_at_once_with_what_follows(void **state)
+{
+    (void)state;
+    queue(RFN_LATE_SENDER, 29, 0.2);
+    expect_kind(RFN_STORY_PIPELINE);
+    unsigned follows = add_cause(barrier, RFN_WAIT_AT_BARRIER, barrier, 7, 1, 10, 1, 1);
+    activities[follows].before = exchange;
+    expect_kind(RFN_STORY_ONE_BY_ONE);
+    assert_int_equal(in_thousandths(told.stories[0].at_once), 1500);
+}
+
+/* Computing that reads the same belongs to it, whatever waited for it. */
+static void test_same_code(void **state)
+{
+    const struct rfn_call_site from_51 = {SEND, EXCHANGE_80}, from_40 = {SEND, EXCHANGE_80_EARLY};
+    (void)state;
+    reset_run();
+    add_cause(from_51, RFN_LATE_SENDER, exchange, 0, 7, 8, 0.2, 1);
+    add_cause(from_40, RFN_WAIT_AT_BARRIER, barrier, 0, 1, 3, 1, 1);
+    add_cause(sends, RFN_WAIT_AT_BARRIER, barrier, 0, 1, 2, 1, 1);
+    expect_kind(RFN_STORY_ONE_BY_ONE);
+    assert_int_equal(told.n, 2);
+    assert_int_equal(told.stories[0].ns, SECONDS(59));
+    assert_int_equal(told.stories[1].ns, SECONDS(2));
 }
 
 static void test_pipeline(void **state)
@@ -378,12 +479,6 @@ static void test_send_chain(void **state)
                  "ends when the next rank receives, after computing between MPI_Init and MPI_Recv "
                  "in main() [solver.c",
                  "Use MPI_Sendrecv");
-    activities[0] = (struct rfn_activity){.kind = RFN_ACTIVITY_MPI, .at = exchange};
-    expect_kind(RFN_STORY_SEND_CHAIN);
-    expect_words("12.5 % of all ranks' time is lost (10.0 s): sends complete in a chain, as each "
-                 "ends when the next rank receives. Others wait until their messages are received "
-                 "(late receiver) in exchange() [halo.c:88].",
-                 "Use MPI_Sendrecv");
     send_chain(3, 0.5);
     expect_kind(RFN_STORY_SEND_CHAIN);
     send_chain(3, 0.51);
@@ -426,6 +521,18 @@ static void test_noise(void **state)
     expect_kind(RFN_STORY_CAUSE);
 }
 
+/* Nor is one rank of two. */
+static void test_noise_of_one(void **state)
+{
+    (void)state;
+    noise(1, 4, 1, 8);
+    waits.n_ranks = profile.n_ranks = 2;
+    expect_kind(RFN_STORY_CAUSE);
+    noise(2, 4, 1, 8);
+    waits.n_ranks = profile.n_ranks = 2;
+    expect_kind(RFN_STORY_NOISE);
+}
+
 /* A rank that stands out is not noise. */
 static void test_one_stands_out(void **state)
 {
@@ -452,12 +559,6 @@ static void small_messages(uint64_t each, uint64_t bytes, double seconds)
     waits.total_ns = SECONDS(2);
 }
 
-static bool takes_late_senders(const void *context, const struct rfn_cause *cause)
-{
-    (void)context;
-    return cause->pattern == RFN_LATE_SENDER;
-}
-
 static void test_small_messages(void **state)
 {
     (void)state;
@@ -478,32 +579,26 @@ static void test_small_messages(void **state)
     expect_kind(RFN_STORY_SMALL_MESSAGES);
 }
 
-/* What others wait for because messages are moved belongs to it, what they wait for because ranks
- * compute not. */
-static void test_small_messages_waits(void **state)
+/* Ranks that move them make others wait: four seconds more. What they compute is another story. */
+static void test_small_messages_make_wait(void **state)
 {
-    const struct rfn_cause_choice choice = {takes_late_senders, NULL};
     (void)state;
     small_messages(1000, 4096, 7);
-    unsigned moves = add_cause(exchange, RFN_LATE_SENDER, exchange, 0, 8, 3, 0.2, 1);
-    activities[moves] = (struct rfn_activity){.kind = RFN_ACTIVITY_MPI, .at = exchange};
-    add_cause(residual, RFN_WAIT_AT_NXN, residual, 3, 1, 5, 1, 1);
-    tell();
+    unsigned moving = add_cause(exchange, RFN_LATE_SENDER, exchange, 2, 3, 4.0 / 3, 1, 1);
+    add_cause(residual, RFN_WAIT_AT_NXN, residual, 3, 1, 3, 1, 1);
+    activities[moving].kind = RFN_ACTIVITY_MPI;
+    activities[moving].at = exchange;
+    const struct rfn_story *story = tell();
     assert_int_equal(told.n, 2);
-    assert_int_equal(told.stories[0].kind, RFN_STORY_SMALL_MESSAGES);
-    assert_int_equal(told.stories[0].ns, SECONDS(8 + 24));
-    assert_int_equal(told.stories[0].findings, 1);
-    assert_int_equal(told.stories[1].kind, RFN_STORY_CAUSE);
-    assert_int_equal(told.stories[1].ns, SECONDS(5));
-    rfn_stories_release(&told);
-    assert_int_equal(rfn_stories_init(&told, &run, &choice), 0);
-    assert_int_equal(told.n, 1);
-    assert_int_equal(told.stories[0].kind, RFN_STORY_SMALL_MESSAGES);
-    assert_int_equal(told.stories[0].ns, SECONDS(24));
-    small_messages(1000, 4097, 7);
-    moves = add_cause(exchange, RFN_LATE_SENDER, exchange, 0, 8, 3, 0.2, 1);
-    activities[moves] = (struct rfn_activity){.kind = RFN_ACTIVITY_MPI, .at = exchange};
-    expect_kind(RFN_STORY_PIPELINE);
+    assert_int_equal(story->kind, RFN_STORY_SMALL_MESSAGES);
+    assert_int_equal(story->ns, SECONDS(8) + SECONDS(4));
+    assert_int_equal(story->findings, 1);
+    expect_words(
+        "15.0 % of all ranks' time is lost (12.0 s): 8,000 messages of 4.00 KiB on average",
+        "Each costs latency, not bandwidth");
+    activities[moving].at = residual;
+    tell();
+    assert_int_equal(told.n, 3);
 }
 
 static void expect_nothing(void)
@@ -561,6 +656,33 @@ static void test_overlap(void **state)
     expect_nothing();
 }
 
+/* Whatever else costs more: waiting, and other calls. */
+static void test_no_overlap_beside_others(void **state)
+{
+    (void)state;
+    moving(all_wait, 8000, 6);
+    add_calls(residual, 10, 12);
+    add_cause(residual, RFN_WAIT_AT_NXN, residual, 3, 1, 9, 1, 1);
+    waits.total_ns = SECONDS(9);
+    tell();
+    assert_int_equal(told.n, 2);
+    assert_int_equal(told.stories[1].kind, RFN_STORY_NO_OVERLAP);
+    assert_int_equal(told.stories[1].ns, SECONDS(6));
+}
+
+/* Small messages that are long under way are no large ones. */
+static void test_small_messages_complete(void **state)
+{
+    (void)state;
+    small_messages(1000, 4096, 7);
+    add_calls(all_wait, 8000, 8);
+    tell();
+    assert_int_equal(told.n, 1);
+    assert_int_equal(told.stories[0].kind, RFN_STORY_SMALL_MESSAGES);
+    assert_int_equal(told.stories[0].ns, SECONDS(16));
+    assert_ptr_equal(told.stories[0].row, &rows[3]);
+}
+
 /* ---- several ---- */
 
 static bool takes_barriers(const void *context, const struct rfn_cause *cause)
@@ -603,30 +725,39 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(cause),
-                                       TEST(mainly_one),
                                        TEST(nothing),
+                                       TEST(cause_in_two),
+                                       TEST(mainly_one),
                                        TEST(slow_rank),
                                        TEST(slow_in_one_piece),
                                        TEST(factors_apart),
+                                       TEST(factors_apart_in_all),
                                        TEST(slow_altogether),
                                        TEST(slow_host),
+                                       TEST(last_of_slow_host),
                                        TEST(not_a_host),
                                        TEST(slow_in_turns),
                                        TEST(one_by_one),
                                        TEST(two_in_a_queue),
                                        TEST(what_follows),
                                        TEST(lock),
+                                       TEST(turns),
+                                       TEST(at_once_with_what_follows),
+                                       TEST(same_code),
                                        TEST(pipeline),
                                        TEST(master),
                                        TEST(no_master),
                                        TEST(send_chain),
                                        TEST(noise),
+                                       TEST(noise_of_one),
                                        TEST(one_stands_out),
                                        TEST(small_messages),
-                                       TEST(small_messages_waits),
+                                       TEST(small_messages_make_wait),
+                                       TEST(small_messages_complete),
                                        TEST(no_small_messages),
                                        TEST(no_overlap),
                                        TEST(overlap),
+                                       TEST(no_overlap_beside_others),
                                        TEST(order_and_choice),
                                        TEST(names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
