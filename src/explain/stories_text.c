@@ -16,8 +16,7 @@ static void append_where(struct rfn_text *text, const struct rfn_measured *run,
     if (strncmp(from, computing, sizeof computing - 1) == 0)
         from += sizeof computing - 1;
     rfn_text_string(text, from);
-    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
-    rfn_work_usage_append(text, &usage, " and");
+    rfn_work_usage_append(text, &finding->usage, " and");
     text->failed |= words.failed;
     rfn_text_release(&words);
 }
@@ -57,15 +56,14 @@ static void append_cause(struct rfn_text *text, const struct rfn_measured *run,
     bool computes = activity->kind == RFN_ACTIVITY_COMPUTE,
          more = finding->late == RFN_LATE_ONE || finding->late == RFN_LATE_SOME;
     bool one = finding->n_ranks == 1 || finding->late == RFN_LATE_ONE;
-    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
     append_late(text, run, finding);
-    if (computes && more && rfn_work_is_idle(&usage))
+    if (computes && more && rfn_work_is_idle(&finding->usage))
         rfn_text_string(text,
                         one ? " takes longer than the others " : " take longer than the others ");
     else if (computes && more)
         rfn_text_string(text, one ? " computes longer than the others "
                                   : " compute longer than the others ");
-    else if (computes && rfn_work_is_idle(&usage))
+    else if (computes && rfn_work_is_idle(&finding->usage))
         rfn_text_string(text, one ? " makes others wait " : " make others wait ");
     else if (computes)
         rfn_text_string(text,
