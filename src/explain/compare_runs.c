@@ -139,16 +139,6 @@ static double change_ns(const struct rfn_compared_runs *compared, double before,
 
 /* ---- call paths ---- */
 
-static int64_t waiting_in(const struct rfn_waits *waits, const struct rfn_profile_row *row)
-{
-    int64_t ns = 0;
-    for (size_t i = 0; i < waits->n_rows; i++) {
-        if (waits->rows[i].function == row->function && waits->rows[i].path == row->path)
-            ns += waits->rows[i].total_ns;
-    }
-    return ns;
-}
-
 static void name_calls(struct names *names, const struct rfn_compared_run *run, unsigned number)
 {
     for (size_t i = 0; i < run->measured.profile->n_rows; i++) {
@@ -171,7 +161,7 @@ static void add_call(struct rfn_call_sum *sum, const struct rfn_compared_run *ru
     sum->bytes += row->bytes;
     if (run->times) {
         sum->ns += row->time.total_ns;
-        sum->wait_ns += waiting_in(run->measured.waits, row);
+        sum->wait_ns += row->waiting_ns;
     }
 }
 

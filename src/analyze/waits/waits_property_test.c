@@ -516,8 +516,9 @@ static bool same(const void *a, const void *b, size_t size)
 }
 
 /* The profile that comes with the waits is the one that is made alone. */
-static void check_profile(struct rfn_profile *with)
+static void check_profile(struct rfn_profile *with, const struct rfn_waits *result)
 {
+    int64_t waiting_ns = 0;
     struct rfn_diag diag;
     struct rfn_profile *alone;
     assert_int_equal(rfn_profile_new(&fake, NULL, NULL, &alone, &diag), 0);
@@ -531,6 +532,14 @@ static void check_profile(struct rfn_profile *with)
     }
     assert_true(same(with->ranks, alone->ranks, RANKS * sizeof *with->ranks));
     assert_int_equal(with->n_rows, alone->n_rows);
+    for (size_t i = 0; i < with->n_rows; i++) {
+        struct rfn_profile_row *row = &with->rows[i];
+        assert_true(row->waiting_ns >= 0); /* clocks change waits, but no profile */
+        assert_true(result->matching.fixed || row->waiting_ns <= row->time.total_ns);
+        waiting_ns += row->waiting_ns;
+        row->waiting_ns = 0;
+    }
+    assert_int_equal(waiting_ns, result->total_ns);
     assert_true(same(with->rows, alone->rows, alone->n_rows * sizeof *with->rows));
     assert_int_equal(with->n_pairs, alone->n_pairs);
     assert_true(same(with->pairs, alone->pairs, alone->n_pairs * sizeof *with->pairs));
@@ -565,7 +574,7 @@ static struct rfn_waits *analyse(stream_of_call stream_of, bool fix_clocks)
             put_event((struct place){rank, i}, stream_of);
     }
     assert_int_equal(rfn_waits_new(&fake, &options, NULL, NULL, &result, &diag), 0);
-    check_profile(profile);
+    check_profile(profile, result);
     return result;
 }
 
