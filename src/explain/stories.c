@@ -4,7 +4,6 @@
  * holds says what kind of story it begins, and which of the other findings belong to it. What is
  * lost without waiting (many small messages, large ones that move late) comes from the profile.
  */
-#include "explain/advice.h"
 #include "refrain/event.h"
 #include "refrain/explain.h"
 
@@ -38,6 +37,7 @@ struct telling {
     struct rfn_stories *stories;
     const char **hosts; /* by rank; NULL where not known */
     bool *taken;        /* by finding */
+    uint32_t present;   /* ranks that are in the archive */
     /* By rank, for tell_slow_ranks: which ones it is about, and those of another finding; what is
      * outside of MPI; what the other ranks do. */
     bool *slow, *own;
@@ -99,7 +99,7 @@ static double factor_of(const struct telling *telling, const int64_t *ns_by_rank
     for (uint32_t i = 0; i < telling->run->waits->n_ranks; i++) {
         if (slow[i])
             sum += (double)ns_by_rank[i], n_slow++;
-        else
+        else if (telling->run->profile->ranks[i].threads)
             others[n_others++] = ns_by_rank[i];
     }
     if (!n_slow || !n_others)
@@ -113,8 +113,7 @@ static double factor_of(const struct telling *telling, const int64_t *ns_by_rank
 static bool slow_ranks(const struct telling *telling, const struct rfn_finding *finding, bool *slow,
                        const char **host)
 {
-    uint32_t n = telling->run->waits->n_ranks,
-             late = rfn_late_ranks(finding->ranks, finding->n_ranks), of_host = 0;
+    uint32_t n = telling->run->waits->n_ranks, late = finding->n_late, of_host = 0;
     memset(slow, 0, n * sizeof *slow);
     *host = NULL;
     for (uint32_t i = 0; i < late; i++)
@@ -153,9 +152,11 @@ static bool tell_slow_ranks(struct telling *telling, struct rfn_story *story, si
         return false;
     for (size_t i = first; i < findings->n; i++) {
         const struct rfn_finding *finding = &findings->findings[i];
-        double factor = factor_of(telling, finding->spent);
         if (telling->taken[i] || activity_of(telling, finding)->kind != RFN_ACTIVITY_COMPUTE ||
-            !same_ranks(telling, finding) || factor < SLOWER)
+            !same_ranks(telling, finding))
+            continue;
+        double factor = factor_of(telling, finding->spent);
+        if (factor < SLOWER)
             continue;
         joined[n_joined++] = i;
         if ((double)finding->ns < MATTERS * (double)of->ns)
@@ -200,16 +201,14 @@ static bool tell_master(struct telling *telling, struct rfn_story *story, size_t
     const struct rfn_findings *findings = telling->findings;
     const struct rfn_finding *of = &findings->findings[first];
     uint32_t master = of->n_ranks ? of->ranks[0].rank : 0;
-    if (rfn_late_ranks(of->ranks, of->n_ranks) != 1 ||
-        (of->pattern != RFN_LATE_SENDER && of->pattern != RFN_WRONG_ORDER) ||
+    if (of->n_late != 1 || (of->pattern != RFN_LATE_SENDER && of->pattern != RFN_WRONG_ORDER) ||
         !telling->run->waits->takes_any || !telling->run->waits->takes_any[master] ||
         !is_hub(telling->run->profile, master))
         return false;
     story->kind = RFN_STORY_MASTER;
     for (size_t i = first; i < findings->n; i++) {
         const struct rfn_finding *finding = &findings->findings[i];
-        if (!telling->taken[i] && rfn_late_ranks(finding->ranks, finding->n_ranks) == 1 &&
-            finding->ranks[0].rank == master &&
+        if (!telling->taken[i] && finding->n_late == 1 && finding->ranks[0].rank == master &&
             (finding->pattern == RFN_LATE_SENDER || finding->pattern == RFN_WRONG_ORDER))
             take(telling, story, i);
     }
@@ -218,34 +217,36 @@ static bool tell_master(struct telling *telling, struct rfn_story *story, size_t
 
 /* ---- one after the other ---- */
 
-/* How many ranks are at this work at the same time, on average, while it is done or waited for: of
- * n ranks, S in the work and W waiting for it, S n / (S + W). One by one: 1. */
-static double at_once(const struct rfn_finding *finding, uint32_t n)
+/* What all ranks spent in this work, and waited for it, is added. */
+static void add_work(const struct telling *telling, const struct rfn_finding *finding,
+                     double *spent, double *waited)
 {
-    double spent = 0;
-    for (uint32_t i = 0; i < n; i++)
-        spent += (double)finding->spent[i];
-    return spent > 0 ? spent * n / (spent + (double)finding->ns) : n;
+    for (uint32_t i = 0; i < telling->run->waits->n_ranks; i++)
+        *spent += (double)finding->spent[i];
+    *waited += (double)finding->spent_cost_ns;
 }
 
-/* The same of all findings of a place; alike: how many ranks are late in them, at most. */
+/* How many ranks are at a work at the same time, on average, while it is done or waited for: of n
+ * ranks, S in the work and W waiting for it, S n / (S + W). One by one: 1. */
+static double at_once(const struct telling *telling, double spent, double waited)
+{
+    return telling->present * (spent > 0 ? spent / (spent + waited) : 1);
+}
+
+/* The same of all findings of a place; ranks: how many are late in them, at most. */
 static double at_once_there(const struct telling *telling, size_t first, uint32_t *ranks)
 {
     const struct rfn_findings *findings = telling->findings;
-    uint32_t n = telling->run->waits->n_ranks;
     double spent = 0, waited = 0;
     *ranks = 0;
     for (size_t i = first; i < findings->n; i++) {
         const struct rfn_finding *finding = &findings->findings[i];
         if (telling->taken[i] || !same_place(finding, &findings->findings[first]))
             continue;
-        uint32_t late = rfn_late_ranks(finding->ranks, finding->n_ranks);
-        *ranks = late > *ranks ? late : *ranks;
-        waited += (double)finding->ns;
-        for (uint32_t k = 0; k < n; k++)
-            spent += (double)finding->spent[k];
+        *ranks = finding->n_late > *ranks ? finding->n_late : *ranks;
+        add_work(telling, finding, &spent, &waited);
     }
-    return spent > 0 ? spent * n / (spent + waited) : n;
+    return at_once(telling, spent, waited);
 }
 
 /* What happens right after the call that waited is of the same part: its last rank does it, too. */
@@ -273,15 +274,15 @@ static void take_place(struct telling *telling, struct rfn_story *story, size_t 
 static bool tell_queue(struct telling *telling, struct rfn_story *story, size_t first)
 {
     const struct rfn_finding *of = &telling->findings->findings[first];
-    uint32_t n = telling->run->waits->n_ranks, ranks;
+    uint32_t ranks;
     double there = at_once_there(telling, first, &ranks);
     bool chain = (double)of->direct_ns <= (1 - PASSED_ON) * (double)of->ns;
     if (ranks < QUEUE || of->pattern == RFN_LATE_RECEIVER)
         return false;
     if (there <= ONE_AT_A_TIME && (chain || of->pattern == RFN_LOCK_CONTENTION))
         story->kind = RFN_STORY_ONE_BY_ONE;
-    else if (chain && there <= PIPELINE_AT_MOST * n && of->pattern == RFN_LATE_SENDER &&
-             of->late != RFN_LATE_ONE)
+    else if (chain && there <= PIPELINE_AT_MOST * telling->present &&
+             of->pattern == RFN_LATE_SENDER && of->late != RFN_LATE_ONE)
         story->kind = RFN_STORY_PIPELINE;
     else
         return false;
@@ -322,13 +323,14 @@ static bool tell_send_chain(struct telling *telling, struct rfn_story *story, si
 static bool tell_noise(struct telling *telling, struct rfn_story *story, size_t first)
 {
     const struct rfn_finding *of = &telling->findings->findings[first];
-    uint32_t n = telling->run->waits->n_ranks;
+    double spent = 0, waited = 0;
     bool collective = of->pattern == RFN_WAIT_AT_NXN || of->pattern == RFN_WAIT_AT_BARRIER;
     bool by_turns = (of->late == RFN_LATE_ALIKE || of->late == RFN_LATE_EVEN) &&
-                    2 * rfn_late_ranks(of->ranks, of->n_ranks) >= n;
+                    2 * of->n_late >= telling->present;
+    add_work(telling, of, &spent, &waited);
     if (!by_turns || !collective || (double)of->direct_ns < PASSED_ON * (double)of->ns ||
         activity_of(telling, of)->kind != RFN_ACTIVITY_COMPUTE ||
-        at_once(of, n) <= PIPELINE_AT_MOST * n)
+        at_once(telling, spent, waited) <= PIPELINE_AT_MOST * telling->present)
         return false;
     story->kind = RFN_STORY_NOISE;
     take(telling, story, first);
@@ -337,18 +339,6 @@ static bool tell_noise(struct telling *telling, struct rfn_story *story, size_t 
 
 /* ---- what is lost without waiting ---- */
 
-/* A call path's time without waiting. */
-static double plain_ns(const struct rfn_measured *run, const struct rfn_profile_row *row)
-{
-    double ns = (double)row->time.total_ns;
-    for (size_t i = 0; i < run->waits->n_rows; i++) {
-        const struct rfn_wait_row *wait = &run->waits->rows[i];
-        if (wait->function == row->function && wait->path == row->path)
-            ns -= (double)wait->total_ns;
-    }
-    return ns > 0 ? ns : 0;
-}
-
 static bool moves_messages(const struct rfn_function_info *function)
 {
     return function->class_ == RFN_CLASS_SEND || function->class_ == RFN_CLASS_SSEND ||
@@ -356,8 +346,8 @@ static bool moves_messages(const struct rfn_function_info *function)
            function->class_ == RFN_CLASS_COMPLETION;
 }
 
-/* Messages so small that each costs the same, whatever is in it. */
-static void tell_small_messages(struct telling *telling)
+/* Messages so small that each costs the same, whatever is in it. Returns whether there are. */
+static bool tell_small_messages(struct telling *telling)
 {
     const struct rfn_measured *run = telling->run;
     const struct rfn_profile *profile = run->profile;
@@ -367,22 +357,24 @@ static void tell_small_messages(struct telling *telling)
         story.messages += profile->pairs[i].messages;
         story.bytes += profile->pairs[i].bytes;
     }
-    if ((double)story.messages < MANY_EACH * profile->n_ranks ||
+    if ((double)story.messages < MANY_EACH * telling->present ||
         (double)story.bytes > SMALL_BYTES * (double)story.messages)
-        return;
+        return false;
     for (size_t i = 0; i < profile->n_rows; i++) {
         const struct rfn_profile_row *row = &profile->rows[i];
         const struct rfn_call_site site = {row->function, row->path};
         if (!moves_messages(rfn_call_site_function(run->archive, site)))
             continue;
-        double ns = plain_ns(run, row);
-        all += ns;
+        double ns = (double)(row->time.total_ns - row->waiting_ns);
+        all += ns > 0 ? ns : 0;
         if (ns > most)
             most = ns, story.row = row;
     }
     story.ns = (int64_t)all;
-    if (story.row && rfn_measured_share(run, all) >= COSTS_MUCH)
-        telling->stories->stories[telling->stories->n++] = story;
+    if (!story.row || rfn_measured_share(run, all) < COSTS_MUCH)
+        return false;
+    telling->stories->stories[telling->stories->n++] = story;
+    return true;
 }
 
 static void tell_no_overlap(struct telling *telling)
@@ -451,16 +443,16 @@ int rfn_stories_init(struct rfn_stories *stories, const struct rfn_measured *run
                               .own = calloc(n, sizeof *telling.own),
                               .outside = calloc(n, sizeof *telling.outside),
                               .others = calloc(n, sizeof *telling.others)};
-    stories->stories = calloc(FINDINGS + 3, sizeof *stories->stories);
+    stories->stories = calloc(FINDINGS + 2, sizeof *stories->stories);
     stories->order = calloc(FINDINGS + 1, sizeof *stories->order);
+    for (uint32_t i = 0; i < run->profile->n_ranks; i++)
+        telling.present += run->profile->ranks[i].threads > 0;
     bool room = telling.hosts && telling.taken && telling.slow && telling.own && telling.outside &&
                 telling.others && stories->stories && stories->order;
     if (room) {
         tell(&telling);
-        if (!choice) {
-            tell_small_messages(&telling);
+        if (!choice && !tell_small_messages(&telling)) /* completing these is in both */
             tell_no_overlap(&telling);
-        }
         qsort(stories->stories, stories->n, sizeof *stories->stories, by_cost);
     }
     free(telling.hosts), free(telling.taken), free(telling.slow), free(telling.own);

@@ -173,6 +173,19 @@ static void test_slow_host(void **state)
                  "Look at that host: ");
 }
 
+/* Ranks that are not in the archive do nothing of the kind, which is no measure. */
+static void test_slow_among_missing(void **state)
+{
+    (void)state;
+    slow_from(5, 1, 1.6, 1.4, 1.5);
+    for (unsigned i = 0; i < 4; i++) {
+        ranks[i] = (struct rfn_profile_rank){0};
+        spent[0][i] = spent[1][i] = 0;
+    }
+    expect_kind(RFN_STORY_SLOW_RANKS);
+    assert_int_equal(in_thousandths(told.stories[0].factor), 1500);
+}
+
 /* Of a host not all ranks, or more than it has, or all there are. */
 static void test_not_a_host(void **state)
 {
@@ -223,6 +236,34 @@ static void test_one_by_one(void **state)
     expect_kind(RFN_STORY_ONE_BY_ONE);
     queue(RFN_LATE_SENDER, 34, 0.2); /* 64 / 42 = 1.52 */
     expect_kind(RFN_STORY_PIPELINE);
+}
+
+/* Of a part of the work it is not known how long ranks took: then its cost says nothing of how many
+ * are at it at a time. */
+static void test_unknown_work(void **state)
+{
+    (void)state;
+    queue(RFN_LATE_SENDER, 2, 0.2); /* 64 / 10 = 6.4 of 8 */
+    spent_by_activity[add_cause(sends, RFN_LATE_SENDER, exchange, 0, 7, 54.0 / 7, 0.2, 1)] = NULL;
+    expect_kind(RFN_STORY_CAUSE);
+    assert_int_equal(told.n, 1);
+    assert_int_equal(told.stories[0].ns, SECONDS(56));
+    spent_by_activity[1] = spent[1]; /* 128 / 72 = 1.78 */
+    expect_kind(RFN_STORY_PIPELINE);
+}
+
+/* Half of the ranks are not in the archive: of the others one is at it at a time. */
+static void test_queue_among_missing(void **state)
+{
+    (void)state;
+    reset_run();
+    add_cause(sends, RFN_LATE_SENDER, exchange, 0, 3, 4, 0.2, 1);
+    for (unsigned i = 4; i < RANKS; i++) {
+        ranks[i] = (struct rfn_profile_rank){0};
+        spent[0][i] = 0;
+    }
+    expect_kind(RFN_STORY_ONE_BY_ONE); /* 4 s * 4 / (4 s + 12 s) */
+    assert_int_equal(in_thousandths(told.stories[0].at_once), 1000);
 }
 
 static void test_two_in_a_queue(void **state)
@@ -483,6 +524,19 @@ static void test_no_overlap(void **state)
     expect_kind(RFN_STORY_NO_OVERLAP);
 }
 
+/* Of small messages the time in calls that complete them is lost once. */
+static void test_small_messages_complete(void **state)
+{
+    (void)state;
+    moving(all_wait, 8000, 20);
+    for (uint32_t i = 0; i < RANKS; i++)
+        add_messages(i, (i + 1) % RANKS, 1000, 1000);
+    const struct rfn_story *story = tell();
+    assert_int_equal(told.n, 1);
+    assert_int_equal(story->kind, RFN_STORY_SMALL_MESSAGES);
+    assert_int_equal(story->ns, SECONDS(21));
+}
+
 static void test_overlap(void **state)
 {
     (void)state;
@@ -535,30 +589,20 @@ static void test_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(cause),
-                                       TEST(nothing),
-                                       TEST(slow_rank),
-                                       TEST(slow_in_one_piece),
-                                       TEST(factors_apart),
-                                       TEST(slow_altogether),
-                                       TEST(slow_host),
-                                       TEST(not_a_host),
-                                       TEST(slow_in_turns),
-                                       TEST(one_by_one),
-                                       TEST(two_in_a_queue),
-                                       TEST(what_follows),
-                                       TEST(lock),
-                                       TEST(pipeline),
-                                       TEST(master),
-                                       TEST(no_master),
-                                       TEST(send_chain),
-                                       TEST(noise),
-                                       TEST(one_stands_out),
-                                       TEST(small_messages),
-                                       TEST(no_small_messages),
-                                       TEST(no_overlap),
-                                       TEST(overlap),
-                                       TEST(order_and_choice),
+    const struct CMUnitTest tests[] = {TEST(cause),          TEST(nothing),
+                                       TEST(slow_rank),      TEST(slow_in_one_piece),
+                                       TEST(factors_apart),  TEST(slow_altogether),
+                                       TEST(slow_host),      TEST(not_a_host),
+                                       TEST(slow_in_turns),  TEST(slow_among_missing),
+                                       TEST(one_by_one),     TEST(two_in_a_queue),
+                                       TEST(unknown_work),   TEST(queue_among_missing),
+                                       TEST(what_follows),   TEST(lock),
+                                       TEST(pipeline),       TEST(master),
+                                       TEST(no_master),      TEST(send_chain),
+                                       TEST(noise),          TEST(one_stands_out),
+                                       TEST(small_messages), TEST(no_small_messages),
+                                       TEST(no_overlap),     TEST(small_messages_complete),
+                                       TEST(overlap),        TEST(order_and_choice),
                                        TEST(names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
