@@ -138,7 +138,16 @@ static bool same_ranks(const struct telling *telling, const struct rfn_finding *
                   telling->run->waits->n_ranks * sizeof *telling->own) == 0;
 }
 
-/* Findings of the same ranks, computing. */
+/* How many times as long as the others the slow ranks take for a finding, which is their computing;
+ * else 0. */
+static double slower_in(const struct telling *telling, const struct rfn_finding *finding)
+{
+    double factor = 0;
+    if (activity_of(telling, finding)->kind == RFN_ACTIVITY_COMPUTE && same_ranks(telling, finding))
+        factor = factor_of(telling, finding->spent);
+    return factor < SLOWER ? 0 : factor;
+}
+
 static bool tell_slow_ranks(struct telling *telling, struct rfn_story *story, size_t first)
 {
     const struct rfn_findings *findings = telling->findings;
@@ -148,14 +157,11 @@ static bool tell_slow_ranks(struct telling *telling, struct rfn_story *story, si
     size_t joined[FINDINGS], n_joined = 0;
     double least = 0, most = 0, pieces = 0, sum = 0;
     const char *host;
-    if (!slow_ranks(telling, of, telling->slow, &host))
+    if (!slow_ranks(telling, of, telling->slow, &host) || slower_in(telling, of) < SLOWER)
         return false;
     for (size_t i = first; i < findings->n; i++) {
         const struct rfn_finding *finding = &findings->findings[i];
-        if (telling->taken[i] || activity_of(telling, finding)->kind != RFN_ACTIVITY_COMPUTE ||
-            !same_ranks(telling, finding))
-            continue;
-        double factor = factor_of(telling, finding->spent);
+        double factor = telling->taken[i] ? 0 : slower_in(telling, finding);
         if (factor < SLOWER)
             continue;
         joined[n_joined++] = i;
@@ -168,8 +174,7 @@ static bool tell_slow_ranks(struct telling *telling, struct rfn_story *story, si
     }
     for (uint32_t i = 0; i < n && i < profile->n_ranks; i++)
         telling->outside[i] = profile->ranks[i].main_outside_ns;
-    if (!n_joined || joined[0] != first || pieces < PIECES_OF_WORK ||
-        most > FACTORS_APART * least ||
+    if (pieces < PIECES_OF_WORK || most > FACTORS_APART * least ||
         factor_of(telling, telling->outside) - 1 < SLOW_ALTOGETHER * (sum / pieces - 1))
         return false;
     *story = (struct rfn_story){

@@ -739,6 +739,37 @@ static void check_costs(void)
     }
 }
 
+/* What ranks cost in a cause is its cost, most first; a part of it is not passed on. */
+static void check_shares(void)
+{
+    for (size_t i = 0; i < waits->n_causes; i++) {
+        const struct rfn_cause *cause = &waits->causes[i];
+        int64_t ns = 0;
+        for (uint32_t k = 0; k < cause->n_ranks; k++) {
+            assert_true(cause->ranks[k].ns >= 0);
+            assert_true(k == 0 || cause->ranks[k].ns <= cause->ranks[k - 1].ns);
+            ns += cause->ranks[k].ns;
+        }
+        assert_int_equal(ns, cause->total_ns);
+        assert_in_range(cause->direct_ns, 0, cause->total_ns);
+    }
+}
+
+/* What ranks spent in the activities of the costliest causes. */
+static void check_spent(void)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < waits->n_activities; i++) {
+        if (!waits->spent[i])
+            continue;
+        n++;
+        assert_memory_equal(waits->spent[i], doing_of(&waits->activities[i])->ns_by_rank,
+                            RANKS * sizeof **waits->spent);
+    }
+    assert_true(n > 0 || !waits->n_causes);
+    assert_true(!waits->n_causes || waits->spent[waits->causes[0].activity]);
+}
+
 /* The path is as long as the run. */
 static void check_path_length(void)
 {
@@ -871,6 +902,9 @@ static void test_against_oracle(void **state)
         orders += waits->pattern_ns[RFN_WRONG_ORDER] > 0;
         check_causes();
         check_costs();
+        check_shares();
+        if (!program.wildcards)
+            check_spent();
         check_path_length();
         if (program.wildcards)
             check_undecided_rows();
