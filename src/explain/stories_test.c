@@ -91,6 +91,21 @@ static void test_cause(void **state)
                  "Give that rank less of this work");
 }
 
+/* What a rank computes after the main part of the run does not make it longer in that. */
+static void test_main_part(void **state)
+{
+    (void)state;
+    add_cause(residual, RFN_WAIT_AT_NXN, residual, 3, 2, 4, 1, 1);
+    late[0][0].ns = SECONDS(7.9);
+    late[0][1].ns = SECONDS(0.1);
+    run = measured();
+    ranks[3].span_ns += SECONDS(5);
+    assert_int_equal(rfn_stories_init(&told, &run, NULL), 0);
+    assert_int_equal(told.findings.findings[0].late, RFN_LATE_EVEN);
+    expect_words("10.0 % of the time is lost (8.00 s): mainly rank 3 computes, while others wait, ",
+                 "All ranks compute about equally long in the end");
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -589,7 +604,8 @@ static void test_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(cause),          TEST(nothing),
+    const struct CMUnitTest tests[] = {TEST(cause),          TEST(main_part),
+                                       TEST(nothing),
                                        TEST(slow_rank),      TEST(slow_in_one_piece),
                                        TEST(factors_apart),  TEST(slow_altogether),
                                        TEST(slow_host),      TEST(not_a_host),
