@@ -194,10 +194,11 @@ struct rfn_cause_choice {
     const void *context;
 };
 
-/* Of the causes chosen (NULL: of all), those that are no trifle, at most `most`. What ranks waited
- * for because MPI started or ended is left out. RFN_E_NOMEM. */
+/* Of the causes chosen (NULL: of all), those that cost at least this share of all ranks' time
+ * (RFN_TRIFLE), at most `most`. What ranks waited for because MPI started or ended is left out.
+ * RFN_E_NOMEM. */
 int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *run,
-                      const struct rfn_cause_choice *choice, size_t most);
+                      const struct rfn_cause_choice *choice, double least, size_t most);
 void rfn_findings_release(struct rfn_findings *findings);
 
 /* "rank 3 computing in step() [a.c:51-55] costs 11.2 % of all ranks' time (9.00 s of 80.0 s):

@@ -290,7 +290,7 @@ static bool is_of_ends(const struct rfn_measured *run, const struct rfn_cause *c
 }
 
 int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *run,
-                      const struct rfn_cause_choice *choice, size_t most)
+                      const struct rfn_cause_choice *choice, double least, size_t most)
 {
     const struct rfn_waits *waits = run->waits;
     struct rfn_same_paths same;
@@ -313,7 +313,7 @@ int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *
     size_t n = room ? group(findings->findings, works, numbers, &chosen) : 0;
     while (!error && findings->n < n && findings->n < most) {
         struct rfn_finding *finding = &findings->findings[findings->n];
-        if (rfn_measured_share(run, (double)finding->ns) < RFN_TRIFLE)
+        if (rfn_measured_share(run, (double)finding->ns) < least)
             break;
         of.n = 0;
         for (size_t i = 0; i < chosen.n; i++) {
