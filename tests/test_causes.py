@@ -154,7 +154,7 @@ def check_head(text, planted):
     one = others.replace("Others wait", "Rank # waits").replace("their", "its")
     waits = rf"({re.escape(others)}|{re.escape(one)})".replace(re.escape("#"), r"\d+")
     work = "|".join(str(line) for line in planted.work)
-    if not re.match(rf"1\. [\d.]+ % of the time is lost \([\d.]+ m?s\): (mainly )?{who} "
+    if not re.match(rf"1\. [\d.]+ % of all ranks' time is lost \([\d.]+ m?s\): (mainly )?{who} "
                     r"(computes?|takes?)( longer than the others|, while others wait,) in "
                     rf"pause_ms\(\), called in {planted.function}\(\) \[{file}:({work})\].*\. {waits} in "
                     rf"{planted.waited_function}\(\) \[{file}:{planted.waited_line}\][ .]", items[0]):
@@ -324,6 +324,8 @@ def test_wrong_values(bench):
             (["--rank", "4"], "there is no rank 4: the run has 4, counted from 0"),
             (["--rank", "0-9"], "there is no rank 4"), (["--rank", "first"], "'first' is not a list"),
             (["--top", "all"], "'all' is not a number"), (["--top=-1"], "'-1' is not a number"),
+            (["--json", "--short"], "--json, --csv and --short print different things"),
+            (["--csv=causes", "--short"], "--json, --csv and --short print different things"),
             (["--call-path", "nowhere"], "no call path of this run has 'nowhere'")):
         if message not in wrong(bench, archive, *options):
             raise harness.Failure(f"{options}: {wrong(bench, archive, *options)}")

@@ -47,7 +47,7 @@ def test_functions_that_work(bench, flavour):
     for line, name in ((65, "update"), (68, "move")):
         text = f"computing in {name}(), called in main() [works.c:{line}]"
         harness.compare(text, found.get(text), name)
-    text = "computing in output() and 1 more, called in main() [works.c:70-71]"
+    text = "computing in output() and move(), called in main() [works.c:70-71]"
     harness.compare(text, found.get(text), "output")
     low, high, merged, reduced = (bench.fresh(f"{name}.rfn") for name in ("low", "high", "merged", "reduced"))
     bench.verb("reduce", "--rank", "0-1", archive, "-o", low)

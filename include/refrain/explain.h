@@ -216,15 +216,15 @@ void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
 
 /* What the findings mean together: how the program is slow (doc/analysis.md, Stories). */
 enum rfn_story_kind {
-    RFN_STORY_CAUSE,      /* one finding, as it is */
-    RFN_STORY_SLOW_RANKS, /* a rank, or all of a host, computes slower, whatever it does */
-    RFN_STORY_ONE_BY_ONE, /* ranks do a part one after the other */
-    RFN_STORY_MASTER,     /* ranks wait for one that answers them one by one */
-    RFN_STORY_PIPELINE,   /* ranks begin and end one behind the other: fill and drain */
-    RFN_STORY_SEND_CHAIN, /* sends complete one after the other */
-    RFN_STORY_NOISE,      /* now this rank is late, now that */
-    RFN_STORY_SMALL_MESSAGES,
-    RFN_STORY_NO_OVERLAP /* large messages move only while ranks wait in MPI */
+    RFN_STORY_CAUSE,          /* one finding, as it is */
+    RFN_STORY_SLOW_RANKS,     /* a rank, or all of a host, computes slower, whatever it does */
+    RFN_STORY_ONE_BY_ONE,     /* ranks do a part one after the other */
+    RFN_STORY_MASTER,         /* ranks wait for one that answers them one by one */
+    RFN_STORY_PIPELINE,       /* ranks begin and end one behind the other: fill and drain */
+    RFN_STORY_SEND_CHAIN,     /* sends complete one after the other */
+    RFN_STORY_NOISE,          /* now this rank is late, now that */
+    RFN_STORY_SMALL_MESSAGES, /* findings: what ranks wait for while others move them */
+    RFN_STORY_NO_OVERLAP      /* large messages move only while ranks wait in MPI */
 };
 
 /* "slow_ranks". Static. */
@@ -253,11 +253,11 @@ struct rfn_stories {
 int rfn_stories_init(struct rfn_stories *stories, const struct rfn_measured *run,
                      const struct rfn_cause_choice *choice);
 void rfn_stories_release(struct rfn_stories *stories);
-/* The costliest finding of a story; NULL: it is not about waiting. */
+/* The costliest finding of a story; NULL: nobody waits. */
 const struct rfn_finding *rfn_story_finding(const struct rfn_stories *stories,
                                             const struct rfn_story *story);
 
-/* "37.5 % of the time is lost (6.79 s): rank 3 computes longer than the others in smooth
+/* "37.5 % of all ranks' time is lost (6.79 s): rank 3 computes longer than the others in smooth
  * (halo.c:132). The others wait in exchange (halo.c:58; late sender)." */
 void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
                       const struct rfn_stories *stories, const struct rfn_story *story);

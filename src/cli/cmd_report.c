@@ -112,6 +112,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_FIX_CLOCKS:
         given->fix_clocks = true;
         return 0;
+    case ARGP_KEY_END:
+        if (given->given.json + (given->csv != NULL) + given->head_only > 1)
+            argp_error(state, "--json, --csv and --short print different things: give one of them");
+        return 0;
     default:
         return rfn_file_argument_parse(key, arg, state);
     }

@@ -187,7 +187,8 @@ static bool may_be_callers(const struct stretch *stretch)
 /* What one function calls in a stretch; none: its own lines are meant. */
 struct work {
     struct rfn_location in;
-    struct rfn_program_call first; /* that has a name */
+    struct rfn_program_call first;  /* that has a name */
+    struct rfn_program_call second; /* of two calls the other, if it has one */
     uint32_t last_line, n;
 };
 
@@ -217,6 +218,7 @@ static bool add_work(struct works *works, const struct rfn_archive *archive, uin
     if (!known || first == n)
         return known;
     work.first = calls[first];
+    work.second = n == 2 && first == 0 ? calls[1] : (struct rfn_program_call){0};
     work.last_line = calls[n - 1].line;
     if (works->n == WORKS_MAX)
         works->more += work.n;
@@ -269,14 +271,19 @@ static void append_last_line(struct rfn_text *text, uint32_t first, uint32_t las
     rfn_text_char(text, ']');
 }
 
-/* "smooth() and 2 more, called in main() [halo.c:132-136]" */
+/* "smooth() and move(), called in main() [halo.c:132-136]"; of three "smooth() and 2 more" */
 static void append_work(struct rfn_text *text, const struct work *work)
 {
     struct rfn_location called = work->in;
     called.function = work->first.function;
     append_name(text, &called);
-    if (work->n > 1)
+    if (!work->second.function && work->n > 1)
         rfn_text_format(text, " and %u more", work->n - 1);
+    if (work->second.function && strcmp(work->second.function, work->first.function) != 0) {
+        called.function = work->second.function;
+        rfn_text_string(text, " and ");
+        append_name(text, &called);
+    }
     rfn_text_string(text, ", called in ");
     called.function = work->in.function;
     called.line = work->first.line;

@@ -255,7 +255,11 @@ static void test_called_functions(void **state)
         {0, 2, {{NULL, 12, 0}}},
         {2, 0, {{"output", 26, 0}, {"prepare", 8, 0}}},
         {6, 5, {{0}}}};
+    static const struct fake_calls twice[] = {{2, 0, {{"output", 26, 0}, {"output", 27, 0}}}};
     (void)state;
+    fake_calls = twice;
+    n_fake_calls = 1;
+    expect(computing(MAIN_24, MAIN_10), "computing in output(), called in main() [solver.c:26-27]");
     fake_calls = known;
     n_fake_calls = 5;
     expect(computing(EXCHANGE_88, RESIDUAL_12),
@@ -265,7 +269,7 @@ static void test_called_functions(void **state)
            "[solver.c:43-47]");
     expect(computing(MAIN_10, MAIN_24), "computing in main() [solver.c:10-24]");
     expect(computing(MAIN_24, MAIN_10),
-           "computing in output() and 1 more, called in main() [solver.c:26]");
+           "computing in output() and prepare(), called in main() [solver.c:26]");
     expect(computing(EXCHANGE_80, EXCHANGE_88), "computing in exchange() [halo.c:80-88]");
     expect_function(computing(EXCHANGE_88, RESIDUAL_12), "smooth");
     expect_function(computing(EXCHANGE_80_EARLY, EXCHANGE_88), "_ZN6solver5FieldIdE3sumEi");

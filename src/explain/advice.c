@@ -45,7 +45,7 @@ enum rfn_late_kind rfn_late_kind_of(const struct rfn_rank_ns *ranks, uint32_t n,
 }
 
 /* What to do about ranks that compute longer than others. */
-static const char *for_computing(enum rfn_pattern pattern, enum rfn_late_kind late)
+static const char *for_computing(enum rfn_pattern pattern, enum rfn_late_kind late, bool idle)
 {
     if (pattern == RFN_LATE_BROADCAST)
         return "Let the root send before it does this work, or let every rank compute the data "
@@ -73,6 +73,8 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_late_kind la
     if (pattern == RFN_EARLY_REDUCE || pattern == RFN_WAIT_AT_NX1)
         return "Balance this work over the ranks, or let the root go on meanwhile (MPI_Ireduce, "
                "MPI_Igather).";
+    if (late == RFN_LATE_ONE && idle)
+        return "Give that rank less of this work.";
     if (late == RFN_LATE_ONE)
         return "Give that rank less of this work, or look at what holds it up: input and output, "
                "a slower node.";
@@ -137,8 +139,11 @@ const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing, enum 
         return "Ranks were launched one after the other: nothing in the program, and it counts "
                "less the longer it runs.";
     if (kind == RFN_ACTIVITY_COMPUTE)
-        return for_computing(pattern, late);
+        return for_computing(pattern, late, doing.idle);
     if (kind == RFN_ACTIVITY_MPI)
         return for_call(doing, missing);
+    if (doing.collective && !missing) /* all had come, and it was not over yet */
+        return "All ranks had come to that call, and it went on: noise, ranks that share cores, or "
+               "a slow network. Pin the ranks, one to a core.";
     return "Look at what that call waits for: the other side may not be in the archive.";
 }

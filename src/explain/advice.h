@@ -22,6 +22,7 @@ struct rfn_advised {
     uint8_t class_;  /* enum rfn_class of the call that it is or, of computing, that ends it */
     bool collective; /* that call */
     bool polls;      /* it is in a call that polls, or between polls of one place */
+    bool idle;       /* computing, it hardly used a core */
 };
 
 /* missing: ranks are not in the archive. Static. */

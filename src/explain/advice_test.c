@@ -47,6 +47,16 @@ static void expect(enum rfn_pattern pattern, enum rfn_activity_kind kind, uint8_
         fail_msg("'%s' does not say '%s'", advice, part);
 }
 
+static void test_idle(void **state)
+{
+    struct rfn_advised doing = {.kind = RFN_ACTIVITY_COMPUTE, .idle = true};
+    (void)state;
+    assert_string_equal(rfn_advice(RFN_WAIT_AT_NXN, doing, RFN_LATE_ONE, false),
+                        "Give that rank less of this work.");
+    doing.idle = false;
+    assert_non_null(strstr(rfn_advice(RFN_WAIT_AT_NXN, doing, RFN_LATE_ONE, false), "what holds"));
+}
+
 static void test_advice(void **state)
 {
     (void)state;
@@ -117,6 +127,21 @@ static void test_missing(void **state)
     assert_string_not_equal(rfn_advice(RFN_LATE_RECEIVER, computes, RFN_LATE_ONE, true), waits);
 }
 
+/* All ranks that are here are seen to come to a collective call. */
+static void test_waits(void **state)
+{
+    const struct rfn_advised together = {
+        .kind = RFN_ACTIVITY_WAIT, .class_ = RFN_CLASS_ALL_TO_ALL, .collective = true};
+    const struct rfn_advised alone = {.kind = RFN_ACTIVITY_WAIT, .class_ = RFN_CLASS_RECV};
+    const char *elsewhere = "Look at what that call waits for: the other side may not be in the "
+                            "archive.";
+    (void)state;
+    assert_string_equal(rfn_advice(RFN_WAIT_AT_NXN, alone, RFN_LATE_ONE, false), elsewhere);
+    assert_string_equal(rfn_advice(RFN_WAIT_AT_NXN, together, RFN_LATE_ONE, true), elsewhere);
+    assert_non_null(
+        strstr(rfn_advice(RFN_WAIT_AT_NXN, together, RFN_LATE_ONE, false), "All ranks had come"));
+}
+
 /* Who writes together already is not told to. */
 static void test_files(void **state)
 {
@@ -150,7 +175,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lateness), cmocka_unit_test(test_advice),
-        cmocka_unit_test(test_polls),    cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_idle),     cmocka_unit_test(test_polls),
+        cmocka_unit_test(test_missing),  cmocka_unit_test(test_waits),
         cmocka_unit_test(test_files),    cmocka_unit_test(test_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

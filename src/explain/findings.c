@@ -472,7 +472,8 @@ void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
     const struct rfn_advised doing = {.kind = activity->kind,
                                       .class_ = function->class_,
                                       .collective = function->flags & RFN_FUNCTION_COLLECTIVE,
-                                      .polls = rfn_activity_polls(run->archive, activity)};
+                                      .polls = rfn_activity_polls(run->archive, activity),
+                                      .idle = rfn_work_is_idle(&finding->usage)};
     const char *used = rfn_work_usage_advice(&finding->usage);
     if (finding->waits >= MANY && finding->mean_wait_ns < SHORT_NS)
         rfn_text_format(text,
@@ -482,6 +483,9 @@ void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
     else
         rfn_text_string(text,
                         used ? used : rfn_advice(finding->pattern, doing, finding->late, missing));
+    if (rfn_work_is_idle(&finding->usage))
+        rfn_text_string(text, " Read and write in fewer and larger pieces, by several ranks at "
+                              "once (MPI_File_read_all), or ahead of time; leave out what sleeps.");
     if (activity->kind == RFN_ACTIVITY_COMPUTE && finding->n_ranks > 0 &&
         ranks[finding->ranks[0].rank].threads > 1)
         rfn_text_format(text, " Rank %u has several threads, and may wait for one of them there.",

@@ -195,10 +195,6 @@ void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,
             "little is seen as waits: these calls may wait for it, as MPI_Reduce and "
             "MPI_Gather do with large data when their root comes late.",
             e->max_outside_rank, 1 / e->load_balance);
-    else if (verdict->is_moving)
-        rfn_text_string(text, " Many MPIs move large data only while ranks are in MPI: to move it "
-                              "while they compute, call MPI_Test now and then, or let MPI have a "
-                              "thread for that.");
     if (!verdict->polls)
         return;
     const struct rfn_call_site polls = {verdict->polls->function, verdict->polls->path};

@@ -2,7 +2,8 @@
  *
  * Findings are taken costliest first. Each is looked at by one test after the other; the first that
  * holds says what kind of story it begins, and which of the other findings belong to it. What is
- * lost without waiting (many small messages, large ones that move late) comes from the profile.
+ * lost without waiting (many small messages, large ones that move late) comes from the profile;
+ * many small messages are looked for first, and take the findings of moving them.
  */
 #include "refrain/event.h"
 #include "refrain/explain.h"
@@ -351,34 +352,65 @@ static bool moves_messages(const struct rfn_function_info *function)
            function->class_ == RFN_CLASS_COMPLETION;
 }
 
-/* Messages so small that each costs the same, whatever is in it. Returns whether there are. */
-static bool tell_small_messages(struct telling *telling)
+static bool is_moving(const struct telling *telling, const struct rfn_finding *finding)
 {
-    const struct rfn_measured *run = telling->run;
-    const struct rfn_profile *profile = run->profile;
-    struct rfn_story story = {.kind = RFN_STORY_SMALL_MESSAGES};
-    double most = 0, all = 0;
+    const struct rfn_activity *activity = activity_of(telling, finding);
+    return activity->kind == RFN_ACTIVITY_MPI &&
+           moves_messages(rfn_call_site_function(telling->run->archive, activity->at));
+}
+
+/* Counts the messages. False: there are few, or their size matters. */
+static bool are_small(const struct rfn_profile *profile, uint32_t present, struct rfn_story *story)
+{
     for (size_t i = 0; i < profile->n_pairs; i++) {
-        story.messages += profile->pairs[i].messages;
-        story.bytes += profile->pairs[i].bytes;
+        story->messages += profile->pairs[i].messages;
+        story->bytes += profile->pairs[i].bytes;
     }
-    if ((double)story.messages < MANY_EACH * telling->present ||
-        (double)story.bytes > SMALL_BYTES * (double)story.messages)
-        return false;
-    for (size_t i = 0; i < profile->n_rows; i++) {
-        const struct rfn_profile_row *row = &profile->rows[i];
+    return (double)story->messages >= MANY_EACH * present &&
+           (double)story->bytes <= SMALL_BYTES * (double)story->messages;
+}
+
+/* The time in calls that move messages without waiting; names the call that takes most. */
+static double moving_ns(const struct rfn_measured *run, struct rfn_story *story)
+{
+    double most = 0, all = 0;
+    for (size_t i = 0; i < run->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &run->profile->rows[i];
         const struct rfn_call_site site = {row->function, row->path};
         if (!moves_messages(rfn_call_site_function(run->archive, site)))
             continue;
         double ns = (double)(row->time.total_ns - row->waiting_ns);
         all += ns > 0 ? ns : 0;
         if (ns > most)
-            most = ns, story.row = row;
+            most = ns, story->row = row;
     }
-    story.ns = (int64_t)all;
-    if (!story.row || rfn_measured_share(run, all) < COSTS_MUCH)
+    return all;
+}
+
+/* Messages so small that each costs the same, whatever is in it: the time in their calls, and what
+ * others wait for because of these; only that of chosen causes. Returns whether there are. */
+static bool tell_small_messages(struct telling *telling, bool chosen)
+{
+    struct rfn_story *story = &telling->stories->stories[telling->stories->n];
+    *story = (struct rfn_story){.kind = RFN_STORY_SMALL_MESSAGES};
+    double ns = are_small(telling->run->profile, telling->present, story)
+                    ? moving_ns(telling->run, story)
+                    : 0;
+    if (!story->row)
         return false;
-    telling->stories->stories[telling->stories->n++] = story;
+    ns = chosen ? 0 : ns;
+    story->ns = (int64_t)ns;
+    for (size_t i = 0; i < telling->findings->n; i++) {
+        if (is_moving(telling, &telling->findings->findings[i]))
+            ns += (double)telling->findings->findings[i].ns;
+    }
+    if (rfn_measured_share(telling->run, ns) < COSTS_MUCH)
+        return false;
+    for (size_t i = 0; i < telling->findings->n; i++) {
+        if (is_moving(telling, &telling->findings->findings[i]))
+            take(telling, story, i);
+    }
+    telling->stories->n++;
     return true;
 }
 
@@ -415,10 +447,11 @@ static int by_cost(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
+/* What many small messages explain is taken already. */
 static void tell(struct telling *telling)
 {
     struct rfn_stories *stories = telling->stories;
-    size_t first = 0;
+    size_t first = stories->n ? stories->stories[0].findings : 0;
     for (size_t i = 0; i < telling->findings->n; i++) {
         struct rfn_story *story = &stories->stories[stories->n];
         if (telling->taken[i])
@@ -455,8 +488,9 @@ int rfn_stories_init(struct rfn_stories *stories, const struct rfn_measured *run
     bool room = telling.hosts && telling.taken && telling.slow && telling.own && telling.outside &&
                 telling.others && stories->stories && stories->order;
     if (room) {
+        bool small = tell_small_messages(&telling, choice != NULL);
         tell(&telling);
-        if (!choice && !tell_small_messages(&telling)) /* completing these is in both */
+        if (!choice && !small) /* completing small messages is in both */
             tell_no_overlap(&telling);
         qsort(stories->stories, stories->n, sizeof *stories->stories, by_cost);
     }

@@ -1,4 +1,5 @@
 /* stories_text.c - stories in words, each with advice. */
+#include "explain/advice.h"
 #include "explain/work_usage.h"
 #include "refrain/event.h"
 #include "refrain/explain.h"
@@ -89,7 +90,7 @@ void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
                       const struct rfn_stories *stories, const struct rfn_story *story)
 {
     const struct rfn_finding *finding = rfn_story_finding(stories, story);
-    rfn_text_format(text, "%s of the time is lost (%s): ",
+    rfn_text_format(text, "%s of all ranks' time is lost (%s): ",
                     rfn_share_text(rfn_measured_share(run, (double)story->ns)).text,
                     rfn_time_text(story->ns).text);
     switch (story->kind) {
@@ -135,6 +136,10 @@ void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
     case RFN_STORY_SEND_CHAIN:
         rfn_text_string(text,
                         "sends complete in a chain, as each ends when the next rank receives");
+        if (run->waits->activities[finding->activity].kind == RFN_ACTIVITY_COMPUTE) {
+            rfn_text_string(text, ", after ");
+            rfn_activity_append(text, run->archive, &run->waits->activities[finding->activity]);
+        }
         append_waiting(text, run, finding);
         break;
     case RFN_STORY_NOISE:

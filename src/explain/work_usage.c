@@ -48,8 +48,5 @@ const char *rfn_work_usage_advice(const struct rfn_work_usage *usage)
     if (rfn_work_lacks_cores(usage))
         return "Give each rank a core of its own: fewer ranks on a host, and no other programs "
                "there; pin the ranks.";
-    if (rfn_work_is_idle(usage))
-        return "Read and write in fewer and larger pieces, by several ranks at once (MPI_File_"
-               "read_all), or ahead of time, while others compute; leave out what sleeps.";
     return NULL;
 }

@@ -141,7 +141,8 @@ int rfn_command_print(struct rfn_text *text, const char *file, int status)
 int rfn_command_print_json(json_t *value, int status)
 {
     struct rfn_text text = {0};
-    char *json = value ? json_dumps(value, JSON_INDENT(2)) : NULL;
+    char *json = value ? json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(RFN_JSON_DIGITS))
+                       : NULL;
     json_decref(value);
     text.failed = !json || rfn_json_failed();
     rfn_text_string(&text, json ? json : "");

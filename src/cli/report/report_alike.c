@@ -155,7 +155,7 @@ static void append_who(struct rfn_text *line, const struct rfn_rank_kinds *kinds
         list.n = 0;
         rfn_text_format(&list, "the lowest is %u", kind->ranks[0]);
     }
-    if (shown && !first)
+    if (shown && (!first || kind->n_ranks == 1))
         rfn_text_format(line, "rank%s %s", kind->n_ranks == 1 ? "" : "s",
                         rfn_text_terminated(&list));
     else if (first)

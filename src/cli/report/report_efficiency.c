@@ -59,9 +59,11 @@ void rfn_report_efficiency(struct rfn_text *out, const struct rfn_report *report
     append_factors(out, report);
     if (rfn_report_has_waits(report))
         append_losses(&text, report);
-    rfn_text_format(&text, "MPI calls take %s (%s without Init and Finalize).",
-                    rfn_share_text(e->mpi_share).text,
-                    rfn_share_text(e->mpi_share - e->setup_share).text);
+    rfn_text_format(&text, "MPI calls take %s", rfn_share_text(e->mpi_share).text);
+    if (e->setup_share > 0)
+        rfn_text_format(&text, " (%s without Init and Finalize)",
+                        rfn_share_text(e->mpi_share - e->setup_share).text);
+    rfn_text_char(&text, '.');
     bool several = report->run->ranks >= rfn_report_missing(report) + 2;
     if (several && e->load_balance >= RFN_BALANCED)
         rfn_text_string(&text, " Outside of MPI all ranks are busy about equally long.");

@@ -45,7 +45,8 @@ static void append_run(struct rfn_text *out, const struct rfn_report *report)
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
-/* "About region solve, in which ranks are for 1.20 s on average, 24.0 % of the run time." */
+/* "What follows is about region solve: a rank is 1.20 s in it on average, 24.0 % of the run time."
+ */
 static void append_region(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
@@ -54,7 +55,7 @@ static void append_region(struct rfn_text *out, const struct rfn_report *report)
     rfn_text_string(&text, "What follows is about region ");
     rfn_text_printable(&text, profile->region);
     if (all > 0)
-        rfn_text_format(&text, ", in which ranks are for %s on average, %s of the run time",
+        rfn_text_format(&text, ": a rank is %s in it on average, %s of the run time",
                         rfn_time_text((int64_t)all).text,
                         rfn_share_text(all / (double)(profile->end_ns - profile->start_ns)).text);
     rfn_text_char(&text, '.');
@@ -215,6 +216,51 @@ static void append_no_waits(struct rfn_text *text, const struct rfn_report *repo
                         rfn_share_text(share).text, TRIFLE_TEXT);
 }
 
+/* The first story with the same advice; `of`, if none before has it. */
+static size_t first_with_advice(const struct rfn_measured *run, const struct rfn_stories *stories,
+                                const char *advice, size_t of)
+{
+    for (size_t i = 0; i < of; i++) {
+        struct rfn_text text = {0};
+        rfn_story_advice(&text, run, stories, &stories->stories[i]);
+        bool same = strcmp(rfn_text_terminated(&text), advice) == 0;
+        rfn_text_release(&text);
+        if (same)
+            return i;
+    }
+    return of;
+}
+
+/* Each advice once. */
+static void append_advice(struct rfn_text *line, const struct rfn_measured *run,
+                          const struct rfn_stories *stories, size_t of)
+{
+    struct rfn_text advice = {0};
+    rfn_story_advice(&advice, run, stories, &stories->stories[of]);
+    const char *words = rfn_text_terminated(&advice);
+    size_t first = first_with_advice(run, stories, words, of);
+    if (first < of)
+        rfn_text_format(line, " Do as in %zu.", first + 1);
+    else
+        rfn_text_format(line, " %s", words);
+    line->failed |= advice.failed;
+    rfn_text_release(&advice);
+}
+
+/* What the stories cost for which there is no room. */
+static void append_more(struct rfn_text *out, const struct rfn_report *report,
+                        const struct rfn_measured *run, const struct rfn_stories *stories)
+{
+    struct rfn_text text = {0};
+    double ns = 0;
+    for (size_t i = SHOWN; i < stories->n; i++)
+        ns += (double)stories->stories[i].ns;
+    rfn_text_format(&text, "%zu more cost%s %s of all ranks' time (--csv=stories).",
+                    stories->n - SHOWN, stories->n - SHOWN == 1 ? "s" : "",
+                    rfn_share_text(rfn_measured_share(run, ns)).text);
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
 /* The stories, and what is to be said where they are few. */
 static void append_stories(struct rfn_text *out, const struct rfn_report *report,
                            const struct rfn_measured *run, const struct rfn_verdict *verdict)
@@ -234,10 +280,11 @@ static void append_stories(struct rfn_text *out, const struct rfn_report *report
         rfn_text_format(out, "%s%zu.%s ", report->colors ? RFN_NUMBER : "", i + 1,
                         report->colors ? RFN_PLAIN : "");
         rfn_story_append(&line, run, &stories, &stories.stories[i]);
-        rfn_text_char(&line, ' ');
-        rfn_story_advice(&line, run, &stories, &stories.stories[i]);
+        append_advice(&line, run, &stories, i);
         rfn_report_sentence(out, report, &line, INDENT);
     }
+    if (n > SHOWN)
+        append_more(out, report, run, &stories);
     rfn_stories_release(&stories);
     if (n >= SHOWN)
         return;
@@ -251,7 +298,7 @@ static void append_stories(struct rfn_text *out, const struct rfn_report *report
                             : "Nothing else that ranks wait for costs more than " TRIFLE_TEXT
                               " of their time.");
     if (all && unexplained >= RFN_TRIFLE)
-        rfn_text_format(&text, " Of %s it is not known what for.",
+        rfn_text_format(&text, " Waiting without a known cause takes %s.",
                         rfn_share_text(unexplained).text);
     if (all && n == 0 && !verdict->blames_busiest)
         append_busiest(&text, report, verdict);

@@ -195,20 +195,34 @@ static void test_head(void **state)
     expect("fake on 8 ranks ran for 10.0 s. Parallel efficiency 55.0 %: more than a third of the "
            "time that the ranks have is lost, most of it inside MPI calls that do not wait.");
     expect(
-        "1. 10.0 % of the time is lost (8.00 s): rank 3 computes longer than the others in step() "
+        "1. 10.0 % of all ranks' time is lost (8.00 s): rank 3 computes longer than the others in "
+        "step() "
         "[solver.c:51-55] between exchange() [halo.c:88] and residual() [halo.c:12]. Others wait "
         "for messages (late sender) in exchange() [halo.c:88]. Give that rank "
         "less");
+    expect("2. 5.00 % of all ranks' time is lost (4.00 s): ranks 0-1 compute longer than the "
+           "others between "
+           "MPI_Init and MPI_Barrier in main() [solver.c:10-24]. Others wait for messages in wrong "
+           "order in exchange() [halo.c:80]. Receive in the order of sending");
     expect(
-        "2. 5.00 % of the time is lost (4.00 s): ranks 0-1 compute longer than the others between "
-        "MPI_Init and MPI_Barrier in main() [solver.c:10-24]. Others wait for messages in wrong "
-        "order in exchange() [halo.c:80]. Receive in the order of sending");
-    expect(
-        "3. 1.00 % of the time is lost (800 ms): now this rank is late and now that, computing in "
+        "3. 1.00 % of all ranks' time is lost (800 ms): now this rank is late and now that, "
+        "computing in "
         "region smoothing (main() [solver.c:24]). They wait for the last rank (wait at N x N) in "
         "residual() [halo.c:12]. The work varies from step to step");
     expect_not("4. ");
     expect_not("othing else");
+    expect_not(" more cost");
+}
+
+/* What there is no room for is summed up. */
+static void test_more_stories(void **state)
+{
+    (void)state;
+    make_cause(4, 3, RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 6, 6, 0.72);
+    head();
+    expect("3. 1.00 % of all ranks' time is lost (800 ms): now this rank is late and now that");
+    expect("synchronize less often. 1 more costs 0.90 % of all ranks' time (--csv=stories).");
+    expect_not("4. ");
 }
 
 /* Completions that take long without waiting: what was to move while ranks compute moves there. */
@@ -228,7 +242,7 @@ static void test_moving_data(void **state)
     profile.rows = &row;
     profile.n_rows = 1;
     head();
-    expect("moving data in MPI_Waitall, exchange() [halo.c:88] alone takes 25.0 %. Many MPIs move");
+    expect("moving data in MPI_Waitall, exchange() [halo.c:88] alone takes 25.0 %.");
     expect(hint);
     row.calls = 200001; /* less than 0.1 ms each */
     head();
@@ -259,6 +273,18 @@ static void test_even_work(void **state)
     expect("Give that rank less");
 }
 
+/* Each advice is there once; another one between does not matter. */
+static void test_same_advice(void **state)
+{
+    (void)state;
+    make_cause(1, 1, RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 0, 1, 3);
+    make_cause(3, 2, RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 5, 5, 4);
+    head();
+    expect("in exchange() [halo.c:88]. Give that rank less of this work, or");
+    expect("in residual() [halo.c:12]. Balance this work over the ranks. 3. ");
+    expect("in residual() [halo.c:12]. Do as in 1.");
+}
+
 /* What a loop does before a call is one finding, after whichever call it began. */
 static void test_one_piece_of_work(void **state)
 {
@@ -266,9 +292,9 @@ static void test_one_piece_of_work(void **state)
     activities[1] = activities[0];
     activities[1].before = (struct rfn_call_site){RECV, EXCHANGE_80};
     head();
-    expect("1. 15.0 % of the time is lost (12.0 s): ");
+    expect("1. 15.0 % of all ranks' time is lost (12.0 s): ");
     expect("Others wait for messages (late sender) in exchange() [halo.c:88] and 1 more place.");
-    expect("2. 1.00 % of the time is lost (800 ms): now this rank is late");
+    expect("2. 1.00 % of all ranks' time is lost (800 ms): now this rank is late");
     activities[1].at.path = EXCHANGE_88; /* where the compiler made two calls of one */
     activities[0].at.path = EXCHANGE_88_TWIN;
     activities[1].before.path = EXCHANGE_88;
@@ -283,10 +309,10 @@ static void test_one_piece_of_work(void **state)
     activities[1].region = 0;
     head();
     expect("rank 3 computes longer than the others in step()");
-    expect(
-        "5.00 % of the time is lost (4.00 s): ranks 0-1 compute longer than the others in region "
-        "smoothing (step() [solver.c:51-55] between exchange() [halo.c:80] and residual() "
-        "[halo.c:12]).");
+    expect("5.00 % of all ranks' time is lost (4.00 s): ranks 0-1 compute longer than the others "
+           "in region "
+           "smoothing (step() [solver.c:51-55] between exchange() [halo.c:80] and residual() "
+           "[halo.c:12]).");
 }
 
 /* Many waits that are no longer than a message takes: not each is to blame. */
@@ -336,14 +362,14 @@ static void test_trifles(void **state)
     waits.n_causes = 2;
     head();
     expect("2. 5.00 %");
-    expect("Nothing else that ranks wait for costs more than 0.5 % of their time. Of 1.25 % it is "
-           "not known what for.");
+    expect("Nothing else that ranks wait for costs more than 0.5 % of their time. Waiting "
+           "without a known cause takes 1.25 %.");
     waits.n_causes = 5;
     causes[2].pattern = RFN_WAIT_AT_BARRIER;
     for (unsigned i = 0; i < 5; i++)
         causes[i].total_ns = SECONDS(0.3);
     head();
-    expect("1. 0.75 % of the time is lost (600 ms): rank 3"); /* two causes together */
+    expect("1. 0.75 % of all ranks' time is lost (600 ms): rank 3"); /* two causes together */
     expect_not("2. ");
 }
 
@@ -391,10 +417,10 @@ static void test_no_waits(void **state)
     head();
     expect("Ranks wait for each other during 12.5 % of their time, but no single cause costs more "
            "than 0.5 %.");
-    expect_not("not known what for");
+    expect_not("without a known cause");
     waits.unexplained_ns = SECONDS(8);
     head();
-    expect("costs more than 0.5 %. Of 10.0 % it is not known what for.");
+    expect("costs more than 0.5 %. Waiting without a known cause takes 10.0 %.");
     fake.run.ranks = 1;
     head();
     expect("fake on 1 rank ran for");
@@ -468,6 +494,11 @@ static void test_symbols(void **state)
     profile.n_rows = 4;
     page();
     expect("Symbols the program has hardly any: compile it with -g and do not strip it");
+    report.head_only = true; /* tells places, too */
+    page();
+    expect("Symbols the program has hardly any: compile it with -g and do not strip it");
+    expect_not("Command");
+    report.head_only = false;
     profile.n_rows = 2;
     page();
     expect_not("Symbols");
@@ -782,7 +813,7 @@ static void test_ranks(void **state)
     rfn_rank_filter_release(&filter);
     assert_int_equal(rfn_rank_filter_init(&filter, "0-1"), 0);
     page();
-    expect("1. 5.00 % of the time is lost (4.00 s): ranks 0-1"); /* late */
+    expect("1. 5.00 % of all ranks' time is lost (4.00 s): ranks 0-1"); /* late */
     expect("Wait states of ranks 0-1 time share most pattern 4.00 s 5.00 % rank 0 messages in");
     expect_not("late sender rank 3");
     rfn_rank_filter_release(&filter);
@@ -913,7 +944,7 @@ static void check_stories(const json_t *value)
     assert_int_equal(json_array_size(stories), 3);
     string_is(first, "kind", "cause");
     assert_memory_equal(json_string_value(json_object_get(first, "text")),
-                        "10.0 % of the time is lost (8.00 s): rank 3 computes longer", 59);
+                        "10.0 % of all ranks' time is lost (8.00 s): rank 3 computes longer", 59);
     string_is(first, "advice",
               "Give that rank less of this work, or look at what holds it up: input and output, a "
               "slower node.");
@@ -977,6 +1008,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(head),
+        TEST(more_stories),
+        TEST(same_advice),
         TEST(one_piece_of_work),
         TEST(one_waits),
         TEST(trifles),

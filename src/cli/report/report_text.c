@@ -183,8 +183,8 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
         rfn_table_text(&table, &name);
     }
     rfn_text_string(
-        out, "\nWhat do regions take? Regions, with all that is inside; min, mean and max over "
-             "ranks");
+        out,
+        "\nWhat do regions take? Regions, with all that is inside; mean and max are of a rank");
     rfn_report_end_title(out, report, n);
     /* On narrow pages without min, ranks, messages, max, balance. */
     rfn_table_fit(&table, report->width, (const unsigned[]){2, 10, 9, 4, 7},
@@ -264,8 +264,8 @@ static void append_paths(struct rfn_text *out, const struct rfn_report *report, 
     } else if (n) {
         rfn_text_string(
             out, times
-                     ? "\nWhere are they called? Call paths by time in MPI; min, mean and max over "
-                       "ranks"
+                     ? "\nWhere are they called? Call paths by time in MPI; mean and max are of a "
+                       "rank"
                      : "\nWhere are they called? Call paths by bytes");
         rfn_report_end_title(out, report, n);
     }
@@ -289,8 +289,10 @@ void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
         rfn_report_sentence(out, report, &incomplete, 2);
     }
     rfn_report_head(out, report);
-    if (report->head_only)
+    if (report->head_only) {
+        append_symbols(out, report);
         return;
+    }
     rfn_text_char(out, '\n');
     append_header(out, report);
     rfn_report_efficiency(out, report);

@@ -1,5 +1,7 @@
 #include "cli/text/csv.h"
 
+#include "cli/text/json.h"
+
 #include <stdlib.h>
 
 /* ---- cells ---- */
@@ -26,7 +28,8 @@ static void append_value(struct rfn_text *out, const json_t *value)
         append_cell(out, json_string_value(value));
         return;
     }
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    char *text = json_dumps(value,
+                            JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(RFN_JSON_DIGITS));
     out->failed |= !text;
     append_cell(out, text ? text : "");
     free(text);

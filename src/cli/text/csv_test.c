@@ -27,6 +27,8 @@ static void test_cells(void **state)
                "a,b,c\r\n\"x,y\",\"say \"\"no\"\"\",\"1\n2\"\r\n");
     expect_csv("[{\"a\": null, \"b\": true, \"c\": [1, \"x\"]}]",
                "a,b,c\r\n,true,\"[1,\"\"x\"\"]\"\r\n");
+    expect_csv("[{\"a\": 4.750161663}, {\"a\": 86400.123456789}]",
+               "a\r\n4.750161663\r\n86400.123456789\r\n");
 }
 
 /* Rows need not have the same members. */

@@ -44,6 +44,9 @@ json_t *rfn_json_text(const char *text);
 json_t *rfn_json_of_text(struct rfn_text *text);
 /* Numbers of nanoseconds and bytes are integers; beyond 2^63 - 1 that number. */
 json_t *rfn_json_count(uint64_t count);
+/* Digits of a real number: as many as each decimal number has that a double can hold, so that 4.75
+ * is not printed as 4.7500000000000001. Enough for nanoseconds in 11 days. */
+#define RFN_JSON_DIGITS 15
 /* Every time in JSON that is not named otherwise is in seconds. */
 static inline json_t *rfn_json_seconds(double ns)
 {
