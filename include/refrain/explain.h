@@ -156,6 +156,13 @@ enum rfn_late_kind {
 
 #define RFN_SEVERAL_RANKS UINT32_MAX
 
+/* What of the time of some work ranks had a core, by the gaps that were measured. */
+struct rfn_work_usage {
+    bool known;
+    double cpu_share;       /* CPU time over time; above 1 where other threads compute, too */
+    double core_wait_share; /* in which the rank could have run, had it had a core */
+};
+
 /* Causes of waiting that are one piece of work, whatever pattern and call path the waits had.
  *
  * Activities are one piece of work when they lie in the same function and region before the same
@@ -172,9 +179,12 @@ struct rfn_finding {
                                     RFN_SEVERAL_RANKS */
     int64_t ns;                  /* of others' waiting; */
     int64_t direct_ns;           /* of that: not passed on by ranks that waited themselves */
-    struct rfn_rank_ns *ranks;   /* that are late, and what each cost, most first */
-    uint32_t n_ranks;
-    int64_t *spent; /* by rank: what it spent in this work, whoever waited; NULL: not known */
+    struct rfn_rank_ns *ranks;   /* that are to blame, and what each cost, most first; */
+    uint32_t n_ranks, n_late;    /* the first n_late of them are late: the others cost little */
+    struct rfn_work_usage usage; /* of the ranks that are late, in the activity */
+    int64_t
+        *spent; /* by rank: what it spent in this work, whoever waited, as far as that is known: */
+    int64_t spent_cost_ns; /* of ns, what the activities cost of which it is */
     enum rfn_late_kind late;
 };
 
@@ -189,10 +199,11 @@ struct rfn_cause_choice {
     const void *context;
 };
 
-/* Of the causes chosen (NULL: of all), those that are no trifle, at most `most`. What ranks waited
- * for because MPI started or ended is left out. RFN_E_NOMEM. */
+/* Of the causes chosen (NULL: of all), those that cost at least this share of all ranks' time
+ * (RFN_TRIFLE), at most `most`. What ranks waited for because MPI started or ended is left out.
+ * RFN_E_NOMEM. */
 int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *run,
-                      const struct rfn_cause_choice *choice, size_t most);
+                      const struct rfn_cause_choice *choice, double least, size_t most);
 void rfn_findings_release(struct rfn_findings *findings);
 
 /* "rank 3 computing in step() [a.c:51-55] costs 11.2 % of all ranks' time (9.00 s of 80.0 s):
@@ -202,15 +213,6 @@ void rfn_finding_append(struct rfn_text *text, const struct rfn_measured *run,
 /* "others wait for messages (late sender) in exchange() [halo.c:88] and 1 more place" */
 void rfn_finding_append_waiting(struct rfn_text *text, const struct rfn_measured *run,
                                 const struct rfn_finding *finding);
-/* What of its time the work of a finding had a core, by the gaps that were measured of the ranks
- * that are late. */
-struct rfn_work_usage {
-    bool known;
-    double cpu_share;       /* CPU time over time; above 1 where other threads compute, too */
-    double core_wait_share; /* in which the rank could have run, had it had a core */
-};
-struct rfn_work_usage rfn_finding_usage(const struct rfn_measured *run,
-                                        const struct rfn_finding *finding);
 /* What to do about it, one or two sentences. */
 void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
                         const struct rfn_finding *finding);

@@ -44,6 +44,7 @@ struct rfn_profile_row {
     uint32_t function, path;
     uint64_t events, calls; /* a run of unsuccessful polls is one event */
     struct rfn_spread time; /* inside MPI */
+    int64_t waiting_ns;     /* of it for others, where waits were looked for */
     int64_t min_ns, max_ns; /* of single events */
     /* In runs of unsuccessful polls, outside of the calls, where it is not known to be waiting. */
     int64_t between_polls_ns;
@@ -63,8 +64,9 @@ struct rfn_region_row {
     struct rfn_spread time, mpi; /* in it; of that inside MPI, */
     struct rfn_spread outside;   /* and outside */
     uint64_t messages;           /* sent in it */
-    int64_t waiting_ns;          /* of all ranks for others in it, where waits were looked for */
-    uint32_t region;             /* its number in the archive */
+    /* Of all ranks for others in it, where waits were looked for. What is known to be waiting only
+     * after the call counts where the rank is then. */
+    int64_t waiting_ns;
 };
 
 struct rfn_profile_rank {

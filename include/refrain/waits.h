@@ -133,9 +133,7 @@ struct rfn_waits {
     int64_t **spent; /* by activity: what each rank spent in it, whoever waited, of the activities
                         of the costliest causes; NULL of others */
     bool *takes_any; /* by rank: it receives, or probes, with MPI_ANY_SOURCE */
-    int64_t *region_ns;     /* by region: of all ranks in it; what is known to be waiting only after
-                               the call counts where the rank is then */
-    int64_t unexplained_ns; /* waits without a cause: completions, what is missing */
+    int64_t unexplained_ns;            /* waits without a cause: completions, what is missing */
     struct rfn_critical_row *critical; /* most time first; add up to critical_ns */
     size_t n_critical;
     int64_t critical_ns;    /* length: the run time, where all ranks are there */

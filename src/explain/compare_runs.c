@@ -11,6 +11,10 @@
 
 #include <stdlib.h>
 
+/* What is no trifle in one run is looked for in the other one if it costs at least so much there:
+ * else what just is none would seem to be gone. */
+#define IN_OTHER_RUN (RFN_TRIFLE / 2)
+
 bool rfn_about_as_long(double before, double after)
 {
     double longer = before > after ? before : after, shorter = before > after ? after : before;
@@ -60,7 +64,7 @@ static void sum_times(struct rfn_compared_run *run, const struct rfn_profile *pr
 }
 
 int rfn_compared_run_init(struct rfn_compared_run *run, const struct rfn_measured *measured,
-                          size_t findings)
+                          double least, size_t findings)
 {
     const struct rfn_profile *profile = measured->profile;
     *run = (struct rfn_compared_run){.measured = *measured, .ranks = profile->n_ranks};
@@ -69,7 +73,7 @@ int rfn_compared_run_init(struct rfn_compared_run *run, const struct rfn_measure
     if (!run->times)
         return 0;
     sum_times(run, profile, measured->waits);
-    return rfn_findings_init(&run->findings, measured, NULL, findings);
+    return rfn_findings_init(&run->findings, measured, NULL, least, findings);
 }
 
 /* ---- what has one name ---- */
@@ -139,16 +143,6 @@ static double change_ns(const struct rfn_compared_runs *compared, double before,
 
 /* ---- call paths ---- */
 
-static int64_t waiting_in(const struct rfn_waits *waits, const struct rfn_profile_row *row)
-{
-    int64_t ns = 0;
-    for (size_t i = 0; i < waits->n_rows; i++) {
-        if (waits->rows[i].function == row->function && waits->rows[i].path == row->path)
-            ns += waits->rows[i].total_ns;
-    }
-    return ns;
-}
-
 static void name_calls(struct names *names, const struct rfn_compared_run *run, unsigned number)
 {
     for (size_t i = 0; i < run->measured.profile->n_rows; i++) {
@@ -171,7 +165,7 @@ static void add_call(struct rfn_call_sum *sum, const struct rfn_compared_run *ru
     sum->bytes += row->bytes;
     if (run->times) {
         sum->ns += row->time.total_ns;
-        sum->wait_ns += waiting_in(run->measured.waits, row);
+        sum->wait_ns += row->waiting_ns;
     }
 }
 
@@ -315,6 +309,24 @@ static void weigh(struct rfn_finding_change *change, const struct rfn_compared_r
         change->change = RFN_CHANGE_RANK;
 }
 
+/* Those that are a trifle in both runs are left out. */
+static void weigh_all(struct rfn_compared_runs *compared)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < compared->n_findings; i++) {
+        struct rfn_finding_change *change = &compared->findings[i];
+        bool trifle = true;
+        for (unsigned k = 0; k < 2; k++)
+            trifle &= rfn_measured_share(&compared->runs[k].measured, (double)change->ns[k]) <
+                      RFN_TRIFLE;
+        if (trifle)
+            continue;
+        weigh(change, compared);
+        compared->findings[kept++] = *change;
+    }
+    compared->n_findings = kept;
+}
+
 static int by_finding_change(const void *left, const void *right)
 {
     const struct rfn_finding_change *a = left, *b = right;
@@ -345,8 +357,7 @@ static int compare_findings(struct rfn_compared_runs *compared)
                     &runs[named->run].findings.findings[named->number]);
     }
     release_names(&names);
-    for (size_t i = 0; i < compared->n_findings; i++)
-        weigh(&compared->findings[i], compared);
+    weigh_all(compared);
     if (compared->n_findings)
         qsort(compared->findings, compared->n_findings, sizeof *compared->findings,
               by_finding_change);
@@ -399,7 +410,7 @@ int rfn_compared_runs_init(struct rfn_compared_runs *compared, const struct rfn_
 {
     *compared = (struct rfn_compared_runs){0};
     for (int i = 0; i < 2; i++)
-        RFN_TRY(rfn_compared_run_init(&compared->runs[i], &runs[i], SIZE_MAX));
+        RFN_TRY(rfn_compared_run_init(&compared->runs[i], &runs[i], IN_OTHER_RUN, SIZE_MAX));
     RFN_TRY(compare_calls(compared));
     RFN_TRY(compare_regions(compared));
     if (have_times(compared))

@@ -4,10 +4,10 @@
 
 #include "refrain/explain.h"
 
-/* Sums up a run, with at most so many findings; RFN_E_NOMEM. Its findings are to be released in any
- * case. */
+/* Sums up a run, with at most so many findings that cost at least a share of its time; RFN_E_NOMEM.
+ * Its findings are to be released in any case. */
 int rfn_compared_run_init(struct rfn_compared_run *run, const struct rfn_measured *measured,
-                          size_t findings);
+                          double least, size_t findings);
 
 /* Whether two times of runs, in nanoseconds, differ by no more than is worth a word. */
 bool rfn_about_as_long(double before, double after);

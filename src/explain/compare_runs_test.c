@@ -90,6 +90,27 @@ static void test_findings(void **state)
     near(second->by_ns, -0.5e9);
 }
 
+/* What costs a little more than a trifle in one run, and a little less in the other, is in both. */
+static void test_almost_trifles(void **state)
+{
+    struct rfn_cause before[] = {fake_causes[0][0], fake_causes[0][1]},
+                     after[] = {fake_causes[1][0], fake_causes[0][1]};
+    (void)state;
+    fake_waits[0].causes = before;
+    fake_waits[1].causes = after;
+    fake_waits[1].n_causes = 2;
+    before[1].total_ns = SECONDS(0.24); /* 0.6 % and 0.375 % of 40 s */
+    after[1].total_ns = SECONDS(0.15);
+    compare();
+    assert_int_equal(compared.n_findings, 2);
+    assert_int_equal(compared.findings[1].change, RFN_CHANGE_NONE);
+    near(compared.findings[1].by_ns, -0.0225e9);
+    rfn_compared_runs_release(&compared);
+    before[1].total_ns = SECONDS(0.15);
+    compare();
+    assert_int_equal(compared.n_findings, 1);
+}
+
 /* Of several findings that only lines tell apart the costliest stands for all. */
 static void test_alike(void **state)
 {
@@ -182,6 +203,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
         cmocka_unit_test_setup_teardown(test_calls, setup, teardown),
         cmocka_unit_test_setup_teardown(test_findings, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_almost_trifles, setup, teardown),
         cmocka_unit_test_setup_teardown(test_alike, setup, teardown),
         cmocka_unit_test_setup_teardown(test_itself, setup, teardown),
         cmocka_unit_test_setup(test_answer, setup),

@@ -145,18 +145,8 @@ static int find_ranks(struct rfn_finding *finding, const struct causes *of, uint
     while (finding->n_ranks < n_all && ranks[finding->n_ranks].ns > 0)
         finding->n_ranks++;
     finding->ranks = ranks;
+    finding->n_late = rfn_late_ranks(ranks, finding->n_ranks);
     return 0;
-}
-
-/* Who is late himself is no other. */
-static bool is_late(const struct rfn_finding *finding, uint32_t rank)
-{
-    uint32_t late = rfn_late_ranks(finding->ranks, finding->n_ranks);
-    for (uint32_t i = 0; i < late; i++) {
-        if (finding->ranks[i].rank == rank)
-            return true;
-    }
-    return false;
 }
 
 static bool is_wait_of(const struct rfn_wait_row *row, enum rfn_pattern pattern,
@@ -165,8 +155,9 @@ static bool is_wait_of(const struct rfn_wait_row *row, enum rfn_pattern pattern,
     return row->pattern == pattern && row->function == site.function && row->path == site.path;
 }
 
-/* The only rank that waits, of all causes; RFN_SEVERAL_RANKS also if it is not known who. */
-static uint32_t find_waiting(const struct rfn_finding *finding, const struct causes *of,
+/* The only rank that waits, of all causes, and is not late itself; RFN_SEVERAL_RANKS also if it is
+ * not known who. late: by rank. */
+static uint32_t find_waiting(const bool *late, const struct causes *of,
                              const struct rfn_waits *waits)
 {
     uint32_t rank = RFN_SEVERAL_RANKS;
@@ -177,7 +168,7 @@ static uint32_t find_waiting(const struct rfn_finding *finding, const struct cau
             if (!is_wait_of(row, of->causes[i]->pattern, of->causes[i]->waited))
                 continue;
             for (uint32_t j = 0; j < waits->n_ranks; j++) {
-                if (row->ns_by_rank[j] <= 0 || is_late(finding, j))
+                if (row->ns_by_rank[j] <= 0 || late[j])
                     continue;
                 if (rank != RFN_SEVERAL_RANKS && rank != j)
                     return RFN_SEVERAL_RANKS;
@@ -204,7 +195,8 @@ static void find_mean(struct rfn_finding *finding, const struct rfn_waits *waits
     }
 }
 
-/* Of the activities of which it is known; an activity may be the cause of several waits. */
+/* Of the activities of which it is known, and what these cost; an activity may be the cause of
+ * several waits. */
 static int find_spent(struct rfn_finding *finding, const struct rfn_waits *waits,
                       const struct causes *of)
 {
@@ -213,7 +205,10 @@ static int find_spent(struct rfn_finding *finding, const struct rfn_waits *waits
         return RFN_E_NOMEM;
     for (size_t i = 0; i < of->n; i++) {
         uint32_t activity = of->causes[i]->activity;
-        bool counted = !waits->spent || !waits->spent[activity];
+        bool counted = false;
+        if (!waits->spent || !waits->spent[activity])
+            continue;
+        finding->spent_cost_ns += of->causes[i]->total_ns;
         for (size_t k = 0; k < i && !counted; k++)
             counted = of->causes[k]->activity == activity;
         for (uint32_t rank = 0; rank < waits->n_ranks && !counted; rank++)
@@ -228,9 +223,9 @@ static enum rfn_late_kind late_kind_of(const struct rfn_finding *finding,
     const double mean = (double)run->efficiency.mean_outside_ns;
     enum rfn_late_kind late = rfn_late_kind_of(finding->ranks, finding->n_ranks,
                                                run->waits->n_ranks);
-    for (uint32_t i = 0; i < rfn_late_ranks(finding->ranks, finding->n_ranks); i++) {
+    for (uint32_t i = 0; i < finding->n_late; i++) {
         const struct rfn_profile_rank *rank = &run->profile->ranks[finding->ranks[i].rank];
-        if (rank->threads > 1 || (double)rfn_profile_outside_ns(rank) * RFN_BALANCED > mean)
+        if (rank->threads > 1 || (double)rank->main_outside_ns * RFN_BALANCED > mean)
             return late;
     }
     bool even = run->efficiency.load_balance >= RFN_BALANCED;
@@ -267,12 +262,18 @@ static size_t group(struct rfn_finding *findings, const size_t *works, size_t *n
     return n;
 }
 
+/* late: by rank, all false before and after. */
 static int describe(struct rfn_finding *finding, const struct rfn_measured *run,
-                    const struct rfn_same_paths *same, const struct causes *of)
+                    const struct rfn_same_paths *same, const struct causes *of, bool *late)
 {
     RFN_TRY(find_sites(finding, of, same));
     RFN_TRY(find_ranks(finding, of, run->waits->n_ranks));
-    finding->waiting = find_waiting(finding, of, run->waits);
+    for (uint32_t i = 0; i < finding->n_late; i++)
+        late[finding->ranks[i].rank] = true;
+    finding->waiting = find_waiting(late, of, run->waits);
+    finding->usage = rfn_work_usage_of(run, &run->waits->activities[finding->activity], late);
+    for (uint32_t i = 0; i < finding->n_late; i++)
+        late[finding->ranks[i].rank] = false;
     finding->late = late_kind_of(finding, run);
     find_mean(finding, run->waits);
     return find_spent(finding, run->waits, of);
@@ -289,7 +290,7 @@ static bool is_of_ends(const struct rfn_measured *run, const struct rfn_cause *c
 }
 
 int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *run,
-                      const struct rfn_cause_choice *choice, size_t most)
+                      const struct rfn_cause_choice *choice, double least, size_t most)
 {
     const struct rfn_waits *waits = run->waits;
     struct rfn_same_paths same;
@@ -299,8 +300,9 @@ int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *
     size_t *numbers = calloc(waits->n_activities + 2, sizeof *numbers);
     struct causes chosen = {.causes = calloc(waits->n_causes + 1, sizeof *chosen.causes)};
     struct causes of = {.causes = calloc(waits->n_causes + 1, sizeof *of.causes)};
+    bool *late = calloc((size_t)waits->n_ranks + 1, sizeof *late);
     findings->findings = calloc(waits->n_causes + 1, sizeof *findings->findings);
-    bool room = works && numbers && chosen.causes && of.causes && findings->findings;
+    bool room = works && numbers && chosen.causes && of.causes && late && findings->findings;
     int error = room ? 0 : RFN_E_NOMEM;
     for (size_t i = 0; room && i < waits->n_causes; i++) {
         const struct rfn_cause *cause = &waits->causes[i];
@@ -311,7 +313,7 @@ int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *
     size_t n = room ? group(findings->findings, works, numbers, &chosen) : 0;
     while (!error && findings->n < n && findings->n < most) {
         struct rfn_finding *finding = &findings->findings[findings->n];
-        if (rfn_measured_share(run, (double)finding->ns) < RFN_TRIFLE)
+        if (rfn_measured_share(run, (double)finding->ns) < least)
             break;
         of.n = 0;
         for (size_t i = 0; i < chosen.n; i++) {
@@ -319,9 +321,9 @@ int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *
                 of.causes[of.n++] = chosen.causes[i];
         }
         findings->n++;
-        error = describe(finding, run, &same, &of);
+        error = describe(finding, run, &same, &of, late);
     }
-    free(works), free(numbers), free(chosen.causes), free(of.causes);
+    free(works), free(numbers), free(chosen.causes), free(of.causes), free(late);
     rfn_same_paths_release(&same);
     if (error)
         rfn_findings_release(findings);
@@ -428,9 +430,8 @@ void rfn_finding_append_waiting(struct rfn_text *text, const struct rfn_measured
     else if (words->root)
         rfn_text_string(text, "the root waits ");
     else /* among all ranks there are no others */
-        rfn_text_string(text, rfn_late_ranks(finding->ranks, finding->n_ranks) < run->waits->n_ranks
-                                  ? "others wait "
-                                  : "they wait ");
+        rfn_text_string(text,
+                        finding->n_late < run->waits->n_ranks ? "others wait " : "they wait ");
     rfn_text_string(text, alone && words->one ? words->one : words->several);
     rfn_text_string(text, " in ");
     if (activity->kind == RFN_ACTIVITY_MPI && activity->at.function == finding->waited.function &&
@@ -450,9 +451,8 @@ void rfn_finding_append(struct rfn_text *text, const struct rfn_measured *run,
     rfn_late_ranks_append(text, finding->ranks, finding->n_ranks, run->waits->n_ranks);
     rfn_text_char(text, ' ');
     rfn_activity_append(text, run->archive, activity);
-    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
     size_t end = text->n;
-    rfn_work_usage_append(text, &usage, " which");
+    rfn_work_usage_append(text, &finding->usage, " which");
     rfn_text_format(text, "%s costs %s of all ranks' time (%s of %s): ", text->n > end ? "," : "",
                     rfn_share_text(rfn_measured_share(run, (double)finding->ns)).text,
                     rfn_time_text(finding->ns).text, rfn_time_text(run->efficiency.all_ns).text);
@@ -469,13 +469,12 @@ void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
     bool missing = false;
     for (uint32_t i = 0; i < run->profile->n_ranks; i++)
         missing |= ranks[i].threads == 0;
-    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
     const struct rfn_advised doing = {.kind = activity->kind,
                                       .class_ = function->class_,
                                       .collective = function->flags & RFN_FUNCTION_COLLECTIVE,
                                       .polls = rfn_activity_polls(run->archive, activity),
-                                      .idle = rfn_work_is_idle(&usage)};
-    const char *used = rfn_work_usage_advice(&usage);
+                                      .idle = rfn_work_is_idle(&finding->usage)};
+    const char *used = rfn_work_usage_advice(&finding->usage);
     if (finding->waits >= MANY && finding->mean_wait_ns < SHORT_NS)
         rfn_text_format(text,
                         "These waits are short, %s on average, but many: communicate less often, "
@@ -484,7 +483,7 @@ void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
     else
         rfn_text_string(text,
                         used ? used : rfn_advice(finding->pattern, doing, finding->late, missing));
-    if (rfn_work_is_idle(&usage))
+    if (rfn_work_is_idle(&finding->usage))
         rfn_text_string(text, " Read and write in fewer and larger pieces, by several ranks at "
                               "once (MPI_File_read_all), or ahead of time; leave out what sleeps.");
     if (activity->kind == RFN_ACTIVITY_COMPUTE && finding->n_ranks > 0 &&

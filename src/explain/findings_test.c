@@ -59,7 +59,7 @@ static void test_findings(void **state)
 {
     struct rfn_findings found;
     (void)state;
-    assert_int_equal(rfn_findings_init(&found, &run, NULL, SIZE_MAX), 0);
+    assert_int_equal(rfn_findings_init(&found, &run, NULL, RFN_TRIFLE, SIZE_MAX), 0);
     assert_int_equal(found.n, 2);
     const struct rfn_finding *first = &found.findings[0], *second = &found.findings[1];
     assert_int_equal(first->activity, 0);
@@ -82,10 +82,10 @@ static void test_findings(void **state)
     ranks[3].mpi_ns = SECONDS(4.8); /* 5.2 of 5.05 on average */
     rfn_profile_take_whole(&profile);
     run.efficiency = rfn_profile_efficiency(&profile);
-    assert_int_equal(rfn_findings_init(&found, &run, NULL, SIZE_MAX), 0);
+    assert_int_equal(rfn_findings_init(&found, &run, NULL, RFN_TRIFLE, SIZE_MAX), 0);
     assert_int_equal(found.findings[1].late, RFN_LATE_EVEN);
     rfn_findings_release(&found);
-    assert_int_equal(rfn_findings_init(&found, &run, NULL, 1), 0);
+    assert_int_equal(rfn_findings_init(&found, &run, NULL, RFN_TRIFLE, 1), 0);
     assert_int_equal(found.n, 1);
     rfn_findings_release(&found);
 }
@@ -102,17 +102,17 @@ static void test_choice(void **state)
     struct rfn_findings found;
     (void)state;
     struct rfn_cause_choice choice = {takes_files, &file};
-    assert_int_equal(rfn_findings_init(&found, &run, &choice, SIZE_MAX), 0);
+    assert_int_equal(rfn_findings_init(&found, &run, &choice, RFN_TRIFLE, SIZE_MAX), 0);
     assert_int_equal(found.n, 1);
     assert_int_equal(found.findings[0].activity, 2);
     rfn_findings_release(&found);
     choice.context = &other;
     causes[2].total_ns = (int64_t)(RFN_TRIFLE * 40e9) - 1;
-    assert_int_equal(rfn_findings_init(&found, &run, &choice, SIZE_MAX), 0);
+    assert_int_equal(rfn_findings_init(&found, &run, &choice, RFN_TRIFLE, SIZE_MAX), 0);
     assert_int_equal(found.n, 0);
     rfn_findings_release(&found);
     causes[2].total_ns++;
-    assert_int_equal(rfn_findings_init(&found, &run, &choice, SIZE_MAX), 0);
+    assert_int_equal(rfn_findings_init(&found, &run, &choice, RFN_TRIFLE, SIZE_MAX), 0);
     assert_int_equal(found.n, 1);
     rfn_findings_release(&found);
     causes[2].total_ns = SECONDS(0.5);
@@ -126,11 +126,11 @@ static void test_ends(void **state)
     causes[0].pattern = RFN_WAIT_AT_INIT;
     causes[2].pattern = RFN_WAIT_AT_FINALIZE;
     activities[2].at = (struct rfn_call_site){INIT, MAIN_24}; /* and receives wait for that */
-    assert_int_equal(rfn_findings_init(&found, &run, NULL, SIZE_MAX), 0);
+    assert_int_equal(rfn_findings_init(&found, &run, NULL, RFN_TRIFLE, SIZE_MAX), 0);
     assert_int_equal(found.n, 0);
     rfn_findings_release(&found);
     activities[2] = (struct rfn_activity){.kind = RFN_ACTIVITY_START, .region = RFN_NO_REGION};
-    assert_int_equal(rfn_findings_init(&found, &run, NULL, SIZE_MAX), 0);
+    assert_int_equal(rfn_findings_init(&found, &run, NULL, RFN_TRIFLE, SIZE_MAX), 0);
     assert_int_equal(found.n, 0);
     rfn_findings_release(&found);
     activities[2] = (struct rfn_activity){
@@ -150,7 +150,7 @@ static void test_words(void **state)
     struct rfn_findings found;
     struct rfn_text text = {0};
     (void)state;
-    assert_int_equal(rfn_findings_init(&found, &run, NULL, SIZE_MAX), 0);
+    assert_int_equal(rfn_findings_init(&found, &run, NULL, RFN_TRIFLE, SIZE_MAX), 0);
     rfn_finding_append(&text, &run, &found.findings[0]);
     expect(&text, "mainly rank 3 computing in step() [solver.c:51-55] between exchange() "
                   "[halo.c:88] and residual() [halo.c:12] costs 6.50 % of all ranks' time (2.60 s "

@@ -86,18 +86,11 @@ static void find_busiest(struct rfn_verdict *verdict, const struct rfn_measured 
     for (size_t i = 0; i < run->profile->n_rows; i++) {
         const struct rfn_profile_row *row = &run->profile->rows[i];
         const struct rfn_call_site site = {row->function, row->path};
-        int64_t ns = row->time.total_ns;
+        int64_t ns = row->time.total_ns - row->waiting_ns;
         if (ns <= busy || rfn_call_site_function(run->archive, site)->class_ == RFN_CLASS_SETUP)
             continue;
-        for (size_t j = 0; j < run->waits->n_rows; j++) {
-            const struct rfn_wait_row *wait = &run->waits->rows[j];
-            if (wait->function == row->function && wait->path == row->path)
-                ns -= wait->total_ns;
-        }
-        if (ns > busy) {
-            busy = ns;
-            verdict->busiest = row;
-        }
+        busy = ns;
+        verdict->busiest = row;
     }
     verdict->busiest_ns = (double)busy;
     if (rfn_measured_share(run, verdict->busiest_ns) < RFN_TRIFLE)

@@ -33,7 +33,7 @@ int rfn_scaling_init(struct rfn_scaling *scaling, const struct rfn_measured *run
     for (; scaling->n < n; scaling->n++) {
         struct rfn_scaling_run *one = &scaling->runs[scaling->n];
         one->given = scaling->n;
-        RFN_TRY(rfn_compared_run_init(&one->run, &runs[scaling->n], findings));
+        RFN_TRY(rfn_compared_run_init(&one->run, &runs[scaling->n], RFN_TRIFLE, findings));
     }
     qsort(scaling->runs, n, sizeof *scaling->runs, by_ranks);
     for (size_t i = 0; i < n; i++) {

@@ -4,7 +4,6 @@
  * holds says what kind of story it begins, and which of the other findings belong to it. What is
  * lost without waiting (many small messages, large ones that move late) comes from the profile.
  */
-#include "explain/advice.h"
 #include "refrain/event.h"
 #include "refrain/explain.h"
 
@@ -39,6 +38,7 @@ struct telling {
     const char **hosts;              /* by rank; NULL where not known */
     size_t told;                     /* how many findings */
     bool *taken;                     /* by finding */
+    uint32_t present;                /* ranks that are in the archive */
     struct rfn_text words[FINDINGS]; /* by finding: what the late ranks do */
     /* By rank, for tell_slow_ranks: which ones it is about, and those of another finding; what is
      * outside of MPI; what the other ranks do. */
@@ -115,7 +115,7 @@ static struct factor factor_of(const struct telling *telling, const bool *slow,
         if (slow[i]) {
             sum += (double)ns_by_rank[i], n_slow++;
             least = ns_by_rank[i] < least ? ns_by_rank[i] : least;
-        } else {
+        } else if (telling->run->profile->ranks[i].threads) {
             others[n_others++] = ns_by_rank[i];
         }
     }
@@ -144,7 +144,7 @@ static bool is_host(const struct telling *telling, const struct rfn_finding *fin
                     const char *host, bool *slow)
 {
     uint32_t n = telling->run->waits->n_ranks, of_host = ranks_of(telling, host, slow),
-             late = rfn_late_ranks(finding->ranks, finding->n_ranks);
+             late = finding->n_late;
     if (of_host < 2 || of_host == n || (late > 1 && late != of_host))
         return false;
     if (late == 1) {
@@ -162,8 +162,7 @@ static bool is_host(const struct telling *telling, const struct rfn_finding *fin
 static bool slow_ranks(const struct telling *telling, const struct rfn_finding *finding, bool *slow,
                        const char **host)
 {
-    uint32_t n = telling->run->waits->n_ranks,
-             late = rfn_late_ranks(finding->ranks, finding->n_ranks);
+    uint32_t n = telling->run->waits->n_ranks, late = finding->n_late;
     *host = late ? telling->hosts[finding->ranks[0].rank] : NULL;
     if (*host && is_host(telling, finding, *host, slow))
         return true;
@@ -182,6 +181,16 @@ static bool same_ranks(const struct telling *telling, const struct rfn_finding *
                   telling->run->waits->n_ranks * sizeof *telling->own) == 0;
 }
 
+/* How many times as long as the others the slow ranks take in the work of a finding; 0: it is no
+ * computing, or of others. */
+static double slower_in(const struct telling *telling, const struct rfn_finding *finding)
+{
+    if (activity_of(telling, finding)->kind != RFN_ACTIVITY_COMPUTE ||
+        !same_ranks(telling, finding))
+        return 0;
+    return factor_of(telling, telling->slow, finding->spent).mean;
+}
+
 /* Findings of the same ranks, computing. */
 static bool tell_slow_ranks(struct telling *telling, struct rfn_story *story, size_t first)
 {
@@ -192,13 +201,12 @@ static bool tell_slow_ranks(struct telling *telling, struct rfn_story *story, si
     size_t joined[FINDINGS], n_joined = 0;
     double least = 0, most = 0, pieces = 0, sum = 0;
     const char *host;
-    if (!slow_ranks(telling, of, telling->slow, &host))
+    if (!slow_ranks(telling, of, telling->slow, &host) || slower_in(telling, of) < SLOWER)
         return false;
     for (size_t i = 0; i < findings->n; i++) {
         const struct rfn_finding *finding = &findings->findings[i];
-        double factor = factor_of(telling, telling->slow, finding->spent).mean;
-        if (activity_of(telling, finding)->kind != RFN_ACTIVITY_COMPUTE ||
-            !same_ranks(telling, finding) || factor < SLOWER)
+        double factor = slower_in(telling, finding);
+        if (factor < SLOWER)
             continue;
         if (!telling->taken[i])
             joined[n_joined++] = i;
@@ -245,16 +253,14 @@ static bool tell_master(struct telling *telling, struct rfn_story *story, size_t
     const struct rfn_findings *findings = telling->findings;
     const struct rfn_finding *of = &findings->findings[first];
     uint32_t master = of->n_ranks ? of->ranks[0].rank : 0;
-    if (rfn_late_ranks(of->ranks, of->n_ranks) != 1 ||
-        (of->pattern != RFN_LATE_SENDER && of->pattern != RFN_WRONG_ORDER) ||
+    if (of->n_late != 1 || (of->pattern != RFN_LATE_SENDER && of->pattern != RFN_WRONG_ORDER) ||
         !telling->run->waits->takes_any || !telling->run->waits->takes_any[master] ||
         !is_hub(telling->run->profile, master))
         return false;
     story->kind = RFN_STORY_MASTER;
     for (size_t i = first; i < findings->n; i++) {
         const struct rfn_finding *finding = &findings->findings[i];
-        if (!telling->taken[i] && rfn_late_ranks(finding->ranks, finding->n_ranks) == 1 &&
-            finding->ranks[0].rank == master &&
+        if (!telling->taken[i] && finding->n_late == 1 && finding->ranks[0].rank == master &&
             (finding->pattern == RFN_LATE_SENDER || finding->pattern == RFN_WRONG_ORDER))
             take(telling, story, i);
     }
@@ -263,14 +269,11 @@ static bool tell_master(struct telling *telling, struct rfn_story *story, size_t
 
 /* ---- one after the other ---- */
 
-/* How many ranks are at this work at the same time, on average, while it is done or waited for: of
- * n ranks, S in the work and W waiting for it, S n / (S + W). One by one: 1. */
-static double at_once(const struct rfn_finding *finding, uint32_t n)
+/* How many ranks are at a work at the same time, on average, while it is done or waited for: of n
+ * ranks, S in the work and W waiting for it, S n / (S + W). One by one: 1. */
+static double at_once(const struct telling *telling, double spent, double waited)
 {
-    double spent = 0;
-    for (uint32_t i = 0; i < n; i++)
-        spent += (double)finding->spent[i];
-    return spent > 0 ? spent * n / (spent + (double)finding->ns) : n;
+    return telling->present * (spent > 0 ? spent / (spent + waited) : 1);
 }
 
 /* What happens right after the call that waited is of the same part, where it ends in another call:
@@ -298,16 +301,16 @@ static double at_once_there(const struct telling *telling, size_t first, uint32_
     *ranks = 0;
     for (size_t i = first; i < findings->n; i++) {
         const struct rfn_finding *finding = &findings->findings[i];
-        uint32_t late = rfn_late_ranks(finding->ranks, finding->n_ranks);
+        uint32_t late = finding->n_late;
         bool there = same_place(finding, place);
         if (telling->taken[i] || (!there && !follows_place(telling, i, first)))
             continue;
         *ranks = late > *ranks ? late : *ranks;
-        waited += (double)finding->ns;
+        waited += (double)finding->spent_cost_ns;
         for (uint32_t k = 0; k < (there ? n : late); k++)
             spent += (double)finding->spent[there ? k : finding->ranks[k].rank];
     }
-    return spent > 0 ? spent * n / (spent + waited) : n;
+    return at_once(telling, spent, waited);
 }
 
 static void take_place(struct telling *telling, struct rfn_story *story, size_t first)
@@ -324,7 +327,7 @@ static void take_place(struct telling *telling, struct rfn_story *story, size_t 
 static bool tell_queue(struct telling *telling, struct rfn_story *story, size_t first)
 {
     const struct rfn_finding *of = &telling->findings->findings[first];
-    uint32_t n = telling->run->waits->n_ranks, ranks;
+    uint32_t ranks;
     double there = at_once_there(telling, first, &ranks);
     bool chain = (double)of->direct_ns <= (1 - PASSED_ON) * (double)of->ns;
     if (ranks < QUEUE || of->pattern == RFN_LATE_RECEIVER)
@@ -332,8 +335,8 @@ static bool tell_queue(struct telling *telling, struct rfn_story *story, size_t 
     bool by_turns = of->pattern == RFN_LOCK_CONTENTION || of->pattern == RFN_WAIT_AT_BARRIER;
     if (there <= ONE_AT_A_TIME && (chain || by_turns))
         story->kind = RFN_STORY_ONE_BY_ONE;
-    else if (chain && there <= PIPELINE_AT_MOST * n && of->pattern == RFN_LATE_SENDER &&
-             of->late != RFN_LATE_ONE)
+    else if (chain && there <= PIPELINE_AT_MOST * telling->present &&
+             of->pattern == RFN_LATE_SENDER && of->late != RFN_LATE_ONE)
         story->kind = RFN_STORY_PIPELINE;
     else
         return false;
@@ -374,13 +377,15 @@ static bool tell_send_chain(struct telling *telling, struct rfn_story *story, si
 static bool tell_noise(struct telling *telling, struct rfn_story *story, size_t first)
 {
     const struct rfn_finding *of = &telling->findings->findings[first];
-    uint32_t n = telling->run->waits->n_ranks, late = rfn_late_ranks(of->ranks, of->n_ranks);
+    double spent = 0;
     bool collective = of->pattern == RFN_WAIT_AT_NXN || of->pattern == RFN_WAIT_AT_BARRIER;
-    bool by_turns = (of->late == RFN_LATE_ALIKE || of->late == RFN_LATE_EVEN) && late > 1 &&
-                    2 * late >= n;
+    bool by_turns = (of->late == RFN_LATE_ALIKE || of->late == RFN_LATE_EVEN) && of->n_late > 1 &&
+                    2 * of->n_late >= telling->present;
+    for (uint32_t i = 0; i < telling->run->waits->n_ranks; i++)
+        spent += (double)of->spent[i];
     if (!by_turns || !collective || (double)of->direct_ns < PASSED_ON * (double)of->ns ||
         activity_of(telling, of)->kind != RFN_ACTIVITY_COMPUTE ||
-        at_once(of, n) <= PIPELINE_AT_MOST * n)
+        at_once(telling, spent, (double)of->spent_cost_ns) <= PIPELINE_AT_MOST * telling->present)
         return false;
     story->kind = RFN_STORY_NOISE;
     take(telling, story, first);
@@ -392,12 +397,11 @@ static void tell_cause(struct telling *telling, struct rfn_story *story, size_t 
 {
     const struct rfn_finding *of = &telling->findings->findings[first];
     take(telling, story, first);
-    if (rfn_late_ranks(of->ranks, of->n_ranks) != 1)
+    if (of->n_late != 1)
         return;
     for (size_t i = first + 1; i < telling->findings->n; i++) {
         const struct rfn_finding *finding = &telling->findings->findings[i];
-        if (!telling->taken[i] && same_code(telling, i, first) &&
-            rfn_late_ranks(finding->ranks, finding->n_ranks) == 1 &&
+        if (!telling->taken[i] && same_code(telling, i, first) && finding->n_late == 1 &&
             finding->ranks[0].rank == of->ranks[0].rank)
             take(telling, story, i);
     }
@@ -406,15 +410,10 @@ static void tell_cause(struct telling *telling, struct rfn_story *story, size_t 
 /* ---- what is lost without waiting ---- */
 
 /* A call path's time without waiting. */
-static double plain_ns(const struct rfn_measured *run, const struct rfn_profile_row *row)
+static double plain_ns(const struct rfn_profile_row *row)
 {
-    double ns = (double)row->time.total_ns;
-    for (size_t i = 0; i < run->waits->n_rows; i++) {
-        const struct rfn_wait_row *wait = &run->waits->rows[i];
-        if (wait->function == row->function && wait->path == row->path)
-            ns -= (double)wait->total_ns;
-    }
-    return ns > 0 ? ns : 0;
+    const int64_t ns = row->time.total_ns - row->waiting_ns;
+    return ns > 0 ? (double)ns : 0;
 }
 
 static bool moves_messages(const struct rfn_function_info *function)
@@ -446,7 +445,7 @@ static bool tell_small_messages(struct telling *telling)
         story.messages += profile->pairs[i].messages;
         story.bytes += profile->pairs[i].bytes;
     }
-    if ((double)story.messages < MANY_EACH * profile->n_ranks ||
+    if ((double)story.messages < MANY_EACH * telling->present ||
         (double)story.bytes > SMALL_BYTES * (double)story.messages)
         return false;
     for (size_t i = 0; i < profile->n_rows; i++) {
@@ -454,7 +453,7 @@ static bool tell_small_messages(struct telling *telling)
         const struct rfn_call_site site = {row->function, row->path};
         if (!moves_messages(rfn_call_site_function(run->archive, site)))
             continue;
-        double ns = plain_ns(run, row);
+        double ns = plain_ns(row);
         all += ns;
         if (ns > most)
             most = ns, story.row = row;
@@ -474,7 +473,7 @@ static void tell_no_overlap(struct telling *telling)
     struct rfn_story story = {.kind = RFN_STORY_NO_OVERLAP};
     for (size_t i = 0; i < run->profile->n_rows; i++) {
         const struct rfn_profile_row *row = &run->profile->rows[i];
-        double ns = plain_ns(run, row);
+        double ns = plain_ns(row);
         if (ns > (double)story.ns && rfn_row_is_moving(run, row, ns))
             story.ns = (int64_t)ns, story.row = row;
     }
@@ -537,7 +536,7 @@ int rfn_stories_init(struct rfn_stories *stories, const struct rfn_measured *run
                      const struct rfn_cause_choice *choice)
 {
     *stories = (struct rfn_stories){0};
-    RFN_TRY(rfn_findings_init(&stories->findings, run, choice, FINDINGS));
+    RFN_TRY(rfn_findings_init(&stories->findings, run, choice, RFN_TRIFLE, FINDINGS));
     const size_t n = (size_t)run->waits->n_ranks + 1;
     struct telling telling = {.run = run,
                               .findings = &stories->findings,
@@ -550,6 +549,8 @@ int rfn_stories_init(struct rfn_stories *stories, const struct rfn_measured *run
                               .others = calloc(n, sizeof *telling.others)};
     stories->stories = calloc(FINDINGS + 3, sizeof *stories->stories);
     stories->order = calloc(FINDINGS + 1, sizeof *stories->order);
+    for (uint32_t i = 0; i < run->profile->n_ranks; i++)
+        telling.present += run->profile->ranks[i].threads > 0;
     bool room = telling.hosts && telling.taken && telling.slow && telling.own && telling.outside &&
                 telling.others && stories->stories && stories->order && find_words(&telling);
     if (room) {

@@ -95,6 +95,22 @@ static void test_cause(void **state)
         "Give that rank less of this work");
 }
 
+/* What a rank computes after the main part of the run does not make it longer in that. */
+static void test_main_part(void **state)
+{
+    (void)state;
+    add_cause(residual, RFN_WAIT_AT_NXN, residual, 3, 2, 4, 1, 1);
+    late[0][0].ns = SECONDS(7.9);
+    late[0][1].ns = SECONDS(0.1);
+    run = measured();
+    ranks[3].span_ns += SECONDS(5);
+    assert_int_equal(rfn_stories_init(&told, &run, NULL), 0);
+    assert_int_equal(told.findings.findings[0].late, RFN_LATE_EVEN);
+    expect_words(
+        "10.0 % of all ranks' time is lost (8.00 s): mainly rank 3 computes, while others wait, ",
+        "All ranks compute about equally long in the end");
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -260,6 +276,19 @@ static void test_last_of_slow_host(void **state)
     assert_null(tell()->host);
 }
 
+/* Ranks that are not in the archive do nothing of the kind, which is no measure. */
+static void test_slow_among_missing(void **state)
+{
+    (void)state;
+    slow_from(5, 1, 1.6, 1.4, 1.5);
+    for (unsigned i = 0; i < 4; i++) {
+        ranks[i] = (struct rfn_profile_rank){0};
+        spent[0][i] = spent[1][i] = 0;
+    }
+    expect_kind(RFN_STORY_SLOW_RANKS);
+    assert_int_equal(in_thousandths(told.stories[0].factor), 1500);
+}
+
 /* Of a host not all ranks, or more than it has, or all there are. */
 static void test_not_a_host(void **state)
 {
@@ -311,6 +340,34 @@ static void test_one_by_one(void **state)
     expect_kind(RFN_STORY_ONE_BY_ONE);
     queue(RFN_LATE_SENDER, 34, 0.2); /* 64 / 42 = 1.52 */
     expect_kind(RFN_STORY_PIPELINE);
+}
+
+/* Of a part of the work it is not known how long ranks took: then its cost says nothing of how many
+ * are at it at a time. */
+static void test_unknown_work(void **state)
+{
+    (void)state;
+    queue(RFN_LATE_SENDER, 2, 0.2); /* 64 / 10 = 6.4 of 8 */
+    spent_by_activity[add_cause(sends, RFN_LATE_SENDER, exchange, 0, 7, 54.0 / 7, 0.2, 1)] = NULL;
+    expect_kind(RFN_STORY_CAUSE);
+    assert_int_equal(told.n, 1);
+    assert_int_equal(told.stories[0].ns, SECONDS(56));
+    spent_by_activity[1] = spent[1]; /* 128 / 72 = 1.78 */
+    expect_kind(RFN_STORY_PIPELINE);
+}
+
+/* Half of the ranks are not in the archive: of the others one is at it at a time. */
+static void test_queue_among_missing(void **state)
+{
+    (void)state;
+    reset_run();
+    add_cause(sends, RFN_LATE_SENDER, exchange, 0, 3, 4, 0.2, 1);
+    for (unsigned i = 4; i < RANKS; i++) {
+        ranks[i] = (struct rfn_profile_rank){0};
+        spent[0][i] = 0;
+    }
+    expect_kind(RFN_STORY_ONE_BY_ONE); /* 4 s * 4 / (4 s + 12 s) */
+    assert_int_equal(in_thousandths(told.stories[0].at_once), 1000);
 }
 
 static void test_two_in_a_queue(void **state)
@@ -725,6 +782,7 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(cause),
+                                       TEST(main_part),
                                        TEST(nothing),
                                        TEST(cause_in_two),
                                        TEST(mainly_one),
@@ -735,9 +793,12 @@ int main(void)
                                        TEST(slow_altogether),
                                        TEST(slow_host),
                                        TEST(last_of_slow_host),
+                                       TEST(slow_among_missing),
                                        TEST(not_a_host),
                                        TEST(slow_in_turns),
                                        TEST(one_by_one),
+                                       TEST(unknown_work),
+                                       TEST(queue_among_missing),
                                        TEST(two_in_a_queue),
                                        TEST(what_follows),
                                        TEST(lock),

@@ -17,8 +17,7 @@ static void append_where(struct rfn_text *text, const struct rfn_measured *run,
     if (strncmp(from, computing, sizeof computing - 1) == 0)
         from += sizeof computing - 1;
     rfn_text_string(text, from);
-    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
-    rfn_work_usage_append(text, &usage, " and");
+    rfn_work_usage_append(text, &finding->usage, " and");
     text->failed |= words.failed;
     rfn_text_release(&words);
 }
@@ -57,16 +56,15 @@ static void append_cause(struct rfn_text *text, const struct rfn_measured *run,
     const struct rfn_activity *activity = &run->waits->activities[finding->activity];
     bool computes = activity->kind == RFN_ACTIVITY_COMPUTE,
          more = finding->late == RFN_LATE_ONE || finding->late == RFN_LATE_SOME;
-    bool one = rfn_late_ranks(finding->ranks, finding->n_ranks) <= 1;
-    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
+    bool one = finding->n_late <= 1; /* as they are named */
     append_late(text, run, finding);
-    if (computes && more && rfn_work_is_idle(&usage))
+    if (computes && more && rfn_work_is_idle(&finding->usage))
         rfn_text_string(text,
                         one ? " takes longer than the others " : " take longer than the others ");
     else if (computes && more)
         rfn_text_string(text, one ? " computes longer than the others "
                                   : " compute longer than the others ");
-    else if (computes && rfn_work_is_idle(&usage))
+    else if (computes && rfn_work_is_idle(&finding->usage))
         rfn_text_string(text, one ? " makes others wait " : " make others wait ");
     else if (computes)
         rfn_text_string(text,

@@ -1,19 +1,7 @@
 #include "explain/work_usage.h"
 
-#include "explain/advice.h"
-
 /* Measured gaps that last less in all say little. */
 enum { LEAST_NS = 1000000 };
-
-static bool is_late(const struct rfn_finding *finding, uint32_t rank)
-{
-    const uint32_t late = rfn_late_ranks(finding->ranks, finding->n_ranks);
-    for (uint32_t i = 0; i < late; i++) {
-        if (finding->ranks[i].rank == rank)
-            return true;
-    }
-    return false;
-}
 
 static bool is_between(const struct rfn_gap_usage *gap, const struct rfn_activity *activity)
 {
@@ -22,16 +10,16 @@ static bool is_between(const struct rfn_gap_usage *gap, const struct rfn_activit
            gap->at_path == activity->at.path;
 }
 
-struct rfn_work_usage rfn_finding_usage(const struct rfn_measured *run,
-                                        const struct rfn_finding *finding)
+struct rfn_work_usage rfn_work_usage_of(const struct rfn_measured *run,
+                                        const struct rfn_activity *activity, const bool *late)
 {
-    const struct rfn_activity *activity = &run->waits->activities[finding->activity];
     double wall_ns = 0, cpu_ns = 0, core_wait_ns = 0;
     if (activity->kind != RFN_ACTIVITY_COMPUTE || !run->usage)
         return (struct rfn_work_usage){0};
     for (size_t i = 0; i < run->usage->n; i++) {
         const struct rfn_stream_usage *of = &run->usage->streams[i];
-        for (size_t g = 0; g < of->n_gaps && is_late(finding, of->rank); g++) {
+        const size_t n_gaps = of->rank < run->waits->n_ranks && late[of->rank] ? of->n_gaps : 0;
+        for (size_t g = 0; g < n_gaps; g++) {
             if (!is_between(&of->gaps[g], activity))
                 continue;
             wall_ns += (double)of->gaps[g].wall_ns;

@@ -20,6 +20,10 @@ static inline bool rfn_work_lacks_cores(const struct rfn_work_usage *usage)
     return usage->known && usage->core_wait_share > RFN_CROWDED_SHARE;
 }
 
+/* By the gaps that were measured of the ranks that are late: by rank of the run. */
+struct rfn_work_usage rfn_work_usage_of(const struct rfn_measured *run,
+                                        const struct rfn_activity *activity, const bool *late);
+
 /* "used 0.2 % of a core: input and output, or sleep", "ran 61 % of the time: waits for a core", or
  * nothing, behind a comma and what is to stand before it. */
 void rfn_work_usage_append(struct rfn_text *text, const struct rfn_work_usage *usage,

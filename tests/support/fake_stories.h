@@ -87,6 +87,10 @@ static void add_waiting(enum rfn_pattern pattern, struct rfn_call_site at, unsig
     *row = (struct rfn_wait_row){pattern,    at.function,          at.path, n, SECONDS(n),
                                  SECONDS(1), waited[waits.n_rows], 0};
     waits.n_rows++;
+    for (size_t i = 0; i < profile.n_rows; i++) {
+        if (rows[i].function == at.function && rows[i].path == at.path)
+            rows[i].waiting_ns += row->total_ns;
+    }
 }
 
 static void add_calls(struct rfn_call_site site, uint64_t calls, double total)

@@ -60,6 +60,12 @@ struct blame {
     double ns;
 };
 
+/* Those of one pattern. */
+struct blames {
+    const struct blame *items;
+    size_t n;
+};
+
 struct counting {
     const struct rfn_steps *steps;
     const struct rfn_step_member *members;
@@ -74,7 +80,7 @@ struct counting {
     size_t n_patterns, patterns_capacity, classes_capacity;
     struct rfn_step_blame *step; /* of the step */
     size_t n_step, step_capacity;
-    struct blame *blames;
+    struct blame *blames; /* when all are counted: by pattern, then rank */
     size_t n_blames, blames_capacity;
     struct rfn_map by_rank; /* pattern and rank -> blame */
     uint64_t n_steps, other_steps;
@@ -263,23 +269,16 @@ static int by_number(const void *left, const void *right)
 }
 
 /* The ranks that were waited for in a pattern, ascending. */
-static void list_blamed(const struct counting *counting, size_t pattern, uint32_t *blamed,
-                        uint32_t *n)
+static void list_blamed(const struct blames *blames, uint32_t *blamed, uint32_t *n)
 {
     double most = 0;
     *n = 0;
-    for (size_t i = 0; i < counting->n_blames; i++) {
-        const struct blame *blame = &counting->blames[i];
-        if (blame->pattern == pattern && blame->ns > most)
-            most = blame->ns;
+    for (size_t i = 0; i < blames->n; i++)
+        most = blames->items[i].ns > most ? blames->items[i].ns : most;
+    for (size_t i = 0; i < blames->n; i++) {
+        if (blames->items[i].ns >= blamed_part * most)
+            blamed[(*n)++] = blames->items[i].rank;
     }
-    for (size_t i = 0; i < counting->n_blames; i++) {
-        const struct blame *blame = &counting->blames[i];
-        if (blame->pattern == pattern && blame->ns >= blamed_part * most)
-            blamed[(*n)++] = blame->rank;
-    }
-    if (*n)
-        qsort(blamed, *n, sizeof *blamed, by_number);
 }
 
 static void mark_blamed(const struct counting *counting, const struct segments *segments,
@@ -321,16 +320,16 @@ static int64_t lost_ns(const struct counting *counting, const struct segments *s
 }
 
 static int describe(const struct counting *counting, const struct segments *segments,
-                    size_t pattern, struct rfn_behaviour_pattern *told)
+                    const struct blames *blames, struct rfn_behaviour_pattern *told)
 {
     struct rfn_lateness lateness;
     const bool known = counting->steps->blamed;
-    uint32_t *late = malloc((counting->n + counting->n_blames + 1) * sizeof *late), n = 0;
+    uint32_t *late = malloc((counting->n + blames->n + 1) * sizeof *late), n = 0;
     told->late = late;
     if (!late)
         return RFN_E_NOMEM;
     if (known) {
-        list_blamed(counting, pattern, late, &n);
+        list_blamed(blames, late, &n);
         mark_blamed(counting, segments, late, n);
     }
     RFN_TRY(rfn_lateness_find(segments->items, segments->n, least_wait, known, &lateness));
@@ -350,7 +349,7 @@ static int describe(const struct counting *counting, const struct segments *segm
     return 0;
 }
 
-static int tell_pattern(const struct counting *counting, size_t number,
+static int tell_pattern(const struct counting *counting, size_t number, const struct blames *blames,
                         struct rfn_behaviour_pattern *told)
 {
     const struct pattern *pattern = &counting->patterns[number];
@@ -362,7 +361,7 @@ static int tell_pattern(const struct counting *counting, size_t number,
     if (segments.items && segments.of)
         error = find_segments(counting, counting->classes + number * counting->n, &segments);
     if (!error)
-        error = describe(counting, &segments, number, told);
+        error = describe(counting, &segments, blames, told);
     free(segments.items);
     free(segments.of);
     return error;
@@ -510,6 +509,32 @@ static void sum_up(struct rfn_behaviour_loop *loop)
     loop->looked_at_ns = whole(ns);
 }
 
+static int by_pattern(const void *left, const void *right)
+{
+    const struct blame *a = left, *b = right;
+    if (a->pattern != b->pattern)
+        return a->pattern < b->pattern ? -1 : 1;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static int tell_patterns(const struct counting *counting, struct rfn_behaviour_loop *loop)
+{
+    size_t at = 0;
+    loop->patterns = calloc(counting->n_patterns + 1, sizeof *loop->patterns);
+    if (!loop->patterns)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < counting->n_patterns; i++) {
+        struct blames blames = {0};
+        for (; at < counting->n_blames && counting->blames[at].pattern == i; at++) {
+            if (!blames.n++)
+                blames.items = &counting->blames[at];
+        }
+        loop->n_patterns++;
+        RFN_TRY(tell_pattern(counting, i, &blames, &loop->patterns[i]));
+    }
+    return 0;
+}
+
 static int tell_loop(const struct rfn_archive *archive, struct counting *counting,
                      struct rfn_behaviour_loop *loop)
 {
@@ -520,13 +545,9 @@ static int tell_loop(const struct rfn_archive *archive, struct counting *countin
         loop->steps = loop->looked_at;
     loop->other_steps = counting->other_steps;
     loop->other_ns = whole(counting->other_ns);
-    loop->patterns = calloc(counting->n_patterns + 1, sizeof *loop->patterns);
-    if (!loop->patterns)
-        return RFN_E_NOMEM;
-    for (size_t i = 0; i < counting->n_patterns; i++) {
-        loop->n_patterns++;
-        RFN_TRY(tell_pattern(counting, i, &loop->patterns[i]));
-    }
+    if (counting->n_blames)
+        qsort(counting->blames, counting->n_blames, sizeof *counting->blames, by_pattern);
+    RFN_TRY(tell_patterns(counting, loop));
     sum_up(loop);
     return join_rare(loop);
 }

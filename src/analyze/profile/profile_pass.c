@@ -51,7 +51,7 @@ struct stream {
     struct rfn_tally **tallies; /* by symbol; NULL: has not occurred */
     size_t n_tallies;
     int64_t first_ns, last_ns; /* first enter, last exit */
-    int64_t mpi_ns, unrecorded_ns;
+    int64_t mpi_ns, waiting_ns, unrecorded_ns;
     uint64_t messages; /* sent */
     bool any;
     bool counts;                        /* it is in the region that the profile is about */
@@ -373,7 +373,8 @@ static void take_gap(struct stream *stream, const struct rfn_event_order_stream 
 
 static struct rfn_region_clock clock_at(const struct stream *stream, int64_t ns)
 {
-    return (struct rfn_region_clock){ns, stream->mpi_ns, stream->unrecorded_ns, stream->messages};
+    return (struct rfn_region_clock){ns, stream->mpi_ns, stream->waiting_ns, stream->unrecorded_ns,
+                                     stream->messages};
 }
 
 /* A window gets a handle, which another one may have had: what was done with that is counted. */
@@ -459,6 +460,16 @@ static int take_event(void *context, uint32_t number, const struct rfn_match_sym
         stream->counts = rfn_region_is_open(&stream->regions, pass->region);
     tally->events += stream->counts;
     return 0;
+}
+
+void rfn_profile_pass_add_wait(struct rfn_profile_pass *pass, uint32_t number, int64_t ns)
+{
+    pass->streams[number].waiting_ns += ns;
+}
+
+bool rfn_profile_pass_counts(const struct rfn_profile_pass *pass, uint32_t number)
+{
+    return pass->streams[number].counts;
 }
 
 void rfn_profile_pass_waited(struct rfn_profile_pass *pass, uint32_t number, uint32_t symbol,

@@ -23,6 +23,11 @@ const struct rfn_match_watcher *rfn_profile_pass_watcher(const struct rfn_profil
  * RFN_E_NOMEM. */
 int rfn_profile_pass_finish(struct rfn_profile_pass *pass, struct rfn_profile **profile);
 
+/* The stream has waited for others, in the regions that it is in now. */
+void rfn_profile_pass_add_wait(struct rfn_profile_pass *pass, uint32_t stream, int64_t ns);
+/* Whether the stream is where calls count: in the only region that does, if there is one. */
+bool rfn_profile_pass_counts(const struct rfn_profile_pass *pass, uint32_t stream);
+
 /* So much of what a stream did outside of MPI, between the polls of an event of this symbol or in
  * front of one, turns out to be waiting: it counts as time inside of these calls. */
 void rfn_profile_pass_waited(struct rfn_profile_pass *pass, uint32_t stream, uint32_t symbol,

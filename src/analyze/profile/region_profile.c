@@ -15,7 +15,7 @@ struct rfn_region_visit {
 
 /* What a stream has spent in a region. */
 struct rfn_region_sum {
-    int64_t time_ns, mpi_ns;
+    int64_t time_ns, mpi_ns, waiting_ns;
     uint64_t messages;
     bool visited;
     uint32_t open; /* how often */
@@ -48,8 +48,7 @@ struct rfn_regions *rfn_regions_new(const struct rfn_archive *archive)
         return NULL;
     }
     for (uint32_t i = 0; i < regions->n; i++)
-        regions->rows[i] = (struct rfn_region_row){.name = rfn_archive_region(archive, i),
-                                                   .region = i};
+        regions->rows[i].name = rfn_archive_region(archive, i);
     return regions;
 }
 
@@ -87,6 +86,7 @@ static void close_innermost(struct rfn_region_stream *stream, struct rfn_region_
     sum->time_ns += clock.now_ns - visit->begin.now_ns -
                     (clock.unrecorded_ns - visit->begin.unrecorded_ns);
     sum->mpi_ns += clock.mpi_ns - visit->begin.mpi_ns;
+    sum->waiting_ns += clock.waiting_ns - visit->begin.waiting_ns;
     sum->messages += clock.messages - visit->begin.messages;
 }
 
@@ -141,6 +141,7 @@ void rfn_regions_end_stream(struct rfn_regions *regions, struct rfn_region_strea
         regions->of_rank[i].time_ns += stream->sums[i].time_ns;
         regions->of_rank[i].mpi_ns += stream->sums[i].mpi_ns;
         regions->of_rank[i].visited |= stream->sums[i].visited;
+        regions->rows[i].waiting_ns += stream->sums[i].waiting_ns;
         regions->rows[i].messages += stream->sums[i].messages;
     }
 }

@@ -1,8 +1,9 @@
 /* region_profile.h - visits and times of the program's regions, from the events of all streams.
  *
  * The caller tells of every event that is a begin or an end, of each stream in order, and says with
- * it how much of the stream's time so far was inside MPI, how much was not recorded, and how many
- * messages it has sent. When all have been told, streams end rank by rank.
+ * it how much of the stream's time so far was inside MPI, how much of that was waiting, how much
+ * was not recorded, and how many messages it has sent. When all have been told, streams end rank by
+ * rank.
  */
 #ifndef RFN_ANALYZE_PROFILE_REGION_PROFILE_H
 #define RFN_ANALYZE_PROFILE_REGION_PROFILE_H
@@ -35,7 +36,7 @@ void rfn_regions_free(struct rfn_regions *regions);
 
 /* Where a stream stands: time, and sums since its beginning. */
 struct rfn_region_clock {
-    int64_t now_ns, mpi_ns, unrecorded_ns;
+    int64_t now_ns, mpi_ns, waiting_ns, unrecorded_ns;
     uint64_t messages; /* sent */
 };
 

@@ -113,11 +113,12 @@ struct rfn_run_times rfn_run_times_of(const struct rfn_profile *profile,
 {
     struct rfn_run_times times = {.run_ns = profile->end_ns - profile->start_ns,
                                   .mpi_share = rfn_profile_efficiency(profile).mpi_share};
-    int64_t all_ns = 0;
+    double all_ns = 0;
     for (uint32_t i = 0; i < profile->n_ranks; i++)
-        all_ns += times.run_ns * profile->ranks[i].threads - profile->ranks[i].unrecorded_ns;
+        all_ns += (double)times.run_ns * profile->ranks[i].threads -
+                  (double)profile->ranks[i].unrecorded_ns;
     if (all_ns > 0)
-        times.wait_share = (double)waits->total_ns / (double)all_ns;
+        times.wait_share = (double)waits->total_ns / all_ns;
     return times;
 }
 

@@ -120,8 +120,8 @@ static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait
                             &late->history, late_rank, wait));
     if (of->match.in_step)
         RFN_TRY(tell_blames(leaving));
-    rfn_pass_waited(pass, of, wait->ns);
-    if (rfn_pass_counts(pass, of))
+    rfn_profile_pass_add_wait(pass->profile, leaving->stream, wait->ns);
+    if (rfn_profile_pass_counts(pass->profile, leaving->stream))
         RFN_TRY(count(leaving, wait));
     if (!delays->n_blames)
         return did_here(leaving, RFN_ACTIVITY_WAIT, wait->ns);
@@ -187,8 +187,8 @@ static int divide(struct rfn_leaving *leaving)
     if (leaving->completion.ns > 0 && left > 0) {
         leaving->completion.ns = rfn_least(leaving->completion.ns, left);
         left -= leaving->completion.ns;
-        rfn_pass_waited(leaving->pass, leaving->of, leaving->completion.ns);
-        if (rfn_pass_counts(leaving->pass, leaving->of))
+        rfn_profile_pass_add_wait(leaving->pass->profile, leaving->stream, leaving->completion.ns);
+        if (rfn_profile_pass_counts(leaving->pass->profile, leaving->stream))
             RFN_TRY(rfn_tally_wait(&leaving->pass->tally, leaving->completion.pattern,
                                    rfn_symbol_of(leaving->of)->site, leaving->at->rank,
                                    leaving->completion.ns, NULL, 0));
@@ -252,12 +252,12 @@ static int note_late(struct rfn_leaving *leaving)
     int64_t at = RFN_POOL_TAKE(late->items, late->capacity, late->n, late->free, next_free);
     RFN_TRY((int)(at < 0 ? at : 0));
     leaving->late = (uint32_t)at + 1;
-    late->items[at] = (struct rfn_late_receive){.left = of->match.here,
-                                                .from_ns = of->match.here.ns +
-                                                           (waited_ns > 0 ? waited_ns : 0),
-                                                .exit_ns = leaving->at->exit_ns,
-                                                .site = rfn_symbol_of(of)->site,
-                                                .counts = rfn_pass_counts(leaving->pass, of)};
+    late->items[at] = (struct rfn_late_receive){
+        .left = of->match.here,
+        .from_ns = of->match.here.ns + (waited_ns > 0 ? waited_ns : 0),
+        .exit_ns = leaving->at->exit_ns,
+        .site = rfn_symbol_of(of)->site,
+        .counts = rfn_profile_pass_counts(leaving->pass->profile, leaving->stream)};
     return 0;
 }
 
@@ -291,7 +291,7 @@ static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *lat
         RFN_TRY(rfn_delays_find(
             delays, waiting, late->left.stream, late->left.at, sender,
             rfn_event_order_stream(pass->match.replay, message->sent.stream)->rank, &wait));
-    rfn_pass_waited(pass, &pass->streams[late->left.stream], wait.ns);
+    rfn_profile_pass_add_wait(pass->profile, late->left.stream, wait.ns);
     return late->counts ? rfn_tally_wait(&pass->tally, wait.pattern, late->site, rank, wait.ns,
                                          delays->blames, delays->n_blames)
                         : 0;

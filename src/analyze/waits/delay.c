@@ -139,10 +139,9 @@ int rfn_delays_find(struct rfn_delays *delays, const struct rfn_history *waiting
     rfn_history_sum(waiting, step.mark[0], step.at[0], at, -1, &delays->sums);
     const int64_t longer_ns = offer_all(delays);
     const uint32_t call = step.mark[1] ? step.mark[1]->late_by : RFN_NOTHING_LATE;
-    int64_t before_ns = call == RFN_NOTHING_LATE ? 0 : late_before(delays, wait->ns, longer_ns);
-    if (!delays->n_blames && before_ns > 0)
-        before_ns = wait->ns;
-    else if (!delays->n_blames && until->at > late->first)
+    const int64_t before_ns = call == RFN_NOTHING_LATE ? 0
+                                                       : late_before(delays, wait->ns, longer_ns);
+    if (!delays->n_blames && !before_ns && until->at > late->first)
         offer(delays, late->log[(until->at - 1) & late->mask].what, 1);
     RFN_TRY(divide(delays, late_rank, wait->ns - before_ns));
     return before_ns > 0 ? blame_call(delays, late_rank, call, before_ns) : 0;

@@ -20,9 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of a stream's history: 8 bytes each. */
-enum { SPENT_CAUSES = 64 };
+/* Activities of which it is told what each rank spent in them: 8 bytes per rank each. */
+enum { SPENT_ACTIVITIES = 64 };
 
+/* Entries of a stream's history: 8 bytes each. */
 enum { MANY_STREAMS = 256, LONG_HISTORY = 4096, SHORT_HISTORY = 1024 };
 
 const char *rfn_pattern_name(enum rfn_pattern pattern)
@@ -80,27 +81,6 @@ static void leave_region(struct rfn_wait_stream *stream, int64_t region)
             stream->n_regions = i;
             return;
         }
-    }
-}
-
-bool rfn_pass_counts(const struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream)
-{
-    for (size_t i = 0; pass->region != RFN_NO_REGION && i < stream->n_regions; i++) {
-        if (stream->regions[i] == pass->region)
-            return true;
-    }
-    return pass->region == RFN_NO_REGION;
-}
-
-void rfn_pass_waited(struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream, int64_t ns)
-{
-    const uint32_t n = rfn_archive_regions(pass->match.archive);
-    for (size_t i = 0; i < stream->n_regions; i++) {
-        size_t first = 0; /* a region inside of itself counts once */
-        while (stream->regions[first] != stream->regions[i])
-            first++;
-        if (first == i && stream->regions[i] < n)
-            pass->waits->region_ns[stream->regions[i]] += ns;
     }
 }
 
@@ -309,10 +289,6 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
     pass->waits = calloc(1, sizeof *pass->waits);
     if (!pass->waits)
         return RFN_E_NOMEM;
-    pass->waits->region_ns = calloc((size_t)rfn_archive_regions(archive) + 1,
-                                    sizeof *pass->waits->region_ns);
-    if (!pass->waits->region_ns)
-        return RFN_E_NOMEM;
     RFN_TRY(rfn_profile_pass_new(archive, pass->region, &pass->profile));
     pass->match.watcher = rfn_profile_pass_watcher(pass->profile);
     RFN_TRY(rfn_match_init(&pass->match, &hooks));
@@ -380,23 +356,26 @@ static int finish_spent(struct rfn_wait_pass *pass)
 {
     struct rfn_waits *waits = pass->waits;
     struct rfn_sums *sums = &pass->delays.sums;
+    uint32_t known[SPENT_ACTIVITIES];
+    size_t n = 0;
     waits->spent = calloc(waits->n_activities + 1, sizeof *waits->spent);
     if (!waits->spent)
         return RFN_E_NOMEM;
-    for (size_t i = 0; i < waits->n_causes && i < SPENT_CAUSES; i++) {
+    for (size_t i = 0; i < waits->n_causes && n < SPENT_ACTIVITIES; i++) {
         int64_t **of = &waits->spent[waits->causes[i].activity];
-        if (!*of && !(*of = calloc((size_t)waits->n_ranks + 1, sizeof **of)))
+        if (*of)
+            continue;
+        if (!(*of = calloc((size_t)waits->n_ranks + 1, sizeof **of)))
             return RFN_E_NOMEM;
+        known[n++] = waits->causes[i].activity;
     }
     for (uint32_t i = 0; i < pass->match.n_streams; i++) {
         const struct rfn_history *history = &pass->streams[i].history;
         uint32_t rank = rfn_event_order_stream(pass->match.replay, i)->rank;
         rfn_sums_reset(sums);
         rfn_history_sum(history, &history->marks[0], 0, history->at, 1, sums);
-        for (size_t k = 0; k < waits->n_activities && rank < waits->n_ranks; k++) {
-            if (waits->spent[k])
-                waits->spent[k][rank] += rfn_sums_of(sums, (uint32_t)k);
-        }
+        for (size_t k = 0; k < n && rank < waits->n_ranks; k++)
+            waits->spent[known[k]][rank] += rfn_sums_of(sums, known[k]);
     }
     return 0;
 }
@@ -429,11 +408,32 @@ static int finish_critical(struct rfn_wait_pass *pass)
     return 0;
 }
 
+static uint64_t row_key(uint32_t function, uint32_t path)
+{
+    return (uint64_t)function << 32 | path;
+}
+
+/* The rows of the profile get the waits of their call paths. */
+static int share_waits(const struct rfn_waits *waits, struct rfn_profile *profile)
+{
+    struct rfn_map rows = RFN_MAP_INIT;
+    int error = 0;
+    for (size_t i = 0; i < profile->n_rows && !error; i++)
+        error = rfn_map_put(&rows, row_key(profile->rows[i].function, profile->rows[i].path), i);
+    for (size_t i = 0; i < waits->n_rows && !error; i++) {
+        const struct rfn_wait_row *wait = &waits->rows[i];
+        const uint64_t *row = rfn_map_get(&rows, row_key(wait->function, wait->path));
+        if (row)
+            profile->rows[*row].waiting_ns += wait->total_ns;
+    }
+    rfn_map_release(&rows);
+    return error;
+}
+
 static int finish_profile(struct rfn_wait_pass *pass, struct rfn_profile **profile)
 {
     RFN_TRY(rfn_profile_pass_finish(pass->profile, profile));
-    for (size_t i = 0; i < (*profile)->n_regions; i++)
-        (*profile)->regions[i].waiting_ns = pass->waits->region_ns[(*profile)->regions[i].region];
+    RFN_TRY(share_waits(pass->waits, *profile));
     if (pass->waits->times && pass->region == RFN_NO_REGION)
         rfn_pass_main_part(pass, *profile);
     (*profile)->unreadable = pass->waits->unreadable;
@@ -529,7 +529,6 @@ void rfn_waits_free(struct rfn_waits *waits)
         free(waits->spent[i]);
     free(waits->spent);
     free(waits->takes_any);
-    free(waits->region_ns);
     free(waits->causes);
     free(waits->cause_ranks);
     free(waits->critical);

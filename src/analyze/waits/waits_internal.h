@@ -218,10 +218,6 @@ void rfn_pass_learn(const struct rfn_wait_pass *pass, struct rfn_wait_stream *st
 int rfn_pass_enter_loop(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, uint32_t number,
                         struct rfn_event_order_stream *at, bool *entered);
 
-/* Whether waits of the stream count, where it is now. */
-bool rfn_pass_counts(const struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream);
-/* It has waited in the regions that it is in. */
-void rfn_pass_waited(struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream, int64_t ns);
 /* The innermost region that a stream is in, or RFN_NO_REGION. */
 static inline uint32_t rfn_pass_region(const struct rfn_wait_stream *stream)
 {

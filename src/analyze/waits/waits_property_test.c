@@ -516,8 +516,9 @@ static bool same(const void *a, const void *b, size_t size)
 }
 
 /* The profile that comes with the waits is the one that is made alone. */
-static void check_profile(struct rfn_profile *with)
+static void check_profile(struct rfn_profile *with, const struct rfn_waits *result)
 {
+    int64_t waiting_ns = 0;
     struct rfn_diag diag;
     struct rfn_profile *alone;
     assert_int_equal(rfn_profile_new(&fake, NULL, NULL, &alone, &diag), 0);
@@ -531,6 +532,14 @@ static void check_profile(struct rfn_profile *with)
     }
     assert_true(same(with->ranks, alone->ranks, RANKS * sizeof *with->ranks));
     assert_int_equal(with->n_rows, alone->n_rows);
+    for (size_t i = 0; i < with->n_rows; i++) {
+        struct rfn_profile_row *row = &with->rows[i];
+        assert_true(row->waiting_ns >= 0); /* clocks change waits, but no profile */
+        assert_true(result->matching.fixed || row->waiting_ns <= row->time.total_ns);
+        waiting_ns += row->waiting_ns;
+        row->waiting_ns = 0;
+    }
+    assert_int_equal(waiting_ns, result->total_ns);
     assert_true(same(with->rows, alone->rows, alone->n_rows * sizeof *with->rows));
     assert_int_equal(with->n_pairs, alone->n_pairs);
     assert_true(same(with->pairs, alone->pairs, alone->n_pairs * sizeof *with->pairs));
@@ -565,7 +574,7 @@ static struct rfn_waits *analyse(stream_of_call stream_of, bool fix_clocks)
             put_event((struct place){rank, i}, stream_of);
     }
     assert_int_equal(rfn_waits_new(&fake, &options, NULL, NULL, &result, &diag), 0);
-    check_profile(profile);
+    check_profile(profile, result);
     return result;
 }
 
@@ -730,6 +739,37 @@ static void check_costs(void)
     }
 }
 
+/* What ranks cost in a cause is its cost, most first; a part of it is not passed on. */
+static void check_shares(void)
+{
+    for (size_t i = 0; i < waits->n_causes; i++) {
+        const struct rfn_cause *cause = &waits->causes[i];
+        int64_t ns = 0;
+        for (uint32_t k = 0; k < cause->n_ranks; k++) {
+            assert_true(cause->ranks[k].ns >= 0);
+            assert_true(k == 0 || cause->ranks[k].ns <= cause->ranks[k - 1].ns);
+            ns += cause->ranks[k].ns;
+        }
+        assert_int_equal(ns, cause->total_ns);
+        assert_in_range(cause->direct_ns, 0, cause->total_ns);
+    }
+}
+
+/* What ranks spent in the activities of the costliest causes. */
+static void check_spent(void)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < waits->n_activities; i++) {
+        if (!waits->spent[i])
+            continue;
+        n++;
+        assert_memory_equal(waits->spent[i], doing_of(&waits->activities[i])->ns_by_rank,
+                            RANKS * sizeof **waits->spent);
+    }
+    assert_true(n > 0 || !waits->n_causes);
+    assert_true(!waits->n_causes || waits->spent[waits->causes[0].activity]);
+}
+
 /* The path is as long as the run. */
 static void check_path_length(void)
 {
@@ -862,6 +902,9 @@ static void test_against_oracle(void **state)
         orders += waits->pattern_ns[RFN_WRONG_ORDER] > 0;
         check_causes();
         check_costs();
+        check_shares();
+        if (!program.wildcards)
+            check_spent();
         check_path_length();
         if (program.wildcards)
             check_undecided_rows();

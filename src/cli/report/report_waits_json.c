@@ -137,7 +137,7 @@ static json_t *story_json(const struct rfn_report *report, const struct rfn_meas
         rfn_json_set_call(value, report->archive,
                           (struct rfn_call_site){story->row->function, story->row->path});
     if (story->findings)
-        rfn_json_set_usage(value, run, rfn_story_finding(stories, story));
+        rfn_json_set_usage(value, &rfn_story_finding(stories, story)->usage);
     for (size_t i = 0; i < story->findings; i++)
         json_array_append_new(
             findings,

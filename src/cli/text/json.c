@@ -151,13 +151,11 @@ json_t *rfn_json_rank_seconds(const struct rfn_rank_ns *ranks, uint32_t n)
     return list;
 }
 
-void rfn_json_set_usage(json_t *value, const struct rfn_measured *run,
-                        const struct rfn_finding *finding)
+void rfn_json_set_usage(json_t *value, const struct rfn_work_usage *usage)
 {
-    const struct rfn_work_usage usage = rfn_finding_usage(run, finding);
-    RFN_JSON_SET(value, "cpu_share", usage.known ? json_real(usage.cpu_share) : json_null());
+    RFN_JSON_SET(value, "cpu_share", usage->known ? json_real(usage->cpu_share) : json_null());
     RFN_JSON_SET(value, "core_wait_share",
-                 usage.known ? json_real(usage.core_wait_share) : json_null());
+                 usage->known ? json_real(usage->core_wait_share) : json_null());
 }
 
 json_t *rfn_json_finding(const struct rfn_measured *run, const struct rfn_finding *finding)
@@ -179,6 +177,6 @@ json_t *rfn_json_finding(const struct rfn_measured *run, const struct rfn_findin
                  rfn_call_site_function(run->archive, finding->waited)->name);
     RFN_JSON_SET(value, "places", finding->sites);
     RFN_JSON_SET(value, "waiting_rank", several ? json_null() : json_integer(finding->waiting));
-    rfn_json_set_usage(value, run, finding);
+    rfn_json_set_usage(value, &finding->usage);
     return value;
 }

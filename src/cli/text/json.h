@@ -68,10 +68,8 @@ json_t *rfn_json_call(const struct rfn_archive *archive, struct rfn_call_site si
 json_t *rfn_json_rank_seconds(const struct rfn_rank_ns *ranks, uint32_t n);
 /* A finding: in words, with advice, what was done, by whom, and where others waited. */
 json_t *rfn_json_finding(const struct rfn_measured *run, const struct rfn_finding *finding);
-/* How much of a core the work of a finding had: cpu_share and core_wait_share, null if not known.
- */
-void rfn_json_set_usage(json_t *value, const struct rfn_measured *run,
-                        const struct rfn_finding *finding);
+/* How much of a core some work had: cpu_share and core_wait_share, null if not known. */
+void rfn_json_set_usage(json_t *value, const struct rfn_work_usage *usage);
 /* What a rank did: activity, in words, kind, function, region, and the calls around it. */
 void rfn_json_set_activity(json_t *value, const struct rfn_archive *archive,
                            const struct rfn_activity *activity);
