@@ -100,6 +100,15 @@ def test_call_left_by_jump(bench, flavour):
     harness.compare("ranks of the call that was left", left, ["1"])
 
 
+def test_call_in_signal_handler(bench, flavour):
+    program = bench.compiled(f"handler.{flavour}", [harness.FLAVOURS[flavour].mpicc, "-g", "-w", "-fno-builtin-malloc",
+                                                    os.path.join(harness.PROGRAMS, "handler.c")])
+    run, archive = bench.record(flavour, 1, [program])
+    harness.compare("output", run.out.splitlines(), ["1 calls in handlers"])
+    calls = harness.count_calls(bench.dump(archive))
+    harness.compare("calls", (calls["MPI_Send"], calls.get("MPI_Initialized")), (1, None))
+
+
 def test_calls_left(bench, flavour):
     """Calls that are left through an error handler (programs/left_calls.cpp) are there, and all that follows."""
     rounds, ranks, waits = 20, 2, int(flavour != "openmpi")

@@ -20,7 +20,7 @@
 /* Inlined code that has no such piece and calls nothing is done at once: accessors and the like. */
 enum { WORK_BYTES = 32 };
 
-enum { NO_SCOPE = -1 };
+enum { NO_SCOPE = -1, NO_SPAN = -1 };
 
 struct scope {
     Dwarf_Die die;
@@ -32,9 +32,11 @@ struct scope {
     struct rfn_source_loop lines; /* of the calls in a block */
 };
 
+/* Sorted by start, those around others first, when the walk is done. */
 struct span {
     Dwarf_Addr start, end;
     int scope;
+    int around; /* the span that holds this one */
 };
 
 struct site {
@@ -67,7 +69,7 @@ struct code {
     struct row *rows;
     size_t n_scopes, n_spans, n_sites, n_candidates, n_rows;
     size_t scopes_room, spans_room, sites_room, candidates_room, rows_room;
-    unsigned budget; /* entries to look at: damaged data may go round in circles */
+    unsigned budget; /* entries to look at */
 };
 
 /* ---- the walk ---- */
@@ -82,7 +84,7 @@ static int add_scope(struct code *code, Dwarf_Die *die, int parent, bool inlined
     while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0 && code->budget > 0) {
         code->budget--;
         RFN_TRY(RFN_GROW(code->spans, code->spans_room, code->n_spans + 1));
-        code->spans[code->n_spans++] = (struct span){start, end, (int)code->n_scopes};
+        code->spans[code->n_spans++] = (struct span){start, end, (int)code->n_scopes, NO_SPAN};
         scope->bytes = end - start > scope->bytes ? end - start : scope->bytes;
         scope->begin = start < scope->begin ? start : scope->begin;
     }
@@ -145,14 +147,47 @@ static int walk(struct code *code, Dwarf_Die *die, int scope, unsigned depth)
     return 0;
 }
 
+/* ---- which scope code lies in ---- */
+
 /* Scopes stand behind those around them. */
+static int compare_spans(const void *left, const void *right)
+{
+    const struct span *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->end != b->end)
+        return a->end > b->end ? -1 : 1;
+    return a->scope < b->scope ? -1 : a->scope > b->scope;
+}
+
+/* The innermost of `span` and those around it that reaches beyond the address. */
+static int reaching(const struct code *code, int span, Dwarf_Addr address)
+{
+    while (span != NO_SPAN && code->spans[span].end <= address)
+        span = code->spans[span].around;
+    return span;
+}
+
+static void sort_spans(struct code *code)
+{
+    if (code->n_spans)
+        qsort(code->spans, code->n_spans, sizeof *code->spans, compare_spans);
+    for (size_t i = 0; i < code->n_spans; i++)
+        code->spans[i].around = reaching(code, (int)i - 1, code->spans[i].start);
+}
+
 static int innermost(const struct code *code, Dwarf_Addr address)
 {
-    for (size_t i = code->n_spans; i-- > 0;) {
-        if (address >= code->spans[i].start && address < code->spans[i].end)
-            return code->spans[i].scope;
+    size_t low = 0, high = code->n_spans;
+    while (low < high) { /* spans before low start at or before address */
+        const size_t middle = low + (high - low) / 2;
+        if (code->spans[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return NO_SCOPE;
+    const int span = reaching(code, (int)low - 1, address);
+    return span == NO_SPAN ? NO_SCOPE : code->spans[span].scope;
 }
 
 static int owner_of(const struct code *code, int scope)
@@ -430,25 +465,28 @@ static int find_calls(struct code *code, int owner, struct rfn_source_calls *cal
 }
 
 int rfn_symbolizer_calls(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
-                         size_t level, const char *file, struct rfn_source_calls *calls)
+                         size_t level, const char *file, unsigned *budget,
+                         struct rfn_source_calls *calls)
 {
-    enum { DEPTH_MAX = 100, ENTRIES_MAX = 1 << 16 };
+    enum { DEPTH_MAX = 100 };
     struct rfn_scopes scopes;
     calls->n = calls->n_loops = 0;
-    if (!rfn_symbolizer_scopes(symbolizer, module, address, &scopes) || level >= scopes.n)
+    if (*budget == 0 || !rfn_symbolizer_scopes(symbolizer, module, address, &scopes) ||
+        level >= scopes.n)
         return 0;
     Dwarf_Die *function = &scopes.functions[scopes.n - 1 - level];
-    struct code code = {
-        .unit = &scopes.unit, .bias = scopes.bias, .file = file, .budget = ENTRIES_MAX};
+    struct code code = {.unit = &scopes.unit, .bias = scopes.bias, .file = file, .budget = *budget};
     int owner = NO_SCOPE, error = add_scope(&code, &scopes.functions[0], NO_SCOPE, true);
     if (!error)
         error = walk(&code, &scopes.functions[0], 0, DEPTH_MAX);
+    sort_spans(&code);
     for (size_t i = 0; i < code.n_scopes && !error; i++) {
         if (code.scopes[i].die.addr == function->addr)
             owner = (int)i;
     }
     if (owner != NO_SCOPE && code.budget > 0)
         error = find_calls(&code, owner, calls);
+    *budget = code.budget;
     free(code.scopes);
     free(code.spans);
     free(code.sites);

@@ -38,9 +38,12 @@ struct rfn_source_calls {
 /* Of the function that is the level-th around the address, as rfn_symbolizer_find counts them;
  * file: its file, as told there. Left out are calls of MPI and of regions, what never returns, and
  * what is done at once: inlined functions of a few instructions, memory management, reading clocks.
- * A function with too many calls has none. Names are borrowed until the symbolizer is freed.
- * RFN_E_NOMEM. */
+ * A function with too many calls has none. budget: how many entries and lines may be looked at,
+ * less those that were: code into which much is inlined has thousands, which are looked at again
+ * for each function in it, and damaged data may go round in circles. At 0 nothing is told. Names
+ * are borrowed until the symbolizer is freed. RFN_E_NOMEM. */
 int rfn_symbolizer_calls(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
-                         size_t level, const char *file, struct rfn_source_calls *calls);
+                         size_t level, const char *file, unsigned *budget,
+                         struct rfn_source_calls *calls);
 
 #endif

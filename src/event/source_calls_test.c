@@ -65,6 +65,8 @@ __attribute__((noinline)) static const void *caller(int n, void (*pointed)(int))
     return address;
 }
 
+static unsigned budget = 1 << 16;
+
 static void find(const void *address, struct rfn_source_calls *calls, size_t level,
                  struct rfn_symbolizer *symbolizer)
 {
@@ -77,7 +79,7 @@ static void find(const void *address, struct rfn_source_calls *calls, size_t lev
     int module = rfn_symbolizer_module(symbolizer, path, size ? id : NULL, size);
     rfn_symbolizer_find(symbolizer, module, at - 1, sources);
     assert_int_equal(rfn_symbolizer_calls(symbolizer, module, at - 1, level,
-                                          sources[0].file ? sources[0].file : "", calls),
+                                          sources[0].file ? sources[0].file : "", &budget, calls),
                      0);
 }
 
@@ -129,6 +131,13 @@ static void test_calls(void **state)
     }
     find(address, &calls, 1, symbolizer); /* it is not inlined into another one */
     assert_int_equal(calls.n, 0);
+    budget = 3; /* too few for the function; then none is left */
+    find(address, &calls, 0, symbolizer);
+    find(address, &calls, 0, symbolizer);
+    assert_int_equal(calls.n, 0);
+#ifdef CALL_SITES
+    assert_int_equal(budget, 0);
+#endif
     rfn_symbolizer_free(symbolizer);
 }
 
@@ -138,10 +147,10 @@ static void test_nothing(void **state)
     struct rfn_symbolizer *symbolizer = rfn_symbolizer_new();
     (void)state;
     calls.n = calls.n_loops = 7;
-    assert_int_equal(rfn_symbolizer_calls(symbolizer, -1, 1, 0, "a.c", &calls), 0);
+    assert_int_equal(rfn_symbolizer_calls(symbolizer, -1, 1, 0, "a.c", &budget, &calls), 0);
     assert_int_equal(calls.n + calls.n_loops, 0);
     int module = rfn_symbolizer_module(symbolizer, "/no/such/file", NULL, 0);
-    assert_int_equal(rfn_symbolizer_calls(symbolizer, module, 1, 0, "a.c", &calls), 0);
+    assert_int_equal(rfn_symbolizer_calls(symbolizer, module, 1, 0, "a.c", &budget, &calls), 0);
     assert_int_equal(calls.n + calls.n_loops, 0);
     rfn_symbolizer_free(symbolizer);
 }

@@ -219,8 +219,9 @@ static void look_up_in(const char *path)
         assert_true(!source.function || strlen(source.function) < 1 << 20);
         assert_true(!source.file || strlen(source.file) < 1 << 20);
         static struct rfn_source_calls calls;
+        unsigned budget = 1 << 16;
         rfn_symbolizer_calls(symbolizer, module, address + 16 * i, 0, "event/symbolize_test.c",
-                             &calls);
+                             &budget, &calls);
         assert_true(calls.n <= RFN_SOURCE_CALLS_MAX && calls.n_loops <= RFN_SOURCE_LOOPS_MAX);
     }
     rfn_symbolizer_free(symbolizer);

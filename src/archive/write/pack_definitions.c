@@ -309,8 +309,9 @@ static int pack_kind(struct definitions *definitions, enum rfn_definition_kind k
 
 /* ---- calls of functions that paths lead through ---- */
 
-/* All of them take at most so many bytes; what comes after is left out. */
-enum { CALLERS_BYTES_MAX = 1 << 16 };
+/* All of them take at most so many bytes, and a look at so many entries of debug information, some
+ * 0.1 s, as all ranks wait; what comes after is left out. */
+enum { CALLERS_BYTES_MAX = 1 << 16, CALLERS_ENTRIES_MAX = 1 << 18 };
 
 static bool is_led_through(const struct definitions *definitions, const struct caller *caller,
                            const struct rfn_source_call *call, uint64_t function)
@@ -356,14 +357,14 @@ static void pack_calls(struct definitions *definitions, const struct caller *cal
 }
 
 static int find_calls(const struct definitions *definitions, const struct caller *caller,
-                      struct rfn_source_calls *calls)
+                      unsigned *budget, struct rfn_source_calls *calls)
 {
     const struct rfn_source_finder *finder = definitions->finder;
     const struct rfn_definitions *modules = &definitions->merge->definitions[RFN_DEFINITION_MODULE];
     calls->n = calls->n_loops = 0;
     if (!finder)
         return rfn_symbolizer_calls(definitions->symbolizer, definitions->modules[caller->module],
-                                    caller->offset - 1, caller->level, caller->file, calls);
+                                    caller->offset - 1, caller->level, caller->file, budget, calls);
     if (finder->calls)
         finder->calls(finder->context, modules->items[caller->module].hash, caller->function,
                       caller->file, calls);
@@ -373,10 +374,11 @@ static int find_calls(const struct definitions *definitions, const struct caller
 static int pack_callers(struct definitions *definitions)
 {
     struct rfn_source_calls calls;
+    unsigned budget = CALLERS_ENTRIES_MAX;
     for (size_t i = 0; i < definitions->n_found; i++) {
         if (definitions->callers.size > CALLERS_BYTES_MAX)
             break;
-        RFN_TRY(find_calls(definitions, &definitions->callers_found[i], &calls));
+        RFN_TRY(find_calls(definitions, &definitions->callers_found[i], &budget, &calls));
         pack_calls(definitions, &definitions->callers_found[i], &calls);
     }
     return 0;

@@ -85,8 +85,6 @@ struct walk {
     size_t n, stops_capacity;
     struct rec_site_fact *facts;
     size_t n_facts, facts_capacity;
-    struct rec_frame *frames;
-    size_t frames_capacity;
     uintptr_t bottom; /* nothing below this address outlives the walk */
     size_t n_sound;   /* stops that the facts lead to without doubt */
     bool sound;       /* still so */
@@ -106,8 +104,10 @@ struct rec_sites_table {
     struct site *sites;
     size_t n, capacity; /* one more than n is always there, for the unknown site */
     struct rfn_map by_hash;
-    struct walk walk;  /* the last one */
-    struct walk fresh; /* what a walk by rules finds until it goes over into the last one */
+    struct walk walk;         /* the last one */
+    struct walk fresh;        /* what a walk by rules finds until it goes over into the last one */
+    struct rec_frame *frames; /* of the path that is looked up */
+    size_t frames_capacity;
     struct rec_unwind_rules rules;
     struct spill spill[REC_SITE_SETS];
     size_t spilled_facts;
@@ -133,7 +133,7 @@ int rec_sites_init(struct rec_sites *sites)
     sites->table->unloaded = rec_modules_unloaded();
     sites->table->program_entry = rec_program_entry();
     sites->table->static_main = rec_static_main();
-    sites->table->walk.functions = sites->table->static_main;
+    sites->table->walk.functions = sites->table->fresh.functions = sites->table->static_main;
     return 0;
 }
 
@@ -164,7 +164,7 @@ void rec_sites_release(struct rec_sites *sites)
         free(table->sites);
         free(table->walk.stops);
         free(table->walk.facts);
-        free(table->walk.frames);
+        free(table->frames);
         free(table->fresh.stops);
         free(table->fresh.facts);
         free(table);
@@ -518,13 +518,9 @@ static int walk_by_rules(struct rec_sites *sites, const uintptr_t *frame)
     }
     note_needs(fresh, fresh->n, 0);
     fresh->by_rules = true;
-    fresh->functions = walk->functions;
-    fresh->frames = walk->frames;
-    fresh->frames_capacity = walk->frames_capacity;
     const struct walk former = *walk;
     *walk = *fresh;
     *fresh = former;
-    fresh->frames = NULL;
     return 0;
 }
 
@@ -683,16 +679,16 @@ static size_t kept_frames(const struct rec_sites_table *table)
 /* The path of n frames, less those in the middle that do not count. */
 static int intern_walk(struct rec_sites *sites, uint32_t function, size_t n, uint32_t *site)
 {
-    struct walk *walk = &sites->table->walk;
+    struct rec_sites_table *table = sites->table;
     size_t inner = sites->ends.inner ? sites->ends.inner : n, outer = sites->ends.outer, kept = 0;
-    RFN_TRY(RFN_GROW(walk->frames, walk->frames_capacity, n));
+    RFN_TRY(RFN_GROW(table->frames, table->frames_capacity, n));
     for (size_t i = 0; i < n; i++) {
-        const struct stop *stop = &walk->stops[i];
+        const struct stop *stop = &table->walk.stops[i];
         if (i < inner || n - i <= outer)
-            walk->frames[kept++] = (struct rec_frame){stop->code.module,
-                                                      stop->ip - stop->code.bias};
+            table->frames[kept++] = (struct rec_frame){stop->code.module,
+                                                       stop->ip - stop->code.bias};
     }
-    return intern(sites->table, function, walk->frames, kept, site);
+    return intern(table, function, table->frames, kept, site);
 }
 
 /* ---- the cache ---- */

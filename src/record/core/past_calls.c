@@ -1,5 +1,6 @@
 #include "record/core/past_calls.h"
 
+#include "record/callpath/modules.h"
 #include "record/core/message.h"
 #include "record/core/options.h"
 
@@ -8,8 +9,6 @@
 
 #ifndef RFN_FLAVOUR_SMPI /* which has no PMPI names of the recorder, and no layers behind it */
 
-#include <dlfcn.h>
-
 /* Of each function: its calls, and who has called it last. Threads may lose a call of the count. */
 static struct {
     const void *caller;
@@ -17,18 +16,28 @@ static struct {
     bool by_mpi; /* the caller is a part of MPI */
 } past[REC_FN_COUNT];
 
+/* The file that code is in, without folders, and the number of its module. dladdr would look
+ * through all symbols of a module each time. */
+static const char *file_of(const void *code, uint32_t *module)
+{
+    struct rec_code found;
+    if (rec_code_find((uintptr_t)code, &found) < 0)
+        return "";
+    *module = found.module;
+    const char *path = rec_module(found.module)->path, *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static bool is_part_of_mpi(const void *caller)
 {
-    Dl_info of_caller, of_mpi;
-    void *own;
+    uint32_t module_of_caller = 0, module_of_mpi = UINT32_MAX;
+    const void *own;
     memcpy(&own, &rec_mpi.MPI_Init, sizeof own);
-    if (!dladdr(caller, &of_caller) || !dladdr(own, &of_mpi))
-        return false;
-    const char *slash = strrchr(of_caller.dli_fname, '/');
+    file_of(own, &module_of_mpi);
     /* libmpi, libmpich, libmpi_mpifh, libmpifort, ...: beside the library itself those for Fortran
      */
-    return of_caller.dli_fbase == of_mpi.dli_fbase ||
-           strncmp(slash ? slash + 1 : of_caller.dli_fname, "libmpi", strlen("libmpi")) == 0;
+    return strncmp(file_of(caller, &module_of_caller), "libmpi", strlen("libmpi")) == 0 ||
+           module_of_caller == module_of_mpi;
 }
 
 void rec_past_call(uint32_t function, const void *caller)
@@ -60,14 +69,13 @@ static int list(char *text, size_t size)
     int n = 0;
     text[0] = 0;
     for (unsigned f = 0; f < REC_FN_COUNT; f++) {
-        Dl_info of_caller;
+        uint32_t module;
         if (!past[f].calls || ++n > LISTED || used >= size)
             continue;
-        const char *name = dladdr(past[f].caller, &of_caller) ? of_caller.dli_fname : "?";
-        const char *slash = strrchr(name, '/');
+        const char *file = file_of(past[f].caller, &module);
         const int written = snprintf(text + used, size - used, "%s%s in %s (%llu)",
-                                     n > 1 ? ", " : "", rec_functions[f].name,
-                                     slash ? slash + 1 : name, (unsigned long long)past[f].calls);
+                                     n > 1 ? ", " : "", rec_functions[f].name, file[0] ? file : "?",
+                                     (unsigned long long)past[f].calls);
         used += written > 0 ? (size_t)written : 0;
     }
     if (n > LISTED && used < size)

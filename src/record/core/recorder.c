@@ -124,6 +124,25 @@ static uint64_t call_hash(const void *sites, uint32_t site)
     return rec_site_hash(sites, site, rfn_hash_bytes(name, strlen(name)), rec_options.executable);
 }
 
+/* Now, as the C library opens a file for it: later a handler of a signal may ask. */
+static void learn_stack(struct rec_stream *stream)
+{
+#ifndef RFN_FLAVOUR_SMPI
+    pthread_attr_t attributes;
+    void *lowest = NULL;
+    size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0) {
+        stream->stack = (uintptr_t)lowest;
+        stream->stack_bytes = bytes;
+    }
+    pthread_attr_destroy(&attributes);
+#else /* a rank has one stack, which the simulator has made */
+    stream->stack_bytes = UINTPTR_MAX;
+#endif
+}
+
 static struct rec_stream *stream_new(void)
 {
     void *memory_of_stream = calloc(1, sizeof(struct rec_stream) + REC_CACHE_LINE);
@@ -153,6 +172,7 @@ static struct rec_stream *stream_new(void)
         free(memory_of_stream);
         return NULL;
     }
+    learn_stack(stream);
     stream->sites.ends = rec_options.path_ends;
     stream->number = stream->journal.stream;
     stream->watched = rec_long_gap == UINT64_MAX ? 0 : UINT64_MAX;

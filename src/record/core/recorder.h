@@ -116,7 +116,8 @@ struct rec_stream {
     struct rfn_counter counter;
     struct rec_journal journal; /* what it has no memory for */
     struct rec_gaps gaps;
-    struct rec_stream *next; /* all streams of the process, newest first */
+    uintptr_t stack, stack_bytes; /* that the system has given to the thread; 0: not known */
+    struct rec_stream *next;      /* all streams of the process, newest first */
 };
 
 enum rec_state {

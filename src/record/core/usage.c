@@ -74,6 +74,7 @@ void rec_usage_start(void)
     const double quantum = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
     quantum_ns = (uint64_t)(quantum * 0x1p32);
     every = (uint64_t)(REC_GAP_EVERY_NS / quantum);
+    every += every == 0; /* coarse quanta: one gap in each */
     rec_long_gap = (uint64_t)(REC_LONG_GAP_NS / quantum);
 }
 
@@ -105,6 +106,12 @@ struct rec_usage rec_usage(void)
 }
 
 /* ---- gaps ---- */
+
+static uint64_t ns_of(uint64_t quanta)
+{
+    __extension__ const unsigned __int128 ns = (unsigned __int128)quanta * quantum_ns;
+    return (uint64_t)(ns >> 32);
+}
 
 /* How often the thread has given up its core of its own accord. */
 static int64_t given_up(void)
@@ -193,9 +200,7 @@ void rec_gap_ends(struct rec_stream *stream)
     stream->open_enter = call->enter = rec_now();
     if (!gap)
         return;
-    __extension__ const unsigned __int128 wall = (unsigned __int128)(call->enter - gaps->began) *
-                                                 quantum_ns;
-    const uint64_t wall_ns = (uint64_t)(wall >> 32);
+    const uint64_t wall_ns = ns_of(since(gaps->began, call->enter));
     gap->wall_ns += wall_ns;
     gap->cpu_ns += cpu_ns;
     gap->core_wait_ns += gave_up ? 0 : since(cpu_ns, wall_ns);

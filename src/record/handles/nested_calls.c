@@ -13,33 +13,10 @@
  */
 #include "record/handles/params.h"
 
-#include <pthread.h>
-
-#ifndef RFN_FLAVOUR_SMPI
-/* Whether both places are on the stack that the system has given to the thread. */
-static bool are_on_own_stack(const void *one, const void *other)
+static bool is_on_own_stack(const struct rec_stream *stream, const void *place)
 {
-    static __thread uintptr_t start REC_TLS_MODEL, size REC_TLS_MODEL;
-    pthread_attr_t attributes;
-    if (!size && pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        void *lowest = NULL;
-        size_t bytes = 0;
-        if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0) {
-            start = (uintptr_t)lowest;
-            size = bytes;
-        }
-        pthread_attr_destroy(&attributes);
-    }
-    return (uintptr_t)one - start < size && (uintptr_t)other - start < size;
+    return (uintptr_t)place - stream->stack < stream->stack_bytes;
 }
-#else
-/* A rank has one stack, which the simulator has made. */
-static bool are_on_own_stack(const void *one, const void *other)
-{
-    (void)one, (void)other;
-    return true;
-}
-#endif
 
 /* The event of a call that was left, if all of its inputs are there. */
 static void record_left(struct rec_stream *stream)
@@ -61,7 +38,8 @@ void rec_notice_left(struct rec_stream *stream, const void *frame)
 {
     const bool on_its_way = stream->in_fortran && rec_fortran.awaited && rec_fortran.frame;
     const void *open = on_its_way ? rec_fortran.frame : stream->call.frame;
-    if (!stream->inside || !frame || !are_on_own_stack(frame, open))
+    if (!stream->inside || !frame || !is_on_own_stack(stream, frame) ||
+        !is_on_own_stack(stream, open))
         return;
     if ((uintptr_t)frame < (uintptr_t)open && !rec_sites_passes(&stream->sites, frame, open))
         return;
