@@ -403,13 +403,11 @@ static void append_regions(struct rfn_text *out, const struct rfn_compare_option
                                     *b = compared->regions[i].of[1];
         if (!given->all && is_trifle(compared, compared->regions[i].by_ns))
             continue;
-        struct rfn_text name = {0};
         n++;
         time_cells(&table, compared, a, a ? a->time.total_ns : 0, b, b ? b->time.total_ns : 0);
         pair_cells(&table, a, rfn_count_text(a ? a->visits : 0), b,
                    rfn_count_text(b ? b->visits : 0));
-        rfn_text_printable(&name, a ? a->name : b->name);
-        rfn_table_text(&table, &name);
+        rfn_table_name(&table, a ? a->name : b->name);
     }
     if (!n || !have_times(compared)) {
         rfn_table_print(&table, 0, NULL);
@@ -419,6 +417,7 @@ static void append_regions(struct rfn_text *out, const struct rfn_compare_option
                  is_together(compared) ? "Regions that differ most, all ranks together"
                                        : "Regions that differ most, a rank on average",
                  n, compared->n_regions);
+    rfn_table_fit(&table, given->width, (const unsigned[]){4, 3}, 2); /* without visits */
     rfn_table_print(&table, NOTE_INDENT, out);
 }
 
