@@ -139,10 +139,12 @@ static void append_tables(struct rfn_text *out, const struct rfn_report *report)
     const struct rfn_behaviour *behaviour = report->behaviour;
     for (size_t i = 0; i < behaviour->n_loops; i++)
         append_loop(out, report, &behaviour->loops[i]);
-    if (behaviour->n_loops == 0)
-        rfn_text_format(out, QUESTION "%s\n",
-                        behaviour->too_irregular ? "no two steps are alike"
-                                                 : "there is no loop that ranks execute in step");
+    if (behaviour->n_loops)
+        return;
+    rfn_text_string(out, behaviour->too_irregular ? QUESTION "no two steps are alike"
+                                                  : QUESTION
+                             "there is no loop that ranks execute in step");
+    rfn_report_end_title(out, report, 0);
 }
 
 /* ---- what costs most ---- */
