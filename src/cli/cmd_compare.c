@@ -27,7 +27,8 @@ struct options {
 static void check_files(struct argp_state *state, const struct options *given)
 {
     if (given->reduction && given->how.n_files != 2)
-        argp_error(state, "which files? --reduction takes two of one run, the full one first");
+        argp_error(state,
+                   "which files? --reduction takes two files of one run, the full one first");
     if (given->how.n_files < 2)
         argp_error(state, "which files? Give two archives of a program's runs, or more");
 }

@@ -330,8 +330,8 @@ static int check(struct compared *compared)
     }
     compared->two_runs = compare_starts(compared) > 0;
     if (compared->two_runs)
-        rfn_command_error("%s and %s are of two runs, which began at different times: it is told "
-                          "how these differ, not what reducing loses (refrain reduce %s makes an "
+        rfn_command_error("%s and %s are of two runs, which began at different times: this is how "
+                          "they differ, not what reducing loses (refrain reduce %s makes an "
                           "archive to compare it with; without --reduction, two runs are compared)",
                           compared->full_file, compared->reduced_file, compared->full_file);
     return RFN_EXIT_OK;
