@@ -57,17 +57,6 @@ static void append_sentence(struct rfn_text *out, const struct rfn_compare_optio
     rfn_text_release(sentence);
 }
 
-/* Open MPI goes on with where it was built. */
-static void append_mpi(struct rfn_text *text, const char *mpi)
-{
-    size_t n = strcspn(mpi, ","), start;
-    rfn_text_string(text, "; ");
-    start = text->n;
-    rfn_text_printable(text, mpi);
-    if (!text->failed && text->n > start + n)
-        text->n = start + n;
-}
-
 static void append_hosts(struct rfn_text *text, const struct rfn_archive *archive)
 {
     size_t n;
@@ -92,8 +81,9 @@ void rfn_compare_file_append(struct rfn_text *text, const char *file,
     rfn_text_printable(text, about->program ? about->program : "?");
     rfn_text_format(text, " on %u rank%s", run->ranks, run->ranks == 1 ? "" : "s");
     append_hosts(text, archive);
+    rfn_text_string(text, about->mpi ? "; " : "");
     if (about->mpi)
-        append_mpi(text, about->mpi);
+        rfn_mpi_append(text, about);
     if (!rfn_archive_complete(archive, &why)) {
         rfn_text_string(text, "; incomplete: ");
         rfn_text_printable(text, why ? why : "the file was cut short");

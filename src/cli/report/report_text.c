@@ -48,14 +48,11 @@ static void append_ranks(struct rfn_text *out, const struct rfn_report *report)
 static void append_recording(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
-    const char *mpi = run->mpi ? run->mpi : "";
     char date[64] = "at an unknown time";
     time_t start = (time_t)(run->start_realtime_ns / 1000000000);
     const struct tm *utc = run->start_realtime_ns > 0 ? gmtime(&start) : NULL;
     struct rfn_text version = {0};
-    rfn_text_printable(&version, mpi);
-    if (!version.failed && strchr(mpi, ',')) /* Open MPI goes on with where it was built */
-        version.n = strcspn(rfn_text_terminated(&version), ",");
+    rfn_mpi_append(&version, run);
     append_text(out, report, "MPI", &version);
     if (utc)
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S UTC", utc);
