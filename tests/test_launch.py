@@ -260,7 +260,7 @@ def test_env_without_environment(bench, flavour):
     program = bench.program("family", flavour)
     launch = harness.FLAVOURS[flavour].launch(RANKS)
     for words in (["env", "-i"], ["/usr/bin/env", "-u", "LD_PRELOAD"], ["env", "LD_PRELOAD="]):
-        text = f"{words[0]} {words[1]} takes the recorder from what it starts"
+        text = f"{words[0]} {words[1]} takes the recorder (LD_PRELOAD) from the program"
         refused(bench, where, 2, text, f"--mpi={flavour}", *words, program)
         refused(bench, where, 2, text, f"--mpi={flavour}", *launch, *words, program)
 

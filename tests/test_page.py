@@ -12,8 +12,9 @@ import termios
 
 import harness
 
-TABLES = ["stories", "wait_states", "causes", "critical_path", "time_per_rank", "regions", "functions",
-          "call_paths", "message_sizes", "communication_matrix", "one_sided_matrix", "hosts"]
+TABLES = ["stories", "wait_states", "causes", "critical_path", "behaviour", "alike", "time_per_rank", "by_host",
+          "regions", "files", "functions", "call_paths", "message_sizes", "communication_matrix", "one_sided_matrix",
+          "hosts", "children"]
 
 
 def recorded(bench, name="accesses", ranks=3):
@@ -23,8 +24,9 @@ def recorded(bench, name="accesses", ranks=3):
 
 def rows_of(value):
     """The rows of a table in JSON, as dictionaries of texts by column."""
-    if isinstance(value, dict) and "parts" in value:
-        value = value["parts"]
+    for inner in ("parts", "kinds"):
+        if isinstance(value, dict) and inner in value:
+            value = value[inner]
     lists = value if isinstance(value, dict) else {None: value}
     for kind, rows in lists.items():
         for row in rows:
@@ -61,9 +63,10 @@ def test_csv(bench):
             for name, value in expected.items():
                 assert same(row[name], value), (table, name, row[name], value)
         lengths[table] = len(found)
-    harness.compare("rows", [lengths[table] for table in ("time_per_rank", "one_sided_matrix", "hosts")], [3, 4, 1])
+    harness.compare("rows", [lengths[table] for table in ("time_per_rank", "one_sided_matrix", "hosts",
+                                                              "by_host", "alike", "children")], [3, 4, 1, 1, 3, 0])
     help_ = bench.verb("report", "--csv=help")
-    harness.compare("the list of tables", help_.strip().split(", "), TABLES)
+    harness.compare("the list of tables", help_.split(), TABLES)
     wrong = bench.run([bench.refrain, "report", "--csv=nix", archive])
     harness.compare("a wrong name", (wrong.code, "there is no table 'nix'; there are stories" in wrong.err), (2, True))
 
@@ -114,15 +117,16 @@ def test_pager(bench):
     archive = recorded(bench)
     seen = bench.path("seen-by-pager")
     pager = (("REFRAIN_PAGER", f"cat >{seen}"), ("NO_COLOR", "1"))
-    for verb in ("report", "info", "dump"):
-        plain = bench.run([bench.refrain, verb, archive], env={"COLUMNS": "100", **dict(pager)}).out
+    for words in (("report",), ("info",), ("dump",), ("compare", archive)):
+        verb = words[0]
+        plain = bench.run([bench.refrain, *words, archive], env={"COLUMNS": "100", **dict(pager)}).out
         assert not os.path.exists(seen), f"{verb} starts a pager where there is no terminal"
-        harness.compare(f"{verb} on a terminal", on_terminal(bench, archive, verb, lines=9, env=pager), (0, ""))
+        harness.compare(f"{verb} on a terminal", on_terminal(bench, archive, *words, lines=9, env=pager), (0, ""))
         with open(seen, encoding="utf-8") as file:
             harness.compare(f"the pager of {verb}", file.read(), plain)
         os.remove(seen)
         harness.compare(f"{verb} on a large screen",
-                        on_terminal(bench, archive, verb, lines=1000, env=pager), (0, plain))
+                        on_terminal(bench, archive, *words, lines=1000, env=pager), (0, plain))
         assert not os.path.exists(seen), f"{verb} starts a pager for what the screen has room for"
     for option in ("--json", "--csv=functions"):
         on_terminal(bench, archive, "report", option, lines=3, env=pager)

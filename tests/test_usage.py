@@ -121,7 +121,7 @@ def test_regions_and_hosts(bench):
     waits = sum(found["waits"]["by_pattern"].values())
     check_share("waiting", sum(host["waiting_seconds"] for host in hosts), 0.999 * waits, 1.001 * waits)
     page = bench.verb("report", archive)
-    if "\nHosts\n" not in page or "Files:" in page or "Memory" in page:
+    if "\nHow do hosts differ?" not in page or "What do files take?" in page or "Memory" in page:
         raise harness.Failure(f"a table too few or too many:\n{page}")
     harness.compare("files", found["files"], [])
 
@@ -139,5 +139,5 @@ def test_files(bench, flavour):
     rate = writes["written_bytes"] / writes["seconds"]
     check_share("bandwidth", writes["bytes_per_second"], 0.999 * rate, 1.001 * rate)
     page = bench.verb("report", archive)
-    if "\nFiles: where time goes in MPI-IO" not in page or "\nHosts\n" in page:
+    if "\nWhat do files take? Calls of MPI-IO" not in page or "How do hosts differ?" in page:
         raise harness.Failure(f"no table of files, or one of hosts:\n{page}")

@@ -5,12 +5,12 @@
 
 #include <stdlib.h>
 
-enum { TOP = 15, WIDTH = 80 };
+enum { TOP = 15 };
 
 enum { KEY_REDUCTION = 0x100, KEY_ALL };
 
 static const struct argp_option options[] = {
-    {"json", 'j', NULL, 0, "print everything as JSON, in seconds and bytes", 0},
+    {"json", 'j', NULL, 0, "print everything as JSON", 0},
     {"top", 't', "N", 0, "show N rows of each table (15; with --json all)", 0},
     {"all", KEY_ALL, NULL, 0, "show all rows, also what hardly differs", 0},
     {"reduction", KEY_REDUCTION, NULL, 0,
@@ -26,12 +26,11 @@ struct options {
 
 static void check_files(struct argp_state *state, const struct options *given)
 {
-    if (given->reduction && given->how.n_files < 2)
-        argp_error(state, "which files? Two of one run: the full one, then the reduced one");
-    if (given->reduction && given->how.n_files > 2)
-        argp_error(state, "two files at a time");
+    if (given->reduction && given->how.n_files != 2)
+        argp_error(state,
+                   "which files? --reduction takes two files of one run, the full one first");
     if (given->how.n_files < 2)
-        argp_error(state, "which files? Two of a program's runs, or more");
+        argp_error(state, "which files? Give two archives of a program's runs, or more");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -125,7 +124,7 @@ static int compare_two(const struct rfn_compare_options *how, const struct rfn_m
         status = rfn_command_print_json(rfn_compare_two_json(how, &compared), status);
     } else {
         rfn_compare_two_text(&out, how, &compared);
-        status = rfn_command_print(&out, NULL, status);
+        status = rfn_command_print_page(&out, NULL, status);
     }
     rfn_compared_runs_release(&compared);
     return status;
@@ -142,7 +141,7 @@ static int compare_many(const struct rfn_compare_options *how, const struct rfn_
         status = rfn_command_print_json(rfn_compare_many_json(how, &scaling), status);
     } else {
         rfn_compare_many_text(&out, how, &scaling);
-        status = rfn_command_print(&out, NULL, status);
+        status = rfn_command_print_page(&out, NULL, status);
     }
     rfn_scaling_release(&scaling);
     return status;
@@ -177,14 +176,6 @@ static int compare_runs(const struct rfn_compare_options *how)
 
 /* ---- the verb ---- */
 
-/* 80 columns, or what the environment asks for; no more than the terminal has. */
-static size_t width(void)
-{
-    const char *asked = getenv("COLUMNS");
-    size_t columns = rfn_terminal_columns();
-    return columns < WIDTH || (asked && *asked) ? columns : WIDTH;
-}
-
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
     struct options given = {.how.files = calloc((size_t)argc + 1, sizeof *given.how.files)};
@@ -196,7 +187,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     how->json = common->json;
     how->top = common->top_given ? (size_t)common->top : common->json || how->all ? SIZE_MAX : TOP;
     how->findings = common->top_given || how->all ? how->top : 1;
-    how->width = width();
+    how->width = rfn_terminal_columns();
     int status = given.reduction ? rfn_compare_reduction(how) : compare_runs(how);
     free(how->files);
     return status;
@@ -206,10 +197,11 @@ const struct rfn_command rfn_cmd_compare = {
     .name = "compare",
     .summary = "Compares runs of a program: what became faster or slower, and why",
     .usage = "FILE FILE...",
-    .about = "Of two runs, before and after a change, prints how their times differ, what costs "
-             "time in one of them only, and the call paths that differ most. Of three and more, "
-             "which are put in order by ranks, it prints how efficiency scales. Runs may be of "
-             "other versions and machines: all is matched by names.",
+    .about =
+        "Of two runs, before and after a change, prints how their times differ, what costs "
+        "time in one of them only, and the call paths that differ most. Three and more it puts "
+        "in order by ranks, and prints how efficiency scales. Runs may be of different "
+        "versions and on different machines: everything is matched by names.",
     .options = options,
     .run = run,
 };

@@ -6,7 +6,6 @@
 #include "cli/text/clusters_text.h"
 #include "cli/text/hosts.h"
 #include "cli/text/json.h"
-#include "cli/text/pager.h"
 #include "cli/text/print_text.h"
 #include "cli/text/run_text.h"
 #include "cli/text/spawned_jobs.h"
@@ -519,8 +518,7 @@ static int print_text(const struct facts *facts, int status)
         rfn_spread_append(&out, archive, facts->spreads, facts->top);
     else if (options->spread)
         rfn_text_string(&out, "\nVariation: there are no times\n");
-    rfn_pager_start(&out);
-    return rfn_command_print(&out, facts->file, status);
+    return rfn_command_print_page(&out, facts->file, status);
 }
 
 /* With the expressions that are given, then those that the archive has. */

@@ -373,13 +373,13 @@ static int name_output(struct options *options, const char *program)
 static int check_environment(char *const *argv)
 {
     const char *word = rfn_launch_drops_preload(argv);
-    return !word ? 0
-                 : refuse(
-                       RFN_EXIT_USAGE,
-                       "%s %s takes the recorder from what it starts (LD_PRELOAD), so that nothing "
-                       "would be recorded: put 'refrain record' behind it, as in: %s %s ... "
-                       "refrain record ./app",
-                       argv[0], word, argv[0], word);
+    return !word
+               ? 0
+               : refuse(RFN_EXIT_USAGE,
+                        "%s %s takes the recorder (LD_PRELOAD) from the program, and nothing would "
+                        "be recorded: put 'refrain record' behind it, as in: %s %s ... refrain "
+                        "record ./app",
+                        argv[0], word, argv[0], word);
 }
 
 /* Whether the volume can be counted on this machine. */
@@ -722,9 +722,10 @@ const struct rfn_command rfn_cmd_record = {
         "  refrain record mpirun -n 8 ./app input\n"
         "\n"
         "The program runs as ever, with its own exit status, and leaves app.8.rfn in the current "
-        "directory. It needs no change and no new compilation; what it has of debugging "
-        "information (-g) gives file names and lines. In long runs the times of iterations that "
-        "went alike are kept once; --time=full keeps the times of every call.",
+        "directory. It needs no change and no new compilation; its debugging information (-g) "
+        "gives "
+        "file names and lines. In long runs similar iterations share one set of times; --time=full "
+        "keeps the times of every call.",
     .options = options_of_record,
     .values = RFN_RECORD_OPTIONS(VALUES) RFN_SIMILARITY_VALUES " " RFN_ACROSS_VALUES
                                                                " --mpi=openmpi,mpich",

@@ -3,7 +3,6 @@
 #include "cli/args/file_argument.h"
 #include "cli/report/report.h"
 #include "cli/text/json.h"
-#include "cli/text/pager.h"
 #include "cli/text/terminal.h"
 
 #include <stdlib.h>
@@ -72,10 +71,10 @@ static void csv_argument(struct argp_state *state, const char *table)
     struct rfn_text names = {0};
     if (rfn_report_csv_has(table))
         return;
-    rfn_report_csv_tables(&names);
     if (strcmp(table, "help") != 0)
-        argp_error(state, "there is no table '%s'; there are %s", table,
-                   rfn_text_terminated(&names));
+        argp_error(state, "there is no table '%s'; there are " RFN_REPORT_CSV_TABLES, table);
+    for (const char *at = RFN_REPORT_CSV_TABLES; *at; at++)
+        rfn_text_char(&names, *at == ',' ? '\n' : *at);
     rfn_text_char(&names, '\n');
     exit(rfn_command_print(&names, NULL, RFN_EXIT_OK));
 }
@@ -198,8 +197,7 @@ static int print(struct rfn_report *report, const struct options *given)
         status = rfn_command_print_json(rfn_report_json(report), status);
     } else {
         rfn_report_text(&out, report);
-        rfn_pager_start(&out);
-        status = rfn_command_print(&out, report->file, status);
+        status = rfn_command_print_page(&out, report->file, status);
     }
     rfn_clustering_free(clustering);
     return status;
@@ -282,7 +280,6 @@ const struct rfn_command rfn_cmd_report = {
              "part.",
     .options = options,
     .values = "--color=auto,always,never "
-              "--csv=stories,wait_states,causes,critical_path,time_per_rank,regions,"
-              "functions,call_paths,message_sizes,communication_matrix,one_sided_matrix,hosts",
+              "--csv=help," RFN_REPORT_CSV_TABLES,
     .run = run,
 };

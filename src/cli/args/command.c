@@ -3,6 +3,7 @@
 
 #include "cli/launch/mpi_environment.h"
 #include "cli/text/json.h"
+#include "cli/text/pager.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -136,6 +137,12 @@ int rfn_command_print(struct rfn_text *text, const char *file, int status)
         rfn_text_print(text);
     rfn_text_release(text);
     return status;
+}
+
+int rfn_command_print_page(struct rfn_text *page, const char *file, int status)
+{
+    rfn_pager_start(page);
+    return rfn_command_print(page, file, status);
 }
 
 int rfn_command_print_json(json_t *value, int status)

@@ -66,6 +66,8 @@ int rfn_command_check_ranks(const struct rfn_archive *archive, const char *file,
 /* Prints the text on standard output and releases it: `status`, or RFN_EXIT_FAILURE with a message
  * when memory ran out. file: as above. */
 int rfn_command_print(struct rfn_text *text, const char *file, int status);
+/* The same of a page for people, through a pager where it is long (cli/text/pager.h). */
+int rfn_command_print_page(struct rfn_text *page, const char *file, int status);
 /* The same of a JSON value; NULL: memory ran out. */
 int rfn_command_print_json(json_t *value, int status);
 

@@ -4,6 +4,8 @@
 #include "cli/text/table.h"
 #include "cli/text/wrap.h"
 
+#include <stdio.h>
+
 enum { NAME = 28, COLUMN = 10, INDENT = 3 }; /* widths, with what is between them */
 
 enum row {
@@ -31,12 +33,8 @@ static const char *const names[ROWS] = {"ranks",
 
 static struct rfn_quantity factor(double value)
 {
-    struct rfn_quantity text = {{0}};
-    struct rfn_text number = {0};
-    rfn_text_format(&number, "%.2f", value);
-    size_t n = number.n < sizeof text.text - 1 ? number.n : sizeof text.text - 1;
-    memcpy(text.text, number.failed ? "" : number.data, number.failed ? 0 : n);
-    rfn_text_release(&number);
+    struct rfn_quantity text;
+    snprintf(text.text, sizeof text.text, "%.2f", value);
     return text;
 }
 

@@ -18,7 +18,7 @@ struct compared {
     struct rfn_archive *full, *reduced;
     struct rfn_comparison *comparison;
     bool two_runs;
-    size_t top;
+    size_t top, width;
 };
 
 /* Of the reduced archive, seen from the full one. */
@@ -184,7 +184,7 @@ static void change_row(struct rfn_table *table, const struct compared *compared,
                        const struct rfn_trend_change *change, uint32_t *ranks, size_t n)
 {
     const struct rfn_call_site site = {change->function, change->path};
-    size_t width = rfn_terminal_columns() - NOTE_INDENT;
+    size_t width = compared->width - NOTE_INDENT;
     struct rfn_text which = {0}, line = {0}, note = {0};
     qsort(ranks, n, sizeof *ranks, by_number);
     rfn_text_ranks(&which, ranks, n);
@@ -227,7 +227,7 @@ static void append_changes(struct rfn_text *out, const struct compared *compared
                     two ? "differ" : "are not retained",
                     two ? "first one's run time" : "full archive's run time");
     if (rows > compared->top)
-        rfn_text_format(out, " (%zu of %zu; --top %zu shows all)", compared->top, rows, rows);
+        rfn_text_format(out, " (%zu of %zu; --all shows all)", compared->top, rows);
     rfn_text_char(out, '\n');
     rfn_table_print(&table, NOTE_INDENT, out);
     free(ranks);
@@ -279,7 +279,7 @@ static void print_times(const struct compared *compared)
         rfn_command_fail(compared->reduced_file, error, &diag);
     } else {
         append_runs(&out, &before, &after);
-        rfn_command_print(&out, NULL, RFN_EXIT_OK);
+        rfn_command_print_page(&out, NULL, RFN_EXIT_OK);
     }
 }
 
@@ -292,7 +292,7 @@ static int print_text(const struct compared *compared, int status)
     append_measures(&out, compared);
     if (!found->trends_retained)
         append_changes(&out, compared);
-    return rfn_command_print(&out, NULL, status);
+    return rfn_command_print_page(&out, NULL, status);
 }
 
 static int compare(struct compared *compared, bool json)
@@ -330,8 +330,8 @@ static int check(struct compared *compared)
     }
     compared->two_runs = compare_starts(compared) > 0;
     if (compared->two_runs)
-        rfn_command_error("%s and %s are of two runs, which began at different times: it is told "
-                          "how these differ, not what reducing loses (refrain reduce %s makes an "
+        rfn_command_error("%s and %s are of two runs, which began at different times: this is how "
+                          "they differ, not what reducing loses (refrain reduce %s makes an "
                           "archive to compare it with; without --reduction, two runs are compared)",
                           compared->full_file, compared->reduced_file, compared->full_file);
     return RFN_EXIT_OK;
@@ -339,8 +339,10 @@ static int check(struct compared *compared)
 
 int rfn_compare_reduction(const struct rfn_compare_options *given)
 {
-    struct compared compared = {
-        .full_file = given->files[0], .reduced_file = given->files[1], .top = given->top};
+    struct compared compared = {.full_file = given->files[0],
+                                .reduced_file = given->files[1],
+                                .top = given->top,
+                                .width = given->width};
     int status = rfn_command_open(compared.full_file, &compared.full);
     if (status)
         return status;

@@ -9,6 +9,11 @@ static json_t *known(bool times, double value)
     return times ? json_real(value) : json_null();
 }
 
+static json_t *seconds(bool times, double ns)
+{
+    return times ? rfn_json_seconds(ns) : json_null();
+}
+
 /* ---- runs ---- */
 
 static json_t *efficiency_json(const struct rfn_compared_run *run)
@@ -47,7 +52,7 @@ static json_t *run_json(const char *file, const struct rfn_compared_run *run)
     RFN_JSON_SET(value, "missing_ranks", run->ranks - run->present);
     RFN_JSON_SET(value, "times", run->times);
     RFN_JSON_SET(value, "reduced", rfn_json_reduction(about));
-    RFN_JSON_SET(value, "run_time_seconds", known(run->times, (double)run->run_ns / 1e9));
+    RFN_JSON_SET(value, "run_time_seconds", seconds(run->times, (double)run->run_ns));
     RFN_JSON_SET(value, "efficiency", efficiency_json(run));
     RFN_JSON_SET(value, "seconds_per_rank", run->times ? spent_json(run) : json_null());
     RFN_JSON_SET(value, "calls", run->calls);
@@ -99,7 +104,7 @@ static json_t *findings_json(const struct rfn_compare_options *given,
 
 static json_t *change_seconds(const struct rfn_compared_runs *compared, double by_ns)
 {
-    return known(compared->runs[0].times && compared->runs[1].times, by_ns / 1e9);
+    return seconds(compared->runs[0].times && compared->runs[1].times, by_ns);
 }
 
 static json_t *call_json(const struct rfn_compared_run *run, const struct rfn_call_sum *sum)
@@ -111,9 +116,9 @@ static json_t *call_json(const struct rfn_compared_run *run, const struct rfn_ca
     RFN_JSON_SET(value, "ranks", sum->ranks);
     RFN_JSON_SET(value, "calls", sum->calls);
     RFN_JSON_SET(value, "bytes", sum->bytes);
-    RFN_JSON_SET(value, "seconds", known(run->times, (double)sum->ns / 1e9));
-    RFN_JSON_SET(value, "seconds_per_rank", known(run->times, per_rank / 1e9));
-    RFN_JSON_SET(value, "wait_seconds", known(run->times, (double)sum->wait_ns / 1e9));
+    RFN_JSON_SET(value, "seconds", seconds(run->times, (double)sum->ns));
+    RFN_JSON_SET(value, "seconds_per_rank", seconds(run->times, per_rank));
+    RFN_JSON_SET(value, "wait_seconds", seconds(run->times, (double)sum->wait_ns));
     return value;
 }
 
@@ -145,9 +150,9 @@ static json_t *region_json(const struct rfn_compared_run *run, const struct rfn_
     double per_rank = rfn_of_a_rank(run, (double)row->time.total_ns);
     RFN_JSON_SET(value, "visits", row->visits);
     RFN_JSON_SET(value, "ranks", row->time.ranks);
-    RFN_JSON_SET(value, "seconds", known(run->times, (double)row->time.total_ns / 1e9));
-    RFN_JSON_SET(value, "seconds_per_rank", known(run->times, per_rank / 1e9));
-    RFN_JSON_SET(value, "mpi_seconds", known(run->times, (double)row->mpi.total_ns / 1e9));
+    RFN_JSON_SET(value, "seconds", seconds(run->times, (double)row->time.total_ns));
+    RFN_JSON_SET(value, "seconds_per_rank", seconds(run->times, per_rank));
+    RFN_JSON_SET(value, "mpi_seconds", seconds(run->times, (double)row->mpi.total_ns));
     return value;
 }
 

@@ -57,17 +57,6 @@ static void append_sentence(struct rfn_text *out, const struct rfn_compare_optio
     rfn_text_release(sentence);
 }
 
-/* Open MPI goes on with where it was built. */
-static void append_mpi(struct rfn_text *text, const char *mpi)
-{
-    size_t n = strcspn(mpi, ","), start;
-    rfn_text_string(text, "; ");
-    start = text->n;
-    rfn_text_printable(text, mpi);
-    if (!text->failed && text->n > start + n)
-        text->n = start + n;
-}
-
 static void append_hosts(struct rfn_text *text, const struct rfn_archive *archive)
 {
     size_t n;
@@ -92,8 +81,9 @@ void rfn_compare_file_append(struct rfn_text *text, const char *file,
     rfn_text_printable(text, about->program ? about->program : "?");
     rfn_text_format(text, " on %u rank%s", run->ranks, run->ranks == 1 ? "" : "s");
     append_hosts(text, archive);
+    rfn_text_string(text, about->mpi ? "; " : "");
     if (about->mpi)
-        append_mpi(text, about->mpi);
+        rfn_mpi_append(text, about);
     if (!rfn_archive_complete(archive, &why)) {
         rfn_text_string(text, "; incomplete: ");
         rfn_text_printable(text, why ? why : "the file was cut short");
@@ -403,13 +393,11 @@ static void append_regions(struct rfn_text *out, const struct rfn_compare_option
                                     *b = compared->regions[i].of[1];
         if (!given->all && is_trifle(compared, compared->regions[i].by_ns))
             continue;
-        struct rfn_text name = {0};
         n++;
         time_cells(&table, compared, a, a ? a->time.total_ns : 0, b, b ? b->time.total_ns : 0);
         pair_cells(&table, a, rfn_count_text(a ? a->visits : 0), b,
                    rfn_count_text(b ? b->visits : 0));
-        rfn_text_printable(&name, a ? a->name : b->name);
-        rfn_table_text(&table, &name);
+        rfn_table_name(&table, a ? a->name : b->name);
     }
     if (!n || !have_times(compared)) {
         rfn_table_print(&table, 0, NULL);
@@ -419,6 +407,7 @@ static void append_regions(struct rfn_text *out, const struct rfn_compare_option
                  is_together(compared) ? "Regions that differ most, all ranks together"
                                        : "Regions that differ most, a rank on average",
                  n, compared->n_regions);
+    rfn_table_fit(&table, given->width, (const unsigned[]){4, 3}, 2); /* without visits */
     rfn_table_print(&table, NOTE_INDENT, out);
 }
 

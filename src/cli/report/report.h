@@ -36,11 +36,15 @@ struct rfn_report {
 void rfn_report_text(struct rfn_text *out, const struct rfn_report *report);
 /* NULL: out of memory. */
 json_t *rfn_report_json(const struct rfn_report *report);
-/* A table as CSV (cli/text/csv.h), by its name in JSON, which must be one that there is. */
-void rfn_report_csv(struct rfn_text *out, const struct rfn_report *report, const char *table);
+/* The tables that there are as CSV: the lists in JSON, by their names. */
+#define RFN_REPORT_CSV_TABLES                                                                 \
+    "stories,wait_states,causes,critical_path,behaviour,alike,time_per_rank,by_host,regions," \
+    "files,"                                                                                  \
+    "functions,call_paths,message_sizes,communication_matrix,one_sided_matrix,hosts,children"
+/* Whether a name is one of these. */
 bool rfn_report_csv_has(const char *table);
-/* Their names: "stories, wait_states, ...". */
-void rfn_report_csv_tables(struct rfn_text *out);
+/* A table as CSV (cli/text/csv.h), by one of these names. */
+void rfn_report_csv(struct rfn_text *out, const struct rfn_report *report, const char *table);
 
 /* ---- the parts of the page ---- */
 
@@ -74,6 +78,8 @@ json_t *rfn_report_functions_json(const struct rfn_report *report);
 void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report);
 /* Adds wait_states, waits, causes, critical_path and matching to the object. */
 void rfn_report_waits_json(json_t *value, const struct rfn_report *report);
+/* A time; null in an archive without times. */
+json_t *rfn_report_seconds(const struct rfn_report *report, double ns);
 /* Adds stories and verdict. */
 void rfn_report_stories_json(json_t *value, const struct rfn_report *report);
 
@@ -99,6 +105,9 @@ void rfn_report_of_ranks(struct rfn_text *out, const struct rfn_report *report);
 /* The words of a sentence, which is released, as lines; those after the first are indented. */
 void rfn_report_sentence(struct rfn_text *out, const struct rfn_report *report,
                          struct rfn_text *sentence, size_t indent);
+/* A call path, short, below the row of a table. */
+struct rfn_table;
+void rfn_report_path_note(struct rfn_table *table, const struct rfn_report *report, uint32_t path);
 /* What explain.h asks for. */
 struct rfn_measured rfn_report_measured(const struct rfn_report *report);
 

@@ -256,7 +256,9 @@ static void append_kinds(struct rfn_text *out, const struct rfn_report *report,
     size_t shown = 0, left = 0, lines = 2;
     uint64_t ranks = 0;
     struct rfn_text rest = {0};
-    rfn_text_string(out, "\nAlike ranks: the same calls, as many partners\n");
+    rfn_text_string(out,
+                    "\nWhich ranks behave alike? Kinds with the same calls and as many partners");
+    rfn_report_end_title(out, report, 0);
     for (size_t i = 0; i < kinds->n; i++) {
         const struct rfn_rank_kind *kind = &kinds->kinds[i];
         struct rfn_text line = {0}, wrapped = {0};
@@ -326,11 +328,6 @@ static json_t *calls_json(const struct rfn_report *report, const struct rfn_rank
     return list;
 }
 
-static json_t *seconds_json(const struct rfn_report *report, int64_t ns)
-{
-    return report->profile->times ? rfn_json_seconds((double)ns) : json_null();
-}
-
 static json_t *kind_json(const struct rfn_report *report, const struct rfn_rank_kind *kind,
                          const struct rfn_rank_kind *first)
 {
@@ -344,8 +341,8 @@ static json_t *kind_json(const struct rfn_report *report, const struct rfn_rank_
     RFN_JSON_SET(value, "messages", range_json(&kind->messages));
     RFN_JSON_SET(value, "sent_bytes", kind->sent_bytes);
     RFN_JSON_SET(value, "collective_bytes", kind->collective_bytes);
-    RFN_JSON_SET(value, "mpi_seconds", seconds_json(report, kind->mpi_ns));
-    RFN_JSON_SET(value, "outside_seconds", seconds_json(report, kind->outside_ns));
+    RFN_JSON_SET(value, "mpi_seconds", rfn_report_seconds(report, (double)kind->mpi_ns));
+    RFN_JSON_SET(value, "outside_seconds", rfn_report_seconds(report, (double)kind->outside_ns));
     RFN_JSON_SET(value, "also_calls", calls_json(report, kind, first));
     RFN_JSON_SET(value, "does_not_call", calls_json(report, first, kind));
     return value;

@@ -100,16 +100,17 @@ static void expect_page(const char *expected)
 static void test_grid(void **state)
 {
     (void)state;
-    static const char page[] = "\nAlike ranks: the same calls, as many partners\n"
-                               "  36 of 64 ranks (9-14,17-22,25-30,33-38,41-46,49-54): 2.00 s in "
-                               "MPI and 39.1 KiB moved each, "
-                               "40\n    messages each to 4 ranks\n"
-                               "  ranks 1-6,8,15-16,23-24,31-32,39-40,47-48,55,57-62: 2.00 s in "
-                               "MPI and 29.3 KiB moved each, "
-                               "30\n    messages each to 3 ranks instead of 4\n"
-                               "  ranks 0,7,56,63: 2.00 s in MPI and 19.6 KiB moved each, 20 "
-                               "messages each to 2 ranks instead "
-                               "of 4\n";
+    static const char page[] =
+        "\nWhich ranks behave alike? Kinds with the same calls and as many partners\n"
+        "  36 of 64 ranks (9-14,17-22,25-30,33-38,41-46,49-54): 2.00 s in "
+        "MPI and 39.1 KiB moved each, "
+        "40\n    messages each to 4 ranks\n"
+        "  ranks 1-6,8,15-16,23-24,31-32,39-40,47-48,55,57-62: 2.00 s in "
+        "MPI and 29.3 KiB moved each, "
+        "30\n    messages each to 3 ranks instead of 4\n"
+        "  ranks 0,7,56,63: 2.00 s in MPI and 19.6 KiB moved each, 20 "
+        "messages each to 2 ranks instead "
+        "of 4\n";
     make_grid();
     clustering = (struct rfn_clustering){&of_all, 1, 9, 9};
     expect_page(page);
@@ -132,7 +133,7 @@ static void test_other_calls(void **state)
     start(RANKS);
     clustering = (struct rfn_clustering){with_root, 2, 2, 2};
     expect_page(
-        "\nAlike ranks: the same calls, as many partners\n"
+        "\nWhich ranks behave alike? Kinds with the same calls and as many partners\n"
         "  63 of 64 ranks (1-63): 2.00 s in MPI and 24 B moved each\n"
         "  rank 0: 2.00 s in MPI and 24 B moved; also calls MPI_Bcast in exchange() [halo.c:88], "
         "MPI_Reduce\n    in residual() [halo.c:12]; does not call MPI_Recv in exchange() "
@@ -141,7 +142,7 @@ static void test_other_calls(void **state)
     assert_int_equal(rfn_rank_filter_init(&filter, "5"), 0);
     report.ranks = &filter;
     profile.times = false;
-    expect_page("\nAlike ranks: the same calls, as many partners\n"
+    expect_page("\nWhich ranks behave alike? Kinds with the same calls and as many partners\n"
                 "  63 of 64 ranks (1-63): 24 B moved each\n");
     rfn_rank_filter_release(&filter);
 }
@@ -158,13 +159,13 @@ static void test_one_sided(void **state)
     clustering = (struct rfn_clustering){with_root, 2, 2, 2};
     assert_int_equal(rfn_rank_filter_init(&filter, "5"), 0);
     report.ranks = &filter;
-    expect_page("\nAlike ranks: the same calls, as many partners\n"
+    expect_page("\nWhich ranks behave alike? Kinds with the same calls and as many partners\n"
                 "  63 of 64 ranks (1-63): 2.00 s in MPI each\n");
     profile.times = false;
-    expect_page("\nAlike ranks: the same calls, as many partners\n"
+    expect_page("\nWhich ranks behave alike? Kinds with the same calls and as many partners\n"
                 "  63 of 64 ranks (1-63)\n");
     row.bytes = 0;
-    expect_page("\nAlike ranks: the same calls, as many partners\n"
+    expect_page("\nWhich ranks behave alike? Kinds with the same calls and as many partners\n"
                 "  63 of 64 ranks (1-63): 24 B moved each\n");
     rfn_rank_filter_release(&filter);
 }
@@ -175,7 +176,7 @@ static void test_without_lines(void **state)
     (void)state;
     start(RANKS);
     clustering = (struct rfn_clustering){without_lines, 2, 2, 2};
-    expect_page("\nAlike ranks: the same calls, as many partners\n"
+    expect_page("\nWhich ranks behave alike? Kinds with the same calls and as many partners\n"
                 "  63 of 64 ranks (1-63): 2.00 s in MPI and 24 B moved each\n"
                 "  rank 0: 2.00 s in MPI and 24 B moved; also calls MPI_Recv in [app+0x2000]; does "
                 "not call MPI_Recv\n    in [app+0x1234]\n");

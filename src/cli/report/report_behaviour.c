@@ -13,6 +13,8 @@ static const double least_cost = 0.01;
 /* Patterns with less of the time are other patterns. */
 static const double least_shown = 0.005;
 
+#define QUESTION "\nWhich ranks are late in which steps? Behaviour: "
+
 static double share_of(const struct rfn_behaviour_loop *loop, double ns)
 {
     return loop->looked_at_ns > 0 ? loop->share * ns / (double)loop->looked_at_ns : 0;
@@ -58,8 +60,9 @@ static void append_waiting(struct rfn_text *line, const struct rfn_report *repor
     }
     rfn_text_string(line, ": ");
     if (cause->kind == RFN_ACTIVITY_MPI) { /* all time in the call: moving data, and waiting */
-        rfn_text_format(line, "being in %s in ",
-                        rfn_call_site_function(report->archive, cause->at)->name);
+        rfn_text_string(line, "being in ");
+        rfn_text_printable(line, rfn_call_site_function(report->archive, cause->at)->name);
+        rfn_text_string(line, " in ");
         rfn_call_site_place(line, report->archive, cause->at);
     } else {
         rfn_activity_append(line, report->archive, cause);
@@ -80,21 +83,21 @@ static void add_row(struct rfn_table *table, const struct rfn_behaviour_loop *lo
 static void append_title(struct rfn_text *out, const struct rfn_report *report,
                          const struct rfn_behaviour_loop *loop)
 {
-    struct rfn_text line = {0};
     struct rfn_activity stretch = {.kind = RFN_ACTIVITY_COMPUTE,
                                    .before = loop->first,
                                    .at = loop->last,
                                    .region = RFN_NO_REGION};
     const char *function = rfn_activity_common(report->archive, &stretch);
-    rfn_text_format(&line, "Behaviour: %s steps", rfn_count_text(loop->steps).text);
-    if (function)
-        rfn_text_format(&line, " of a loop in %s()", function);
-    rfn_text_string(&line, loop->n_ranks == 1 ? " on rank " : " on ranks ");
-    rfn_text_ranks(&line, loop->ranks, loop->n_ranks);
-    rfn_text_format(&line, ", %s of the time, and who was late in them",
-                    rfn_share_text(loop->share).text);
-    rfn_text_char(out, '\n');
-    rfn_report_sentence(out, report, &line, 2);
+    rfn_text_format(out, QUESTION "%s steps", rfn_count_text(loop->steps).text);
+    if (function) {
+        rfn_text_string(out, " of a loop in ");
+        rfn_text_printable(out, function);
+        rfn_text_string(out, "()");
+    }
+    rfn_text_string(out, loop->n_ranks == 1 ? " on rank " : " on ranks ");
+    rfn_text_ranks(out, loop->ranks, loop->n_ranks);
+    rfn_text_format(out, ", %s of the time", rfn_share_text(loop->share).text);
+    rfn_report_end_title(out, report, 0);
 }
 
 static void append_loop(struct rfn_text *out, const struct rfn_report *report,
@@ -136,10 +139,12 @@ static void append_tables(struct rfn_text *out, const struct rfn_report *report)
     const struct rfn_behaviour *behaviour = report->behaviour;
     for (size_t i = 0; i < behaviour->n_loops; i++)
         append_loop(out, report, &behaviour->loops[i]);
-    if (behaviour->n_loops == 0)
-        rfn_text_format(out, "\nBehaviour: %s\n",
-                        behaviour->too_irregular ? "no two steps are alike"
-                                                 : "there is no loop that ranks execute in step");
+    if (behaviour->n_loops)
+        return;
+    rfn_text_string(out, behaviour->too_irregular ? QUESTION "no two steps are alike"
+                                                  : QUESTION
+                             "there is no loop that ranks execute in step");
+    rfn_report_end_title(out, report, 0);
 }
 
 /* ---- what costs most ---- */
@@ -238,16 +243,15 @@ static void append_brief(struct rfn_text *out, const struct rfn_report *report)
     for (size_t i = 0; i < behaviour->n_loops; i++)
         some |= behaviour->loops[i].looked_at < behaviour->loops[i].steps;
     while (lines < BRIEF_LINES) {
-        struct rfn_text title = {0}, line = {0}, wrapped = {0};
+        struct rfn_text line = {0}, wrapped = {0};
         costly = next_costly(report, &costly);
         if (!costly.pattern || costly.share < least_cost)
             break;
         if (lines == 1) {
-            rfn_text_format(&title, "Behaviour: who is late in which steps%s",
-                            some ? ", from a sample (--behaviour looks at all)"
-                                 : " (--behaviour shows all)");
-            rfn_text_char(out, '\n');
-            rfn_report_sentence(out, report, &title, 2);
+            rfn_text_format(out, QUESTION "%s",
+                            some ? "what costs most, from a sample (--behaviour looks at all)"
+                                 : "what costs most (--behaviour shows all)");
+            rfn_report_end_title(out, report, 0);
         }
         append_costly(&line, report, &costly);
         rfn_text_string(&wrapped, "  ");

@@ -1,5 +1,6 @@
 /* report_common.c - what the parts of the report share. */
 #include "cli/report/report.h"
+#include "cli/text/table.h"
 #include "cli/text/terminal.h"
 #include "cli/text/wrap.h"
 #include "refrain/event.h"
@@ -77,6 +78,15 @@ void rfn_report_sentence(struct rfn_text *out, const struct rfn_report *report,
 {
     rfn_text_wrap(out, sentence, report->width, indent);
     rfn_text_release(sentence);
+}
+
+void rfn_report_path_note(struct rfn_table *table, const struct rfn_report *report, uint32_t path)
+{
+    struct rfn_text line = {0}, note = {0};
+    rfn_call_path_short(&line, report->archive, path, report->width - 6);
+    rfn_text_wrap(&note, &line, report->width - 6, 2);
+    rfn_table_note(table, &note);
+    rfn_text_release(&line);
 }
 
 struct rfn_measured rfn_report_measured(const struct rfn_report *report)

@@ -4,36 +4,30 @@
 #include "cli/text/csv.h"
 #include "cli/text/json.h"
 
-static const char *const tables[] = {
-    "stories",          "wait_states", "causes",     "critical_path", "time_per_rank",
-    "regions",          "functions",   "call_paths", "message_sizes", "communication_matrix",
-    "one_sided_matrix", "hosts",
-};
-
-enum { N_TABLES = sizeof tables / sizeof *tables };
-
 bool rfn_report_csv_has(const char *table)
 {
-    for (size_t i = 0; i < N_TABLES; i++) {
-        if (strcmp(tables[i], table) == 0)
+    const size_t length = strlen(table);
+    for (const char *name = RFN_REPORT_CSV_TABLES; *name; name += strspn(name, ",")) {
+        const size_t n = strcspn(name, ",");
+        if (n == length && memcmp(name, table, n) == 0)
             return true;
+        name += n;
     }
     return false;
 }
 
-void rfn_report_csv_tables(struct rfn_text *out)
-{
-    for (size_t i = 0; i < N_TABLES; i++)
-        rfn_text_format(out, "%s%s", i ? ", " : "", tables[i]);
-}
-
 void rfn_report_csv(struct rfn_text *out, const struct rfn_report *report, const char *table)
 {
+    /* The lists that are not members of the object itself. */
+    static const char *const inner[][2] = {{"critical_path", "parts"}, {"alike", "kinds"}};
     json_t *value = rfn_report_json(report);
-    const json_t *rows = json_object_get(value, table),
-                 *parts = json_object_get(rows, "parts"); /* of the critical path */
+    const json_t *rows = json_object_get(value, table);
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+        if (strcmp(table, inner[i][0]) == 0 && json_is_object(rows))
+            rows = json_object_get(rows, inner[i][1]);
+    }
     if (rows)
-        rfn_csv_append(out, parts ? parts : rows);
+        rfn_csv_append(out, rows);
     json_decref(value);
     out->failed |= !rows || rfn_json_failed();
 }

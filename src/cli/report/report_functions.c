@@ -68,12 +68,14 @@ void rfn_report_functions(struct rfn_text *out, const struct rfn_report *report)
                           rfn_share_text(rfn_report_share(report, sum->time_ns)).text);
         rfn_table_row(&table, "%s\t%s", rfn_count_text(sum->calls).text,
                       sum->bytes ? rfn_bytes_text(sum->bytes).text : "");
-        rfn_table_cell(&table, name_of(report, sum));
+        rfn_table_name(&table, name_of(report, sum));
     }
     if (n) {
         rfn_text_string(out, "\nWhich MPI functions take the time? Functions, all ranks together");
         rfn_report_end_title(out, report, n);
     }
+    /* On narrow pages without bytes. */
+    rfn_table_fit(&table, report->width, (const unsigned[]){3}, times ? 1 : 0);
     rfn_table_print(&table, 2, n ? out : NULL);
     free(sums);
 }
@@ -86,10 +88,10 @@ json_t *rfn_report_functions_json(const struct rfn_report *report)
     for (size_t i = 0; i < n && i < report->top; i++) {
         json_t *value = json_object();
         RFN_JSON_SET(value, "function", name_of(report, &sums[i]));
-        RFN_JSON_SET(value, "seconds",
-                     report->profile->times ? rfn_json_seconds((double)sums[i].time_ns)
+        RFN_JSON_SET(value, "seconds", rfn_report_seconds(report, (double)sums[i].time_ns));
+        RFN_JSON_SET(value, "share",
+                     report->profile->times ? json_real(rfn_report_share(report, sums[i].time_ns))
                                             : json_null());
-        RFN_JSON_SET(value, "share", rfn_report_share(report, sums[i].time_ns));
         RFN_JSON_SET(value, "calls", sums[i].calls);
         RFN_JSON_SET(value, "bytes", sums[i].bytes);
         json_array_append_new(list, value);

@@ -76,15 +76,13 @@ static int64_t mean_outside(const struct host *host)
 static void host_row(struct rfn_table *table, const struct rfn_report *report,
                      const struct host *host)
 {
-    struct rfn_text name = {0};
-    rfn_text_printable(&name, host->name[0] ? host->name : "?");
     rfn_table_row(table, "%u", host->outside.ranks);
     if (report->profile->times)
         rfn_table_row(table, "%s\t%s\t%s", rfn_share_text(rfn_report_balance(&host->outside)).text,
                       rfn_time_text(mean_outside(host)).text,
                       rfn_share_text(waiting_share(host)).text);
     rfn_table_row(table, "%s", rfn_count_text(host->messages).text);
-    rfn_table_text(table, &name);
+    rfn_table_name(table, host->name[0] ? host->name : "?");
 }
 
 void rfn_report_by_host(struct rfn_text *out, const struct rfn_report *report)
@@ -103,7 +101,7 @@ void rfn_report_by_host(struct rfn_text *out, const struct rfn_report *report)
             host_row(&table, report, &hosts[i]);
     }
     if (n > 1) {
-        rfn_text_string(out, "\nHosts");
+        rfn_text_string(out, "\nHow do hosts differ? Hosts, each with its ranks");
         rfn_report_end_title(out, report, all);
     }
     /* On narrow pages without messages, balance. */
@@ -119,15 +117,17 @@ json_t *rfn_report_by_host_json(const struct rfn_report *report)
     struct host *hosts = hosts_of(report, &n);
     json_t *list = hosts ? json_array() : rfn_json_fail();
     for (size_t i = 0; hosts && i < n; i++) {
+        if (!hosts[i].outside.ranks) /* none of those asked for */
+            continue;
         json_t *value = json_object();
         RFN_JSON_SET(value, "name", hosts[i].name);
         RFN_JSON_SET(value, "ranks", hosts[i].outside.ranks);
         RFN_JSON_SET(value, "load_balance",
                      times ? json_real(rfn_report_balance(&hosts[i].outside)) : json_null());
         RFN_JSON_SET(value, "mean_outside_seconds",
-                     times ? rfn_json_seconds((double)mean_outside(&hosts[i])) : json_null());
+                     rfn_report_seconds(report, (double)mean_outside(&hosts[i])));
         RFN_JSON_SET(value, "waiting_seconds",
-                     times ? rfn_json_seconds((double)hosts[i].waiting_ns) : json_null());
+                     rfn_report_seconds(report, (double)hosts[i].waiting_ns));
         RFN_JSON_SET(value, "waiting_share",
                      times ? json_real(waiting_share(&hosts[i])) : json_null());
         RFN_JSON_SET(value, "messages", hosts[i].messages);

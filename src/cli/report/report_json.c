@@ -8,7 +8,7 @@
 /* Changes when a member goes or means something else (refrain-json(5)). */
 enum { SCHEMA = 2 };
 
-static json_t *seconds(const struct rfn_report *report, double ns)
+json_t *rfn_report_seconds(const struct rfn_report *report, double ns)
 {
     return report->profile->times ? rfn_json_seconds(ns) : json_null();
 }
@@ -48,14 +48,15 @@ static void set_run(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "calls", profile->calls);
     RFN_JSON_SET(value, "unsuccessful_polls", profile->failed_polls);
     RFN_JSON_SET(value, "run_time_seconds",
-                 seconds(report, (double)(profile->end_ns - profile->start_ns)));
+                 rfn_report_seconds(report, (double)(profile->end_ns - profile->start_ns)));
     RFN_JSON_SET(value, "main_from_seconds",
-                 seconds(report, (double)(profile->main_from_ns - profile->start_ns)));
+                 rfn_report_seconds(report, (double)(profile->main_from_ns - profile->start_ns)));
     RFN_JSON_SET(value, "main_to_seconds",
-                 seconds(report, (double)(profile->main_to_ns - profile->start_ns)));
+                 rfn_report_seconds(report, (double)(profile->main_to_ns - profile->start_ns)));
     RFN_JSON_SET(value, "region_events", profile->region_events);
     RFN_JSON_SET(value, "paused", profile->paused);
-    RFN_JSON_SET(value, "unrecorded_seconds", seconds(report, (double)profile->unrecorded_ns));
+    RFN_JSON_SET(value, "unrecorded_seconds",
+                 rfn_report_seconds(report, (double)profile->unrecorded_ns));
     RFN_JSON_SET(value, "online_merges_seconds", rfn_json_seconds((double)run->merging.online.ns));
 }
 
@@ -70,8 +71,10 @@ static json_t *efficiency_json(const struct rfn_report *report)
     RFN_JSON_SET(value, "parallel_efficiency", ratio(report, e->parallel));
     RFN_JSON_SET(value, "serialization_efficiency", json_null()); /* need the run time on an */
     RFN_JSON_SET(value, "transfer_efficiency", json_null());      /* ideal network */
-    RFN_JSON_SET(value, "mean_outside_seconds", seconds(report, (double)e->mean_outside_ns));
-    RFN_JSON_SET(value, "max_outside_seconds", seconds(report, (double)e->max_outside_ns));
+    RFN_JSON_SET(value, "mean_outside_seconds",
+                 rfn_report_seconds(report, (double)e->mean_outside_ns));
+    RFN_JSON_SET(value, "max_outside_seconds",
+                 rfn_report_seconds(report, (double)e->max_outside_ns));
     RFN_JSON_SET(value, "max_outside_rank",
                  e->all_ns ? json_integer(e->max_outside_rank) : json_null());
     return value;
@@ -103,11 +106,14 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
     RFN_JSON_SET(value, "threads", rank->threads);
     RFN_JSON_SET(value, "events", rank->events);
     RFN_JSON_SET(value, "calls", rank->calls);
-    RFN_JSON_SET(value, "mpi_seconds", seconds(report, (double)rank->mpi_ns));
-    RFN_JSON_SET(value, "setup_seconds", seconds(report, (double)rank->setup_ns));
-    RFN_JSON_SET(value, "outside_seconds", seconds(report, (double)rfn_profile_outside_ns(rank)));
-    RFN_JSON_SET(value, "main_outside_seconds", seconds(report, (double)rank->main_outside_ns));
-    RFN_JSON_SET(value, "unrecorded_seconds", seconds(report, (double)rank->unrecorded_ns));
+    RFN_JSON_SET(value, "mpi_seconds", rfn_report_seconds(report, (double)rank->mpi_ns));
+    RFN_JSON_SET(value, "setup_seconds", rfn_report_seconds(report, (double)rank->setup_ns));
+    RFN_JSON_SET(value, "outside_seconds",
+                 rfn_report_seconds(report, (double)rfn_profile_outside_ns(rank)));
+    RFN_JSON_SET(value, "main_outside_seconds",
+                 rfn_report_seconds(report, (double)rank->main_outside_ns));
+    RFN_JSON_SET(value, "unrecorded_seconds",
+                 rfn_report_seconds(report, (double)rank->unrecorded_ns));
     RFN_JSON_SET(value, "messages", rank->messages);
     RFN_JSON_SET(value, "sent_bytes", rank->sent_bytes);
     RFN_JSON_SET(value, "collective_bytes", rank->collective_bytes);
@@ -190,7 +196,7 @@ static json_t *spread_json(const struct rfn_report *report, const struct rfn_spr
 static json_t *regions_json(const struct rfn_report *report)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < report->profile->n_regions; i++) {
+    for (size_t i = 0; i < report->profile->n_regions && i < report->top; i++) {
         const struct rfn_region_row *row = &report->profile->regions[i];
         json_t *value = json_object();
         RFN_JSON_SET(value, "name", row->name);
@@ -207,7 +213,7 @@ static json_t *regions_json(const struct rfn_report *report)
                      row->time.total_ns > 0
                          ? json_real((double)row->outside.total_ns / (double)row->time.total_ns)
                          : json_null());
-        RFN_JSON_SET(value, "waiting_seconds", seconds(report, (double)row->waiting_ns));
+        RFN_JSON_SET(value, "waiting_seconds", rfn_report_seconds(report, (double)row->waiting_ns));
         RFN_JSON_SET(value, "messages", row->messages);
         json_array_append_new(list, value);
     }

@@ -71,6 +71,8 @@ static void append_sizes(struct rfn_text *out, const struct rfn_report *report)
                  "what it gives (or gets)");
         rfn_report_end_title(out, report, 0);
     }
+    /* On narrow pages without bytes of collectives and of one-sided operations. */
+    rfn_table_fit(&table, report->width, (const unsigned[]){4, 6}, accesses ? 2 : 0);
     rfn_table_print(&table, 2, rows ? out : NULL);
 }
 

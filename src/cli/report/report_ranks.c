@@ -8,6 +8,8 @@
 enum { RANKS_LISTED = 32 };
 
 static const char span_titles[] = "\tmin\t\tmean\tmax\t";
+/* On narrow pages without mean and the rank of the minimum. */
+static const unsigned spare[] = {3, 2};
 
 struct span {
     int64_t min, max;
@@ -64,8 +66,7 @@ static void append_spans(struct rfn_text *out, const struct rfn_report *report,
         span_row(&table, "waiting (all MPI)", &waiting);
     if (profile->paused)
         span_row(&table, "not recorded", &unrecorded);
-    /* On narrow pages without mean and the rank of the minimum. */
-    rfn_table_fit(&table, report->width, (const unsigned[]){3, 2}, 2);
+    rfn_table_fit(&table, report->width, spare, 2);
     rfn_table_print(&table, 2, out);
 }
 
@@ -163,7 +164,8 @@ void rfn_report_rank_volumes(struct rfn_text *out, const struct rfn_report *repo
     volume_row(&table, report, "outside MPI", &outside);
     volume_row(&table, report, "in MPI", &mpi);
     volume_row(&table, report, "in Init and Finalize", &setup);
-    rfn_text_string(out, "\nVolume per rank: ");
+    rfn_table_fit(&table, report->width, spare, 2);
+    rfn_text_string(out, "\nHow is volume spread over ranks? Volume per rank: ");
     rfn_text_printable(out, report->run->volume);
     rfn_report_of_ranks(out, report);
     if (!report->ranks && mpi.n < report->run->ranks)

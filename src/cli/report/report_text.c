@@ -48,14 +48,11 @@ static void append_ranks(struct rfn_text *out, const struct rfn_report *report)
 static void append_recording(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
-    const char *mpi = run->mpi ? run->mpi : "";
     char date[64] = "at an unknown time";
     time_t start = (time_t)(run->start_realtime_ns / 1000000000);
     const struct tm *utc = run->start_realtime_ns > 0 ? gmtime(&start) : NULL;
     struct rfn_text version = {0};
-    rfn_text_printable(&version, mpi);
-    if (!version.failed && strchr(mpi, ',')) /* Open MPI goes on with where it was built */
-        version.n = strcspn(rfn_text_terminated(&version), ",");
+    rfn_mpi_append(&version, run);
     append_text(out, report, "MPI", &version);
     if (utc)
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S UTC", utc);
@@ -168,7 +165,6 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
                                   : "visits\tmessages\tranks\tregion");
     for (size_t i = 0; i < shown; i++) {
         const struct rfn_region_row *row = &profile->regions[i];
-        struct rfn_text name = {0};
         if (profile->times)
             rfn_table_row(
                 &table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", rfn_time_text(row->time.total_ns).text,
@@ -179,16 +175,15 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
                 rfn_share_text(rfn_report_balance(&row->outside)).text);
         rfn_table_row(&table, "%s\t%s\t%s", rfn_count_text(row->visits).text,
                       rfn_count_text(row->messages).text, rfn_count_text(row->time.ranks).text);
-        rfn_text_printable(&name, row->name);
-        rfn_table_text(&table, &name);
+        rfn_table_name(&table, row->name);
     }
     rfn_text_string(
         out,
         "\nWhat do regions take? Regions, with all that is inside; mean and max are of a rank");
     rfn_report_end_title(out, report, n);
-    /* On narrow pages without min, ranks, messages, max, balance. */
-    rfn_table_fit(&table, report->width, (const unsigned[]){2, 10, 9, 4, 7},
-                  profile->times ? 5 : 0);
+    /* On narrow pages without min, ranks, messages, max, balance, mean in MPI, mean. */
+    rfn_table_fit(&table, report->width, (const unsigned[]){2, 10, 9, 4, 7, 5, 3},
+                  profile->times ? 7 : 0);
     rfn_table_print(&table, 2, out);
     for (size_t i = 0; i < n && unrecorded < report->top; i++) {
         const struct rfn_region_row *row = &profile->regions[i];
@@ -221,16 +216,7 @@ static void path_row(struct rfn_table *table, const struct rfn_report *report,
     if (report->run->volume)
         rfn_table_row(table, "%s\t%s", rfn_report_volume(report, row->volume_inside).text,
                       rfn_report_volume(report, row->volume_before).text);
-    rfn_table_cell(table, rfn_archive_function(report->archive, row->function)->name);
-}
-
-static void path_note(struct rfn_table *table, const struct rfn_report *report, uint32_t path)
-{
-    struct rfn_text line = {0}, note = {0};
-    rfn_call_path_short(&line, report->archive, path, report->width - 6);
-    rfn_text_wrap(&note, &line, report->width - 6, 2);
-    rfn_table_note(table, &note);
-    rfn_text_release(&line);
+    rfn_table_name(table, rfn_archive_function(report->archive, row->function)->name);
 }
 
 /* Call paths of setup, or all others, of these at most `top`. Shares are of the time between Init
@@ -256,7 +242,7 @@ static void append_paths(struct rfn_text *out, const struct rfn_report *report, 
             continue;
         path_row(&table, report, row);
         if (!setup)
-            path_note(&table, report, row->path);
+            rfn_report_path_note(&table, report, row->path);
     }
     if (n && setup) {
         rfn_text_string(out, "\nWhat do Init and Finalize take?");
@@ -269,13 +255,14 @@ static void append_paths(struct rfn_text *out, const struct rfn_report *report, 
                      : "\nWhere are they called? Call paths by bytes");
         rfn_report_end_title(out, report, n);
     }
-    /* On narrow pages without min, ranks, volume before, max, bytes. */
+    /* On narrow pages without min, ranks, volume before, max, bytes, mean. */
     if (times && volume)
-        rfn_table_fit(&table, report->width,
-                      (const unsigned[]){2 - gone, 7 - gone, 9 - gone, 4 - gone, 6 - gone}, 5);
+        rfn_table_fit(
+            &table, report->width,
+            (const unsigned[]){2 - gone, 7 - gone, 9 - gone, 4 - gone, 6 - gone, 3 - gone}, 6);
     else if (times)
         rfn_table_fit(&table, report->width,
-                      (const unsigned[]){2 - gone, 7 - gone, 4 - gone, 6 - gone}, 4);
+                      (const unsigned[]){2 - gone, 7 - gone, 4 - gone, 6 - gone, 3 - gone}, 5);
     rfn_table_print(&table, 6, n ? out : NULL);
 }
 

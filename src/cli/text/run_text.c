@@ -3,6 +3,16 @@
 #include "cli/text/json.h"
 #include "refrain/recording.h"
 
+void rfn_mpi_append(struct rfn_text *out, const struct rfn_run *run)
+{
+    struct rfn_text mpi = {0};
+    rfn_text_printable(&mpi, run->mpi ? run->mpi : "?");
+    const char *words = rfn_text_terminated(&mpi);
+    rfn_text_bytes(out, words, strcspn(words, ","));
+    out->failed |= mpi.failed;
+    rfn_text_release(&mpi);
+}
+
 void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run)
 {
     const struct rfn_run_reduction *of = &run->reduction;

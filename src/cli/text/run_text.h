@@ -9,6 +9,9 @@
 
 #include <jansson.h>
 
+/* "Open MPI v4.1.4": the MPI's version, without where it was built; "?" if it is not known. */
+void rfn_mpi_append(struct rfn_text *out, const struct rfn_run *run);
+
 /* "times are those of similar iterations (avgWave 0.2)", and how processes were compared, if they
  * were, and what came of it; of a reduced archive. */
 void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run);

@@ -93,7 +93,7 @@ static void append_after(struct rfn_table *table, const struct rfn_archive *arch
     if (position->after == RFN_AFTER_REST) {
         rfn_text_string(&note, "any other call");
     } else {
-        rfn_text_string(&note, rfn_archive_function(archive, position->after_function)->name);
+        rfn_text_printable(&note, rfn_archive_function(archive, position->after_function)->name);
         rfn_text_string(&note, " < ");
         rfn_call_path_short(&note, archive, position->after_path, PATH_WIDTH);
     }
@@ -110,7 +110,7 @@ static void append_position(struct rfn_table *table, const struct rfn_archive *a
         append_row(table, "before", &position->before);
         append_after(table, archive, position);
     }
-    rfn_text_string(&what, rfn_archive_function(archive, position->function)->name);
+    rfn_text_printable(&what, rfn_archive_function(archive, position->function)->name);
     rfn_text_string(&what, position->failed_poll ? " (failed polls)" : "");
     append_row(table, rfn_text_terminated(&what), &position->duration);
     rfn_call_path_short(&note, archive, position->path, PATH_WIDTH);

@@ -60,6 +60,13 @@ void rfn_table_text(struct rfn_table *table, struct rfn_text *text)
     rfn_text_release(text);
 }
 
+void rfn_table_name(struct rfn_table *table, const char *name)
+{
+    struct rfn_text text = {0};
+    rfn_text_printable(&text, name);
+    rfn_table_text(table, &text);
+}
+
 void rfn_table_note(struct rfn_table *table, struct rfn_text *text)
 {
     size_t rows = table->n_cells / table->n_columns;

@@ -24,6 +24,8 @@ void rfn_table_row(struct rfn_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A cell, whatever is in it. */
 void rfn_table_cell(struct rfn_table *table, const char *text);
+/* The same of a name that comes from an archive: what a terminal may obey is escaped. */
+void rfn_table_name(struct rfn_table *table, const char *name);
 /* The same of a text, which is released; where that failed, printing fails. */
 void rfn_table_text(struct rfn_table *table, struct rfn_text *text);
 /* A line of its own below the row whose last cell has just been given, or several; is released. */

@@ -29,6 +29,21 @@ static void test_table(void **state)
     rfn_text_release(&out);
 }
 
+/* Names come from a file: they neither command the terminal nor begin a new line or cell. */
+static void test_names(void **state)
+{
+    (void)state;
+    struct rfn_table table;
+    struct rfn_text out = {0};
+    rfn_table_init(&table, "ll", "name\tmore");
+    rfn_table_name(&table, "e\033[1m\tv\nil");
+    rfn_table_cell(&table, "x");
+    rfn_table_print(&table, 2, &out);
+    assert_string_equal(rfn_text_terminated(&out), "  name             more\n"
+                                                   "  e\\x1b[1m\\tv\\nil  x\n");
+    rfn_text_release(&out);
+}
+
 /* Columns are hidden in the order given, until rows fit. */
 static void test_fit(void **state)
 {
@@ -66,7 +81,7 @@ static void test_failure(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_fit),
-                                       cmocka_unit_test(test_failure)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_fit), cmocka_unit_test(test_failure)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
