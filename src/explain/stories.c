@@ -76,10 +76,14 @@ static const struct rfn_activity *activity_of(const struct telling *telling,
     return &telling->run->waits->activities[finding->activity];
 }
 
+static bool is_waited_in(const struct rfn_finding *finding, struct rfn_call_site site)
+{
+    return finding->waited.function == site.function && finding->waited.path == site.path;
+}
+
 static bool same_place(const struct rfn_finding *a, const struct rfn_finding *b)
 {
-    return a->pattern == b->pattern && a->waited.function == b->waited.function &&
-           a->waited.path == b->waited.path;
+    return a->pattern == b->pattern && is_waited_in(a, b->waited);
 }
 
 /* Whether two findings are about computing that reads the same. */
@@ -285,8 +289,7 @@ static bool follows_place(const struct telling *telling, size_t number, size_t f
                              *place = &telling->findings->findings[first];
     const struct rfn_activity *activity = activity_of(telling, finding);
     bool right_after = activity->kind == RFN_ACTIVITY_COMPUTE &&
-                       activity->before.function == place->waited.function &&
-                       activity->before.path == place->waited.path;
+                       is_waited_in(place, activity->before);
     return right_after || same_code(telling, number, first);
 }
 
@@ -313,12 +316,24 @@ static double at_once_there(const struct telling *telling, size_t first, uint32_
     return at_once(telling, spent, waited);
 }
 
+/* What all ranks do alike before they wait there makes nobody wait: the first one, which does not
+ * make that call, has it in one piece with its part. */
+static bool comes_before(const struct telling *telling, const struct rfn_finding *finding,
+                         const struct rfn_finding *place)
+{
+    const struct rfn_activity *activity = activity_of(telling, finding);
+    return activity->kind == RFN_ACTIVITY_COMPUTE && finding->late == RFN_LATE_EVEN &&
+           is_waited_in(place, activity->at);
+}
+
 static void take_place(struct telling *telling, struct rfn_story *story, size_t first)
 {
     const struct rfn_finding *place = &telling->findings->findings[first];
     for (size_t i = first; i < telling->findings->n; i++) {
         const struct rfn_finding *finding = &telling->findings->findings[i];
-        if (!telling->taken[i] && (same_place(finding, place) || follows_place(telling, i, first)))
+        bool there = same_place(finding, place) || follows_place(telling, i, first) ||
+                     comes_before(telling, finding, place);
+        if (!telling->taken[i] && there)
             take(telling, story, i);
     }
 }

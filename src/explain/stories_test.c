@@ -395,6 +395,21 @@ static void test_what_follows(void **state)
     assert_int_equal(told.stories[1].ns, SECONDS(2));
 }
 
+/* What all ranks do before they wait for their turn belongs to it; where one rank computes longer
+ * than others it does not. */
+static void test_what_leads_there(void **state)
+{
+    (void)state;
+    queue(RFN_LATE_SENDER, 56, 0.2);
+    activities[add_cause(barrier, RFN_WAIT_AT_BARRIER, barrier, 7, 1, 3, 1, 1)].at = exchange;
+    expect_kind(RFN_STORY_ONE_BY_ONE);
+    assert_int_equal(told.n, 1);
+    assert_int_equal(told.stories[0].ns, SECONDS(59));
+    ranks[7].mpi_ns = SECONDS(1);
+    expect_kind(RFN_STORY_ONE_BY_ONE);
+    assert_int_equal(told.n, 2);
+}
+
 /* For a lock each waits for the one that has it, and nothing is passed on. */
 static void test_lock(void **state)
 {
@@ -801,6 +816,7 @@ int main(void)
                                        TEST(queue_among_missing),
                                        TEST(two_in_a_queue),
                                        TEST(what_follows),
+                                       TEST(what_leads_there),
                                        TEST(lock),
                                        TEST(turns),
                                        TEST(at_once_with_what_follows),
