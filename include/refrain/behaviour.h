@@ -15,7 +15,9 @@ struct rfn_behaviour_pattern {
     uint64_t steps;  /* of those looked at */
     int64_t ns;      /* their length together, of an average stream */
     int64_t lost_ns; /* that all streams together wait in them for the late ones */
-    bool waiting;    /* some wait for others; else all do alike, and nothing below is set */
+    /* Some wait for others; else all do alike, within the limits of the method, and below it is
+     * only set who of them is waited for, if waits are known. */
+    bool waiting;
     struct rfn_call_site waited;
     int64_t wait_ns; /* in a step, how much longer those that wait are in it than the late ones */
     const uint32_t *late; /* ranks, ascending, n_late of them */

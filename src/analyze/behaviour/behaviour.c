@@ -268,17 +268,22 @@ static int by_number(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* The ranks that were waited for in a pattern, ascending. */
-static void list_blamed(const struct blames *blames, uint32_t *blamed, uint32_t *n)
+/* The ranks that were waited for in a pattern, ascending. Returns how long all streams did so. */
+static double list_blamed(const struct blames *blames, uint32_t *blamed, uint32_t *n)
 {
-    double most = 0;
+    double most = 0, sum = 0;
     *n = 0;
-    for (size_t i = 0; i < blames->n; i++)
+    for (size_t i = 0; i < blames->n; i++) {
+        sum += blames->items[i].ns;
         most = blames->items[i].ns > most ? blames->items[i].ns : most;
+    }
     for (size_t i = 0; i < blames->n; i++) {
         if (blames->items[i].ns >= blamed_part * most)
             blamed[(*n)++] = blames->items[i].rank;
     }
+    if (*n)
+        qsort(blamed, *n, sizeof *blamed, by_number);
+    return sum;
 }
 
 static void mark_blamed(const struct counting *counting, const struct segments *segments,
@@ -291,8 +296,8 @@ static void mark_blamed(const struct counting *counting, const struct segments *
     }
 }
 
-/* Adds the ranks of late members to a list, ascending: of several that are late together one may
- * have been waited for. Members ascend by stream, and streams by rank. */
+/* Adds the ranks of late members to a list, ascending: of several that take as long for the cause
+ * one may have been waited for. Members ascend by stream, and streams by rank. */
 static void list_late(const struct counting *counting, const struct segments *segments,
                       uint32_t *late, uint32_t *n)
 {
@@ -325,17 +330,23 @@ static int describe(const struct counting *counting, const struct segments *segm
     struct rfn_lateness lateness;
     const bool known = counting->steps->blamed;
     uint32_t *late = malloc((counting->n + blames->n + 1) * sizeof *late), n = 0;
+    double blamed_ns = 0;
     told->late = late;
     if (!late)
         return RFN_E_NOMEM;
     if (known) {
-        list_blamed(blames, late, &n);
+        blamed_ns = list_blamed(blames, late, &n);
         mark_blamed(counting, segments, late, n);
     }
     RFN_TRY(rfn_lateness_find(segments->items, segments->n, least_wait, known, &lateness));
     told->waiting = lateness.waiting && (n || !known);
-    if (!told->waiting)
+    if (!told->waiting) {
+        if (blamed_ns > least_wait * (double)told->ns * (double)counting->n) {
+            told->n_late = n;
+            told->lost_ns = whole(blamed_ns);
+        }
         return 0;
+    }
     told->waited = counting->steps->activities->sites[lateness.waited];
     told->wait_ns = whole(lateness.wait_ns);
     told->has_cause = lateness.has_cause;
@@ -343,7 +354,8 @@ static int describe(const struct counting *counting, const struct segments *segm
         told->cause = activity_of(counting->steps, &lateness);
         told->excess_ns = whole(lateness.excess_ns);
     }
-    list_late(counting, segments, late, &n);
+    if (!known || told->has_cause)
+        list_late(counting, segments, late, &n);
     told->n_late = n;
     told->lost_ns = lost_ns(counting, segments, told);
     return 0;

@@ -36,7 +36,17 @@ static void append_late(struct rfn_text *line, const struct rfn_behaviour_loop *
         rfn_text_string(line, n == 1 ? "rank " : "ranks ");
         rfn_text_ranks(line, pattern->late, n);
     }
-    rfn_text_string(line, n == 1 && !pattern->varying ? " is late to " : " are late to ");
+}
+
+/* Ranks that differ by less than steps of a pattern may. */
+static void append_alike(struct rfn_text *line, const struct rfn_behaviour_loop *loop,
+                         const struct rfn_behaviour_pattern *pattern)
+{
+    rfn_text_string(line, "all ranks take about equally long in every call");
+    if (!pattern->n_late)
+        return;
+    rfn_text_string(line, ", as far as steps are told apart, but others wait for ");
+    append_late(line, loop, pattern);
 }
 
 /* Who is late to what, and what takes them longer. */
@@ -52,6 +62,8 @@ static void append_waiting(struct rfn_text *line, const struct rfn_report *repor
         return;
     }
     append_late(line, loop, pattern);
+    rfn_text_string(line,
+                    pattern->n_late == 1 && !pattern->varying ? " is late to " : " are late to ");
     rfn_call_site_path(line, report->archive, pattern->waited, report->width);
     rfn_text_format(line, ", others are in it %s longer", rfn_time_text(pattern->wait_ns).text);
     if (!pattern->has_cause) {
@@ -120,7 +132,7 @@ static void append_loop(struct rfn_text *out, const struct rfn_report *report,
         if (pattern->waiting)
             append_waiting(&line, report, loop, pattern);
         else
-            rfn_text_string(&line, "all ranks take about equally long in every call");
+            append_alike(&line, loop, pattern);
         rfn_text_wrap(&note, &line, report->width - NOTE_INDENT, 2);
         rfn_text_release(&line);
         add_row(&table, loop, pattern->steps, (double)pattern->ns, &note);
@@ -287,10 +299,10 @@ static json_t *pattern_json(const struct rfn_report *report, const struct rfn_be
     json_t *value = json_object(), *cause = json_null();
     set_share(value, share_of(loop, (double)pattern->ns), pattern->steps);
     RFN_JSON_SET(value, "alike", json_boolean(!pattern->waiting));
-    if (!pattern->waiting)
-        return value;
     RFN_JSON_SET(value, "lost_share", cost_of(loop, pattern));
     RFN_JSON_SET(value, "late", rfn_json_ranks(pattern->late, pattern->n_late));
+    if (!pattern->waiting)
+        return value;
     RFN_JSON_SET(value, "varying", pattern->varying);
     RFN_JSON_SET(value, "waited_in", rfn_json_call(report->archive, pattern->waited));
     RFN_JSON_SET(value, "wait_seconds", rfn_json_seconds((double)pattern->wait_ns));
