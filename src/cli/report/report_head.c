@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-enum { SHOWN = 3, INDENT = 3 };
+/* Stories, and lines of the screen on which they are. */
+enum { SHOWN = 3, SCREEN = 20, INDENT = 3 };
 
 #define ENDS        0.05    /* of the run time: start and end are worth a line */
 #define TRIFLE_TEXT "0.5 %" /* RFN_TRIFLE */
@@ -249,19 +250,41 @@ static void append_advice(struct rfn_text *line, const struct rfn_measured *run,
 
 /* What the stories cost for which there is no room. */
 static void append_more(struct rfn_text *out, const struct rfn_report *report,
-                        const struct rfn_measured *run, const struct rfn_stories *stories)
+                        const struct rfn_measured *run, const struct rfn_stories *stories,
+                        size_t shown)
 {
     struct rfn_text text = {0};
     double ns = 0;
-    for (size_t i = SHOWN; i < stories->n; i++)
+    for (size_t i = shown; i < stories->n; i++)
         ns += (double)stories->stories[i].ns;
     rfn_text_format(&text, "%zu more cost%s %s of all ranks' time (--csv=stories).",
-                    stories->n - SHOWN, stories->n - SHOWN == 1 ? "s" : "",
+                    stories->n - shown, stories->n - shown == 1 ? "s" : "",
                     rfn_share_text(rfn_measured_share(run, ns)).text);
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
-/* The stories, and what is to be said where they are few. */
+static size_t lines_of(const struct rfn_text *text)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < text->n; i++)
+        lines += text->data[i] == '\n';
+    return lines;
+}
+
+static void append_story(struct rfn_text *out, const struct rfn_report *report,
+                         const struct rfn_measured *run, const struct rfn_stories *stories,
+                         size_t number)
+{
+    struct rfn_text line = {0};
+    rfn_text_format(out, "%s%zu.%s ", report->colors ? RFN_NUMBER : "", number + 1,
+                    report->colors ? RFN_PLAIN : "");
+    rfn_story_append(&line, run, stories, &stories->stories[number]);
+    append_advice(&line, run, stories, number);
+    rfn_report_sentence(out, report, &line, INDENT);
+}
+
+/* The stories that one screen has room for, the first one in any case, and what is to be said where
+ * they are few. */
 static void append_stories(struct rfn_text *out, const struct rfn_report *report,
                            const struct rfn_measured *run, const struct rfn_verdict *verdict)
 {
@@ -274,19 +297,21 @@ static void append_stories(struct rfn_text *out, const struct rfn_report *report
         out->failed = true;
         return;
     }
-    size_t n = stories.n;
+    const size_t n = stories.n;
+    size_t shown = 0;
     for (size_t i = 0; i < n && i < SHOWN; i++) {
-        struct rfn_text line = {0};
-        rfn_text_format(out, "%s%zu.%s ", report->colors ? RFN_NUMBER : "", i + 1,
-                        report->colors ? RFN_PLAIN : "");
-        rfn_story_append(&line, run, &stories, &stories.stories[i]);
-        append_advice(&line, run, &stories, i);
-        rfn_report_sentence(out, report, &line, INDENT);
+        const size_t before = out->n;
+        append_story(out, report, run, &stories, i);
+        if (i > 0 && lines_of(out) + (i + 1 < n) > SCREEN) {
+            out->n = before;
+            break;
+        }
+        shown++;
     }
-    if (n > SHOWN)
-        append_more(out, report, run, &stories);
+    if (n > shown)
+        append_more(out, report, run, &stories, shown);
     rfn_stories_release(&stories);
-    if (n >= SHOWN)
+    if (n > shown || n >= SHOWN)
         return;
     if (n == 0)
         append_no_waits(&text, report, verdict);
