@@ -222,42 +222,6 @@ def test_polling(bench):
         check_polling(bench, kind)
 
 
-KNOWN = [  # causes/NAME.c, ranks, seconds that ranks wait between start and end, late rank and its cost
-    ("late_in_halo", 4, 3 * 100 * 0.02, {2: 3 * 100 * 0.02}),
-    ("token", 6, 6 * 40 * 5 * 0.008, {}),
-    ("busy_master", 8, None, {0: 7.5}),
-    ("slow_rank", 8, 7 * (60 * (0.0036 + 5 * 0.0012) + 20 * 0.0018), {5: 7 * (60 * 0.0096 + 20 * 0.0018)}),
-    ("root_reads", 8, 7 * 40 * 0.03, {0: 7 * 40 * 0.03})]
-
-
-def check_known(bench, name, ranks, seconds, late):
-    found, _ = smpi(bench, os.path.join("causes", name), ranks)
-    ends = ("wait_at_init", "wait_at_finalize", "collective_completion", "barrier_completion")
-    waits = sum(row["seconds"] for row in found["wait_states"] if row["pattern"] not in ends)
-    if seconds and abs(waits - seconds) > 0.02 * seconds:
-        raise harness.Failure(f"{name}: {waits} s of waiting, expected {seconds} s")
-    costs = [0] * ranks
-    for cause in found["causes"]:
-        for rank in cause["ranks"]:
-            costs[rank["rank"]] += rank["seconds"]
-    for rank, cost in late.items():
-        if abs(costs[rank] - cost) > 0.03 * cost:
-            raise harness.Failure(f"{name}: rank {rank} costs {costs[rank]} s, expected {cost} s")
-    patterns = [p for loop in found["behaviour"] for p in loop["patterns"]
-                if p.get("lost_share", 0) > 0.01]
-    for pattern in patterns:
-        harness.compare(f"{name}: late, but no cause", [rank for rank in pattern["late"] if not costs[rank]], [])
-    return found, [pattern["late"] for pattern in patterns]
-
-
-def test_known_causes(bench):
-    """Causes cost what arithmetic says, and the section on behaviour names the same ranks."""
-    told = {program[0]: check_known(bench, *program) for program in KNOWN}
-    harness.compare("late in halo", told["late_in_halo"][1], [[2]])
-    harness.compare("late root", told["root_reads"][1], [[0]])
-    compare_seconds("wrong order", waited(told["late_in_halo"][0], "wrong_order"), [0] * 4, 0)
-
-
 def simulated_collective(bench, which, name):
     """One kind of nonblocking collective; everybody waits for the last rank to start it."""
     ranks = 6
