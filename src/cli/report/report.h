@@ -89,6 +89,8 @@ void rfn_report_stories_json(json_t *value, const struct rfn_report *report);
 bool rfn_report_setup(const struct rfn_report *report, const struct rfn_profile_row *row);
 /* A row's share of the time of all ranks. */
 double rfn_report_share(const struct rfn_report *report, int64_t ns);
+/* Waiting at the start and at the end of MPI: not of the main part, and so without a share. */
+bool rfn_report_waits_at_ends(enum rfn_pattern pattern);
 /* Load balance: mean over longest, 1 where both are 0. */
 double rfn_report_balance(const struct rfn_spread *time);
 /* Whether waits were measured: needs times. */

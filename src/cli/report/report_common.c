@@ -16,6 +16,11 @@ double rfn_report_share(const struct rfn_report *report, int64_t ns)
     return all > 0 ? (double)ns / all : 0;
 }
 
+bool rfn_report_waits_at_ends(enum rfn_pattern pattern)
+{
+    return pattern == RFN_WAIT_AT_INIT || pattern == RFN_WAIT_AT_FINALIZE;
+}
+
 double rfn_report_balance(const struct rfn_spread *time)
 {
     const double mean = time->ranks ? (double)time->total_ns / time->ranks : 0;

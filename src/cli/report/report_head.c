@@ -196,7 +196,9 @@ static void append_no_waits(struct rfn_text *text, const struct rfn_report *repo
                             const struct rfn_verdict *verdict)
 {
     uint32_t missing = rfn_report_missing(report);
-    double share = rfn_report_share(report, report->waits->total_ns);
+    const int64_t *ns = report->waits->pattern_ns;
+    double share = rfn_report_share(report, report->waits->total_ns - ns[RFN_WAIT_AT_INIT] -
+                                                ns[RFN_WAIT_AT_FINALIZE]);
     if (report->run->ranks == 1)
         rfn_text_string(text, "One rank alone waits for no other.");
     else if (missing + 1 == report->run->ranks)

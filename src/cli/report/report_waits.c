@@ -41,6 +41,13 @@ static void order_line(struct rfn_text *note, const struct rfn_report *report, i
     note_line(note, report, &line);
 }
 
+static struct rfn_quantity share_of(const struct rfn_report *report, enum rfn_pattern pattern,
+                                    int64_t ns)
+{
+    return rfn_report_waits_at_ends(pattern) ? (struct rfn_quantity){"-"}
+                                             : rfn_share_text(rfn_report_share(report, ns));
+}
+
 static void wait_row(struct rfn_table *table, const struct rfn_report *report,
                      const struct rfn_shown_wait *shown)
 {
@@ -56,7 +63,7 @@ static void wait_row(struct rfn_table *table, const struct rfn_report *report,
     if (longest != UINT32_MAX)
         snprintf(rank, sizeof rank, "rank %u", longest);
     const struct rfn_quantity time = rfn_time_text(shown->ns),
-                              share = rfn_share_text(rfn_report_share(report, shown->ns));
+                              share = share_of(report, row->pattern, shown->ns);
     if (report->ranks) /* counts are known of all ranks together only */
         rfn_table_row(table, "%s\t%s\t%s\t%s", time.text, share.text, rank,
                       rfn_pattern_words(row->pattern));
@@ -97,7 +104,7 @@ static void cause_row(struct rfn_table *table, const struct rfn_report *report,
 {
     struct rfn_text late = {0}, note = {0};
     rfn_table_row(table, "%s\t%s\t%s\t%s\t%s", rfn_time_text(cause->total_ns).text,
-                  rfn_share_text(rfn_report_share(report, cause->total_ns)).text,
+                  share_of(report, cause->pattern, cause->total_ns).text,
                   rfn_time_text(cause->direct_ns).text,
                   rfn_time_text(cause->total_ns - cause->direct_ns).text,
                   rfn_pattern_words(cause->pattern));

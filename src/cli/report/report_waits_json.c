@@ -10,6 +10,14 @@ static void set_time(json_t *value, const struct rfn_report *report, int64_t ns)
     RFN_JSON_SET(value, "share", rfn_report_share(report, ns));
 }
 
+static void set_wait(json_t *value, const struct rfn_report *report, enum rfn_pattern pattern,
+                     int64_t ns)
+{
+    set_time(value, report, ns);
+    if (rfn_report_waits_at_ends(pattern))
+        RFN_JSON_SET(value, "share", json_null());
+}
+
 /* ---- wait states ---- */
 
 static json_t *wait_json(const struct rfn_report *report, const struct rfn_shown_wait *shown)
@@ -21,7 +29,7 @@ static json_t *wait_json(const struct rfn_report *report, const struct rfn_shown
         json_array_append_new(by_rank, rfn_json_seconds((double)ns));
     }
     RFN_JSON_SET(value, "pattern", rfn_pattern_name(row->pattern));
-    set_time(value, report, shown->ns);
+    set_wait(value, report, row->pattern, shown->ns);
     RFN_JSON_SET(value, "count", row->count);
     RFN_JSON_SET(value, "longest_seconds", rfn_json_seconds((double)row->max_ns));
     if (row->pattern == RFN_LATE_SENDER)
@@ -76,7 +84,7 @@ static json_t *causes_json(const struct rfn_report *report)
         json_t *value = json_object();
         rfn_json_set_activity(value, report->archive, rfn_report_activity(report, cause->activity));
         RFN_JSON_SET(value, "ranks", rfn_json_rank_seconds(cause->ranks, cause->n_ranks));
-        set_time(value, report, cause->total_ns);
+        set_wait(value, report, cause->pattern, cause->total_ns);
         RFN_JSON_SET(value, "direct_seconds", rfn_json_seconds((double)cause->direct_ns));
         set_waited(value, report, cause->pattern, cause->waited);
         RFN_JSON_SET(value, "waited_frames", rfn_json_frames(report->archive, cause->waited.path));
