@@ -52,7 +52,7 @@ FAULTS = [
           ("late_sender", "ordered_output", "MPI_Recv("), "Shorten that part, or let all ranks do it at the same time"),
     Fault("busy_master", 8, "master", answers(7, 24, 0.02, 0.01), [0], ("store_result", "master", "store_result();"),
           ("late_sender", "worker", "MPI_Recv(&task"), "Make it answer faster, hand out larger tasks, or use a second"),
-    Fault("slow_rank", 8, "slow_ranks", 7 * 0.6 * (8 * (0.04 + 3 * 0.02) + 3 * 0.02), [5],
+    Fault("slow_rank", 8, "slow_ranks", 7 * 0.6 * (5 * (0.08 + 3 * 0.04) + 2 * 0.04), [5],
           ("compute", "solve", "compute(SOLVE_MS)"), ("wait_at_nxn", "solve", "MPI_Allreduce("),
           "Look at that rank's core and host", factor=1.6),
     Fault("root_reads", 8, "cause", 7 * 0.05 * 12, [0], ("read_forcing", "load_step", "read_forcing();"),

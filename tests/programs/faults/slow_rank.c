@@ -3,7 +3,7 @@
  * it gathers, the rest at the next barrier. ranks: 8 */
 #include "faults.h"
 
-enum { STEPS = 8, ROUNDS = 3, ASSEMBLE_MS = 40, SOLVE_MS = 20, OUTPUT_MS = 20, LATE = 5 };
+enum { STEPS = 5, ROUNDS = 3, ASSEMBLE_MS = 80, SOLVE_MS = 40, OUTPUT_MS = 40, LATE = 5 };
 
 WORK void compute(int ms)
 {
