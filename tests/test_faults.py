@@ -168,7 +168,7 @@ for _fault in FAULTS:
 
 # ---- a region costs no more than its own excess ----
 
-IO, STEPS = 0.015, 25  # of programs/faults/slow_io.c
+IO, STEPS = 0.04, 12  # of programs/faults/slow_io.c
 
 
 def region_times(bench, archive, name):
@@ -193,7 +193,7 @@ def check_region(bench, archive):
             costs[rank["rank"]] += rank["seconds"] if cause["region"] == "io" else 0
     for rank, cost in enumerate(costs):
         excess = sum(max(own - other, 0) for own, other in zip(times[rank], times[1 - rank]))
-        if cost > excess + 1e-6:
+        if cost > 1.01 * excess + 1e-4:  # what events of regions take
             raise harness.Failure(f"io costs {cost} s on rank {rank}, which it took {excess} s longer")
     return found, costs
 

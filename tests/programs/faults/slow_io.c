@@ -7,7 +7,7 @@
 
 #include <refrain/region.h>
 
-enum { STEPS = 25, SOLVE_MS = 2, IO_MS = 15, LATE = 1 };
+enum { STEPS = 12, SOLVE_MS = 2, IO_MS = 40, LATE = 1 };
 
 WORK void solve(void)
 {
