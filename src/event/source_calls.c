@@ -380,7 +380,7 @@ static int add_rows(struct code *code, int owner, const struct span *span, Dwarf
         dwarf_linebeginstatement(line, &begins);
         dwarf_lineno(line, &number);
         const char *file = dwarf_linesrc(line, NULL, NULL);
-        if (!begins || number <= 0 || !file || strcmp(rfn_die_file(file), code->file) != 0 ||
+        if (!begins || number <= 0 || !file || strcmp(rfn_source_file(file), code->file) != 0 ||
             owner_of(code, innermost(code, at)) != owner)
             continue;
         RFN_TRY(RFN_GROW(code->rows, code->rows_room, code->n_rows + 1));

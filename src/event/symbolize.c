@@ -427,7 +427,7 @@ static const struct ranges *functions_of(struct module *module, Dwarf_Die *unit)
     return functions;
 }
 
-const char *rfn_die_file(const char *path)
+const char *rfn_source_file(const char *path)
 {
     const char *end = path + strlen(path);
     int slashes = 0;
@@ -447,7 +447,7 @@ void rfn_die_line(Dwarf_Die *unit, Dwarf_Addr address, struct rfn_source *source
     const char *file = dwarf_linesrc(line, NULL, NULL);
     if (!file)
         return;
-    source->file = rfn_die_file(file);
+    source->file = rfn_source_file(file);
     source->line = (uint32_t)number;
 }
 
@@ -469,7 +469,7 @@ void rfn_die_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct rfn_source *source
     const char *path = dwarf_filesrc(files, file, NULL, NULL);
     if (!path)
         return;
-    source->file = rfn_die_file(path);
+    source->file = rfn_source_file(path);
     source->line = (uint32_t)line;
 }
 

@@ -22,6 +22,9 @@ struct rfn_source {
     uint32_t line;
 };
 
+/* At most the last folder and the file of a path; points into it. */
+const char *rfn_source_file(const char *path);
+
 struct rfn_symbolizer *rfn_symbolizer_new(void); /* NULL: out of memory */
 void rfn_symbolizer_free(struct rfn_symbolizer *symbolizer);
 

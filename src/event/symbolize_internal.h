@@ -23,8 +23,6 @@ bool rfn_symbolizer_scopes(struct rfn_symbolizer *symbolizer, int module, uint64
 const char *rfn_die_name(Dwarf_Die *die);
 /* File and line of an address of the debug information; they stay as they are where not known. */
 void rfn_die_line(Dwarf_Die *unit, Dwarf_Addr address, struct rfn_source *source);
-/* At most the last folder and the file of a path. */
-const char *rfn_die_file(const char *path);
 /* Where an inlined function is called. */
 void rfn_die_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct rfn_source *source);
 

@@ -108,7 +108,8 @@ int rfn_pack_clocks(uint64_t reference, const struct rfn_pack_host_clock *hosts,
 int rfn_pack_meta(const struct rfn_run *run, struct rfn_buf *out);
 
 /* The contents of definitions, as they are contributed to a merge (rfn_merge_define):
- *   MODULE    string path, blob build-id         (hash: of the build-id, or of all without one)
+ *   MODULE    string path, blob build-id         (hash: of the build-id, or of all without one);
+ *             of a function of a script its name, string: offsets are lines
  *   PATH      varint n, per frame u64 hash of module, varint offset
  *   FUNCTION  rfn_pack_function
  *   DATATYPE  event/datatype.h

@@ -29,6 +29,11 @@ struct place {
     uint32_t line;
 };
 
+struct module {
+    int symbols;                 /* its number in the symbolizer, or negative */
+    const char *file, *function; /* of a script, or NULL; offsets are lines */
+};
+
 /* A function that paths lead through, by one location of it. */
 struct caller {
     uint64_t location, module, offset;
@@ -39,8 +44,9 @@ struct caller {
 struct definitions {
     const struct rfn_merge *merge;
     struct rfn_symbolizer *symbolizer;
-    int *modules;                           /* the symbolizer's numbers */
+    struct module *modules;
     size_t n_modules;                       /* so far */
+    struct rfn_arena arena;                 /* their texts */
     const struct rfn_source_finder *finder; /* instead of it, or NULL */
     struct rfn_buf strings, locations, rest, cores, callers;
     uint64_t n_strings, n_locations, n_callers_told;
@@ -97,21 +103,25 @@ static void pass_svarints(struct rfn_reader *content, uint64_t n, struct rfn_buf
 static void pack_module(struct definitions *definitions, struct rfn_reader *content,
                         struct rfn_buf *out)
 {
-    size_t path_size, id_size;
-    struct rfn_reader again = *content;
-    const uint8_t *path = rfn_reader_blob(&again, &path_size);
-    const uint8_t *build_id = rfn_reader_blob(&again, &id_size);
-    int *module = &definitions->modules[definitions->n_modules++]; /* modules come in order */
-    *module = -1;
-    if (definitions->symbolizer && !again.failed) {
-        char *name = strndup((const char *)path, path_size);
-        if (name)
-            *module = rfn_symbolizer_module(definitions->symbolizer, name,
-                                            id_size ? build_id : NULL, id_size);
-        free(name);
+    size_t path_size, id_size, name_size;
+    const uint8_t *path = rfn_reader_blob(content, &path_size);
+    const uint8_t *build_id = rfn_reader_blob(content, &id_size);
+    struct module *module =
+        &definitions->modules[definitions->n_modules++]; /* they come in order */
+    *module = (struct module){.symbols = -1};
+    if (content->failed)
+        return;
+    rfn_buf_varint(out, string_number(definitions, path, path_size));
+    rfn_buf_blob(out, build_id, id_size);
+    const char *file = rfn_arena_copy(&definitions->arena, path, path_size);
+    const uint8_t *name = rfn_reader_left(content) ? rfn_reader_blob(content, &name_size) : NULL;
+    if (name) {
+        module->function = rfn_arena_copy(&definitions->arena, name, name_size);
+        module->file = file ? rfn_source_file(file) : NULL;
+    } else if (definitions->symbolizer && file) {
+        module->symbols = rfn_symbolizer_module(definitions->symbolizer, file,
+                                                id_size ? build_id : NULL, id_size);
     }
-    pass_string(definitions, content, out);
-    pass_rest(content, out);
 }
 
 /* ---- locations ---- */
@@ -151,15 +161,17 @@ static uint64_t locations_of(struct definitions *definitions, uint64_t module, u
         *n = *known % (RFN_SOURCES_MAX + 1);
         return *known / (RFN_SOURCES_MAX + 1);
     }
+    const struct module *in = &definitions->modules[module];
     struct rfn_source sources[RFN_SOURCES_MAX] = {0};
     *n = 1;
-    if (finder)
+    if (in->function)
+        sources[0] = (struct rfn_source){in->function, in->file, (uint32_t)offset};
+    else if (finder)
         *n = finder->find(finder->context,
                           definitions->merge->definitions[RFN_DEFINITION_MODULE].items[module].hash,
                           &offset, sources);
-    else if (definitions->symbolizer && definitions->modules[module] >= 0)
-        *n = rfn_symbolizer_find(definitions->symbolizer, definitions->modules[module], offset - 1,
-                                 sources);
+    else if (definitions->symbolizer && in->symbols >= 0)
+        *n = rfn_symbolizer_find(definitions->symbolizer, in->symbols, offset - 1, sources);
     const uint64_t first = definitions->n_locations;
     if (rfn_map_put(&definitions->location_numbers, key, first * (RFN_SOURCES_MAX + 1) + *n) < 0)
         out->failed = true;
@@ -363,7 +375,8 @@ static int find_calls(const struct definitions *definitions, const struct caller
     const struct rfn_definitions *modules = &definitions->merge->definitions[RFN_DEFINITION_MODULE];
     calls->n = calls->n_loops = 0;
     if (!finder)
-        return rfn_symbolizer_calls(definitions->symbolizer, definitions->modules[caller->module],
+        return rfn_symbolizer_calls(definitions->symbolizer,
+                                    definitions->modules[caller->module].symbols,
                                     caller->offset - 1, caller->level, caller->file, budget, calls);
     if (finder->calls)
         finder->calls(finder->context, modules->items[caller->module].hash, caller->function,
@@ -416,6 +429,7 @@ static int pack_definitions(struct definitions *definitions, struct rfn_buf *out
     definitions->modules = calloc(n_modules + 1, sizeof *definitions->modules);
     int error = definitions->modules ? pack_sections(definitions, out) : RFN_E_NOMEM;
     free(definitions->modules);
+    rfn_arena_release(&definitions->arena);
     rfn_buf_release(&definitions->strings);
     rfn_buf_release(&definitions->locations);
     rfn_buf_release(&definitions->rest);

@@ -9,6 +9,7 @@
  */
 #include "record/callpath/modules.h"
 #include "base/grow.h"
+#include "base/hash.h"
 #include "record/callpath/sites.h"
 
 #include <elf.h>
@@ -69,18 +70,35 @@ static void find_build_id(struct found *found, const uint8_t *note, size_t size,
     }
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool begins_with_one_of(const char *name, const char *const *beginnings)
+{
+    while (*beginnings && strncmp(name, *beginnings, strlen(*beginnings)) != 0)
+        beginnings++;
+    return *beginnings;
+}
+
 /* Whether this is a library whose frames, when they are the outermost ones, are what calls main or
  * a thread's function. */
 static bool is_runtime(const char *path)
 {
-    static const char *const names[] = {"libc.so", "libc-2.", "libpthread", "ld-linux",     "ld-2.",
-                                        "ld64.so", "ld.so",   "ld-musl",    "libsimgrid.so"};
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    }
-    return false;
+    static const char *const names[] = {"libc.so",       "libc-2.", "libpthread", "ld-linux",
+                                        "ld-2.",         "ld64.so", "ld.so",      "ld-musl",
+                                        "libsimgrid.so", NULL};
+    return begins_with_one_of(base_name(path), names);
+}
+
+/* Whether this is a library by which scripts call C: mpi4py, cffi, or the interpreter's own. */
+static bool is_glue(const char *path)
+{
+    static const char *const names[] = {"_cffi_backend.", "libffi.so", NULL};
+    return strstr(path, "/mpi4py/") || strstr(path, "/lib-dynload/") ||
+           begins_with_one_of(base_name(path), names);
 }
 
 /* The executable's path, of PATH_MAX bytes: without /proc by the name that it was started under. */
@@ -104,6 +122,7 @@ static void describe(struct found *found, const struct dl_phdr_info *info)
     }
     /* The name in use, not what links lead to, tells what a library is. */
     found->code.runtime = is_runtime(name);
+    found->code.glue = is_glue(found->path);
     found->code.bias = info->dlpi_addr;
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -136,29 +155,47 @@ static int visit_module(struct dl_phdr_info *info, size_t size, void *data)
 
 /* ---- modules and their numbers ---- */
 
-/* With the lock held. */
-static int number_of(const struct found *found, uint32_t *number)
+/* Copies what is wanted, unless it is known. With the lock held. */
+static int number_of(const struct rec_module *wanted, uint32_t *number)
 {
-    size_t path_size = strlen(found->path) + 1, id_size = found->build_id_size;
+    const char *function = wanted->function ? wanted->function : "";
+    const size_t path_size = strlen(wanted->path) + 1, function_size = strlen(function) + 1;
+    const size_t id_size = wanted->build_id_size;
     for (*number = 0; *number < process.n_modules; ++*number) {
         const struct rec_module *known = process.modules[*number];
-        if (known->build_id_size == id_size && strcmp(known->path, found->path) == 0 &&
-            (!id_size || memcmp(known->build_id, found->build_id, id_size) == 0))
+        if (known->build_id_size == id_size &&
+            (!id_size || memcmp(known->build_id, wanted->build_id, id_size) == 0) &&
+            strcmp(known->path, wanted->path) == 0)
             return 0;
     }
     RFN_TRY(RFN_GROW(process.modules, process.modules_capacity, process.n_modules + 1));
-    /* One piece of memory: the module, its build-id, its path. Never freed. */
-    struct rec_module *module = malloc(sizeof *module + id_size + path_size);
+    /* One piece of memory: the module, its build-id, its path, its function. Never freed. */
+    struct rec_module *module = malloc(sizeof *module + id_size + path_size + function_size);
     if (!module)
         return RFN_E_NOMEM;
     uint8_t *id = (uint8_t *)(module + 1);
     if (id_size)
-        memcpy(id, found->build_id, id_size);
-    char *path = memcpy(id + id_size, found->path, path_size);
-    *module = (struct rec_module){
-        .path = path, .build_id = id_size ? id : NULL, .build_id_size = id_size};
+        memcpy(id, wanted->build_id, id_size);
+    char *path = memcpy(id + id_size, wanted->path, path_size);
+    function = memcpy(path + path_size, function, function_size);
+    *module = (struct rec_module){.path = path,
+                                  .build_id = id_size ? id : NULL,
+                                  .build_id_size = id_size,
+                                  .function = wanted->function ? function : NULL};
     process.modules[process.n_modules++] = module;
     return 0;
+}
+
+int rec_script_find(const char *file, const char *function, uint32_t *module)
+{
+    const uint64_t names[] = {rfn_hash_bytes(file, strlen(file)),
+                              rfn_hash_bytes(function, strlen(function))};
+    const uint64_t id = rfn_hash_bytes(names, sizeof names);
+    const struct rec_module wanted = {file, (const uint8_t *)&id, sizeof id, function};
+    pthread_mutex_lock(&process.lock);
+    const int rc = number_of(&wanted, module);
+    pthread_mutex_unlock(&process.lock);
+    return rc;
 }
 
 int rec_code_find(uintptr_t address, struct rec_code *code)
@@ -178,8 +215,9 @@ int rec_code_find(uintptr_t address, struct rec_code *code)
     found->address = address;
     found->code = (struct rec_code){.start = address, .end = address + 1, .bias = address};
     dl_iterate_phdr(visit_module, found);
+    const struct rec_module wanted = {found->path, found->build_id, found->build_id_size, NULL};
     pthread_mutex_lock(&process.lock);
-    int rc = number_of(found, &found->code.module);
+    int rc = number_of(&wanted, &found->code.module);
     if (!rc && found->hit) {
         rc = RFN_GROW(process.codes, process.codes_capacity, process.n_codes + 1);
         if (!rc)

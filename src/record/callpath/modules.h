@@ -18,6 +18,7 @@ struct rec_code {
     uintptr_t bias;       /* address in memory minus ELF virtual address */
     uint32_t module;      /* see rec_module in sites.h */
     bool runtime; /* of the C library, the loader or the simulator: may lie outside of main */
+    bool glue;    /* by which scripts call C; it calls nothing on its own */
     const uint8_t *eh_frame_hdr; /* table of call frame information, or NULL */
 };
 
@@ -25,6 +26,10 @@ struct rec_code {
  * own without a path, with the address itself as bias, so that offsets are 0 in every run and on
  * every rank. Returns 0 or RFN_E_NOMEM. */
 int rec_code_find(uintptr_t address, struct rec_code *code);
+
+/* The module that stands for a function of a script: lines are the offsets in it. Its build-id is a
+ * hash of both names. Returns 0 or RFN_E_NOMEM. */
+int rec_script_find(const char *file, const char *function, uint32_t *module);
 
 /* Whether an address can be where a call returns to: it lies behind a call instruction (x86-64
  * only) or, in no module, in memory that may be executed. code: of the byte before it. Steps that

@@ -27,6 +27,10 @@
  * the outermost ones; in a static program all outside of the outermost frame of main. The return
  * address of the first frame that was cut off is a fact too: it tells that there the path ends.
  *
+ * Scripts. Where a frame is one in which the Python interpreter runs a script (python.h), stops for
+ * the frames of the script follow its own, and the words that fix them are facts like others. The
+ * path has these in place of what lies in the interpreter's module and in mpi4py's.
+ *
  * The walk before. Calls of a deep stack differ in the frames further in. A walk that comes to a
  * frame of the walk before, at the same place with the same return address, would go on as that one
  * did if the facts from there on hold: they are compared, and the steps are not taken again. Facts
@@ -47,6 +51,7 @@
 #include "base/map.h"
 #include "record/callpath/cfi.h"
 #include "record/callpath/modules.h"
+#include "record/callpath/python.h"
 #include "record/callpath/unwind.h"
 
 #include <libunwind.h>
@@ -69,10 +74,11 @@ struct site {
 
 /* A frame met by the walk. */
 struct stop {
-    uintptr_t ip;
+    uintptr_t ip; /* of a script: the line */
     struct rec_code code;
-    uintptr_t function; /* where its code begins, 0 when not known */
-    uint32_t n_facts;   /* facts that lead here */
+    bool script, frozen; /* see python.h; stops of scripts have no code but for the module */
+    uintptr_t function;  /* where its code begins, 0 when not known */
+    uint32_t n_facts;    /* facts that lead here */
     /* By unwind.h only: */
     uint32_t used, restored; /* by the step to the next one, see there */
     uint32_t needed;         /* registers that this step and later ones take from further in */
@@ -86,6 +92,7 @@ struct walk {
     struct rec_site_fact *facts;
     size_t n_facts, facts_capacity;
     uintptr_t bottom; /* nothing below this address outlives the walk */
+    uintptr_t python; /* see rec_python_enter */
     size_t n_sound;   /* stops that the facts lead to without doubt */
     bool sound;       /* still so */
     bool complete;    /* walked to the end of the stack */
@@ -272,6 +279,7 @@ static void begin_walk(struct walk *walk, const uintptr_t *frame)
 {
     walk->n = walk->n_facts = walk->n_sound = 0;
     walk->bottom = (uintptr_t)frame;
+    walk->python = rec_python_record();
     walk->sound = true;
     walk->complete = walk->guessed = walk->by_rules = false;
 }
@@ -290,14 +298,38 @@ static int add_stop(struct walk *walk, uintptr_t ip)
     return 0;
 }
 
-#if REC_SITE_CACHED
-
 static int add_fact(struct walk *walk, const uintptr_t *where, uintptr_t what)
 {
     RFN_TRY(RFN_GROW(walk->facts, walk->facts_capacity, walk->n_facts + 1));
     walk->facts[walk->n_facts++] = (struct rec_site_fact){where, what};
     return 0;
 }
+
+/* Adds the frames of a script that the last stop's frame, between these addresses, runs. */
+static int add_script_stops(struct walk *walk, uintptr_t start, uintptr_t end)
+{
+    const uintptr_t *innermost;
+    if (!rec_python_enter(&walk->python, start, end, &innermost))
+        return 0;
+    RFN_TRY(add_fact(walk, innermost, *innermost));
+    struct rec_python_frame frame;
+    for (uintptr_t at = *innermost; at && walk->n < WALK_FRAMES; at = frame.caller) {
+        if (!rec_python_read(at, &frame))
+            return 0;
+        RFN_TRY(RFN_GROW(walk->stops, walk->stops_capacity, walk->n + 1));
+        walk->stops[walk->n++] = (struct stop){.ip = frame.line,
+                                               .code.module = frame.module,
+                                               .script = true,
+                                               .frozen = frame.frozen,
+                                               .n_facts = (uint32_t)walk->n_facts,
+                                               .stack = start};
+        for (int i = 0; i < REC_PYTHON_WORDS; i++)
+            RFN_TRY(add_fact(walk, frame.words[i], *frame.words[i]));
+    }
+    return 0;
+}
+
+#if REC_SITE_CACHED
 
 /* One step, as the rule sees it. */
 struct step {
@@ -407,6 +439,7 @@ static int take_sure_step(struct walk *walk, struct rec_unwind_rules *rules,
                           struct rec_unwind_frame *at)
 {
     struct stop *stop = &walk->stops[walk->n - 1];
+    const uintptr_t start = at->registers[REC_CFI_RSP];
     struct rec_unwind_step step;
     RFN_TRY(rec_unwind_step(at, stop->code.eh_frame_hdr, rules, &step));
     stop->function = step.function;
@@ -415,7 +448,10 @@ static int take_sure_step(struct walk *walk, struct rec_unwind_rules *rules,
     for (unsigned i = 0; i < step.n_facts; i++)
         RFN_TRY(add_fact(walk, step.facts[i].where, step.facts[i].what));
     walk->complete = step.end;
-    return step.end ? 0 : add_sure_stop(walk, at);
+    if (step.end)
+        return 0;
+    RFN_TRY(add_script_stops(walk, start, at->registers[REC_CFI_RSP]));
+    return add_sure_stop(walk, at);
 }
 
 /* ---- walking: going over into the walk before ---- */
@@ -598,17 +634,19 @@ static int take_step(struct walk *walk, unw_cursor_t *cursor)
     struct stop *stop = &walk->stops[walk->n - 1];
     struct step step = {0};
     unw_proc_info_t info;
+    unw_word_t ip = 0, start = 0, cfa = 0;
+    unw_get_reg(cursor, UNW_REG_SP, &start);
     RFN_TRY(prepare_step(walk, cursor, &step));
     /* Static programs are often linked without the table that cfi.c needs. */
     if (walk->functions && !stop->function && unw_get_proc_info(cursor, &info) == 0)
         stop->function = info.start_ip;
     int moved = unw_step(cursor);
-    unw_word_t ip = 0, cfa = 0;
     unw_get_reg(cursor, UNW_REG_IP, &ip);
     unw_get_reg(cursor, UNW_REG_SP, &cfa);
     if (moved <= 0 || ip == 0)
         return conclude_end(walk, &step, ip, cfa);
     RFN_TRY(conclude_step(walk, &step, ip, cfa));
+    RFN_TRY(add_script_stops(walk, start, cfa));
     RFN_TRY(add_stop(walk, ip));
     walk->guessed = walk->guessed || !step.described;
     if (walk->guessed && !rec_code_is_return(&walk->stops[walk->n - 1].code, ip)) {
@@ -676,19 +714,40 @@ static size_t kept_frames(const struct rec_sites_table *table)
     return n < REC_SITE_FRAMES ? n : REC_SITE_FRAMES;
 }
 
-/* The path of n frames, less those in the middle that do not count. */
+/* The frames of the first n stops. With a script among them these are the frames of the program:
+ * none of the interpreter, and of nothing that lies between the script and MPI. */
+static size_t collect_frames(struct rec_sites_table *table, size_t n)
+{
+    const struct stop *stops = table->walk.stops;
+    size_t kept = 0, script = 0;
+    while (script < n && !stops[script].script)
+        script++;
+    /* The frame that runs the script stands before it. */
+    const struct stop *interpreter = script < n ? &stops[script - 1] : NULL;
+    for (size_t i = 0; i < n; i++) {
+        const bool internal = stops[i].script ? stops[i].frozen
+                                              : stops[i].code.glue ||
+                                                    (interpreter && stops[i].code.module ==
+                                                                        interpreter->code.module);
+        if (!interpreter || !internal)
+            table->frames[kept++] = (struct rec_frame){stops[i].code.module,
+                                                       stops[i].ip - stops[i].code.bias};
+    }
+    return kept;
+}
+
+/* The path of n stops, less the frames in the middle that do not count. */
 static int intern_walk(struct rec_sites *sites, uint32_t function, size_t n, uint32_t *site)
 {
     struct rec_sites_table *table = sites->table;
-    size_t inner = sites->ends.inner ? sites->ends.inner : n, outer = sites->ends.outer, kept = 0;
+    const size_t inner = sites->ends.inner, outer = sites->ends.outer;
     RFN_TRY(RFN_GROW(table->frames, table->frames_capacity, n));
-    for (size_t i = 0; i < n; i++) {
-        const struct stop *stop = &table->walk.stops[i];
-        if (i < inner || n - i <= outer)
-            table->frames[kept++] = (struct rec_frame){stop->code.module,
-                                                       stop->ip - stop->code.bias};
+    n = collect_frames(table, n);
+    if (inner && n > inner + outer) {
+        memmove(table->frames + inner, table->frames + n - outer, outer * sizeof *table->frames);
+        n = inner + outer;
     }
-    return intern(table, function, table->frames, kept, site);
+    return intern(table, function, table->frames, n, site);
 }
 
 /* ---- the cache ---- */

@@ -22,7 +22,8 @@
 #include <stdint.h>
 
 /* A frame of a call path: a return address as an offset in a module (executable or library). Code
- * that lies in no module (made at run time) is offset 0 of a module without a path. */
+ * that lies in no module (made at run time) is offset 0 of a module without a path. In a script the
+ * offset is the line, and each function is a module. */
 struct rec_frame {
     uint32_t module; /* see rec_module */
     uint64_t
@@ -35,6 +36,7 @@ struct rec_module {
     const char *path;
     const uint8_t *build_id; /* may be NULL */
     size_t build_id_size;
+    const char *function; /* of a script: path is its file; NULL otherwise */
 };
 
 enum { REC_SITE_WAYS = 4, REC_SITE_SETS = 256 };

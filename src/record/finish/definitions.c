@@ -19,6 +19,8 @@ static int define_module(struct rfn_merge *merge, uint32_t number, uint64_t *has
     struct rfn_buf content = RFN_BUF_INIT;
     rfn_buf_string(&content, rec_module_path(module, rec_options.executable));
     rfn_buf_blob(&content, module->build_id, module->build_id_size);
+    if (module->function)
+        rfn_buf_string(&content, module->function);
     uint64_t id = module->build_id_size ? rfn_hash_bytes(module->build_id, module->build_id_size)
                                         : rfn_hash_bytes(content.data, content.size);
     int error = rfn_buf_status(&content);
