@@ -4,6 +4,9 @@
  * MPI_Init leaves when all ranks have entered it, so its last end is known before any rank goes on.
  * The first begin of MPI_Finalize is known in the end only: what a stream did after it is read from
  * its log backwards. Where that does not go as far back, the rest counts as the main part.
+ *
+ * Where ranks begin or end at very different times, so that less than half of the run would be
+ * left, the main part is from the first end of MPI_Init to the last begin of MPI_Finalize.
  */
 #include "analyze/waits/waits_internal.h"
 
@@ -11,9 +14,11 @@ void rfn_pass_enter_setup(struct rfn_wait_pass *pass, struct rfn_wait_stream *st
                           const struct rfn_event_order_stream *at)
 {
     const enum rfn_call_kind kind = (enum rfn_call_kind)stream->match.symbol->role->kind;
-    if (kind == RFN_CALL_INIT)
+    if (kind == RFN_CALL_INIT) {
+        pass->first_init_ns = pass->main_from_ns ? rfn_least(pass->first_init_ns, at->exit_ns)
+                                                 : at->exit_ns;
         pass->main_from_ns = rfn_most(pass->main_from_ns, at->exit_ns);
-    else if (kind == RFN_CALL_FINALIZE)
+    } else if (kind == RFN_CALL_FINALIZE)
         stream->finalize.any = true, stream->finalize.at = stream->history.at,
         stream->finalize.ns = at->enter_ns;
 }
@@ -48,12 +53,20 @@ static struct rfn_outside end_of(const struct rfn_wait_pass *pass, uint32_t numb
 
 void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *profile)
 {
-    int64_t from_ns = pass->main_from_ns, to_ns = INT64_MAX;
+    int64_t from_ns = pass->main_from_ns, to_ns = INT64_MAX, last_ns = 0;
     for (uint32_t i = 0; i < pass->match.n_streams; i++) {
-        if (pass->streams[i].finalize.any)
-            to_ns = rfn_least(to_ns, pass->streams[i].finalize.ns);
+        if (!pass->streams[i].finalize.any)
+            continue;
+        to_ns = rfn_least(to_ns, pass->streams[i].finalize.ns);
+        last_ns = rfn_most(last_ns, pass->streams[i].finalize.ns);
     }
     to_ns = rfn_least(to_ns, profile->end_ns);
+    /* Where ranks begin or end at very different times, most would not be in it. */
+    const bool most = 2 * (to_ns - from_ns) >= last_ns - pass->first_init_ns;
+    if (!most) {
+        from_ns = pass->first_init_ns;
+        to_ns = rfn_least(last_ns, profile->end_ns);
+    }
     if (from_ns <= profile->start_ns || from_ns >= to_ns)
         return;
     profile->main_from_ns = from_ns;
@@ -62,7 +75,8 @@ void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *pr
         uint32_t rank = rfn_event_order_stream(pass->match.replay, i)->rank;
         if (rank >= profile->n_ranks)
             continue;
-        const struct rfn_outside *start = &pass->streams[i].start, end = end_of(pass, i, to_ns);
+        const struct rfn_outside none = {0}, *start = most ? &pass->streams[i].start : &none,
+                                 end = end_of(pass, i, to_ns);
         profile->ranks[rank].main_outside_ns -= start->ns + end.ns;
         profile->ranks[rank].main_unrecorded_ns -= start->off_ns + end.off_ns;
     }

@@ -110,8 +110,8 @@ static void test_open_end(void **state)
     expect_main(13, 63, 37, 37, 37, 37);
 }
 
-/* A rank begins MPI_Finalize before another is through MPI_Init, or nobody has called that: there
- * is nothing between, and the whole run counts. */
+/* A rank begins MPI_Finalize before another is through MPI_Init: there is nothing between, so all
+ * between the first end of MPI_Init and the last begin of MPI_Finalize counts. */
 static void test_no_main_part(void **state)
 {
     (void)state;
@@ -122,7 +122,30 @@ static void test_no_main_part(void **state)
         finalize(i, 35, 40);
     }
     run_with_profile();
-    expect_main(0, 40, 5, 15, 15, 15);
+    expect_main(10, 35, 5, 15, 15, 15);
+}
+
+/* Two ranks go to MPI_Finalize before half of the time is over: all of it counts. */
+static void test_early_ends(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        init(i, 0, 10);
+        finalize(i, i < 2 ? 29 : 50, 60);
+    }
+    run_with_profile();
+    expect_main(10, 50, 19, 19, 40, 40);
+}
+
+static void test_late_ends(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        init(i, 0, 10);
+        finalize(i, i < 2 ? 30 : 50, 60);
+    }
+    run_with_profile();
+    expect_main(10, 30, 20, 20, 20, 20);
 }
 
 static void test_no_init(void **state)
@@ -200,16 +223,16 @@ static void test_pause_at_the_end(void **state)
 static void test_forgotten_end(void **state)
 {
     (void)state;
-    make_run();
-    fake.streams[1].n = 2;
+    for (uint32_t i = 0; i < 4; i++)
+        init(i, 0, 10);
     for (int64_t i = 0; i < 5000; i++)
-        call(1, 101 + 2 * i, 102 + 2 * i);
-    finalize(1, 10101, 10200);
-    finalize(3, 120, 10200);
+        call(1, 12001 + 2 * i, 12002 + 2 * i);
+    for (uint32_t i = 0; i < 4; i++)
+        finalize(i, i == 1 ? 22001 : 12000, 22100);
     run_with_profile();
-    assert_int_equal(profile->main_to_ns, 100);
-    assert_in_range(profile->ranks[1].main_outside_ns, 66 + 5000 - 2048, 66 + 5000 - 1024);
-    assert_int_equal(profile->ranks[3].main_outside_ns, 84);
+    assert_int_equal(profile->main_to_ns, 12000);
+    assert_in_range(profile->ranks[1].main_outside_ns, 11990 + 5000 - 2048, 11990 + 5000 - 1024);
+    assert_int_equal(profile->ranks[3].main_outside_ns, 11990);
 }
 
 static void test_nothing(void **state)
@@ -224,9 +247,11 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(main_part),        TEST(without_finalize), TEST(open_end), TEST(no_main_part),
-        TEST(no_init),          TEST(threads),          TEST(polls),    TEST(pause),
-        TEST(pause_at_the_end), TEST(forgotten_end),    TEST(nothing),
+        TEST(main_part),    TEST(without_finalize), TEST(open_end),
+        TEST(no_main_part), TEST(early_ends),       TEST(late_ends),
+        TEST(no_init),      TEST(threads),          TEST(polls),
+        TEST(pause),        TEST(pause_at_the_end), TEST(forgotten_end),
+        TEST(nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,10 +184,11 @@ struct rfn_wait_pass {
     struct rfn_wait_tally tally;
     struct rfn_late_receives late;
     struct rfn_last_exit last;
-    uint32_t region;      /* waits in it only count; RFN_NO_REGION: all */
-    int64_t main_from_ns; /* the last end of MPI_Init, known before anything behind it enters */
-    int64_t eager_bytes;  /* the largest message seen to be sent before its receive was posted, at
-                             least RFN_EAGER_LEAST */
+    uint32_t region;       /* waits in it only count; RFN_NO_REGION: all */
+    int64_t first_init_ns; /* the first end of MPI_Init, if main_from_ns is not 0 */
+    int64_t main_from_ns;  /* the last end of MPI_Init, known before anything behind it enters */
+    int64_t eager_bytes;   /* the largest message seen to be sent before its receive was posted, at
+                              least RFN_EAGER_LEAST */
 };
 
 /* main_part.c: a time between two events of a stream is added. */
