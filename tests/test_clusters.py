@@ -238,7 +238,7 @@ def test_alike(bench):
                         (0, 2 * missing))
         harness.compare("partners", kind["sends_to"], [4 - missing] * 2)
     page = bench.run([bench.refrain, "report", archive], env={"COLUMNS": "100"}, check=True).out
-    lines = page[page.index("\nAlike ranks"):].split("\n\n")[0].splitlines()[1:]
+    lines = page[page.index("\nWhich ranks behave alike?"):].split("\n\n")[0].splitlines()[1:]
     harness.compare("lines", len(lines) <= 8, True)
     harness.compare("the inner ranks", lines[1].startswith("  4 of 16 ranks (5-6,9-10): "), True)
     harness.compare("others are told apart by their calls", "do not call MPI_" in lines[2] + lines[3],
