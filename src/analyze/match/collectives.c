@@ -451,6 +451,22 @@ static bool awaited(const struct rfn_collectives *collectives, const struct inst
     return latest.any && (share->data || !instance->data.any);
 }
 
+/* The first exit is noted. */
+static void note_exit(struct instance *instance, int64_t exit_ns)
+{
+    if (!instance->has_exit)
+        instance->first_exit_ns = exit_ns;
+    instance->has_exit = true;
+}
+
+/* Some calls need not synchronize. */
+static bool synchronized(const struct instance *instance, int64_t exit_ns,
+                         const struct rfn_point *until)
+{
+    return !(instance->kind == RFN_CALL_MAKE && instance->first_exit_ns < until->ns) &&
+           !(instance->kind == RFN_CALL_INIT && exit_ns < until->ns);
+}
+
 struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *collectives,
                                                    const struct rfn_share *share, int64_t enter_ns,
                                                    int64_t exit_ns)
@@ -459,14 +475,10 @@ struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *colle
     enum rfn_call_kind kind = instance->kind;
     struct rfn_collective_wait found = {.wait.pattern = pattern_of(kind)};
     struct rfn_point *until = &found.wait.until;
-    if (!instance->has_exit)
-        instance->first_exit_ns = exit_ns;
-    instance->has_exit = true;
+    note_exit(instance, exit_ns);
     if (share->none || !awaited(collectives, instance, share, until))
         return found;
-    bool none = (kind == RFN_CALL_MAKE && instance->first_exit_ns < until->ns) ||
-                (kind == RFN_CALL_INIT && exit_ns < until->ns);
-    if (!none) /* it synchronized */
+    if (synchronized(instance, exit_ns, until))
         found.wait.ns = rfn_most(rfn_least(until->ns, exit_ns) - enter_ns, 0);
     if (kind == RFN_CALL_ALL_TO_ONE)
         found.after = (struct rfn_wait){
@@ -488,6 +500,46 @@ struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *colle
     return found;
 }
 
+static enum rfn_collective_needs needs_of(const struct instance *instance)
+{
+    switch (instance->kind) {
+    case RFN_CALL_ONE_TO_ALL:
+        return RFN_NEEDS_ROOT;
+    case RFN_CALL_ALL_TO_ONE:
+        return RFN_NEEDS_OTHERS;
+    case RFN_CALL_SCAN:
+        return RFN_NEEDS_LOWER;
+    case RFN_CALL_NEIGHBOR:
+        return RFN_NEEDS_NEIGHBORS;
+    default:
+        return instance->data.any ? RFN_NEEDS_DATA : RFN_NEEDS_ALL;
+    }
+}
+
+enum rfn_collective_needs rfn_collectives_needs(struct rfn_collectives *collectives,
+                                                const struct rfn_share *share, int64_t exit_ns,
+                                                int64_t *ns, const uint32_t **places,
+                                                size_t *n_places)
+{
+    struct instance *instance = &collectives->instances[share->instance];
+    const struct object *object = &collectives->objects[instance->object];
+    struct rfn_point until;
+    note_exit(instance, exit_ns);
+    if (share->none || !awaited(collectives, instance, share, &until) ||
+        !synchronized(instance, exit_ns, &until))
+        return RFN_NEEDS_NOBODY;
+    const enum rfn_collective_needs needs = needs_of(instance);
+    *ns = needs == RFN_NEEDS_OTHERS ? instance->others.point.ns : until.ns;
+    *places = NULL;
+    *n_places = 0;
+    if (needs == RFN_NEEDS_LOWER)
+        *n_places = (size_t)share->place + 1;
+    else if (needs == RFN_NEEDS_NEIGHBORS && object->comm >= 0)
+        *places = rfn_topology_sources(collectives->setup.topologies, (uint32_t)object->comm,
+                                       share->place, n_places);
+    return needs;
+}
+
 int rfn_collectives_leave(struct rfn_collectives *collectives, const struct rfn_share *share)
 {
     struct instance *instance = &collectives->instances[share->instance];
@@ -507,6 +559,11 @@ int64_t rfn_collectives_comm(const struct rfn_collectives *collectives, uint32_t
     const struct object *object = &collectives->objects[collectives->instances[instance].object];
     *size = object->size;
     return object->comm;
+}
+
+bool rfn_collectives_by_place(const struct rfn_collectives *collectives, uint32_t instance)
+{
+    return collectives->instances[instance].enters != NULL;
 }
 
 void rfn_collectives_count(const struct rfn_collectives *collectives, uint64_t *joined,

@@ -80,10 +80,29 @@ int rfn_collectives_ready(struct rfn_collectives *collectives, const struct rfn_
 struct rfn_collective_wait rfn_collectives_measure(struct rfn_collectives *collectives,
                                                    const struct rfn_share *share, int64_t enter_ns,
                                                    int64_t exit_ns);
+/* Which others a rank waits for in a call. */
+enum rfn_collective_needs {
+    RFN_NEEDS_NOBODY,
+    RFN_NEEDS_ALL,
+    RFN_NEEDS_DATA, /* who moves data */
+    RFN_NEEDS_ROOT,
+    RFN_NEEDS_OTHERS,   /* who moves data and is not the root */
+    RFN_NEEDS_LOWER,    /* places up to the own one */
+    RFN_NEEDS_NEIGHBORS /* these places */
+};
+/* In the call that ends at exit_ns; *ns: when the last of them had entered. Neighbours are borrowed
+ * from the topology. To be asked in order of exits, in place of rfn_collectives_measure. */
+enum rfn_collective_needs rfn_collectives_needs(struct rfn_collectives *collectives,
+                                                const struct rfn_share *share, int64_t exit_ns,
+                                                int64_t *ns, const uint32_t **places,
+                                                size_t *n_places);
 int rfn_collectives_leave(struct rfn_collectives *collectives, const struct rfn_share *share);
 /* The communicator of an instance, -1 if it is of all ranks, and how many places it has. */
 int64_t rfn_collectives_comm(const struct rfn_collectives *collectives, uint32_t instance,
                              uint32_t *size);
+
+/* Whether ranks of an instance wait for some places only: in scans and among neighbours. */
+bool rfn_collectives_by_place(const struct rfn_collectives *collectives, uint32_t instance);
 
 /* Calls that all their ranks have made, and, at the end of the record, those that not all have. */
 void rfn_collectives_count(const struct rfn_collectives *collectives, uint64_t *joined,

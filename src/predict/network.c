@@ -1,0 +1,133 @@
+/* network.c - the parameters of LogGPS, from the messages of an archive. */
+#include "base/grow.h"
+#include "predict/steps.h"
+#include "refrain/predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Where nothing is known. */
+static const struct rfn_network assumed = {.latency_ns = 1000,
+                                           .overhead_ns = 200,
+                                           .gap_ns = 200,
+                                           .gap_per_byte_ns = 1,
+                                           .eager_bytes = 512};
+
+/* By size, in powers of two: what the fastest message took whose receiver waited for it. */
+enum { SIZES = 64, SMALL = 10, LARGE = 14 }; /* up to 1 KiB; from 16 KiB */
+
+struct sender {
+    uint32_t message; /* + 1: the last that the stream sends in a call that ends with it */
+};
+
+struct estimating {
+    struct rfn_steps *steps;
+    struct sender *senders; /* by stream */
+    int64_t *ended;         /* by message: exit of the blocking send; INT64_MAX: none */
+    size_t ended_capacity;
+    int64_t fastest[SIZES], bytes[SIZES];
+    int64_t shortest; /* call that sends without waiting */
+    int64_t eager;
+    uint64_t messages;
+};
+
+static int enter(void *context, const struct rfn_step *step)
+{
+    struct estimating *of = context;
+    for (size_t i = 0; i < step->n_posts; i++) {
+        const struct rfn_post *post = &step->posts[i];
+        if (post->kind != RFN_POST_SEND)
+            continue;
+        RFN_TRY(RFN_GROW(of->ended, of->ended_capacity, (size_t)post->number + 1));
+        of->ended[post->number] = INT64_MAX;
+        of->senders[step->stream].message = step->blocking ? post->number + 1 : 0;
+    }
+    return 0;
+}
+
+static unsigned class_of(int64_t bytes)
+{
+    unsigned class_ = 0;
+    while (bytes > 1 && class_ + 1 < SIZES) {
+        bytes /= 2;
+        class_++;
+    }
+    return class_;
+}
+
+static void take_message(struct estimating *of, const struct rfn_step *step)
+{
+    const struct rfn_need *need = &step->needs[0];
+    const int64_t took = step->exit_ns - need->sent_ns;
+    const unsigned class_ = class_of(need->bytes);
+    const bool known = need->number < of->ended_capacity;
+    if (known && of->ended[need->number] < need->posted_ns && !need->synchronous)
+        of->eager = rfn_most(of->eager, need->bytes);
+    if (step->n_needs > 1 || need->sent_ns <= step->enter_ns || need->posted_ns > need->sent_ns ||
+        took <= 0)
+        return;
+    of->messages++;
+    if (of->fastest[class_] && of->fastest[class_] <= took)
+        return;
+    of->fastest[class_] = took;
+    of->bytes[class_] = need->bytes;
+}
+
+static int leave(void *context, const struct rfn_step *step)
+{
+    struct estimating *of = context;
+    struct sender *sender = &of->senders[step->stream];
+    const int64_t took = step->exit_ns - step->enter_ns;
+    if (sender->message)
+        of->ended[sender->message - 1] = step->exit_ns;
+    if (step->messages == 1 && !step->n_needs && took > 0)
+        of->shortest = rfn_least(of->shortest, took);
+    sender->message = 0;
+    if (step->n_needs && step->needs[0].kind == RFN_NEED_MESSAGE)
+        take_message(of, step);
+    return 0;
+}
+
+/* L + 2 o of small messages, and what each byte of large ones adds at least. */
+static void fit(const struct estimating *of, struct rfn_network *network)
+{
+    int64_t small = INT64_MAX;
+    double per_byte = INFINITY;
+    if (of->shortest < INT64_MAX)
+        network->overhead_ns = network->gap_ns = (double)of->shortest;
+    for (unsigned i = 0; i < SIZES; i++) {
+        if (of->fastest[i] && i <= SMALL)
+            small = rfn_least(small, of->fastest[i]);
+    }
+    for (unsigned i = LARGE; i < SIZES; i++) {
+        if (of->fastest[i] && small < INT64_MAX)
+            per_byte = fmin(per_byte,
+                            fmax((double)(of->fastest[i] - small), 0) / (double)of->bytes[i]);
+    }
+    if (small < INT64_MAX) {
+        network->overhead_ns = fmin(network->overhead_ns, (double)small / 3);
+        network->latency_ns = (double)small - 2 * network->overhead_ns;
+    }
+    if (per_byte < INFINITY)
+        network->gap_per_byte_ns = per_byte;
+    network->eager_bytes = rfn_most(network->eager_bytes, of->eager);
+}
+
+int rfn_network_estimate(const struct rfn_archive *archive, struct rfn_network *network,
+                         uint64_t *messages, struct rfn_diag *diag)
+{
+    struct estimating of = {.shortest = INT64_MAX};
+    const struct rfn_step_hooks hooks = {.context = &of, .enter = enter, .leave = leave};
+    *network = assumed;
+    of.senders = calloc((size_t)rfn_archive_run(archive)->streams + 1, sizeof *of.senders);
+    int error = of.senders ? rfn_steps_new(archive, &hooks, &of.steps) : RFN_E_NOMEM;
+    if (!error)
+        error = rfn_steps_run(of.steps);
+    if (!error)
+        fit(&of, network);
+    *messages = of.messages;
+    rfn_steps_free(of.steps);
+    free(of.senders);
+    free(of.ended);
+    return error < 0 ? rfn_fail(diag, error, -1, -1, "%s", rfn_error_text(error)) : 0;
+}
