@@ -3,7 +3,6 @@
 #include "predict/steps.h"
 #include "refrain/predict.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* Where nothing is known. */
@@ -92,7 +91,7 @@ static int leave(void *context, const struct rfn_step *step)
 static void fit(const struct estimating *of, struct rfn_network *network)
 {
     int64_t small = INT64_MAX;
-    double per_byte = INFINITY;
+    double per_byte = -1; /* not known */
     if (of->shortest < INT64_MAX)
         network->overhead_ns = network->gap_ns = (double)of->shortest;
     for (unsigned i = 0; i < SIZES; i++) {
@@ -100,15 +99,17 @@ static void fit(const struct estimating *of, struct rfn_network *network)
             small = rfn_least(small, of->fastest[i]);
     }
     for (unsigned i = LARGE; i < SIZES; i++) {
-        if (of->fastest[i] && small < INT64_MAX)
-            per_byte = fmin(per_byte,
-                            fmax((double)(of->fastest[i] - small), 0) / (double)of->bytes[i]);
+        if (!of->fastest[i] || small == INT64_MAX)
+            continue;
+        const double more = (double)rfn_most(of->fastest[i] - small, 0) / (double)of->bytes[i];
+        per_byte = per_byte < 0 || more < per_byte ? more : per_byte;
     }
     if (small < INT64_MAX) {
-        network->overhead_ns = fmin(network->overhead_ns, (double)small / 3);
+        if (network->overhead_ns > (double)small / 3)
+            network->overhead_ns = (double)small / 3;
         network->latency_ns = (double)small - 2 * network->overhead_ns;
     }
-    if (per_byte < INFINITY)
+    if (per_byte >= 0)
         network->gap_per_byte_ns = per_byte;
     network->eager_bytes = rfn_most(network->eager_bytes, of->eager);
 }

@@ -15,7 +15,6 @@
 #include "predict/steps.h"
 #include "refrain/event.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,9 +109,14 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t nearest(double ns)
+{
+    return (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
+}
+
 static int64_t times(double factor, int64_t ns)
 {
-    return (int64_t)llround(factor * (double)ns);
+    return nearest(factor * (double)ns);
 }
 
 /* The vector of a number, for which there is room then; NULL: no memory. */
@@ -521,7 +525,7 @@ static int64_t lane_way(const struct engine *engine, const struct source *source
     }
     const double change = way_ns(&engine->networks[lane], source->bytes, source->rendezvous) -
                           way_ns(engine->network, source->bytes, source->rendezvous);
-    return most(times(factor, source->way_ns + (int64_t)llround(change)), least(source->way_ns, 0));
+    return most(times(factor, source->way_ns + nearest(change)), least(source->way_ns, 0));
 }
 
 /* What a collective call takes along a tree. */
@@ -543,7 +547,7 @@ static int64_t lane_own(const struct engine *engine, const struct call *call, ui
     if (step->places > 1)
         change += tree_ns(network, step) - tree_ns(engine->network, step);
     return most(times(factor_of(call->effects, lane, step, RFN_ASSUME_CALL),
-                      call->own_ns + (int64_t)llround(change)),
+                      call->own_ns + nearest(change)),
                 0);
 }
 

@@ -1,0 +1,142 @@
+#include "cli/whatif/candidates.h"
+
+#include <stdlib.h>
+
+/* Ranks that compute so much longer than the mean may be given less. */
+static const double above_mean = 1.01;
+
+/* One more, taken by `text`, unless it is there; what it takes on the critical path is added. */
+static int add(struct rfn_candidates *candidates, const struct rfn_measured *run,
+               enum rfn_selector_kind kind, const char *text, double factor, int64_t bound_ns)
+{
+    for (size_t i = 0; i < candidates->n; i++) {
+        struct rfn_selector *selector = &candidates->selectors[i];
+        if (selector->kind != kind || !text || !selector->text || strcmp(selector->text, text) != 0)
+            continue;
+        candidates->remedies[i].bound_ns += bound_ns;
+        return 0;
+    }
+    const size_t n = candidates->n; /* there is room */
+    RFN_TRY(rfn_selector_init(&candidates->selectors[n], run->archive, kind, text));
+    candidates->remedies[n] = (struct rfn_remedy){.assumption.factor = factor,
+                                                  .bound_ns = bound_ns};
+    candidates->n++;
+    return 0;
+}
+
+/* By a text that is made for it, and released. */
+static int add_named(struct rfn_candidates *candidates, const struct rfn_measured *run,
+                     enum rfn_selector_kind kind, struct rfn_text *name, int64_t bound_ns)
+{
+    const char *text = rfn_text_terminated(name);
+    int error = name->failed ? RFN_E_NOMEM : add(candidates, run, kind, text, 0, bound_ns);
+    rfn_text_release(name);
+    return error;
+}
+
+/* What is computed, and what calls take themselves, on the critical path: other than that saves
+ * nothing. */
+static int add_critical(struct rfn_candidates *candidates, const struct rfn_measured *run)
+{
+    const struct rfn_waits *waits = run->waits;
+    for (size_t i = 0; i < waits->n_critical; i++) {
+        const struct rfn_critical_row *row = &waits->critical[i];
+        const struct rfn_activity *activity = &waits->activities[row->activity];
+        const char *function = rfn_activity_function(run->archive, activity);
+        struct rfn_text path = {0};
+        if (activity->kind == RFN_ACTIVITY_MPI || activity->kind == RFN_ACTIVITY_WAIT) {
+            rfn_call_site_path(&path, run->archive, activity->at, SIZE_MAX);
+            RFN_TRY(add_named(candidates, run, RFN_SELECT_CALL, &path, row->ns));
+        } else if (activity->kind == RFN_ACTIVITY_COMPUTE && function) {
+            RFN_TRY(add(candidates, run, RFN_SELECT_COMPUTE, function, 0, row->ns));
+        }
+        if (activity->kind == RFN_ACTIVITY_COMPUTE &&
+            activity->region < rfn_archive_regions(run->archive))
+            RFN_TRY(add(candidates, run, RFN_SELECT_REGION,
+                        rfn_archive_region(run->archive, activity->region), 0, row->ns));
+    }
+    return 0;
+}
+
+/* A chain of waits cannot be longer than all of them. */
+static int add_waits(struct rfn_candidates *candidates, const struct rfn_measured *run)
+{
+    for (size_t i = 0; i < run->waits->n_rows; i++) {
+        const struct rfn_wait_row *row = &run->waits->rows[i];
+        struct rfn_text path = {0};
+        rfn_call_site_path(&path, run->archive, (struct rfn_call_site){row->function, row->path},
+                           SIZE_MAX);
+        RFN_TRY(add_named(candidates, run, RFN_SELECT_WAIT, &path, row->total_ns));
+    }
+    return 0;
+}
+
+static int add_ranks(struct rfn_candidates *candidates, const struct rfn_measured *run)
+{
+    const struct rfn_profile *profile = run->profile;
+    const double mean = (double)run->efficiency.mean_outside_ns;
+    for (uint32_t i = 0; i < profile->n_ranks; i++) {
+        const double own = (double)profile->ranks[i].main_outside_ns;
+        struct rfn_text name = {0};
+        if (own <= above_mean * mean)
+            continue;
+        rfn_text_unsigned(&name, i);
+        RFN_TRY(add_named(candidates, run, RFN_SELECT_RANK, &name, (int64_t)(own - mean)));
+        struct rfn_selector *selector = &candidates->selectors[candidates->n - 1];
+        selector->ranks = calloc((size_t)profile->n_ranks + 1, sizeof *selector->ranks);
+        if (!selector->ranks)
+            return RFN_E_NOMEM;
+        selector->ranks[i] = true;
+        candidates->remedies[candidates->n - 1].assumption.factor = mean / own;
+    }
+    return 0;
+}
+
+static int add_sizes(struct rfn_candidates *candidates, const struct rfn_measured *run)
+{
+    for (unsigned i = 0; i < RFN_SIZE_BINS; i++) {
+        const int64_t least = i ? INT64_C(1) << (i - 1) : 0;
+        struct rfn_text name = {0};
+        if (!run->profile->point_to_point[i].count)
+            continue;
+        rfn_text_format(&name, "%lld-%lld", (long long)least,
+                        (long long)(least ? least - 1 + least : 0));
+        RFN_TRY(add_named(candidates, run, RFN_SELECT_BYTES, &name, INT64_MAX));
+        struct rfn_selector *selector = &candidates->selectors[candidates->n - 1];
+        selector->least = least;
+        selector->most = least ? least - 1 + least : 0;
+    }
+    return 0;
+}
+
+int rfn_candidates_init(struct rfn_candidates *candidates, const struct rfn_measured *run)
+{
+    struct rfn_assumption assumptions[2];
+    const size_t most = 2 * run->waits->n_critical + run->waits->n_rows + run->profile->n_ranks +
+                        RFN_SIZE_BINS + RFN_SELECTORS;
+    *candidates = (struct rfn_candidates){.selectors = calloc(most, sizeof *candidates->selectors),
+                                          .remedies = calloc(most, sizeof *candidates->remedies)};
+    if (!candidates->selectors || !candidates->remedies)
+        return RFN_E_NOMEM;
+    RFN_TRY(add_critical(candidates, run));
+    RFN_TRY(add_waits(candidates, run));
+    RFN_TRY(add_ranks(candidates, run));
+    RFN_TRY(add_sizes(candidates, run));
+    for (int kind = RFN_SELECT_L; kind < RFN_SELECTORS; kind++)
+        RFN_TRY(add(candidates, run, (enum rfn_selector_kind)kind, NULL, 0, INT64_MAX));
+    for (size_t i = 0; i < candidates->n; i++) { /* selectors move no more */
+        struct rfn_remedy *remedy = &candidates->remedies[i];
+        rfn_selector_assume(&candidates->selectors[i], remedy->assumption.factor, assumptions);
+        remedy->assumption = assumptions[0];
+    }
+    return 0;
+}
+
+void rfn_candidates_release(struct rfn_candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->n; i++)
+        rfn_selector_release(&candidates->selectors[i]);
+    free(candidates->selectors);
+    free(candidates->remedies);
+    *candidates = (struct rfn_candidates){0};
+}

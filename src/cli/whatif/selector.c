@@ -1,0 +1,282 @@
+#include "cli/whatif/selector.h"
+
+#include "cli/args/rank_filter.h"
+
+#include <stdlib.h>
+
+static const char *const names[RFN_SELECTORS] = {
+    [RFN_SELECT_WAIT] = "wait",     [RFN_SELECT_CALL] = "call", [RFN_SELECT_COMPUTE] = "compute",
+    [RFN_SELECT_REGION] = "region", [RFN_SELECT_RANK] = "rank", [RFN_SELECT_BYTES] = "bytes",
+    [RFN_SELECT_EVENT] = "event",   [RFN_SELECT_L] = "L",       [RFN_SELECT_O] = "o",
+    [RFN_SELECT_G] = "G",
+};
+
+int rfn_selector_init(struct rfn_selector *selector, const struct rfn_archive *archive,
+                      enum rfn_selector_kind kind, const char *text)
+{
+    *selector = (struct rfn_selector){.kind = kind, .archive = archive};
+    if (!text)
+        return 0;
+    selector->text = malloc(strlen(text) + 1);
+    if (!selector->text)
+        return RFN_E_NOMEM;
+    strcpy(selector->text, text);
+    return 0;
+}
+
+void rfn_selector_release(struct rfn_selector *selector)
+{
+    free(selector->text);
+    free(selector->ranks);
+    *selector = (struct rfn_selector){0};
+}
+
+void rfn_selector_append(struct rfn_text *text, const struct rfn_selector *selector)
+{
+    rfn_text_string(text, names[selector->kind]);
+    if (!selector->text)
+        return;
+    rfn_text_char(text, ':');
+    rfn_text_printable(text, selector->text);
+}
+
+/* ---- which activities ---- */
+
+static bool holds(const struct rfn_selector *selector, struct rfn_text *words)
+{
+    const char *text = rfn_text_terminated(words);
+    bool is = selector->part ? strstr(text, selector->text) != NULL
+                             : strcmp(text, selector->text) == 0;
+    rfn_text_release(words);
+    return is;
+}
+
+static bool is_function(const struct rfn_selector *selector, const struct rfn_activity *activity)
+{
+    const char *function = rfn_activity_function(selector->archive, activity);
+    struct rfn_text words = {0};
+    if (function && strcmp(function, selector->text) == 0)
+        return true;
+    if (!selector->part)
+        return false;
+    rfn_activity_append(&words, selector->archive, activity);
+    return holds(selector, &words);
+}
+
+static bool is_region(const struct rfn_selector *selector, const struct rfn_activity *activity)
+{
+    return activity->region < rfn_archive_regions(selector->archive) &&
+           strcmp(rfn_archive_region(selector->archive, activity->region), selector->text) == 0;
+}
+
+static bool is_path(const struct rfn_selector *selector, const struct rfn_activity *activity)
+{
+    struct rfn_text words = {0};
+    rfn_call_site_path(&words, selector->archive, activity->at, SIZE_MAX);
+    return holds(selector, &words);
+}
+
+static bool takes(const void *context, const struct rfn_activity *activity)
+{
+    const struct rfn_selector *selector = context;
+    switch (selector->kind) {
+    case RFN_SELECT_COMPUTE:
+        return is_function(selector, activity);
+    case RFN_SELECT_REGION:
+        return is_region(selector, activity);
+    case RFN_SELECT_WAIT:
+    case RFN_SELECT_CALL:
+        return is_path(selector, activity);
+    default:
+        return true;
+    }
+}
+
+size_t rfn_selector_assume(const struct rfn_selector *selector, double factor,
+                           struct rfn_assumption assumptions[2])
+{
+    static const enum rfn_assumed what[RFN_SELECTORS] = {
+        [RFN_SELECT_WAIT] = RFN_ASSUME_WAIT,
+        [RFN_SELECT_CALL] = RFN_ASSUME_CALL,
+        [RFN_SELECT_COMPUTE] = RFN_ASSUME_COMPUTE,
+        [RFN_SELECT_REGION] = RFN_ASSUME_COMPUTE,
+        [RFN_SELECT_RANK] = RFN_ASSUME_COMPUTE,
+        [RFN_SELECT_BYTES] = RFN_ASSUME_TRANSFER,
+        [RFN_SELECT_EVENT] = RFN_ASSUME_CALL,
+        [RFN_SELECT_L] = RFN_ASSUME_L,
+        [RFN_SELECT_O] = RFN_ASSUME_O,
+        [RFN_SELECT_G] = RFN_ASSUME_G,
+    };
+    const bool event = selector->kind == RFN_SELECT_EVENT;
+    assumptions[0] = (struct rfn_assumption){.what = what[selector->kind],
+                                             .factor = factor,
+                                             .takes = takes,
+                                             .context = selector,
+                                             .ranks = selector->ranks,
+                                             .least_bytes = selector->least,
+                                             .most_bytes = selector->most,
+                                             .single = event,
+                                             .event = selector->event};
+    assumptions[1] = assumptions[0];
+    assumptions[1].what = RFN_ASSUME_WAIT;
+    return event ? 2 : 1;
+}
+
+/* ---- as people write them ---- */
+
+static int wrong_text(struct rfn_text *wrong, const char *format, const char *text)
+{
+    rfn_text_format(wrong, format, text);
+    return RFN_E_USAGE;
+}
+
+/* Names of the same kind that the run has, those first that the text is nearly a part of. */
+static void append_near(struct rfn_text *wrong, const struct rfn_selector *selector,
+                        const struct rfn_measured *run)
+{
+    enum { NAMED = 5 };
+    const struct rfn_waits *waits = run->waits;
+    const bool compute = selector->kind == RFN_SELECT_COMPUTE;
+    struct rfn_text seen = {0};
+    unsigned n = 0;
+    for (size_t i = 0; i < waits->n_activities && n < NAMED; i++) {
+        const struct rfn_activity *activity = &waits->activities[i];
+        struct rfn_text name = {0};
+        const char *function = compute ? rfn_activity_function(run->archive, activity) : NULL;
+        if (activity->kind != (compute ? RFN_ACTIVITY_COMPUTE : RFN_ACTIVITY_MPI) ||
+            (compute && !function))
+            continue;
+        rfn_text_char(&name, '\n');
+        if (compute)
+            rfn_text_printable(&name, function);
+        else
+            rfn_call_site_path(&name, run->archive, activity->at, SIZE_MAX);
+        if (!strstr(rfn_text_terminated(&seen), rfn_text_terminated(&name))) {
+            rfn_text_string(wrong, n++ ? ", " : "; there are ");
+            rfn_text_string(wrong, rfn_text_terminated(&name) + 1);
+            rfn_text_string(&seen, rfn_text_terminated(&name));
+        }
+        rfn_text_release(&name);
+    }
+    rfn_text_release(&seen);
+}
+
+static int check_activities(const struct rfn_selector *selector, const struct rfn_measured *run,
+                            struct rfn_text *wrong)
+{
+    const struct rfn_waits *waits = run->waits;
+    const bool call = selector->kind == RFN_SELECT_WAIT || selector->kind == RFN_SELECT_CALL;
+    for (size_t i = 0; i < waits->n_activities; i++) {
+        const struct rfn_activity *activity = &waits->activities[i];
+        if (call == (activity->kind == RFN_ACTIVITY_MPI) && takes(selector, activity))
+            return 0;
+    }
+    rfn_text_string(wrong, call ? "no call path has '" : "no computation is in '");
+    rfn_text_printable(wrong, selector->text);
+    rfn_text_char(wrong, '\'');
+    append_near(wrong, selector, run);
+    return RFN_E_USAGE;
+}
+
+static int set_ranks(struct rfn_selector *selector, const struct rfn_measured *run,
+                     struct rfn_text *wrong)
+{
+    const uint32_t n = rfn_archive_run(run->archive)->ranks;
+    struct rfn_rank_filter filter = {0};
+    int error = rfn_rank_filter_init(&filter, selector->text);
+    selector->ranks = calloc((size_t)n + 1, sizeof *selector->ranks);
+    if (error == RFN_E_USAGE)
+        error = wrong_text(wrong, "'%s' is no list of ranks like 3 or 0-3,7", selector->text);
+    else if (!error && rfn_rank_filter_beyond(&filter, n) >= 0)
+        error = wrong_text(wrong, "the run does not have all ranks of '%s'", selector->text);
+    else if (!error && !selector->ranks)
+        error = RFN_E_NOMEM;
+    for (uint32_t i = 0; !error && i < n; i++)
+        selector->ranks[i] = rfn_rank_filter_has(&filter, i);
+    rfn_rank_filter_release(&filter);
+    return error;
+}
+
+/* "64K"; *end is behind it. */
+static int64_t size_of(const char *text, char **end)
+{
+    static const char units[] = "KMGT";
+    unsigned long long value = strtoull(text, end, 10);
+    const char *unit = **end ? strchr(units, **end) : NULL;
+    if (*end == text || value > INT64_MAX >> 40)
+        return -1;
+    if (unit) {
+        value <<= 10 * (unit - units + 1);
+        ++*end;
+    }
+    return (int64_t)value;
+}
+
+static int set_bytes(struct rfn_selector *selector, struct rfn_text *wrong)
+{
+    char *end;
+    selector->least = selector->most = size_of(selector->text, &end);
+    if (selector->least >= 0 && *end == '-')
+        selector->most = end[1] ? size_of(end + 1, &end) : (end++, INT64_MAX);
+    if (selector->least < 0 || selector->most < selector->least || *end)
+        return wrong_text(wrong, "'%s' is no range of sizes like 8, 1K-64K or 1M-", selector->text);
+    return 0;
+}
+
+static int set_event(struct rfn_selector *selector, const struct rfn_measured *run,
+                     struct rfn_text *wrong)
+{
+    const uint32_t n = rfn_archive_run(run->archive)->ranks;
+    char *end, *last;
+    unsigned long long rank = strtoull(selector->text, &end, 10);
+    selector->event = *end == '/' ? strtoull(end + 1, &last, 10) : 0;
+    if (end == selector->text || *end != '/' || last == end + 1 || *last || rank >= n)
+        return wrong_text(wrong, "'%s' is no event like 3/120: rank and index of refrain dump",
+                          selector->text);
+    selector->ranks = calloc((size_t)n + 1, sizeof *selector->ranks);
+    if (!selector->ranks)
+        return RFN_E_NOMEM;
+    selector->ranks[rank] = true;
+    return 0;
+}
+
+static int check(struct rfn_selector *selector, const struct rfn_measured *run,
+                 struct rfn_text *wrong)
+{
+    switch (selector->kind) {
+    case RFN_SELECT_RANK:
+        return set_ranks(selector, run, wrong);
+    case RFN_SELECT_BYTES:
+        return set_bytes(selector, wrong);
+    case RFN_SELECT_EVENT:
+        return set_event(selector, run, wrong);
+    case RFN_SELECT_L:
+    case RFN_SELECT_O:
+    case RFN_SELECT_G:
+        return 0;
+    default:
+        selector->part = selector->kind != RFN_SELECT_REGION;
+        return check_activities(selector, run, wrong);
+    }
+}
+
+int rfn_selector_parse(struct rfn_selector *selector, const struct rfn_measured *run,
+                       const char *text, struct rfn_text *wrong)
+{
+    const char *colon = strchr(text, ':');
+    const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    for (int kind = 0; kind < RFN_SELECTORS; kind++) {
+        if (strlen(names[kind]) != length || strncmp(names[kind], text, length) != 0)
+            continue;
+        if ((kind >= RFN_SELECT_L) == (colon != NULL))
+            break;
+        RFN_TRY(rfn_selector_init(selector, run->archive, (enum rfn_selector_kind)kind,
+                                  colon ? colon + 1 : NULL));
+        return check(selector, run, wrong);
+    }
+    *selector = (struct rfn_selector){0};
+    return wrong_text(wrong,
+                      "'%s' is none of wait:PATH, call:PATH, compute:FUNCTION, region:NAME, "
+                      "rank:LIST, bytes:RANGE, event:RANK/INDEX, L, o, G",
+                      text);
+}

@@ -1,0 +1,58 @@
+/* selector.h - what an assumption is about, as people write it:
+ *
+ *   wait:PATH          waiting in calls whose path contains PATH, as the report prints it
+ *   call:PATH          what these calls take themselves
+ *   compute:FUNCTION   what this function computes
+ *   region:NAME        what is computed in this region of the program
+ *   rank:LIST          what these ranks compute
+ *   bytes:RANGE        the way of messages of these sizes: 1K-64K, 1M-
+ *   event:RANK/INDEX   one call of `refrain dump`, waiting included
+ *   L, o, G            the network's latency, overhead, and time per byte
+ */
+#ifndef RFN_CLI_WHATIF_SELECTOR_H
+#define RFN_CLI_WHATIF_SELECTOR_H
+
+#include "refrain/explain.h"
+#include "refrain/predict.h"
+
+enum rfn_selector_kind {
+    RFN_SELECT_WAIT,
+    RFN_SELECT_CALL,
+    RFN_SELECT_COMPUTE,
+    RFN_SELECT_REGION,
+    RFN_SELECT_RANK,
+    RFN_SELECT_BYTES,
+    RFN_SELECT_EVENT,
+    RFN_SELECT_L,
+    RFN_SELECT_O,
+    RFN_SELECT_G,
+    RFN_SELECTORS
+};
+
+struct rfn_selector {
+    enum rfn_selector_kind kind;
+    const struct rfn_archive *archive;
+    char *text;    /* behind the colon; NULL: there is none */
+    bool part;     /* of a path or a function's full name: it need only contain the text */
+    bool *ranks;   /* RANK, EVENT */
+    int64_t least; /* BYTES, from and to */
+    int64_t most;
+    uint64_t event; /* EVENT */
+};
+
+/* A selector that is known to fit; text is copied. To be released. RFN_E_NOMEM. */
+int rfn_selector_init(struct rfn_selector *selector, const struct rfn_archive *archive,
+                      enum rfn_selector_kind kind, const char *text);
+/* What people write. RFN_E_USAGE where it means nothing in this run: `wrong` says why, and which
+ * names are near; RFN_E_NOMEM. */
+int rfn_selector_parse(struct rfn_selector *selector, const struct rfn_measured *run,
+                       const char *text, struct rfn_text *wrong);
+void rfn_selector_release(struct rfn_selector *selector);
+
+void rfn_selector_append(struct rfn_text *text, const struct rfn_selector *selector);
+
+/* The assumptions that it takes `factor` times as long; how many, at most 2. They refer to it. */
+size_t rfn_selector_assume(const struct rfn_selector *selector, double factor,
+                           struct rfn_assumption assumptions[2]);
+
+#endif

@@ -1,0 +1,224 @@
+/* whatif_page.c - what mending this or that would save, for people and for machines. */
+#include "cli/text/json.h"
+#include "cli/text/table.h"
+#include "cli/text/wrap.h"
+#include "cli/whatif/whatif.h"
+
+static const struct rfn_selector *selector_of(const struct rfn_remedy *remedy)
+{
+    return remedy->assumption.context;
+}
+
+static int64_t as_given(const struct rfn_whatif *whatif)
+{
+    return whatif->prediction.predicted_ns[0];
+}
+
+static double share_of(const struct rfn_whatif *whatif, int64_t ns)
+{
+    const double all = (double)whatif->prediction.recorded_ns;
+    return all > 0 ? (double)ns / all : 0;
+}
+
+static void sentence(struct rfn_text *out, const struct rfn_whatif *whatif, struct rfn_text *text)
+{
+    rfn_text_wrap(out, text, whatif->width, 3);
+    rfn_text_release(text);
+}
+
+/* ---- the first lines ---- */
+
+/* "halo on 4 ranks ran for 6.84 s. Without wait:MPI_Waitall it would take 4.53 s, 33.8 % less." */
+static void append_given(struct rfn_text *out, const struct rfn_whatif *whatif)
+{
+    const struct rfn_run *run = rfn_archive_run(whatif->run->archive);
+    const int64_t recorded = whatif->prediction.recorded_ns, saved = recorded - as_given(whatif);
+    struct rfn_text text = {0};
+    rfn_text_printable(&text, run->program ? run->program : "?");
+    rfn_text_format(&text, " on %u rank%s ran for %s.", run->ranks, run->ranks == 1 ? "" : "s",
+                    rfn_time_text(recorded).text);
+    for (size_t i = 0; i < whatif->n_given; i++) {
+        rfn_text_string(&text, i ? " and " : " With ");
+        rfn_selector_append(&text, &whatif->given[i]);
+        if (whatif->factors[i] > 0)
+            rfn_text_format(&text, " taking %g times as long", whatif->factors[i]);
+        else
+            rfn_text_string(&text, " gone");
+    }
+    if (whatif->n_given && saved >= 0)
+        rfn_text_format(&text, " it would take %s, %s less (%s).",
+                        rfn_time_text(as_given(whatif)).text,
+                        rfn_share_text(share_of(whatif, saved)).text, rfn_time_text(saved).text);
+    else if (whatif->n_given)
+        rfn_text_format(&text, " it would take %s, %s more.", rfn_time_text(as_given(whatif)).text,
+                        rfn_time_text(-saved).text);
+    sentence(out, whatif, &text);
+}
+
+/* How far to trust it. */
+static void append_trust(struct rfn_text *out, const struct rfn_whatif *whatif)
+{
+    const struct rfn_network *network = &whatif->network;
+    struct rfn_text text = {0};
+    rfn_text_format(&text, "Network: L %s, o %s, G %.3g ns per byte, S %s, ",
+                    rfn_time_text((int64_t)network->latency_ns).text,
+                    rfn_time_text((int64_t)network->overhead_ns).text, network->gap_per_byte_ns,
+                    rfn_bytes_text((uint64_t)network->eager_bytes).text);
+    if (whatif->estimated)
+        rfn_text_format(&text, "estimated from %s messages.",
+                        rfn_count_text(whatif->estimated).text);
+    else
+        rfn_text_string(&text, "assumed: no message shows it.");
+    if (whatif->prediction.clamped_ns > 0)
+        rfn_text_format(&text, " Times do not fit together by %s in all: that much may be wrong.",
+                        rfn_time_text(whatif->prediction.clamped_ns).text);
+    sentence(out, whatif, &text);
+}
+
+/* ---- remedies ---- */
+
+static void append_remedies(struct rfn_text *out, const struct rfn_whatif *whatif)
+{
+    const struct rfn_candidates *candidates = whatif->candidates;
+    struct rfn_table table;
+    size_t n = 0, shown = 0;
+    rfn_table_init(&table, "rrrrl", "saved\tshare\tif halved\tat most\tgone");
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct rfn_remedy *remedy = &candidates->remedies[i];
+        struct rfn_text name = {0};
+        if (!remedy->evaluated || remedy->saved_ns <= 0)
+            continue;
+        n++;
+        if (shown == whatif->top)
+            continue;
+        shown++;
+        rfn_table_row(&table, "%s\t%s\t%s\t%s", rfn_time_text(remedy->saved_ns).text,
+                      rfn_share_text(share_of(whatif, remedy->saved_ns)).text,
+                      rfn_time_text(remedy->saved_half_ns).text,
+                      remedy->bound_ns < as_given(whatif) ? rfn_time_text(remedy->bound_ns).text
+                                                          : "");
+        rfn_selector_append(&name, selector_of(remedy));
+        if (remedy->assumption.factor > 0)
+            rfn_text_string(&name, ", brought to the mean of all ranks");
+        rfn_table_text(&table, &name);
+    }
+    rfn_text_string(out, n ? "\nWhat would it save if something were gone?"
+                           : "\nNothing that is gone would save time.\n");
+    if (n > shown)
+        rfn_text_format(out, " (%zu of %zu; --top N shows more)", shown, n);
+    rfn_text_string(out, n ? "\n" : "");
+    rfn_table_fit(&table, whatif->width, (const unsigned[]){3, 2}, 2);
+    rfn_table_print(&table, 2, n ? out : NULL);
+}
+
+/* ---- the domino path ---- */
+
+static void append_dominoes(struct rfn_text *out, const struct rfn_whatif *whatif)
+{
+    struct rfn_table table;
+    if (!whatif->n_dominoes)
+        return;
+    rfn_table_init(&table, "rrrl", "step\trun time\twithout longest waits\tgone, too");
+    for (size_t i = 0; i < whatif->n_dominoes; i++) {
+        const struct rfn_domino *domino = &whatif->dominoes[i];
+        struct rfn_text name = {0};
+        rfn_table_row(&table, "%zu\t%s\t%s", i + 1, rfn_time_text(domino->run_ns).text,
+                      rfn_time_text(domino->waits_ns).text);
+        rfn_selector_append(&name, &whatif->candidates->selectors[domino->remedy]);
+        rfn_table_text(&table, &name);
+    }
+    rfn_text_string(out,
+                    "\nIn which order should it be mended? The best remedy, then the best after "
+                    "it\n");
+    rfn_table_print(&table, 2, out);
+}
+
+void rfn_whatif_text(struct rfn_text *out, const struct rfn_whatif *whatif)
+{
+    append_given(out, whatif);
+    append_trust(out, whatif);
+    append_remedies(out, whatif);
+    append_dominoes(out, whatif);
+}
+
+/* ---- JSON ---- */
+
+static json_t *parameters_json(const struct rfn_whatif *whatif)
+{
+    const struct rfn_network *network = &whatif->network;
+    json_t *value = json_object();
+    RFN_JSON_SET(value, "L", rfn_json_seconds(network->latency_ns));
+    RFN_JSON_SET(value, "o", rfn_json_seconds(network->overhead_ns));
+    RFN_JSON_SET(value, "g", rfn_json_seconds(network->gap_ns));
+    RFN_JSON_SET(value, "G", rfn_json_seconds(network->gap_per_byte_ns));
+    RFN_JSON_SET(value, "S", network->eager_bytes);
+    RFN_JSON_SET(value, "source", whatif->estimated ? "estimated" : "assumed");
+    RFN_JSON_SET(value, "messages", whatif->estimated);
+    return value;
+}
+
+static json_t *remedy_json(const struct rfn_whatif *whatif, const struct rfn_remedy *remedy)
+{
+    json_t *value = json_object();
+    struct rfn_text name = {0};
+    const bool bounded = remedy->bound_ns < as_given(whatif);
+    rfn_selector_append(&name, selector_of(remedy));
+    RFN_JSON_SET(value, "selector", rfn_json_of_text(&name));
+    RFN_JSON_SET(value, "factor", remedy->assumption.factor);
+    RFN_JSON_SET(value, "saved_seconds", rfn_json_seconds((double)remedy->saved_ns));
+    RFN_JSON_SET(value, "saved_half_seconds", rfn_json_seconds((double)remedy->saved_half_ns));
+    RFN_JSON_SET(value, "bound_seconds",
+                 rfn_json_seconds((double)(bounded ? remedy->bound_ns : as_given(whatif))));
+    return value;
+}
+
+static json_t *assumptions_json(const struct rfn_whatif *whatif)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < whatif->n_given; i++) {
+        json_t *value = json_object();
+        struct rfn_text name = {0};
+        rfn_selector_append(&name, &whatif->given[i]);
+        RFN_JSON_SET(value, "selector", rfn_json_of_text(&name));
+        RFN_JSON_SET(value, "factor", whatif->factors[i]);
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+static json_t *dominoes_json(const struct rfn_whatif *whatif)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < whatif->n_dominoes; i++) {
+        const struct rfn_domino *domino = &whatif->dominoes[i];
+        json_t *value = json_object();
+        struct rfn_text name = {0};
+        rfn_selector_append(&name, &whatif->candidates->selectors[domino->remedy]);
+        RFN_JSON_SET(value, "selector", rfn_json_of_text(&name));
+        RFN_JSON_SET(value, "predicted_seconds", rfn_json_seconds((double)domino->run_ns));
+        RFN_JSON_SET(value, "without_longest_waits_seconds",
+                     rfn_json_seconds((double)domino->waits_ns));
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+json_t *rfn_whatif_json(const struct rfn_whatif *whatif)
+{
+    const struct rfn_prediction *prediction = &whatif->prediction;
+    json_t *value = json_object(), *list = json_array();
+    for (size_t i = 0; i < whatif->candidates->n && i < whatif->top; i++) {
+        if (whatif->candidates->remedies[i].evaluated)
+            json_array_append_new(list, remedy_json(whatif, &whatif->candidates->remedies[i]));
+    }
+    RFN_JSON_SET(value, "schema", (uint32_t)1);
+    RFN_JSON_SET(value, "file", whatif->file);
+    RFN_JSON_SET(value, "recorded_seconds", rfn_json_seconds((double)prediction->recorded_ns));
+    RFN_JSON_SET(value, "predicted_seconds", rfn_json_seconds((double)as_given(whatif)));
+    RFN_JSON_SET(value, "assumptions", assumptions_json(whatif));
+    RFN_JSON_SET(value, "parameters", parameters_json(whatif));
+    RFN_JSON_SET(value, "clamped_seconds", rfn_json_seconds((double)prediction->clamped_ns));
+    RFN_JSON_SET(value, "remedies", list);
+    RFN_JSON_SET(value, "domino", dominoes_json(whatif));
+    return value;
+}
