@@ -361,11 +361,13 @@ static bool find_point(const struct engine *engine, const struct rfn_need *need,
     return source->first;
 }
 
-/* A message, or that the receive of one is posted. false: it is sent whoever receives it. */
-static bool find_message(struct engine *engine, const struct rfn_need *need, struct source *source)
+/* A message, or that the receive of one is posted. false: it is sent whoever receives it, or was
+ * when its receive was posted. */
+static bool find_message(struct engine *engine, const struct rfn_step *step,
+                         const struct rfn_need *need, struct source *source)
 {
     const bool rendezvous = is_rendezvous(engine, need);
-    if (need->kind == RFN_NEED_TAKEN && !rendezvous)
+    if (need->kind == RFN_NEED_TAKEN && (!rendezvous || need->posted_ns >= step->exit_ns))
         return false;
     const int64_t *sent = vector(&engine->messages, need->number, 2 * engine->n);
     *source = (struct source){.first = sent,
@@ -380,7 +382,7 @@ static bool find_message(struct engine *engine, const struct rfn_need *need, str
         source->second = need->receive ? vector(&engine->receives, need->receive - 1, engine->n)
                                        : sent + engine->n;
     }
-    source->way_ns = (int64_t)way_ns(engine->network, need->bytes, rendezvous);
+    source->way_ns = nearest(way_ns(engine->network, need->bytes, rendezvous));
     return !rendezvous || source->second;
 }
 
@@ -456,7 +458,7 @@ static int find_sources(struct engine *engine, const struct rfn_step *step, size
         switch (need->kind) {
         case RFN_NEED_MESSAGE:
         case RFN_NEED_TAKEN:
-            *n += find_message(engine, need, source);
+            *n += find_message(engine, step, need, source);
             break;
         case RFN_NEED_COLLECTIVE:
             *n += find_others(engine, need, i, source);
