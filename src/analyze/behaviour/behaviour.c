@@ -1,11 +1,11 @@
-/* The members of a loop (steps.h) are walked through together, step by step. A step's pattern is
+/* The members of a loop (watched_steps.h) are walked through together, step by step. A step's pattern is
  * the class of each member; equal ones are counted together. Each pattern is then put into words
  * (lateness.h), and those of which the same is to be said are one: exactly the same, or, of rare
  * ones, the same but for who is late. */
 #include "refrain/behaviour.h"
 
 #include "analyze/behaviour/lateness.h"
-#include "analyze/behaviour/steps.h"
+#include "analyze/behaviour/watched_steps.h"
 #include "base/grow.h"
 
 #include <stdlib.h>
@@ -67,7 +67,7 @@ struct blames {
 };
 
 struct counting {
-    const struct rfn_steps *steps;
+    const struct rfn_watched_steps *steps;
     const struct rfn_step_member *members;
     size_t n;
     struct next *next; /* by member */
@@ -249,7 +249,7 @@ static int find_segments(const struct counting *counting, const uint32_t *classe
     return error;
 }
 
-static struct rfn_activity activity_of(const struct rfn_steps *steps,
+static struct rfn_activity activity_of(const struct rfn_watched_steps *steps,
                                        const struct rfn_lateness *lateness)
 {
     const struct rfn_call_site *sites = steps->activities->sites;
@@ -579,7 +579,7 @@ static int longest_first(const void *left, const void *right)
     return a->ns > b->ns ? -1 : a->ns < b->ns;
 }
 
-static struct candidate candidate_at(const struct rfn_steps *steps, size_t first)
+static struct candidate candidate_at(const struct rfn_watched_steps *steps, size_t first)
 {
     const struct rfn_step_member *members = steps->members;
     struct candidate candidate = {.first = first};
@@ -594,7 +594,7 @@ static struct candidate candidate_at(const struct rfn_steps *steps, size_t first
 }
 
 /* The loops with most time, at most MAX_LOOPS; how many, or RFN_E_NOMEM. */
-static int choose(const struct rfn_steps *steps, struct candidate *chosen)
+static int choose(const struct rfn_watched_steps *steps, struct candidate *chosen)
 {
     struct candidate *all = malloc((steps->n_members + 1) * sizeof *all);
     size_t n = 0;
@@ -614,7 +614,7 @@ static int choose(const struct rfn_steps *steps, struct candidate *chosen)
     return (int)n;
 }
 
-static int tell_loops(const struct rfn_archive *archive, const struct rfn_steps *steps,
+static int tell_loops(const struct rfn_archive *archive, const struct rfn_watched_steps *steps,
                       struct rfn_behaviour *behaviour)
 {
     struct candidate chosen[MAX_LOOPS];
@@ -639,7 +639,7 @@ static int tell_loops(const struct rfn_archive *archive, const struct rfn_steps 
     return error;
 }
 
-int rfn_behaviour_of(const struct rfn_archive *archive, const struct rfn_steps *steps,
+int rfn_behaviour_of(const struct rfn_archive *archive, const struct rfn_watched_steps *steps,
                      struct rfn_behaviour **behaviour)
 {
     struct rfn_behaviour *made = calloc(1, sizeof *made);
@@ -659,12 +659,12 @@ int rfn_behaviour_new(const struct rfn_archive *archive, const char *across,
 {
     struct rfn_activities activities = {0};
     struct rfn_criterion criterion;
-    struct rfn_steps steps;
+    struct rfn_watched_steps steps;
     RFN_TRY(rfn_criterion_parse(across ? across : RFN_BEHAVIOUR_METHOD, true, &criterion, diag));
-    int error = rfn_steps_read(&steps, archive, &criterion, &activities, diag);
+    int error = rfn_watched_steps_read(&steps, archive, &criterion, &activities, diag);
     if (!error && rfn_behaviour_of(archive, &steps, behaviour) < 0)
         error = no_memory(diag);
-    rfn_steps_release(&steps);
+    rfn_watched_steps_release(&steps);
     rfn_activities_release(&activities);
     return error;
 }

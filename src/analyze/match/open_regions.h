@@ -25,15 +25,6 @@ static inline uint32_t rfn_open_regions_innermost(const struct rfn_open_regions 
     return regions->n ? regions->items[regions->n - 1] : RFN_NO_REGION;
 }
 
-static inline bool rfn_open_regions_has(const struct rfn_open_regions *regions, uint32_t region)
-{
-    for (size_t i = 0; i < regions->n; i++) {
-        if (regions->items[i] == region)
-            return true;
-    }
-    return false;
-}
-
 /* An event of the stream, which may begin a region or end the innermost of that name; an end
  * without a beginning ends nothing. RFN_E_NOMEM. */
 static inline int rfn_open_regions_event(struct rfn_open_regions *regions,

@@ -73,17 +73,6 @@ static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match
 
 /* ---- between events ---- */
 
-/* Ends the innermost region of that name; an end without a beginning ends nothing. */
-static void leave_region(struct rfn_wait_stream *stream, int64_t region)
-{
-    for (size_t i = stream->n_regions; i-- > 0;) {
-        if (stream->regions[i] == (uint32_t)region) {
-            stream->n_regions = i;
-            return;
-        }
-    }
-}
-
 /* What the stream does between two calls. */
 static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_stream *stream)
 {
@@ -160,15 +149,9 @@ static inline int enter_symbol(struct rfn_wait_pass *pass, struct rfn_wait_strea
             rfn_pass_end_polls(stream);
     }
     stream->match.here.at = stream->history.at;
-    if (role->kind == RFN_CALL_INIT || role->kind == RFN_CALL_FINALIZE) {
+    if (role->kind == RFN_CALL_INIT || role->kind == RFN_CALL_FINALIZE)
         rfn_pass_enter_setup(pass, stream, at);
-    } else if (role->kind == RFN_CALL_REGION_BEGIN) {
-        RFN_TRY(RFN_GROW(stream->regions, stream->regions_capacity, stream->n_regions + 1));
-        stream->regions[stream->n_regions++] = (uint32_t)at->record->in[0];
-    } else if (role->kind == RFN_CALL_REGION_END) {
-        leave_region(stream, at->record->in[0]);
-    }
-    return 0;
+    return rfn_open_regions_event(&stream->regions, role, at->record);
 }
 
 static int enter(void *context, uint32_t number, struct rfn_event_order_stream *at)
@@ -245,16 +228,16 @@ static int make_steps(struct rfn_wait_pass *pass, const struct rfn_waits_options
     pass->steps = malloc(sizeof *pass->steps);
     if (!pass->steps)
         return RFN_E_NOMEM;
-    RFN_TRY(rfn_steps_init(pass->steps, pass->match.archive, &criterion, options->all_steps,
+    RFN_TRY(rfn_watched_steps_init(pass->steps, pass->match.archive, &criterion, options->all_steps,
                            &pass->activities));
     for (uint32_t i = 0; i < pass->steps->n_streams; i++) {
         const struct rfn_event_order_stream *stream = rfn_event_order_stream(pass->match.replay, i);
         if (stream->open)
-            RFN_TRY(rfn_steps_open(pass->steps, pass->match.archive, i, stream->cursor));
+            RFN_TRY(rfn_watched_steps_open(pass->steps, pass->match.archive, i, stream->cursor));
     }
     pass->steps->blamed = true;
     pass->match.stepper = &pass->steps->stepper;
-    return rfn_steps_choose(pass->steps, pass->match.archive);
+    return rfn_watched_steps_choose(pass->steps, pass->match.archive);
 }
 
 static int init_streams(struct rfn_wait_pass *pass)
@@ -312,12 +295,12 @@ static void pass_release(struct rfn_wait_pass *pass)
         for (size_t k = 0; k < pass->streams[i].loops_capacity; k++)
             rfn_pass_release_loop(&pass->streams[i].loops[k]);
         free(pass->streams[i].loops);
-        free(pass->streams[i].regions);
+        rfn_open_regions_release(&pass->streams[i].regions);
         free(pass->streams[i].polls.parts);
     }
     rfn_match_release(&pass->match);
     if (pass->steps)
-        rfn_steps_release(pass->steps);
+        rfn_watched_steps_release(pass->steps);
     free(pass->steps);
     rfn_profile_pass_free(pass->profile);
     rfn_activities_release(&pass->activities);
@@ -448,7 +431,7 @@ static int finish(struct rfn_wait_pass *pass, const struct rfn_waits_options *op
     RFN_TRY(rfn_match_finish(&pass->match, &waits->matching));
     waits->matching.fixed = pass->fix_clocks;
     if (pass->steps) {
-        rfn_steps_end(pass->steps);
+        rfn_watched_steps_end(pass->steps);
         RFN_TRY(rfn_behaviour_of(pass->match.archive, pass->steps, options->behaviour));
     }
     waits->unreadable = rfn_event_order_lost(pass->match.replay, &waits->error, &waits->diag);

@@ -4,9 +4,10 @@
 #ifndef RFN_ANALYZE_WAITS_WAITS_INTERNAL_H
 #define RFN_ANALYZE_WAITS_WAITS_INTERNAL_H
 
-#include "analyze/behaviour/steps.h"
+#include "analyze/behaviour/watched_steps.h"
 #include "analyze/match/activity.h"
 #include "analyze/match/matching.h"
+#include "analyze/match/open_regions.h"
 #include "analyze/profile/profile_pass.h"
 #include "analyze/waits/critical_path.h"
 #include "analyze/waits/delay.h"
@@ -105,8 +106,7 @@ struct rfn_wait_stream {
         } * parts;
         size_t n_parts, parts_capacity;
     } polls;
-    uint32_t *regions;
-    size_t n_regions, regions_capacity;
+    struct rfn_open_regions regions;
     struct rfn_wait_loop *loops; /* by number of the loop */
     size_t loops_capacity;
     struct {
@@ -178,7 +178,7 @@ struct rfn_wait_pass {
     const int64_t *turn_ns; /* of the replay */
     struct rfn_wait_stream *streams;
     struct rfn_profile_pass *profile;
-    struct rfn_steps *steps; /* NULL: nobody asks for behaviour */
+    struct rfn_watched_steps *steps; /* NULL: nobody asks for behaviour */
     struct rfn_activities activities;
     struct rfn_delays delays;
     struct rfn_wait_tally tally;
@@ -222,7 +222,7 @@ int rfn_pass_enter_loop(struct rfn_wait_pass *pass, struct rfn_wait_stream *stre
 /* The innermost region that a stream is in, or RFN_NO_REGION. */
 static inline uint32_t rfn_pass_region(const struct rfn_wait_stream *stream)
 {
-    return stream->n_regions ? stream->regions[stream->n_regions - 1] : RFN_NO_REGION;
+    return rfn_open_regions_innermost(&stream->regions);
 }
 
 /* call_exit.c: hooks of the replay and of matching.h. */

@@ -1,4 +1,4 @@
-/* steps.h - what the ranks execute in step, and as what: the segments of a place of the program
+/* watched_steps.h - what the ranks execute in step, and as what: the segments of a place of the program
  * (step_loops.h) are compared over all streams, and are of classes of similar ones.
  *
  * A member is what a stream executes of a place. Members of a place belong together (a loop); those
@@ -10,8 +10,8 @@
  * are executed often only some steps are looked at, the same on all streams: those of whose number
  * a hash is small, so that no rhythm of the program is missed.
  */
-#ifndef RFN_ANALYZE_BEHAVIOUR_STEPS_H
-#define RFN_ANALYZE_BEHAVIOUR_STEPS_H
+#ifndef RFN_ANALYZE_BEHAVIOUR_WATCHED_STEPS_H
+#define RFN_ANALYZE_BEHAVIOUR_WATCHED_STEPS_H
 
 #include "analyze/behaviour/step_loops.h"
 #include "analyze/match/activity.h"
@@ -51,7 +51,7 @@ struct rfn_step_stream {
     size_t n_blames, blames_capacity;
 };
 
-struct rfn_steps {
+struct rfn_watched_steps {
     struct rfn_match_stepper stepper;       /* by which it takes the events of a walk */
     struct rfn_representative_store *store; /* of context 0; events are sites */
     struct rfn_activities *activities;      /* for the numbers of sites; borrowed */
@@ -68,33 +68,33 @@ struct rfn_steps {
 };
 
 /* all: every step is looked at. To be released, even on failure: RFN_E_NOMEM. */
-int rfn_steps_init(struct rfn_steps *steps, const struct rfn_archive *archive,
+int rfn_watched_steps_init(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
                    const struct rfn_criterion *criterion, bool all,
                    struct rfn_activities *activities);
-void rfn_steps_release(struct rfn_steps *steps);
+void rfn_watched_steps_release(struct rfn_watched_steps *steps);
 
 /* Before its first event: has the cursor of a stream cut segments; cursors of at least one readable
  * stream of each group must be shown. Then, once, choose. RFN_E_NOMEM. */
-int rfn_steps_open(struct rfn_steps *steps, const struct rfn_archive *archive, uint32_t stream,
+int rfn_watched_steps_open(struct rfn_watched_steps *steps, const struct rfn_archive *archive, uint32_t stream,
                    struct rfn_cursor *cursor);
-int rfn_steps_choose(struct rfn_steps *steps, const struct rfn_archive *archive);
+int rfn_watched_steps_choose(struct rfn_watched_steps *steps, const struct rfn_archive *archive);
 
 /* The stream has waited in the segment that it is in, and a rank is to blame. RFN_E_NOMEM. */
-int rfn_steps_blame(struct rfn_steps *steps, uint32_t stream, uint32_t rank, int64_t ns);
+int rfn_watched_steps_blame(struct rfn_watched_steps *steps, uint32_t stream, uint32_t rank, int64_t ns);
 
 /* After the end of all streams. */
-void rfn_steps_end(struct rfn_steps *steps);
+void rfn_watched_steps_end(struct rfn_watched_steps *steps);
 
 /* The same for an archive that nobody else reads: reads all streams, one by one, and all steps.
  * Those that cannot be read to their end count so far as they go. RFN_E_NOMEM; to be released
  * either way. */
-int rfn_steps_read(struct rfn_steps *steps, const struct rfn_archive *archive,
+int rfn_watched_steps_read(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
                    const struct rfn_criterion *criterion, struct rfn_activities *activities,
                    struct rfn_diag *diag);
 
 /* A walk over what a member has executed of what is looked at on all streams. */
 struct rfn_step_walk {
-    const struct rfn_steps *steps;
+    const struct rfn_watched_steps *steps;
     struct rfn_reader left; /* of the member's bytes */
     uint32_t place;
     uint64_t step;
@@ -103,7 +103,7 @@ struct rfn_step_walk {
     struct rfn_reader blames; /* rfn_step_next_blame */
 };
 
-struct rfn_step_walk rfn_step_walk(const struct rfn_steps *steps,
+struct rfn_step_walk rfn_step_walk(const struct rfn_watched_steps *steps,
                                    const struct rfn_step_member *member);
 /* Goes on to the next step; whether there is one. */
 bool rfn_step_next(struct rfn_step_walk *walk);
@@ -116,7 +116,7 @@ struct rfn_step_blame rfn_step_next_blame(struct rfn_reader *blames);
 
 struct rfn_behaviour;
 /* After the end; *behaviour is the caller's (refrain/behaviour.h). RFN_E_NOMEM. */
-int rfn_behaviour_of(const struct rfn_archive *archive, const struct rfn_steps *steps,
+int rfn_behaviour_of(const struct rfn_archive *archive, const struct rfn_watched_steps *steps,
                      struct rfn_behaviour **behaviour);
 
 #endif

@@ -1,4 +1,4 @@
-#include "analyze/behaviour/steps.h"
+#include "analyze/behaviour/watched_steps.h"
 
 #include "base/grow.h"
 
@@ -40,12 +40,12 @@ static int64_t difference(int64_t to, int64_t from)
 
 /* ---- which steps ---- */
 
-static inline bool is_looked_at(const struct rfn_steps *steps, uint32_t place, uint64_t step)
+static inline bool is_looked_at(const struct rfn_watched_steps *steps, uint32_t place, uint64_t step)
 {
     return step * golden <= steps->samples[place].limit;
 }
 
-static void note_events(struct rfn_steps *steps, uint32_t place, size_t n)
+static void note_events(struct rfn_watched_steps *steps, uint32_t place, size_t n)
 {
     struct rfn_step_sample *sample = &steps->samples[place];
     sample->events += n;
@@ -56,7 +56,7 @@ static void note_events(struct rfn_steps *steps, uint32_t place, size_t n)
 }
 
 /* How much may be looked at follows from the number of all events. */
-static void allow(struct rfn_steps *steps, const struct rfn_archive *archive, bool all)
+static void allow(struct rfn_watched_steps *steps, const struct rfn_archive *archive, bool all)
 {
     double events = 0;
     for (uint32_t i = 0; i < steps->n_streams; i++)
@@ -75,14 +75,14 @@ static void allow(struct rfn_steps *steps, const struct rfn_archive *archive, bo
 static int show_step(void *context, uint32_t number, const struct rfn_match_step *step);
 static int end_stream(void *context, uint32_t number, int64_t ns);
 
-int rfn_steps_init(struct rfn_steps *steps, const struct rfn_archive *archive,
+int rfn_watched_steps_init(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
                    const struct rfn_criterion *criterion, bool all,
                    struct rfn_activities *activities)
 {
     struct rfn_representative_store_options options = {.criterion = *criterion,
                                                        .max_per_kind = MAX_PER_KIND};
     uint32_t n = rfn_archive_run(archive)->streams;
-    *steps = (struct rfn_steps){.activities = activities, .n_streams = n};
+    *steps = (struct rfn_watched_steps){.activities = activities, .n_streams = n};
     steps->stepper = (struct rfn_match_stepper){
         .context = steps, .step = show_step, .end = end_stream};
     steps->store = rfn_representative_store_new(&options);
@@ -93,7 +93,7 @@ int rfn_steps_init(struct rfn_steps *steps, const struct rfn_archive *archive,
     return 0;
 }
 
-static uint32_t streams_of_group(const struct rfn_steps *steps, const struct rfn_archive *archive,
+static uint32_t streams_of_group(const struct rfn_watched_steps *steps, const struct rfn_archive *archive,
                                  uint32_t group)
 {
     uint32_t n = 0;
@@ -102,7 +102,7 @@ static uint32_t streams_of_group(const struct rfn_steps *steps, const struct rfn
     return n;
 }
 
-int rfn_steps_open(struct rfn_steps *steps, const struct rfn_archive *archive, uint32_t stream,
+int rfn_watched_steps_open(struct rfn_watched_steps *steps, const struct rfn_archive *archive, uint32_t stream,
                    struct rfn_cursor *cursor)
 {
     uint32_t group = rfn_archive_stream(archive, stream).group;
@@ -113,7 +113,7 @@ int rfn_steps_open(struct rfn_steps *steps, const struct rfn_archive *archive, u
                                streams_of_group(steps, archive, group), cursor, steps->activities);
 }
 
-int rfn_steps_choose(struct rfn_steps *steps, const struct rfn_archive *archive)
+int rfn_watched_steps_choose(struct rfn_watched_steps *steps, const struct rfn_archive *archive)
 {
     RFN_TRY(rfn_step_places_choose(&steps->places));
     size_t n = steps->places.n;
@@ -135,13 +135,13 @@ int rfn_steps_choose(struct rfn_steps *steps, const struct rfn_archive *archive)
     return 0;
 }
 
-static void forget_members(struct rfn_steps *steps)
+static void forget_members(struct rfn_watched_steps *steps)
 {
     while (steps->n_members)
         rfn_buf_release(&steps->members[--steps->n_members].steps);
 }
 
-void rfn_steps_release(struct rfn_steps *steps)
+void rfn_watched_steps_release(struct rfn_watched_steps *steps)
 {
     forget_members(steps);
     free(steps->members);
@@ -179,7 +179,7 @@ static int append_step(struct rfn_step_member *member, const struct rfn_step_str
     return rfn_buf_status(&member->steps);
 }
 
-struct rfn_step_walk rfn_step_walk(const struct rfn_steps *steps,
+struct rfn_step_walk rfn_step_walk(const struct rfn_watched_steps *steps,
                                    const struct rfn_step_member *member)
 {
     return (struct rfn_step_walk){.steps = steps,
@@ -212,7 +212,7 @@ struct rfn_step_blame rfn_step_next_blame(struct rfn_reader *blames)
     return blame;
 }
 
-int rfn_steps_blame(struct rfn_steps *steps, uint32_t number, uint32_t rank, int64_t ns)
+int rfn_watched_steps_blame(struct rfn_watched_steps *steps, uint32_t number, uint32_t rank, int64_t ns)
 {
     struct rfn_step_stream *stream = &steps->streams[number];
     if (!stream->taking)
@@ -228,7 +228,7 @@ int rfn_steps_blame(struct rfn_steps *steps, uint32_t number, uint32_t rank, int
     return 0;
 }
 
-static int find_member(struct rfn_steps *steps, uint32_t stream, struct rfn_step_member **member)
+static int find_member(struct rfn_watched_steps *steps, uint32_t stream, struct rfn_step_member **member)
 {
     uint32_t place = steps->streams[stream].place;
     struct rfn_step_tally *tally = &steps->streams[stream].tallies[place];
@@ -245,7 +245,7 @@ static int find_member(struct rfn_steps *steps, uint32_t stream, struct rfn_step
     return 0;
 }
 
-__attribute__((noinline)) static int end_segment(struct rfn_steps *steps, uint32_t number,
+__attribute__((noinline)) static int end_segment(struct rfn_watched_steps *steps, uint32_t number,
                                                  int64_t ns)
 {
     struct rfn_step_stream *stream = &steps->streams[number];
@@ -284,7 +284,7 @@ __attribute__((noinline)) static uint64_t step_in_parent(struct rfn_step_stream 
     return parents << 32 | (uint32_t)(tally->total - tally->at_once);
 }
 
-static inline bool begin_step(struct rfn_steps *steps, struct rfn_step_stream *stream,
+static inline bool begin_step(struct rfn_watched_steps *steps, struct rfn_step_stream *stream,
                               uint32_t place, uint32_t by)
 {
     struct rfn_step_tally *tally = &stream->tallies[place];
@@ -299,7 +299,7 @@ static inline bool begin_step(struct rfn_steps *steps, struct rfn_step_stream *s
     return true;
 }
 
-static bool begin_marked(struct rfn_steps *steps, struct rfn_step_stream *stream, uint32_t site)
+static bool begin_marked(struct rfn_watched_steps *steps, struct rfn_step_stream *stream, uint32_t site)
 {
     uint32_t place = site < steps->places.n_sites ? steps->places.of_mark[site] : 0;
     return place && begin_step(steps, stream, place - 1, 1);
@@ -314,7 +314,7 @@ __attribute__((noinline)) static void count_others(struct rfn_step_stream *strea
         stream->tallies[counts[i].place].total += counts[i].by;
 }
 
-static inline bool begin_context(struct rfn_steps *steps, struct rfn_step_stream *stream,
+static inline bool begin_context(struct rfn_watched_steps *steps, struct rfn_step_stream *stream,
                                  uint32_t context)
 {
     const struct rfn_step_context *of = &stream->group->contexts[context];
@@ -324,7 +324,7 @@ static inline bool begin_context(struct rfn_steps *steps, struct rfn_step_stream
     return taking;
 }
 
-static bool begin_segment(struct rfn_steps *steps, uint32_t number, uint32_t context, uint32_t site,
+static bool begin_segment(struct rfn_watched_steps *steps, uint32_t number, uint32_t context, uint32_t site,
                           int64_t start_ns)
 {
     struct rfn_step_stream *stream = &steps->streams[number];
@@ -343,7 +343,7 @@ static bool begin_segment(struct rfn_steps *steps, uint32_t number, uint32_t con
 }
 
 /* Not in line: most segments are not looked at. */
-__attribute__((noinline)) static int take(struct rfn_steps *steps, uint32_t number, uint32_t site,
+__attribute__((noinline)) static int take(struct rfn_watched_steps *steps, uint32_t number, uint32_t site,
                                           int64_t enter_ns, int64_t exit_ns)
 {
     struct rfn_step_stream *stream = &steps->streams[number];
@@ -362,7 +362,7 @@ __attribute__((noinline)) static int take(struct rfn_steps *steps, uint32_t numb
 /* An event that begins a segment, or of one that is looked at: 1, it is. */
 static int show_step(void *context, uint32_t number, const struct rfn_match_step *step)
 {
-    struct rfn_steps *steps = context;
+    struct rfn_watched_steps *steps = context;
     if (step->begins && steps->streams[number].taking)
         RFN_TRY(end_segment(steps, number, step->before_ns));
     if (step->first)
@@ -375,7 +375,7 @@ static int show_step(void *context, uint32_t number, const struct rfn_match_step
 
 static int end_stream(void *context, uint32_t number, int64_t ns)
 {
-    struct rfn_steps *steps = context;
+    struct rfn_watched_steps *steps = context;
     struct rfn_step_stream *stream = &steps->streams[number];
     steps->span_ns += (double)ns - (double)stream->first_ns;
     return stream->taking ? end_segment(steps, number, ns) : 0;
@@ -389,7 +389,7 @@ static int by_place(const void *left, const void *right)
     return a->stream < b->stream ? -1 : a->stream > b->stream;
 }
 
-void rfn_steps_end(struct rfn_steps *steps)
+void rfn_watched_steps_end(struct rfn_watched_steps *steps)
 {
     for (size_t i = 0; i < steps->n_members; i++) {
         struct rfn_step_member *member = &steps->members[i];
@@ -405,7 +405,7 @@ void rfn_steps_end(struct rfn_steps *steps)
 /* ---- reading an archive ---- */
 
 /* What cannot be opened or cut is left out. */
-static int open_stream(struct rfn_steps *steps, const struct rfn_archive *archive, uint32_t stream,
+static int open_stream(struct rfn_watched_steps *steps, const struct rfn_archive *archive, uint32_t stream,
                        struct rfn_cursor **cursor)
 {
     struct rfn_diag diag;
@@ -414,13 +414,13 @@ static int open_stream(struct rfn_steps *steps, const struct rfn_archive *archiv
                     : RFN_E_INCOMPLETE;
     if (error < 0)
         return error == RFN_E_NOMEM ? error : 0;
-    error = rfn_steps_open(steps, archive, stream, *cursor);
+    error = rfn_watched_steps_open(steps, archive, stream, *cursor);
     if (error < 0)
         rfn_cursor_close(*cursor);
     return error < 0 ? error : 1;
 }
 
-static int plan(struct rfn_steps *steps, const struct rfn_archive *archive)
+static int plan(struct rfn_watched_steps *steps, const struct rfn_archive *archive)
 {
     struct rfn_cursor *cursor;
     for (uint32_t i = 0; i < steps->n_streams; i++) {
@@ -429,10 +429,10 @@ static int plan(struct rfn_steps *steps, const struct rfn_archive *archive)
         if (opened)
             rfn_cursor_close(cursor);
     }
-    return rfn_steps_choose(steps, archive);
+    return rfn_watched_steps_choose(steps, archive);
 }
 
-static int read_stream(struct rfn_steps *steps, const struct rfn_archive *archive, uint32_t number)
+static int read_stream(struct rfn_watched_steps *steps, const struct rfn_archive *archive, uint32_t number)
 {
     const struct rfn_record *record = NULL;
     struct rfn_cursor *cursor;
@@ -466,20 +466,20 @@ static int read_stream(struct rfn_steps *steps, const struct rfn_archive *archiv
     return record ? end_stream(steps, number, before_ns) : 0;
 }
 
-static int read_all(struct rfn_steps *steps, const struct rfn_archive *archive,
+static int read_all(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
                     const struct rfn_criterion *criterion, struct rfn_activities *activities)
 {
-    RFN_TRY(rfn_steps_init(steps, archive, criterion, true, activities));
+    RFN_TRY(rfn_watched_steps_init(steps, archive, criterion, true, activities));
     if (!rfn_archive_run(archive)->times)
         return 0;
     RFN_TRY(plan(steps, archive));
     for (uint32_t i = 0; i < steps->n_streams; i++)
         RFN_TRY(read_stream(steps, archive, i));
-    rfn_steps_end(steps);
+    rfn_watched_steps_end(steps);
     return 0;
 }
 
-int rfn_steps_read(struct rfn_steps *steps, const struct rfn_archive *archive,
+int rfn_watched_steps_read(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
                    const struct rfn_criterion *criterion, struct rfn_activities *activities,
                    struct rfn_diag *diag)
 {

@@ -1,0 +1,235 @@
+/* Predictions of runs that are written by hand: every time below is exact, in ns. */
+#define FAKE_EVENTS 64
+#include "refrain/predict.h"
+
+#include "support/fake_archive.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { PLAIN = RFN_BUFFER_PLAIN, BYTE = 0, WORLD = 0, AS = RFN_AS_POSTED };
+#define RECENT(distance) ((distance)*4 + RFN_REQUEST_RECENT)
+
+/* Messages of up to 8 bytes are sent whoever receives them, and are there 10 + 5 ns later. */
+static const struct rfn_network network = {
+    .latency_ns = 10, .overhead_ns = 5, .gap_ns = 5, .gap_per_byte_ns = 0, .eager_bytes = 8};
+
+static struct rfn_prediction prediction;
+
+static int setup(void **state)
+{
+    (void)state;
+    fake_reset();
+    return 0;
+}
+
+static int release(void **state)
+{
+    (void)state;
+    rfn_prediction_release(&prediction);
+    return 0;
+}
+
+static void send(uint32_t rank, int64_t enter, int64_t exit, int64_t dest, int64_t bytes)
+{
+    EVENT(rank, SEND_, 0, enter, exit, PLAIN, bytes, BYTE, dest, 5, WORLD);
+}
+
+static void recv(uint32_t rank, int64_t enter, int64_t exit, int64_t source)
+{
+    EVENT(rank, RECV_, 0, enter, exit, PLAIN, 99, BYTE, source, 5, WORLD, AS, AS, AS);
+}
+
+/* Calls of nobody: where a rank begins, and where it ends. */
+static void begin(uint32_t rank)
+{
+    EVENT(rank, PCONTROL, 0, 0, 0, 1);
+}
+
+static void end(uint32_t rank, int64_t ns)
+{
+    EVENT(rank, PCONTROL, 0, ns, ns, 1);
+}
+
+/* What the run takes if something takes factor times as long on a rank (-1: on all). */
+static int64_t predict(enum rfn_assumed what, double factor, int rank)
+{
+    bool ranks[4] = {rank < 0, rank < 0, rank < 0, rank < 0};
+    if (rank >= 0)
+        ranks[rank] = true;
+    const struct rfn_assumption assumption = {
+        .what = what, .factor = factor, .ranks = ranks, .most_bytes = INT64_MAX};
+    const struct rfn_lane lanes[] = {{NULL, 0}, {&assumption, 1}};
+    struct rfn_diag diag;
+    rfn_prediction_release(&prediction);
+    assert_int_equal(rfn_predict(&fake, &network, lanes, 2, NULL, NULL, &prediction, &diag), 0);
+    assert_int_equal(prediction.predicted_ns[0], prediction.recorded_ns);
+    return prediction.predicted_ns[1];
+}
+
+/* The sender computes until 100, the receiver waits from 20 on. */
+static void eager_waiting(void)
+{
+    begin(0);
+    begin(1);
+    send(0, 100, 102, 1, 8);
+    recv(1, 20, 118, 0);
+    end(1, 200);
+}
+
+/* Ino, Fig. 3: the receiver of an eager message waits: it gains what the sender does, at most until
+ * it need not wait any more. */
+static void test_eager_waiting(void **state)
+{
+    (void)state;
+    eager_waiting();
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0.5, 0), 150);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 0), 200 - 93);   /* waits 93, until 113 */
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0.5, 1), 200 - 41); /* what it computes then */
+    assert_int_equal(predict(RFN_ASSUME_WAIT, 0, 1), 200 - 93);
+    assert_int_equal(predict(RFN_ASSUME_CALL, 0, 1), 195);
+    assert_int_equal(predict(RFN_ASSUME_TRANSFER, 0, 1), 187); /* 113 - 100 */
+    assert_int_equal(predict(RFN_ASSUME_L, 2, -1), 210);
+}
+
+/* ... a message that lay there: the receiver gains until the message is not there yet. */
+static void test_eager_lying(void **state)
+{
+    (void)state;
+    begin(0);
+    begin(1);
+    send(0, 20, 22, 1, 8);
+    recv(1, 100, 103, 0);
+    end(0, 30);
+    end(1, 110);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0.5, 1), 110 - 50 - 3);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 1), 35 + 3); /* there at 20 + 15 */
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 0), 110);
+}
+
+/* A rendezvous ends on both sides when both were there. */
+static void test_rendezvous(void **state)
+{
+    (void)state;
+    begin(0);
+    begin(1);
+    send(0, 20, 130, 1, 9);
+    recv(1, 100, 130, 0);
+    end(0, 150);
+    end(1, 140);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0.5, 1), 100); /* the receiver 50 earlier */
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 1), 150 - 80);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 0),
+                     140 - 10 + 10); /* 20 computed less at the end */
+    assert_int_equal(predict(RFN_ASSUME_WAIT, 0, 0), 140);
+}
+
+/* A large message whose send ended before its receive was posted needed nobody. */
+static void test_sent_before(void **state)
+{
+    (void)state;
+    begin(0);
+    begin(1);
+    send(0, 20, 22, 1, 9);
+    recv(1, 100, 130, 0);
+    end(0, 150);
+    end(1, 140);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 1), 150);
+    assert_int_equal(prediction.clamped_ns, 0);
+}
+
+static void barrier(uint32_t rank, int64_t enter, int64_t exit)
+{
+    EVENT(rank, BARRIER, 0, enter, exit, WORLD);
+}
+
+static void test_barrier(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        begin(i);
+        barrier(i, 10 * (i + 1), 44);
+    }
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 3), 34);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0.5, -1), 24);
+    assert_int_equal(predict(RFN_ASSUME_CALL, 0, -1), 40);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 2, 2), 64);
+}
+
+/* Who waits for several messages waits for the last one. */
+static void test_several(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        begin(i);
+    EVENT(0, IRECV, 0, 10, 10, PLAIN, 99, BYTE, 1, 5, WORLD);
+    EVENT(0, IRECV, 0, 11, 11, PLAIN, 99, BYTE, 2, 5, WORLD);
+    EVENT(0, WAITALL, 0, 20, 100, 2, LIST(RECENT(2), RECENT(1)), LIST(AS, AS, AS, AS, AS, AS));
+    send(1, 50, 52, 0, 8);
+    send(2, 80, 82, 0, 8);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0.75, 2), 80);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 2), 70); /* 50 + 15 + 5 */
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 1), 100);
+}
+
+/* Times that do not fit together: counted, and as recorded without an assumption. */
+static void test_clamped(void **state)
+{
+    (void)state;
+    begin(0);
+    begin(1);
+    send(0, 100, 102, 1, 8);
+    recv(1, 20, 90, 0);
+    end(1, 120);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0.5, 0), 102);
+    assert_true(prediction.clamped_ns >= 10);
+}
+
+/* Of candidates the better one first; bounds leave out what cannot be among the best. */
+static void test_remedies(void **state)
+{
+    const bool of_0[4] = {true}, of_1[4] = {false, true};
+    struct rfn_remedy remedies[] = {
+        {.assumption = {.what = RFN_ASSUME_COMPUTE, .ranks = of_1}, .bound_ns = 82},
+        {.assumption = {.what = RFN_ASSUME_COMPUTE, .ranks = of_0}, .bound_ns = 100}};
+    const struct rfn_lane none = {NULL, 0};
+    struct rfn_diag diag;
+    (void)state;
+    eager_waiting();
+    assert_int_equal(
+        rfn_remedies_rank(&fake, &network, &none, remedies, 2, 2, NULL, NULL, &prediction, &diag),
+        0);
+    assert_ptr_equal(remedies[0].assumption.ranks, of_0);
+    assert_int_equal(remedies[0].saved_ns, 93);
+    assert_int_equal(remedies[0].saved_half_ns, 50);
+    assert_int_equal(remedies[1].saved_ns, 82);
+    assert_int_equal(remedies[1].saved_half_ns, 41);
+    assert_int_equal(prediction.predicted_ns[0], 200);
+}
+
+static void test_estimate(void **state)
+{
+    struct rfn_network found;
+    struct rfn_diag diag;
+    uint64_t messages;
+    (void)state;
+    eager_waiting();
+    assert_int_equal(rfn_network_estimate(&fake, &found, &messages, &diag), 0);
+    assert_int_equal(messages, 1);
+    assert_int_equal((int)found.overhead_ns, 2); /* the send */
+    assert_int_equal((int)found.latency_ns, 18 - 2 * 2);
+    assert_int_equal(found.eager_bytes, 512);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, release)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(eager_waiting), TEST(eager_lying), TEST(rendezvous),
+                                       TEST(sent_before),   TEST(barrier),     TEST(several),
+                                       TEST(clamped),       TEST(remedies),    TEST(estimate)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
