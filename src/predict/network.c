@@ -72,6 +72,15 @@ static void take_message(struct estimating *of, const struct rfn_step *step)
     of->bytes[class_] = need->bytes;
 }
 
+/* A call that sends one message, and does not wait for its receive. */
+static bool only_sends(const struct rfn_step *step)
+{
+    if (step->messages != 1 || step->n_needs > 1)
+        return false;
+    return !step->n_needs ||
+           (step->needs[0].kind == RFN_NEED_TAKEN && step->needs[0].posted_ns <= step->enter_ns);
+}
+
 static int leave(void *context, const struct rfn_step *step)
 {
     struct estimating *of = context;
@@ -79,7 +88,7 @@ static int leave(void *context, const struct rfn_step *step)
     const int64_t took = step->exit_ns - step->enter_ns;
     if (sender->message)
         of->ended[sender->message - 1] = step->exit_ns;
-    if (step->messages == 1 && !step->n_needs && took > 0)
+    if (only_sends(step) && took > 0)
         of->shortest = rfn_least(of->shortest, took);
     sender->message = 0;
     if (step->n_needs && step->needs[0].kind == RFN_NEED_MESSAGE)

@@ -184,7 +184,7 @@ static void test_clamped(void **state)
     send(0, 100, 102, 1, 8);
     recv(1, 20, 90, 0);
     end(1, 120);
-    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0.5, 0), 102);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0.5, 0), 120 - 50);
     assert_true(prediction.clamped_ns >= 10);
 }
 

@@ -40,7 +40,8 @@ static int64_t difference(int64_t to, int64_t from)
 
 /* ---- which steps ---- */
 
-static inline bool is_looked_at(const struct rfn_watched_steps *steps, uint32_t place, uint64_t step)
+static inline bool is_looked_at(const struct rfn_watched_steps *steps, uint32_t place,
+                                uint64_t step)
 {
     return step * golden <= steps->samples[place].limit;
 }
@@ -76,8 +77,8 @@ static int show_step(void *context, uint32_t number, const struct rfn_match_step
 static int end_stream(void *context, uint32_t number, int64_t ns);
 
 int rfn_watched_steps_init(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
-                   const struct rfn_criterion *criterion, bool all,
-                   struct rfn_activities *activities)
+                           const struct rfn_criterion *criterion, bool all,
+                           struct rfn_activities *activities)
 {
     struct rfn_representative_store_options options = {.criterion = *criterion,
                                                        .max_per_kind = MAX_PER_KIND};
@@ -93,8 +94,8 @@ int rfn_watched_steps_init(struct rfn_watched_steps *steps, const struct rfn_arc
     return 0;
 }
 
-static uint32_t streams_of_group(const struct rfn_watched_steps *steps, const struct rfn_archive *archive,
-                                 uint32_t group)
+static uint32_t streams_of_group(const struct rfn_watched_steps *steps,
+                                 const struct rfn_archive *archive, uint32_t group)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < steps->n_streams; i++)
@@ -102,8 +103,8 @@ static uint32_t streams_of_group(const struct rfn_watched_steps *steps, const st
     return n;
 }
 
-int rfn_watched_steps_open(struct rfn_watched_steps *steps, const struct rfn_archive *archive, uint32_t stream,
-                   struct rfn_cursor *cursor)
+int rfn_watched_steps_open(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
+                           uint32_t stream, struct rfn_cursor *cursor)
 {
     uint32_t group = rfn_archive_stream(archive, stream).group;
     RFN_TRY(rfn_cursor_cut_segments(cursor, 0, NULL));
@@ -212,7 +213,8 @@ struct rfn_step_blame rfn_step_next_blame(struct rfn_reader *blames)
     return blame;
 }
 
-int rfn_watched_steps_blame(struct rfn_watched_steps *steps, uint32_t number, uint32_t rank, int64_t ns)
+int rfn_watched_steps_blame(struct rfn_watched_steps *steps, uint32_t number, uint32_t rank,
+                            int64_t ns)
 {
     struct rfn_step_stream *stream = &steps->streams[number];
     if (!stream->taking)
@@ -228,7 +230,8 @@ int rfn_watched_steps_blame(struct rfn_watched_steps *steps, uint32_t number, ui
     return 0;
 }
 
-static int find_member(struct rfn_watched_steps *steps, uint32_t stream, struct rfn_step_member **member)
+static int find_member(struct rfn_watched_steps *steps, uint32_t stream,
+                       struct rfn_step_member **member)
 {
     uint32_t place = steps->streams[stream].place;
     struct rfn_step_tally *tally = &steps->streams[stream].tallies[place];
@@ -299,7 +302,8 @@ static inline bool begin_step(struct rfn_watched_steps *steps, struct rfn_step_s
     return true;
 }
 
-static bool begin_marked(struct rfn_watched_steps *steps, struct rfn_step_stream *stream, uint32_t site)
+static bool begin_marked(struct rfn_watched_steps *steps, struct rfn_step_stream *stream,
+                         uint32_t site)
 {
     uint32_t place = site < steps->places.n_sites ? steps->places.of_mark[site] : 0;
     return place && begin_step(steps, stream, place - 1, 1);
@@ -324,8 +328,8 @@ static inline bool begin_context(struct rfn_watched_steps *steps, struct rfn_ste
     return taking;
 }
 
-static bool begin_segment(struct rfn_watched_steps *steps, uint32_t number, uint32_t context, uint32_t site,
-                          int64_t start_ns)
+static bool begin_segment(struct rfn_watched_steps *steps, uint32_t number, uint32_t context,
+                          uint32_t site, int64_t start_ns)
 {
     struct rfn_step_stream *stream = &steps->streams[number];
     const struct rfn_step_group *group = stream->group;
@@ -343,8 +347,8 @@ static bool begin_segment(struct rfn_watched_steps *steps, uint32_t number, uint
 }
 
 /* Not in line: most segments are not looked at. */
-__attribute__((noinline)) static int take(struct rfn_watched_steps *steps, uint32_t number, uint32_t site,
-                                          int64_t enter_ns, int64_t exit_ns)
+__attribute__((noinline)) static int take(struct rfn_watched_steps *steps, uint32_t number,
+                                          uint32_t site, int64_t enter_ns, int64_t exit_ns)
 {
     struct rfn_step_stream *stream = &steps->streams[number];
     size_t n = stream->n;
@@ -405,8 +409,8 @@ void rfn_watched_steps_end(struct rfn_watched_steps *steps)
 /* ---- reading an archive ---- */
 
 /* What cannot be opened or cut is left out. */
-static int open_stream(struct rfn_watched_steps *steps, const struct rfn_archive *archive, uint32_t stream,
-                       struct rfn_cursor **cursor)
+static int open_stream(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
+                       uint32_t stream, struct rfn_cursor **cursor)
 {
     struct rfn_diag diag;
     int error = rfn_archive_stream(archive, stream).readable
@@ -432,7 +436,8 @@ static int plan(struct rfn_watched_steps *steps, const struct rfn_archive *archi
     return rfn_watched_steps_choose(steps, archive);
 }
 
-static int read_stream(struct rfn_watched_steps *steps, const struct rfn_archive *archive, uint32_t number)
+static int read_stream(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
+                       uint32_t number)
 {
     const struct rfn_record *record = NULL;
     struct rfn_cursor *cursor;
@@ -480,8 +485,8 @@ static int read_all(struct rfn_watched_steps *steps, const struct rfn_archive *a
 }
 
 int rfn_watched_steps_read(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
-                   const struct rfn_criterion *criterion, struct rfn_activities *activities,
-                   struct rfn_diag *diag)
+                           const struct rfn_criterion *criterion, struct rfn_activities *activities,
+                           struct rfn_diag *diag)
 {
     int error = read_all(steps, archive, criterion, activities);
     return error < 0 ? no_memory(diag) : 0;

@@ -1,5 +1,5 @@
-/* watched_steps.h - what the ranks execute in step, and as what: the segments of a place of the program
- * (step_loops.h) are compared over all streams, and are of classes of similar ones.
+/* watched_steps.h - what the ranks execute in step, and as what: the segments of a place of the
+ * program (step_loops.h) are compared over all streams, and are of classes of similar ones.
  *
  * A member is what a stream executes of a place. Members of a place belong together (a loop); those
  * of their executions that have the same step number are a step. Streams may make different numbers
@@ -69,18 +69,19 @@ struct rfn_watched_steps {
 
 /* all: every step is looked at. To be released, even on failure: RFN_E_NOMEM. */
 int rfn_watched_steps_init(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
-                   const struct rfn_criterion *criterion, bool all,
-                   struct rfn_activities *activities);
+                           const struct rfn_criterion *criterion, bool all,
+                           struct rfn_activities *activities);
 void rfn_watched_steps_release(struct rfn_watched_steps *steps);
 
 /* Before its first event: has the cursor of a stream cut segments; cursors of at least one readable
  * stream of each group must be shown. Then, once, choose. RFN_E_NOMEM. */
-int rfn_watched_steps_open(struct rfn_watched_steps *steps, const struct rfn_archive *archive, uint32_t stream,
-                   struct rfn_cursor *cursor);
+int rfn_watched_steps_open(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
+                           uint32_t stream, struct rfn_cursor *cursor);
 int rfn_watched_steps_choose(struct rfn_watched_steps *steps, const struct rfn_archive *archive);
 
 /* The stream has waited in the segment that it is in, and a rank is to blame. RFN_E_NOMEM. */
-int rfn_watched_steps_blame(struct rfn_watched_steps *steps, uint32_t stream, uint32_t rank, int64_t ns);
+int rfn_watched_steps_blame(struct rfn_watched_steps *steps, uint32_t stream, uint32_t rank,
+                            int64_t ns);
 
 /* After the end of all streams. */
 void rfn_watched_steps_end(struct rfn_watched_steps *steps);
@@ -89,8 +90,8 @@ void rfn_watched_steps_end(struct rfn_watched_steps *steps);
  * Those that cannot be read to their end count so far as they go. RFN_E_NOMEM; to be released
  * either way. */
 int rfn_watched_steps_read(struct rfn_watched_steps *steps, const struct rfn_archive *archive,
-                   const struct rfn_criterion *criterion, struct rfn_activities *activities,
-                   struct rfn_diag *diag);
+                           const struct rfn_criterion *criterion, struct rfn_activities *activities,
+                           struct rfn_diag *diag);
 
 /* A walk over what a member has executed of what is looked at on all streams. */
 struct rfn_step_walk {

@@ -91,8 +91,8 @@ static int tell_blames(const struct rfn_leaving *leaving)
     const struct rfn_delays *delays = &pass->delays;
     for (size_t i = 0; i < delays->n_blames; i++) {
         const struct rfn_blame *blame = &delays->blames[i];
-        RFN_TRY(rfn_watched_steps_blame(pass->steps, leaving->stream, delays->causes[blame->cause].rank,
-                                blame->ns));
+        RFN_TRY(rfn_watched_steps_blame(pass->steps, leaving->stream,
+                                        delays->causes[blame->cause].rank, blame->ns));
     }
     return 0;
 }

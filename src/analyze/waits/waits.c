@@ -229,7 +229,7 @@ static int make_steps(struct rfn_wait_pass *pass, const struct rfn_waits_options
     if (!pass->steps)
         return RFN_E_NOMEM;
     RFN_TRY(rfn_watched_steps_init(pass->steps, pass->match.archive, &criterion, options->all_steps,
-                           &pass->activities));
+                                   &pass->activities));
     for (uint32_t i = 0; i < pass->steps->n_streams; i++) {
         const struct rfn_event_order_stream *stream = rfn_event_order_stream(pass->match.replay, i);
         if (stream->open)
