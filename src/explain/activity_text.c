@@ -201,8 +201,8 @@ struct works {
     uint32_t n, more; /* more: calls of those that are left out */
 };
 
-/* Returns whether it is known what lies between. */
-static bool add_work(struct works *works, const struct rfn_archive *archive, uint32_t from,
+/* What is called between two locations of a function, as far as it is known. */
+static void add_work(struct works *works, const struct rfn_archive *archive, uint32_t from,
                      uint32_t to)
 {
     enum { CALLS = 64 };
@@ -216,7 +216,7 @@ static bool add_work(struct works *works, const struct rfn_archive *archive, uin
     while (first < n && !calls[first].function)
         first++;
     if (!known || first == n)
-        return known;
+        return;
     work.first = calls[first];
     work.second = n == 2 && first == 0 ? calls[1] : (struct rfn_program_call){0};
     work.last_line = calls[n - 1].line;
@@ -224,7 +224,6 @@ static bool add_work(struct works *works, const struct rfn_archive *archive, uin
         works->more += work.n;
     else
         works->works[works->n++] = work;
-    return true;
 }
 
 /* Of the frames that are deeper than so many. */
@@ -247,11 +246,12 @@ static struct works works_of(const struct rfn_archive *archive, const struct rfn
     struct works works = {.n = 0};
     if (!stretch->found)
         return works;
-    bool known = add_work(&works, archive, stretch->from_at, stretch->to_at);
-    if (!known && may_be_callers(stretch)) {
+    if (may_be_callers(stretch)) { /* loops of a function are guessed: they do not tell */
         add_work(&works, archive, RFN_NO_LOCATION, stretch->to_at);
         add_work(&works, archive, stretch->caller_at, stretch->caller_at);
         add_work(&works, archive, stretch->from_at, RFN_NO_LOCATION);
+    } else {
+        add_work(&works, archive, stretch->from_at, stretch->to_at);
     }
     /* Of its own, in which it may compute, too. One is the head of an if or a loop. */
     const bool lines = !works.n && stretch->to.line > stretch->from.line + 2;

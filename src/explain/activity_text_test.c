@@ -291,7 +291,8 @@ static void test_called_elsewhere(void **state)
                                                {RFN_NO_LOCATION, 7, {{"sum", 9, 0}}}};
     static const struct fake_calls again[] = {{4, 4, {{"output", 54, 0}}},
                                               {RFN_NO_LOCATION, 7, {{"sum", 9, 0}}},
-                                              {7, RFN_NO_LOCATION, {{"finish", 16, 0}}}};
+                                              {7, RFN_NO_LOCATION, {{"finish", 16, 0}}},
+                                              {7, 7, {{"guessed", 12, 0}}}}; /* a loop */
     (void)state;
     fake_calls = deeper;
     n_fake_calls = 3;
@@ -300,7 +301,7 @@ static void test_called_elsewhere(void **state)
            "more");
     expect_function(computing(EXCHANGE_88, RESIDUAL_12), "step");
     fake_calls = again;
-    n_fake_calls = 3;
+    n_fake_calls = 4;
     expect(computing(RESIDUAL_12, RESIDUAL_12),
            "computing in sum(), called in residual() [halo.c:9] or output(), called in step() "
            "[solver.c:54] or 1 more");
