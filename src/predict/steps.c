@@ -3,7 +3,6 @@
 
 #include "analyze/match/activity.h"
 #include "analyze/match/matching.h"
-#include "analyze/match/open_regions.h"
 #include "base/grow.h"
 #include "refrain/event.h"
 

@@ -7,7 +7,6 @@
 #include "analyze/behaviour/watched_steps.h"
 #include "analyze/match/activity.h"
 #include "analyze/match/matching.h"
-#include "analyze/match/open_regions.h"
 #include "analyze/profile/profile_pass.h"
 #include "analyze/waits/critical_path.h"
 #include "analyze/waits/delay.h"
