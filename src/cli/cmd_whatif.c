@@ -104,26 +104,37 @@ static int rank(struct asking *asking, const struct rfn_lane *given, struct rfn_
     return error;
 }
 
+/* Adds that the longest of the waits is gone that are not in the list of n yet. false: there is
+ * none. */
+static bool next_longest(const struct rfn_candidates *candidates, struct rfn_assumption *waits,
+                         size_t n)
+{
+    const struct rfn_remedy *longest = NULL;
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct rfn_remedy *remedy = &candidates->remedies[i];
+        bool listed = remedy->assumption.what != RFN_ASSUME_WAIT;
+        for (size_t k = 0; k < n; k++)
+            listed |= waits[k].context == remedy->assumption.context;
+        if (!listed && (!longest || remedy->bound_ns > longest->bound_ns))
+            longest = remedy;
+    }
+    if (longest)
+        waits[n] = longest->assumption;
+    return longest;
+}
+
 /* Removes as many of the longest waits as there are dominoes. */
 static int without_waits(struct asking *asking)
 {
     struct rfn_whatif *page = &asking->page;
-    const struct rfn_candidates *candidates = page->candidates;
-    struct rfn_assumption waits[DOMINOES], *none;
+    struct rfn_assumption waits[DOMINOES];
     struct rfn_lane lanes[DOMINOES];
     struct rfn_prediction prediction;
     size_t n = 0;
-    (void)none;
-    for (size_t i = 0; i < page->run->waits->n_rows && n < page->n_dominoes; i++) {
-        for (size_t k = 0; k < candidates->n && n < page->n_dominoes; k++) {
-            const struct rfn_remedy *remedy = &candidates->remedies[k];
-            if (remedy->assumption.what == RFN_ASSUME_WAIT &&
-                remedy->bound_ns == page->run->waits->rows[i].total_ns)
-                waits[n++] = remedy->assumption;
-        }
+    for (size_t i = 0; i < page->n_dominoes; i++) {
+        n += next_longest(page->candidates, waits, n);
+        lanes[i] = (struct rfn_lane){waits, n};
     }
-    for (size_t i = 0; i < page->n_dominoes; i++)
-        lanes[i] = (struct rfn_lane){waits, i < n ? i + 1 : n};
     RFN_TRY(rfn_predict(page->run->archive, &page->network, lanes, page->n_dominoes, NULL, NULL,
                         &prediction, &asking->diag));
     for (size_t i = 0; i < page->n_dominoes; i++)
