@@ -1,13 +1,27 @@
 #include "explain/work_usage.h"
 
-/* Measured gaps that last less in all say little. */
+/* Measured gaps that last less in all, or less of all that the ranks spent there, say little: only
+ * long ones are measured. */
 enum { LEAST_NS = 1000000 };
+#define LEAST_PART 0.1
 
 static bool is_between(const struct rfn_gap_usage *gap, const struct rfn_activity *activity)
 {
     return gap->before_function == activity->before.function &&
            gap->before_path == activity->before.path && gap->at_function == activity->at.function &&
            gap->at_path == activity->at.path;
+}
+
+/* What these ranks did of an activity, as far as it is known. */
+static double spent_ns(const struct rfn_measured *run, const struct rfn_activity *activity,
+                       const bool *ranks)
+{
+    const struct rfn_waits *waits = run->waits;
+    const int64_t *spent = waits->spent ? waits->spent[activity - waits->activities] : NULL;
+    double sum = 0;
+    for (uint32_t i = 0; spent && i < waits->n_ranks; i++)
+        sum += ranks[i] ? (double)spent[i] : 0;
+    return sum;
 }
 
 struct rfn_work_usage rfn_work_usage_of(const struct rfn_measured *run,
@@ -27,7 +41,7 @@ struct rfn_work_usage rfn_work_usage_of(const struct rfn_measured *run,
             core_wait_ns += (double)of->gaps[g].core_wait_ns;
         }
     }
-    if (wall_ns < LEAST_NS)
+    if (wall_ns < LEAST_NS || wall_ns < LEAST_PART * spent_ns(run, activity, late))
         return (struct rfn_work_usage){0};
     return (struct rfn_work_usage){true, cpu_ns / wall_ns, core_wait_ns / wall_ns};
 }
