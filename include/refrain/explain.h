@@ -184,7 +184,7 @@ struct rfn_finding {
     struct rfn_work_usage usage; /* of the ranks that are late, in the activity */
     int64_t
         *spent; /* by rank: what it spent in this work, whoever waited, as far as that is known: */
-    int64_t spent_cost_ns; /* of ns, what the activities cost of which it is */
+    int64_t spent_cost_ns; /* the part of ns that these activities cost */
     enum rfn_late_kind late;
 };
 

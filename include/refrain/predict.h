@@ -48,7 +48,7 @@ struct rfn_assumption {
     const bool *ranks;               /* by rank, of all; NULL: all */
     int64_t least_bytes, most_bytes; /* TRANSFER */
     bool single;                     /* only one event of each rank, of this number: a call, or */
-    uint64_t event;                  /* what is computed in front of it */
+    uint64_t event;                  /* the computation in front of it */
 };
 
 /* Assumptions that hold together; those on the same thing multiply. */
@@ -62,7 +62,6 @@ struct rfn_prediction {
     int64_t *predicted_ns; /* by lane */
     int64_t clamped_ns;    /* times that do not fit together: by how much things came later than
                               they were waited for, in all */
-    uint64_t wildcards;    /* receives that took any message: matched as recorded */
     uint64_t events;
 };
 

@@ -76,7 +76,7 @@ struct rfn_profile_rank {
     int64_t unrecorded_ns;      /* between events, while recording was off: part of span_ns */
     int64_t main_unrecorded_ns; /* of that: in the main part of the run */
     int64_t main_outside_ns;    /* outside MPI, in the main part of the run */
-    uint32_t threads;           /* of which something could be read */
+    uint32_t threads;           /* that could be read, in part at least */
     uint64_t events, calls;
     uint64_t messages;         /* sent */
     uint64_t sent_bytes;       /* in messages */

@@ -70,7 +70,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* Everything that is needed for the page; what is assumed grows along the domino path. */
+/* Everything that the page needs. The assumptions grow along the domino path. */
 struct asking {
     struct rfn_whatif page;
     struct rfn_assumption assumed[2 * GIVEN + DOMINOES];

@@ -26,7 +26,7 @@ struct scope {
     Dwarf_Die die;
     int parent;
     bool inlined; /* or the function itself; else a block */
-    bool calls;   /* something, in its code or in what is inlined there */
+    bool calls;   /* its code, or code inlined in it, contains a call */
     Dwarf_Addr begin;
     uint64_t bytes;               /* of the largest piece: an unrolled loop has several */
     struct rfn_source_loop lines; /* of the calls in a block */
@@ -408,8 +408,8 @@ static bool has_end(const struct code *code, Dwarf_Addr from, Dwarf_Addr to)
     return false;
 }
 
-/* Rows of one line: the calls between the first and the last of them. Calls of lines before it are
- * there where a loop was unrolled of which it is not the head. */
+/* Rows of one line: the calls between the first and the last of them. Where a loop was unrolled and
+ * the line is not its head, they include calls of lines before it. */
 static void add_head(struct code *code, const struct row *first, const struct row *last,
                      struct rfn_source_calls *calls)
 {

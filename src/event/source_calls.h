@@ -36,8 +36,8 @@ struct rfn_source_calls {
 };
 
 /* Of the function that is the level-th around the address, as rfn_symbolizer_find counts them;
- * file: its file, as told there. Left out are calls of MPI and of regions, what never returns, and
- * what is done at once: inlined functions of a few instructions, memory management, reading clocks.
+ * file: its file, as told there. Calls of MPI and of regions are left out, and functions that never
+ * return or take no time: inlined ones of a few instructions, memory management, reading clocks.
  * A function with too many calls has none. budget: how many entries and lines may be looked at,
  * less those that were: code into which much is inlined has thousands, which are looked at again
  * for each function in it, and damaged data may go round in circles. At 0 nothing is told. Names

@@ -194,14 +194,14 @@ struct work {
 
 enum { WORKS_MAX = 2 };
 
-/* In which order they are named: calls of the function that both calls of MPI have in common, then
- * what is called on the way to the second, then behind the first. */
+/* In the order in which they are named: calls of the function that both calls of MPI have in
+ * common, then calls on the way to the second, then calls behind the first. */
 struct works {
     struct work works[WORKS_MAX];
     uint32_t n, more; /* more: calls of those that are left out */
 };
 
-/* What is called between two locations of a function, as far as it is known. */
+/* The functions called between two locations of a function, where the archive names them. */
 static void add_work(struct works *works, const struct rfn_archive *archive, uint32_t from,
                      uint32_t to)
 {

@@ -195,8 +195,8 @@ static void find_mean(struct rfn_finding *finding, const struct rfn_waits *waits
     }
 }
 
-/* Of the activities of which it is known, and what these cost; an activity may be the cause of
- * several waits. */
+/* What each rank spent in the finding's activities, where the analysis counted it, and their cost.
+ * An activity may be the cause of several waits. */
 static int find_spent(struct rfn_finding *finding, const struct rfn_waits *waits,
                       const struct causes *of)
 {

@@ -40,8 +40,8 @@ struct telling {
     bool *taken;                     /* by finding */
     uint32_t present;                /* ranks that are in the archive */
     struct rfn_text words[FINDINGS]; /* by finding: what the late ranks do */
-    /* By rank, for tell_slow_ranks: which ones it is about, and those of another finding; what is
-     * outside of MPI; what the other ranks do. */
+    /* By rank, for tell_slow_ranks: the ranks it is about, and the ranks of another finding; time
+     * outside of MPI; time of the other ranks. */
     bool *slow, *own;
     int64_t *outside, *others;
 };

@@ -15,14 +15,11 @@ static const struct rfn_network assumed = {.latency_ns = 1000,
 /* By size, in powers of two: what the fastest message took whose receiver waited for it. */
 enum { SIZES = 64, SMALL = 10, LARGE = 14 }; /* up to 1 KiB; from 16 KiB */
 
-struct sender {
-    uint32_t message; /* + 1: the last that the stream sends in a call that ends with it */
-};
-
 struct estimating {
     struct rfn_steps *steps;
-    struct sender *senders; /* by stream */
-    int64_t *ended;         /* by message: exit of the blocking send; INT64_MAX: none */
+    uint32_t
+        *sending;   /* by stream: message + 1, the last that it sends in a call that ends with it */
+    int64_t *ended; /* by message: exit of the blocking send; INT64_MAX: none */
     size_t ended_capacity;
     int64_t fastest[SIZES], bytes[SIZES];
     int64_t shortest; /* call that sends without waiting */
@@ -39,7 +36,7 @@ static int enter(void *context, const struct rfn_step *step)
             continue;
         RFN_TRY(RFN_GROW(of->ended, of->ended_capacity, (size_t)post->number + 1));
         of->ended[post->number] = INT64_MAX;
-        of->senders[step->stream].message = step->blocking ? post->number + 1 : 0;
+        of->sending[step->stream] = step->blocking ? post->number + 1 : 0;
     }
     return 0;
 }
@@ -84,13 +81,13 @@ static bool only_sends(const struct rfn_step *step)
 static int leave(void *context, const struct rfn_step *step)
 {
     struct estimating *of = context;
-    struct sender *sender = &of->senders[step->stream];
+    uint32_t *sending = &of->sending[step->stream];
     const int64_t took = step->exit_ns - step->enter_ns;
-    if (sender->message)
-        of->ended[sender->message - 1] = step->exit_ns;
+    if (*sending)
+        of->ended[*sending - 1] = step->exit_ns;
     if (only_sends(step) && took > 0)
         of->shortest = rfn_least(of->shortest, took);
-    sender->message = 0;
+    *sending = 0;
     if (step->n_needs && step->needs[0].kind == RFN_NEED_MESSAGE)
         take_message(of, step);
     return 0;
@@ -129,15 +126,15 @@ int rfn_network_estimate(const struct rfn_archive *archive, struct rfn_network *
     struct estimating of = {.shortest = INT64_MAX};
     const struct rfn_step_hooks hooks = {.context = &of, .enter = enter, .leave = leave};
     *network = assumed;
-    of.senders = calloc((size_t)rfn_archive_run(archive)->streams + 1, sizeof *of.senders);
-    int error = of.senders ? rfn_steps_new(archive, &hooks, &of.steps) : RFN_E_NOMEM;
+    of.sending = calloc((size_t)rfn_archive_run(archive)->streams + 1, sizeof *of.sending);
+    int error = of.sending ? rfn_steps_new(archive, &hooks, &of.steps) : RFN_E_NOMEM;
     if (!error)
         error = rfn_steps_run(of.steps);
     if (!error)
         fit(&of, network);
     *messages = of.messages;
     rfn_steps_free(of.steps);
-    free(of.senders);
+    free(of.sending);
     free(of.ended);
     return error < 0 ? rfn_fail(diag, error, -1, -1, "%s", rfn_error_text(error)) : 0;
 }

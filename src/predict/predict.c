@@ -1,8 +1,8 @@
 /* predict.c - the recorded model (doc/whatif.md): all lanes in one pass over the steps of a run.
  *
- * Of a stream is kept by how much earlier it is than recorded, per lane (D = recorded - predicted);
- * of what is in flight when it was posted, per lane. A call that needs nobody, and takes as long as
- * recorded, changes nothing; one that does ends at
+ * Each stream has, per lane, D = recorded - predicted: by how much it is earlier. Each message and
+ * collective call in flight has, per lane, when it was posted. A call that needs nobody, and takes
+ * as long as recorded, leaves D as it is. A call that needs others ends at
  *
  *     X' = max(E', A' of all that it needs) + (X - max(E, A of all that it needs))
  *
@@ -33,7 +33,7 @@ struct effects {
     size_t n;
 };
 
-/* ---- what is in flight ---- */
+/* ---- messages and collective calls in flight ---- */
 
 /* Vectors of lanes, by number. */
 struct vectors {

@@ -24,8 +24,8 @@ struct rfn_post {
     enum rfn_post_kind kind;
     uint32_t number;
     struct rfn_share share; /* COLLECTIVE: */
-    uint32_t places;        /* members, */
-    bool by_place;          /* of which each may need others than all */
+    uint32_t places;        /* members */
+    bool by_place;          /* a member may need only some of the others */
 };
 
 enum rfn_need_kind {

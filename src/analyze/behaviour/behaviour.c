@@ -1,7 +1,7 @@
 /* The members of a loop (watched_steps.h) are walked through together, step by step. A step's
  * pattern is the class of each member; equal ones are counted together. Each pattern is then put
- * into words (lateness.h), and those of which the same is to be said are one: exactly the same, or,
- * of rare ones, the same but for who is late. */
+ * into words (lateness.h). Patterns with the same words are one; rare patterns also where only the
+ * late ranks differ. */
 #include "refrain/behaviour.h"
 
 #include "analyze/behaviour/lateness.h"

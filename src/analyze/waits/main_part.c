@@ -5,8 +5,8 @@
  * The first begin of MPI_Finalize is known in the end only: what a stream did after it is read from
  * its log backwards. Where that does not go as far back, the rest counts as the main part.
  *
- * Where ranks begin or end at very different times, so that less than half of the run would be
- * left, the main part is from the first end of MPI_Init to the last begin of MPI_Finalize.
+ * Where ranks begin or end at very different times, less than half of the run might be left. Then
+ * the main part is from the first end of MPI_Init to the last begin of MPI_Finalize.
  */
 #include "analyze/waits/waits_internal.h"
 

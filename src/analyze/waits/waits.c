@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Activities of which it is told what each rank spent in them: 8 bytes per rank each. */
+/* So many activities get the time that each rank spent in them: 8 bytes per rank each. */
 enum { SPENT_ACTIVITIES = 64 };
 
 /* Entries of a stream's history: 8 bytes each. */

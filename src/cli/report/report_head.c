@@ -285,8 +285,8 @@ static void append_story(struct rfn_text *out, const struct rfn_report *report,
     rfn_report_sentence(out, report, &line, INDENT);
 }
 
-/* The stories that one screen has room for, the first one in any case, and what is to be said where
- * they are few. */
+/* The stories that one screen has room for, the first one in any case. Where there are few, the
+ * page says why. */
 static void append_stories(struct rfn_text *out, const struct rfn_report *report,
                            const struct rfn_measured *run, const struct rfn_verdict *verdict)
 {

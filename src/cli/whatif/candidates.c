@@ -34,8 +34,7 @@ static int add_named(struct rfn_candidates *candidates, const struct rfn_measure
     return error;
 }
 
-/* What is computed, and what calls take themselves, on the critical path: other than that saves
- * nothing. */
+/* Computations, and the own time of calls, on the critical path: no others can save anything. */
 static int add_critical(struct rfn_candidates *candidates, const struct rfn_measured *run)
 {
     const struct rfn_waits *waits = run->waits;

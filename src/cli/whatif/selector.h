@@ -1,10 +1,10 @@
 /* selector.h - what an assumption is about, as people write it:
  *
  *   wait:PATH          waiting in calls whose path contains PATH, as the report prints it
- *   call:PATH          what these calls take themselves
- *   compute:FUNCTION   what this function computes
- *   region:NAME        what is computed in this region of the program
- *   rank:LIST          what these ranks compute
+ *   call:PATH          the own time of these calls
+ *   compute:FUNCTION   the computation in this function
+ *   region:NAME        the computation in this region of the program
+ *   rank:LIST          the computation of these ranks
  *   bytes:RANGE        the way of messages of these sizes: 1K-64K, 1M-
  *   event:RANK/INDEX   one call of `refrain dump`, waiting included
  *   L, o, G            the network's latency, overhead, and time per byte

@@ -155,7 +155,7 @@ static int visit_module(struct dl_phdr_info *info, size_t size, void *data)
 
 /* ---- modules and their numbers ---- */
 
-/* Copies what is wanted, unless it is known. With the lock held. */
+/* Copies the wanted module, unless it is in the table. With the lock held. */
 static int number_of(const struct rec_module *wanted, uint32_t *number)
 {
     const char *function = wanted->function ? wanted->function : "";

@@ -9,9 +9,9 @@
  * the thread itself changes its frames, and frames keep the code that they run. Nothing of the
  * interpreter is called that allocates, counts references or looks at a current thread.
  *
- * Where the fields lie depends on the interpreter's version (the table in python.c). Of versions
- * that are not in the table, and where what is read does not look as it should, there are no
- * frames: call paths then name the functions of the interpreter.
+ * Where the fields lie depends on the interpreter's version (the table in python.c). For versions
+ * that are not in the table, and where a field does not hold what it should, there are no frames:
+ * call paths then name the functions of the interpreter.
  */
 #ifndef RFN_RECORD_CALLPATH_PYTHON_H
 #define RFN_RECORD_CALLPATH_PYTHON_H
