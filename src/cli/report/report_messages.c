@@ -1,7 +1,8 @@
 /* report_messages.c - message sizes, who sends to whom, and who accesses whose memory.
  *
  * The matrix is printed as far as the page is wide enough: bytes in four characters per pair up to
- * some 16 ranks, one digit per pair (tenths of the heaviest pair) up to 32; beyond that the sums by
+ * some 16 ranks; one digit per pair (tenths of the heaviest pair) up to 16 ranks, which fit on a
+ * screen, or 32 if so many rows of tables are asked for (--all, --top). Beyond that the sums by
  * distance between ranks. The heaviest pairs follow in any case that does not show bytes. Of ranks
  * that were asked for, only the pairs with them are shown.
  */
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MATRIX_RANKS = 32 };
+enum { SCREEN_RANKS = 16, MATRIX_RANKS = 32 };
 
 /* ---- sizes ---- */
 
@@ -211,7 +212,8 @@ static void append_who(struct rfn_text *out, const struct rfn_report *report,
                        const struct matrix *matrix)
 {
     size_t n_ranks = report->profile->n_ranks;
-    bool few = n_ranks <= MATRIX_RANKS && !report->ranks;
+    bool few = n_ranks <= MATRIX_RANKS && (n_ranks <= SCREEN_RANKS || n_ranks <= report->top) &&
+               !report->ranks;
     uint64_t heaviest = 0;
     if (!matrix->n)
         return;

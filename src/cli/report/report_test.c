@@ -788,6 +788,32 @@ static void test_top(void **state)
     expect_not("file");
 }
 
+/* Digits of a matrix: up to 16 ranks, a screen; up to 32 where so many rows are asked for. */
+static void test_matrix(void **state)
+{
+    struct rfn_pair pairs[] = {{0, 1, 1, 100}, {1, 0, 1, 50}};
+    const struct {
+        uint32_t ranks;
+        size_t top;
+        bool digits;
+    } cases[] = {{16, 15, true},  {17, 15, false},      {17, 17, true},
+                 {32, 31, false}, {32, SIZE_MAX, true}, {33, SIZE_MAX, false}};
+    (void)state;
+    profile.pairs = pairs;
+    profile.n_pairs = 2;
+    report.width = 80;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        profile.n_ranks = cases[i].ranks;
+        report.top = cases[i].top;
+        rfn_text_release(&out);
+        rfn_report_messages(&out, &report);
+        look_for("tenths of 100 B", cases[i].digits);
+        look_for(" 0 . 9 ", cases[i].digits);
+        look_for(" 1 4 . ", cases[i].digits);
+        look_for("receiver - sender", !cases[i].digits);
+    }
+}
+
 /* ---- some ranks, some call paths ---- */
 
 static void test_ranks(void **state)
@@ -1038,6 +1064,7 @@ int main(void)
         TEST(huge_numbers),
         TEST(wrong_numbers),
         TEST(top),
+        TEST(matrix),
         TEST(ranks),
         TEST(call_paths),
         TEST(json),
