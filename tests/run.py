@@ -211,6 +211,8 @@ def main():
     if options.list:
         print("\n".join(test.name for test in tests))
         return 0
+    if not tests:
+        parser.error("no test has this name, or is in these modules")
     everything = len(tests)
     if not (options.all or options.only or options.modules):
         tests = [test for test in tests if not test.long]
