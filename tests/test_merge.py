@@ -49,24 +49,7 @@ def facts(bench, verb, archive):
     told = json.loads(run.out)
     for name in ("file", "bytes", "bytes_per_event", "chunks"):
         told.pop(name, None)
-    if "time_per_rank" in told:
-        drop_usage(told)
     return run.code, told
-
-
-USAGE = ("peak_memory_bytes", "cpu_seconds", "cpu_share", "core_wait_seconds", "core_wait_share", "switches",
-         "preemptions")
-
-
-def drop_usage(told):
-    """What processes used, which merging leaves out, and the words and advice that come of it."""
-    findings = [finding for story in told["stories"] for finding in story["findings"]]
-    for value in told["time_per_rank"] + told["stories"] + findings:
-        for name in USAGE:
-            value.pop(name, None)
-    for value in told["stories"] + findings:
-        value.pop("text")
-        value.pop("advice")
 
 
 def check_equal(bench, found, expected):

@@ -86,19 +86,34 @@ def test_memory(bench, flavour):
     harness.compare("memory by the reader", [usage[rank][0][5] * 1024 for rank in range(ranks)], peaks)
 
 
-def test_kept_or_dropped(bench):
-    """Reducing keeps what was used, merging drops it; nothing is there without a real clock."""
-    found, archive = recorded(bench, "mpich", "memory_use", 2, "1")
+def test_kept(bench, flavour):
+    """Reducing, taking apart and merging keep what was used."""
+    found, archive = recorded(bench, flavour, "cpu_use", 2, "sleep")
     reduced, merged = bench.fresh("reduced.rfn"), bench.fresh("merged.rfn")
+    parts = [bench.fresh(f"rank{rank}.rfn") for rank in range(2)]
     bench.verb("reduce", archive, "-o", reduced)
-    kept = json.loads(bench.verb("report", "--json", reduced))
-    for name in ("peak_memory_bytes", "cpu_seconds"):
-        harness.compare(name, [rank[name] for rank in kept["time_per_rank"]],
-                        [rank[name] for rank in found["time_per_rank"]])
-    bench.verb("verify", reduced)
-    bench.verb("merge", "-o", merged, archive)
-    dropped = json.loads(bench.verb("report", "--json", merged))
-    harness.compare("after merging", ["peak_memory_bytes" in rank for rank in dropped["time_per_rank"]], [False, False])
+    for rank, part in enumerate(parts):
+        bench.verb("reduce", "--rank", str(rank), archive, "-o", part)
+    bench.verb("merge", "-o", merged, *reversed(parts))
+    for kept in (reduced, merged):
+        bench.verb("verify", kept)
+        harness.compare("by stream", by_name(kept), by_name(archive))
+        told = json.loads(bench.verb("report", "--json", kept))
+        for name in ("peak_memory_bytes", "cpu_seconds"):
+            harness.compare(name, [rank[name] for rank in told["time_per_rank"]],
+                            [rank[name] for rank in found["time_per_rank"]])
+
+
+def by_name(archive):
+    """What USAGE says by stream, with names of functions and paths in place of their numbers."""
+    archive = rfn_reader.Archive(archive)
+
+    def site(numbers):
+        return archive.functions[numbers[0]].name, str(archive.paths[numbers[1]])
+
+    usage = archive.usage()
+    return {stream: (process, [(site(before), site(at), *rest) for before, at, *rest in gaps])
+            for stream, (process, gaps) in usage.items()}
 
 
 def test_regions_and_hosts(bench):

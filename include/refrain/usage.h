@@ -3,7 +3,7 @@
  *
  * The recorder measures gaps of 0.1 ms and more, at most one per millisecond in the long run
  * (doc/analysis.md, Computing or not): shares of them are right, sums are not those of all gaps. An
- * archive may have nothing of it: one of simulated times, of an older recorder, a merged one.
+ * archive may have nothing of it: one of simulated times, or of an older recorder.
  */
 #ifndef REFRAIN_USAGE_H
 #define REFRAIN_USAGE_H

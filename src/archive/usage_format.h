@@ -1,9 +1,15 @@
-/* usage_format.h - numbers of USAGE (refrain-archive(5)). */
+/* usage_format.h - USAGE as it is stored (refrain-archive(5)): its numbers, and writing it. */
 #ifndef RFN_ARCHIVE_USAGE_FORMAT_H
 #define RFN_ARCHIVE_USAGE_FORMAT_H
+
+#include "base/buf.h"
+#include "refrain/usage.h"
 
 /* Flags of a stream: what the process used is there; with how long it waited for a core. */
 enum { RFN_USAGE_PROCESS = 1, RFN_USAGE_CORE_WAIT = 2 };
 enum { RFN_USAGE_NS = 1000, RFN_USAGE_BYTES = 1024 }; /* units of times and of memory */
+
+/* Appends what USAGE has of a stream, behind its number. */
+void rfn_pack_usage(const struct rfn_stream_usage *of, struct rfn_buf *out);
 
 #endif

@@ -4,6 +4,7 @@
  *   merge_check.c        whether the archives are of one run
  *   merge_structures.c   groups and value sets: STRUCTURE, VALUES, RANK_PARAMS
  *   merge_times.c        time sets: TIMING, PROFILE, PROFILES
+ *   merge_usage.c        USAGE
  *   merge_clusters.c     what alike ranks did, once
  *
  * It does what the ranks do at the end of a run (record/finish/finish.c), by the same merge
@@ -111,6 +112,8 @@ static inline uint32_t rfn_archive_merge_time_set(const struct rfn_archive_merge
 }
 /* Adds CLOCKS, if an archive has one. */
 int rfn_archive_merge_add_clocks(struct rfn_archive_merge *joining);
+/* Adds USAGE, if an archive has one. */
+int rfn_archive_merge_add_usage(struct rfn_archive_merge *joining);
 
 /* Add the chunk to any of the new archives. */
 int rfn_archive_merge_add_streams(struct rfn_archive_merge *joining, struct rfn_rewrite *rewrite);

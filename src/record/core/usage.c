@@ -89,10 +89,10 @@ static uint64_t since(uint64_t then, uint64_t now)
     return now > then ? now - then : 0;
 }
 
-struct rec_usage rec_usage(void)
+struct rfn_process_usage rec_usage(void)
 {
     const struct rusage *usage = &at_end.usage, *before = &at_start.usage;
-    return (struct rec_usage){
+    return (struct rfn_process_usage){
         .known = at_end.there,
         .wall_ns = since(at_start.monotonic_ns, at_end.monotonic_ns),
         .cpu_ns = since(at_start.cpu_ns, at_end.cpu_ns),

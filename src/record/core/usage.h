@@ -15,6 +15,8 @@
 #ifndef RFN_RECORD_CORE_USAGE_H
 #define RFN_RECORD_CORE_USAGE_H
 
+#include "refrain/usage.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -57,15 +59,7 @@ void rec_gap_begins(struct rec_stream *stream) __attribute__((cold));
 /* The call begins after a long gap: stamps its enter again if that was measured. */
 void rec_gap_ends(struct rec_stream *stream) __attribute__((cold));
 
-/* What the process used from the start to the end; times in ns. */
-struct rec_usage {
-    bool known; /* false: nothing, as where times are simulated */
-    uint64_t wall_ns, cpu_ns;
-    bool knows_waiting;
-    uint64_t core_wait_ns;          /* of the thread that started and ended MPI */
-    uint64_t switches, preemptions; /* by the process's own accord, and not */
-    uint64_t peak_bytes;            /* resident */
-};
-struct rec_usage rec_usage(void);
+/* What the process used from the start to the end; not known where times are simulated. */
+struct rfn_process_usage rec_usage(void);
 
 #endif

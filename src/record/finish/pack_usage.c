@@ -8,14 +8,14 @@
 /* Pairs of call sites of a stream that are written, those with most time. */
 enum { WRITTEN = 16 };
 
-static bool is_first(const struct rec_stream_definitions *of)
+static struct rfn_process_usage process_of(const struct rec_stream_definitions *of)
 {
-    return of->stream->number == 0 && rec_usage().known;
+    return of->stream->number == 0 ? rec_usage() : (struct rfn_process_usage){0};
 }
 
 bool rec_usage_has(const struct rec_stream_definitions *of)
 {
-    return is_first(of) || of->stream->gaps.n > 0;
+    return process_of(of).known || of->stream->gaps.n > 0;
 }
 
 static int by_time(const void *left, const void *right)
@@ -26,27 +26,24 @@ static int by_time(const void *left, const void *right)
     return a->before != b->before ? (a->before < b->before ? -1 : 1) : a->at < b->at ? -1 : 1;
 }
 
-static void pack_process(struct rfn_buf *out)
+static struct rfn_gap_usage gap_between(const struct rec_stream_definitions *of,
+                                        const struct rec_gap *gap)
 {
-    const struct rec_usage usage = rec_usage();
-    rfn_buf_varint(out, usage.wall_ns / RFN_USAGE_NS);
-    rfn_buf_varint(out, usage.cpu_ns / RFN_USAGE_NS);
-    if (usage.knows_waiting)
-        rfn_buf_varint(out, usage.core_wait_ns / RFN_USAGE_NS);
-    rfn_buf_varint(out, usage.switches);
-    rfn_buf_varint(out, usage.preemptions);
-    rfn_buf_varint(out, usage.peak_bytes / RFN_USAGE_BYTES);
-}
-
-static void pack_site(const struct rec_stream_definitions *of, uint32_t site, struct rfn_buf *out)
-{
-    rfn_buf_varint(out, of->functions[site]);
-    rfn_buf_varint(out, of->paths[site]);
+    const uint32_t before = gap->before - 1, at = gap->at - 1;
+    return (struct rfn_gap_usage){.before_function = (uint32_t)of->functions[before],
+                                  .before_path = (uint32_t)of->paths[before],
+                                  .at_function = (uint32_t)of->functions[at],
+                                  .at_path = (uint32_t)of->paths[at],
+                                  .wall_ns = gap->wall_ns,
+                                  .cpu_ns = gap->cpu_ns,
+                                  .core_wait_ns = gap->core_wait_ns};
 }
 
 int rec_pack_usage(const struct rec_stream_definitions *of, struct rfn_buf *out)
 {
     const struct rec_gaps *gaps = &of->stream->gaps;
+    struct rfn_gap_usage written[WRITTEN];
+    struct rfn_stream_usage usage = {.process = process_of(of), .gaps = written};
     struct rec_gap *sorted = malloc(REC_GAPS * sizeof *sorted);
     size_t n = 0;
     if (!sorted)
@@ -56,20 +53,9 @@ int rec_pack_usage(const struct rec_stream_definitions *of, struct rfn_buf *out)
             sorted[n++] = gaps->gaps[i];
     }
     qsort(sorted, n, sizeof *sorted, by_time);
-    n = n < WRITTEN ? n : WRITTEN;
-    rfn_buf_varint(out, !is_first(of)               ? 0
-                        : rec_usage().knows_waiting ? RFN_USAGE_PROCESS | RFN_USAGE_CORE_WAIT
-                                                    : RFN_USAGE_PROCESS);
-    if (is_first(of))
-        pack_process(out);
-    rfn_buf_varint(out, n);
-    for (size_t i = 0; i < n; i++) {
-        pack_site(of, sorted[i].before - 1, out);
-        pack_site(of, sorted[i].at - 1, out);
-        rfn_buf_varint(out, sorted[i].wall_ns / RFN_USAGE_NS);
-        rfn_buf_varint(out, sorted[i].cpu_ns / RFN_USAGE_NS);
-        rfn_buf_varint(out, sorted[i].core_wait_ns / RFN_USAGE_NS);
-    }
+    for (; usage.n_gaps < WRITTEN && usage.n_gaps < n; usage.n_gaps++)
+        written[usage.n_gaps] = gap_between(of, &sorted[usage.n_gaps]);
     free(sorted);
+    rfn_pack_usage(&usage, out);
     return rfn_buf_status(out);
 }

@@ -1,0 +1,36 @@
+#include "archive/usage_format.h"
+
+static void pack_process(const struct rfn_process_usage *process, struct rfn_buf *out)
+{
+    rfn_buf_varint(out, process->wall_ns / RFN_USAGE_NS);
+    rfn_buf_varint(out, process->cpu_ns / RFN_USAGE_NS);
+    if (process->knows_waiting)
+        rfn_buf_varint(out, process->core_wait_ns / RFN_USAGE_NS);
+    rfn_buf_varint(out, process->switches);
+    rfn_buf_varint(out, process->preemptions);
+    rfn_buf_varint(out, process->peak_bytes / RFN_USAGE_BYTES);
+}
+
+static void pack_gap(const struct rfn_gap_usage *gap, struct rfn_buf *out)
+{
+    rfn_buf_varint(out, gap->before_function);
+    rfn_buf_varint(out, gap->before_path);
+    rfn_buf_varint(out, gap->at_function);
+    rfn_buf_varint(out, gap->at_path);
+    rfn_buf_varint(out, gap->wall_ns / RFN_USAGE_NS);
+    rfn_buf_varint(out, gap->cpu_ns / RFN_USAGE_NS);
+    rfn_buf_varint(out, gap->core_wait_ns / RFN_USAGE_NS);
+}
+
+void rfn_pack_usage(const struct rfn_stream_usage *of, struct rfn_buf *out)
+{
+    const struct rfn_process_usage *process = &of->process;
+    rfn_buf_varint(out, !process->known          ? 0
+                        : process->knows_waiting ? RFN_USAGE_PROCESS | RFN_USAGE_CORE_WAIT
+                                                 : RFN_USAGE_PROCESS);
+    if (process->known)
+        pack_process(process, out);
+    rfn_buf_varint(out, of->n_gaps);
+    for (size_t i = 0; i < of->n_gaps; i++)
+        pack_gap(&of->gaps[i], out);
+}
