@@ -209,7 +209,7 @@ def test_told(bench):
     page = bench.verb("info", "--clusters", archive)
     rows = re.findall(r"^ +(1\.\d) +(\d+)  (.*)$", page, re.M)
     harness.compare("sub-clusters of adi", rows,
-                    [("1.1", "4", "0-12:4"), ("1.2", "8", "1-2, 4 times 4 apart"), ("1.3", "4", "3-15:4")])
+                    [("1.1", "4", "0-12 by 4"), ("1.2", "8", "1-2, 4 times 4 apart"), ("1.3", "4", "3-15 by 4")])
     page = bench.verb("info", "--clusters", "--top=2", archive)
     rows = re.findall(r"^ +1\.\d +\d+  .*$", page, re.M)
     told = page.count("\n    source") + page.count("\n    dest")

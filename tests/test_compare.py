@@ -64,7 +64,7 @@ def test_lost(bench):
     harness.compare("kinds", {change["change"] for change in there["changes"]}, {"appeared"})
     near("shares are of the first archive's run time", there["changes"][0]["share_after"], 2)
     text = bench.verb("compare", "--reduction", full, other)
-    if "lost" not in text or "1-7:2" not in text or "4 changed, lost or appeared; the full archive has 4" not in text:
+    if "lost" not in text or "1-7 by 2" not in text or "4 changed, lost or appeared; the full archive has 4" not in text:
         raise harness.Failure(text)
 
 

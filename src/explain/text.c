@@ -151,7 +151,7 @@ void rfn_text_ranks(struct rfn_text *text, const uint32_t *ranks, size_t n)
         if (length > 1)
             rfn_text_format(text, "-%u", ranks[i + length - 1]);
         if (length > 1 && stride != 1)
-            rfn_text_format(text, ":%u", stride);
+            rfn_text_format(text, " by %u", stride);
     }
 }
 

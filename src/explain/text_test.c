@@ -143,10 +143,10 @@ static void test_ranks(void **state)
     expect_ranks("", NULL, 0);
     expect_ranks("7", (const uint32_t[]){7}, 1);
     expect_ranks("0-3,8,12", (const uint32_t[]){0, 1, 2, 3, 8, 12}, 6);
-    expect_ranks("0-12:4", (const uint32_t[]){0, 4, 8, 12}, 4);
+    expect_ranks("0-12 by 4", (const uint32_t[]){0, 4, 8, 12}, 4);
     expect_ranks("1,5", (const uint32_t[]){1, 5}, 2);
     expect_ranks("1-2", (const uint32_t[]){1, 2}, 2);
-    expect_ranks("0,2-3,7-15:4", (const uint32_t[]){0, 2, 3, 7, 11, 15}, 6);
+    expect_ranks("0,2-3,7-15 by 4", (const uint32_t[]){0, 2, 3, 7, 11, 15}, 6);
 }
 
 int main(void)

@@ -259,7 +259,7 @@ static void append_more(struct rfn_text *out, const struct rfn_report *report,
     double ns = 0;
     for (size_t i = shown; i < stories->n; i++)
         ns += (double)stories->stories[i].ns;
-    rfn_text_format(&text, "%zu more cost%s %s of all ranks' time (--csv=stories).",
+    rfn_text_format(&text, "%zu more cost%s %s of all ranks' time: see --csv=stories.",
                     stories->n - shown, stories->n - shown == 1 ? "s" : "",
                     rfn_share_text(rfn_measured_share(run, ns)).text);
     rfn_report_sentence(out, report, &text, INDENT);

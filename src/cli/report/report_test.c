@@ -221,7 +221,7 @@ static void test_more_stories(void **state)
     make_cause(4, 3, RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 6, 6, 0.72);
     head();
     expect("3. 1.00 % of all ranks' time is lost (800 ms): now this rank is late and now that");
-    expect("synchronize less often. 1 more costs 0.90 % of all ranks' time (--csv=stories).");
+    expect("synchronize less often. 1 more costs 0.90 % of all ranks' time: see --csv=stories.");
     expect_not("4. ");
 }
 

@@ -29,7 +29,7 @@ static void append_blocks(struct rfn_text *text, const struct rfn_rank_block *bl
         uint32_t count = block->dimensions[n - 1].count, stride = block->dimensions[n - 1].stride;
         rfn_text_format(text, "-%" PRIu64, block->start + (count - (uint64_t)1) * stride);
         if (stride > 1)
-            rfn_text_format(text, ":%u", stride);
+            rfn_text_format(text, " by %u", stride);
         while (--n > 0)
             rfn_text_format(text, ", %u times %u apart", block->dimensions[n - 1].count,
                             block->dimensions[n - 1].stride);

@@ -27,7 +27,7 @@ static void test_blocks(void **state)
     };
     struct rfn_text text = {0};
     rfn_rank_blocks_append(&text, blocks, 4);
-    assert_text(&text, "4; 8-10; 16-28:4; 73-78, 6 times 8 apart, 2 times 100 apart");
+    assert_text(&text, "4; 8-10; 16-28 by 4; 73-78, 6 times 8 apart, 2 times 100 apart");
 }
 
 static void assert_expression(struct rfn_rank_expression expression, const char *expected)
