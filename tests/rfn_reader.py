@@ -1583,7 +1583,8 @@ def read_caller(reader, name, locations):
     _, start, function, file, _ = locations[reader.below(len(locations), "location")]
     calls, line = [], 0
     for _ in range(reader.count()):
-        called, offset, line = name(), start + reader.svarint(), line + reader.varint()
+        called, offset, further = name(), start + reader.svarint(), reader.varint()
+        line += further // 2
         calls.append((called, offset, line))
     loops = reader.many(lambda: (first := reader.varint(), first + reader.varint()))
     return function, file, calls, loops

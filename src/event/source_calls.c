@@ -42,7 +42,7 @@ struct span {
 struct site {
     Dwarf_Addr at, back; /* an address of the call, and where it returns to */
     const char *name;
-    bool returns;
+    bool returns, library;
 };
 
 /* A call of the owner that is looked at. */
@@ -98,6 +98,19 @@ static bool address_of(Dwarf_Die *die, unsigned name, Dwarf_Addr *address)
     return dwarf_attr(die, name, &attribute) && dwarf_formaddr(&attribute, address) == 0;
 }
 
+/* The C library's, the compiler's own, and what else comes with a system: seldom what a reader is
+ * to look at where the program calls functions of its own. */
+static bool is_library(Dwarf_Die *function)
+{
+    static const char *const folders[] = {"/usr/include/", "/usr/lib/", "/usr/local/include/"};
+    const char *file = dwarf_decl_file(function);
+    for (size_t i = 0; file && i < sizeof folders / sizeof *folders; i++) {
+        if (strncmp(file, folders[i], strlen(folders[i])) == 0)
+            return true;
+    }
+    return !file;
+}
+
 /* DWARF 5, or what GNU had before. */
 static int add_site(struct code *code, Dwarf_Die *die)
 {
@@ -116,6 +129,7 @@ static int add_site(struct code *code, Dwarf_Die *die)
          dwarf_attr(die, DW_AT_abstract_origin, &attribute)) &&
         dwarf_formref_die(&attribute, &origin)) {
         site.name = rfn_die_name(&origin);
+        site.library = is_library(&origin);
         site.returns = !dwarf_attr_integrate(&origin, DW_AT_noreturn, &attribute) ||
                        dwarf_formflag(&attribute, &flag) != 0 || !flag;
     }
@@ -243,12 +257,14 @@ static int find_sites(struct code *code, int owner)
         if (scope == NO_SCOPE || owner_of(code, scope) != owner)
             continue;
         rfn_die_line(code->unit, site->at, &source);
-        RFN_TRY(add_candidate(code,
-                              &(struct candidate){.call = {site->name, site->back, 0, false},
-                                                  .at = site->at,
-                                                  .scope = scope,
-                                                  .counts = site->returns},
-                              &source));
+        RFN_TRY(add_candidate(
+            code,
+            &(struct candidate){
+                .call = {.function = site->name, .offset = site->back, .library = site->library},
+                .at = site->at,
+                .scope = scope,
+                .counts = site->returns},
+            &source));
     }
     return 0;
 }
@@ -261,13 +277,16 @@ static int find_inlined(struct code *code, int owner)
         if (!scope->inlined || scope->bytes == 0 || owner_of(code, scope->parent) != owner)
             continue;
         rfn_die_call(code->unit, &scope->die, &source);
-        RFN_TRY(add_candidate(
-            code,
-            &(struct candidate){.call = {rfn_die_name(&scope->die), scope->begin, 0, true},
-                                .at = scope->begin,
-                                .scope = scope->parent,
-                                .counts = scope->calls || scope->bytes >= WORK_BYTES},
-            &source));
+        RFN_TRY(
+            add_candidate(code,
+                          &(struct candidate){.call = {.function = rfn_die_name(&scope->die),
+                                                       .offset = scope->begin,
+                                                       .inlined = true,
+                                                       .library = is_library(&scope->die)},
+                                              .at = scope->begin,
+                                              .scope = scope->parent,
+                                              .counts = scope->calls || scope->bytes >= WORK_BYTES},
+                          &source));
     }
     return 0;
 }

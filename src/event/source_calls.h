@@ -22,6 +22,7 @@ struct rfn_source_call {
     uint64_t offset;      /* return address in the module, or the begin of inlined code */
     uint32_t line;
     bool inlined;
+    bool library; /* its declaration is in a header of the system, or nowhere */
 };
 
 /* The lines from the first call (or the head) of a loop to its last call. */

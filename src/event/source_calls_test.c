@@ -62,6 +62,7 @@ __attribute__((noinline)) static const void *caller(int n, void (*pointed)(int))
     if (sink == 4711)
         give_up();
     free(malloc((size_t)n));
+    sink += getenv("HOME") != NULL;
     return address;
 }
 
@@ -99,6 +100,7 @@ static void expect_line(const struct rfn_source_calls *calls, const char *name, 
     assert_non_null(call);
     assert_int_equal(call->line, line);
     assert_false(call->inlined);
+    assert_int_equal(call->library, name && strcmp(name, "getenv") == 0);
 }
 
 static void test_calls(void **state)
@@ -116,6 +118,7 @@ static void test_calls(void **state)
         expect_line(&calls, "move", FIRST_LINE + 3);
         expect_line(&calls, "here", FIRST_LINE + 4);
         expect_line(&calls, NULL, FIRST_LINE + 5);
+        expect_line(&calls, "getenv", FIRST_LINE + 10);
         assert_null(named(&calls, "give_up")); /* does not return */
         assert_null(named(&calls, "malloc"));
         assert_null(named(&calls, "half")); /* a few instructions */

@@ -201,6 +201,27 @@ struct works {
     uint32_t n, more; /* more: calls of those that are left out */
 };
 
+/* Leaves the program's own functions, where there are some; calls through a pointer may be its own.
+ * Returns how many calls stay. */
+static uint32_t keep_own(struct rfn_program_call *calls, uint32_t n)
+{
+    uint32_t kept = 0;
+    bool own = false;
+    for (uint32_t i = 0; i < n; i++)
+        own |= calls[i].function && !calls[i].library;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!own || !calls[i].library)
+            calls[kept++] = calls[i];
+    }
+    return kept;
+}
+
+static bool same_work(const struct work *a, const struct work *b)
+{
+    return a->n == b->n && a->first.line == b->first.line && a->last_line == b->last_line &&
+           same_text(a->first.function, b->first.function) && same_function(&a->in, &b->in);
+}
+
 /* The functions called between two locations of a function, where the archive names them. */
 static void add_work(struct works *works, const struct rfn_archive *archive, uint32_t from,
                      uint32_t to)
@@ -211,7 +232,7 @@ static void add_work(struct works *works, const struct rfn_archive *archive, uin
     uint32_t n, first = 0;
     bool known = rfn_archive_calls_between(archive, from, to, calls, CALLS, &n);
     work.in = rfn_archive_location(archive, from == RFN_NO_LOCATION ? to : from);
-    work.n = n;
+    work.n = n = n <= CALLS ? keep_own(calls, n) : n;
     n = n < CALLS ? n : CALLS;
     while (first < n && !calls[first].function)
         first++;
@@ -220,6 +241,10 @@ static void add_work(struct works *works, const struct rfn_archive *archive, uin
     work.first = calls[first];
     work.second = n == 2 && first == 0 ? calls[1] : (struct rfn_program_call){0};
     work.last_line = calls[n - 1].line;
+    for (uint32_t i = 0; i < works->n; i++) {
+        if (same_work(&works->works[i], &work))
+            return;
+    }
     if (works->n == WORKS_MAX)
         works->more += work.n;
     else

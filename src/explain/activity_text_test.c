@@ -255,11 +255,18 @@ static void test_called_functions(void **state)
         {0, 2, {{NULL, 12, 0}}},
         {2, 0, {{"output", 26, 0}, {"prepare", 8, 0}}},
         {6, 5, {{0}}}};
-    static const struct fake_calls twice[] = {{2, 0, {{"output", 26, 0}, {"output", 27, 0}}}};
+    static const struct fake_calls twice[] = {
+        {2, 0, {{"output", 26, 0}, {"output", 27, 0}}},
+        {3, 4, {{"fopen", 52, 0, true}, {NULL, 53, 0}, {"smooth", 53, 1}, {"fclose", 54, 0, true}}},
+        {12, 3, {{NULL, 46, 0}, {"exp", 47, 0, true}}}};
     (void)state;
     fake_calls = twice;
-    n_fake_calls = 1;
+    n_fake_calls = 3;
     expect(computing(MAIN_24, MAIN_10), "computing in output(), called in main() [solver.c:26-27]");
+    expect(computing(EXCHANGE_88, RESIDUAL_12),
+           "computing in smooth() and 1 more, called in step() [solver.c:53]");
+    expect(computing(EXCHANGE_80_EARLY, EXCHANGE_88),
+           "computing in exp() and 1 more, called in step() [solver.c:47]");
     fake_calls = known;
     n_fake_calls = 5;
     expect(computing(EXCHANGE_88, RESIDUAL_12),
@@ -293,6 +300,8 @@ static void test_called_elsewhere(void **state)
                                               {RFN_NO_LOCATION, 7, {{"sum", 9, 0}}},
                                               {7, RFN_NO_LOCATION, {{"finish", 16, 0}}},
                                               {7, 7, {{"guessed", 12, 0}}}}; /* a loop */
+    static const struct fake_calls same[] = {{RFN_NO_LOCATION, 7, {{"sum", 9, 0}}},
+                                             {7, RFN_NO_LOCATION, {{"sum", 9, 0}}}};
     (void)state;
     fake_calls = deeper;
     n_fake_calls = 3;
@@ -306,6 +315,10 @@ static void test_called_elsewhere(void **state)
            "computing in sum(), called in residual() [halo.c:9] or output(), called in step() "
            "[solver.c:54] or 1 more");
     expect_function(computing(RESIDUAL_12, RESIDUAL_12), "sum");
+    fake_calls = same;
+    n_fake_calls = 2;
+    expect(computing(RESIDUAL_12, RESIDUAL_12),
+           "computing in sum(), called in residual() [halo.c:9]");
     fake_calls = NULL;
     n_fake_calls = 0;
 }

@@ -465,19 +465,20 @@ static void write_comms(struct rfn_buf *out)
 }
 
 /* Main calls prepare() in line 9, something in line 10, before the location there, smooth() behind
- * it, and smooth() in line 12; there is a loop from line 8 to 12, and one from 10 to 12. */
+ * it, and that of a library in line 12; there is a loop from line 8 to 12, and one from 10 to 12.
+ */
 static void write_callers(struct strings *strings, struct rfn_buf *out, enum fault fault)
 {
     static const char *const names[] = {"prepare", "", "smooth", "smooth"};
     static const int64_t offsets[] = {-16, -8, 8, 32};
-    static const unsigned lines[] = {9, 1, 0, 2};
+    static const unsigned lines[] = {9, 1, 0, 2}, libraries[] = {0, 0, 0, 1};
     rfn_buf_varint(out, 1);
     rfn_buf_varint(out, fault == CALLER_NOWHERE ? 3 : 0);
     rfn_buf_varint(out, fault == CALLS_MISSING ? 1000 : 4);
     for (unsigned i = 0; i < 4; i++) {
         rfn_buf_varint(out, fault == CALL_WITHOUT_NAME ? 1000 : string(strings, names[i]));
         rfn_buf_svarint(out, offsets[i]);
-        rfn_buf_varint(out, lines[i]);
+        rfn_buf_varint(out, 2 * lines[i] + libraries[i]);
     }
     rfn_buf_varint(out, 2);
     rfn_buf_varint(out, 8);

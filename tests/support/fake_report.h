@@ -217,7 +217,7 @@ struct rfn_location rfn_archive_location(const struct rfn_archive *archive, uint
 /* What lies between two locations; as many calls as have lines. */
 struct fake_calls {
     uint32_t from, to;
-    struct rfn_program_call calls[3];
+    struct rfn_program_call calls[4];
 };
 
 static const struct fake_calls *fake_calls;
@@ -232,7 +232,7 @@ bool rfn_archive_calls_between(const struct rfn_archive *archive, uint32_t from,
         const struct fake_calls *between = &fake_calls[i];
         if (between->from != from || between->to != to)
             continue;
-        for (; *n < 3 && *n < most && between->calls[*n].line; ++*n)
+        for (; *n < 4 && *n < most && between->calls[*n].line; ++*n)
             calls[*n] = between->calls[*n];
         return true;
     }

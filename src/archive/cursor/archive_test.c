@@ -307,7 +307,8 @@ static void expect_calls(const struct rfn_archive *archive, uint32_t from, uint3
     else
         at += sprintf(at, "%u", n);
     for (uint32_t i = 0; i < n && i < 2; i++)
-        at += sprintf(at, " %s:%u", calls[i].function ? calls[i].function : "-", calls[i].line);
+        at += sprintf(at, " %s:%u%s", calls[i].function ? calls[i].function : "-", calls[i].line,
+                      calls[i].library ? " library" : "");
     assert_string_equal(text, expected);
 }
 
@@ -315,8 +316,9 @@ static void expect_calls(const struct rfn_archive *archive, uint32_t from, uint3
 static void check_calls_between(const struct rfn_archive *archive)
 {
     expect_calls(archive, RFN_NO_LOCATION, 0, "2 prepare:9 -:10");
-    expect_calls(archive, 0, RFN_NO_LOCATION, "2 smooth:10 smooth:12");
-    expect_calls(archive, 0, 0, "3 smooth:10 smooth:12"); /* and behind them the one before 0 */
+    expect_calls(archive, 0, RFN_NO_LOCATION, "2 smooth:10 smooth:12 library");
+    expect_calls(archive, 0, 0,
+                 "3 smooth:10 smooth:12 library"); /* and behind them the one before 0 */
     expect_calls(archive, 1, RFN_NO_LOCATION, "?");
     expect_calls(archive, 0, 1, "?");
     expect_calls(archive, RFN_NO_LOCATION, RFN_NO_LOCATION, "?");

@@ -376,10 +376,11 @@ static int read_calls(struct unpacking *unpacking, uint64_t offset, struct rfn_s
         if (!name)
             return RFN_E_NOMEM;
         const uint64_t at = offset + (uint64_t)rfn_reader_svarint(reader);
-        line += (uint32_t)rfn_reader_limited(reader, UINT32_MAX - line);
+        const uint64_t further = rfn_reader_limited(reader, 2 * (uint64_t)(UINT32_MAX - line) + 1);
+        line += (uint32_t)(further / 2);
         if (calls->n < RFN_SOURCE_CALLS_MAX)
-            calls->calls[calls->n++] = (struct rfn_source_call){known_or_null(name), at, line,
-                                                                true};
+            calls->calls[calls->n++] = (struct rfn_source_call){known_or_null(name), at, line, true,
+                                                                further % 2};
     }
     for (size_t i = 0, n = read_count(unpacking); i < n && !reader->failed; i++) {
         struct rfn_source_loop loop;

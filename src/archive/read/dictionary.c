@@ -265,8 +265,10 @@ static const char *read_calls(struct context *context, struct rfn_dictionary_cal
     for (uint32_t i = 0; i < n && !reader->failed; i++) {
         calls[i].function = known_or_null(read_name(context));
         calls[i].offset = offset + (uint64_t)rfn_reader_svarint(reader);
-        line += (uint32_t)rfn_reader_limited(reader, UINT32_MAX - line);
+        const uint64_t further = rfn_reader_limited(reader, 2 * (uint64_t)(UINT32_MAX - line) + 1);
+        line += (uint32_t)(further / 2);
         calls[i].line = line;
+        calls[i].library = further % 2;
     }
     caller->calls = calls;
     caller->n_calls = n;

@@ -349,7 +349,7 @@ static void pack_calls(struct definitions *definitions, const struct caller *cal
             continue;
         rfn_buf_varint(&told, function);
         rfn_buf_svarint(&told, (int64_t)(call->offset - caller->offset));
-        rfn_buf_varint(&told, call->line - line);
+        rfn_buf_varint(&told, 2 * (uint64_t)(call->line - line) + call->library);
         line = call->line;
         n++;
     }
