@@ -184,12 +184,14 @@ static bool may_be_callers(const struct stretch *stretch)
 
 /* ---- the functions that are called there ---- */
 
+enum { NAMES_MAX = 3 };
+
 /* What one function calls in a stretch; none: its own lines are meant. */
 struct work {
     struct rfn_location in;
-    struct rfn_program_call first;  /* that has a name */
-    struct rfn_program_call second; /* of two calls the other, if it has one */
-    uint32_t last_line, n;
+    const char *names[NAMES_MAX]; /* of different functions; of more only the first */
+    uint32_t n_names, unnamed;
+    uint32_t first_line, last_line, n;
 };
 
 enum { WORKS_MAX = 2 };
@@ -218,8 +220,35 @@ static uint32_t keep_own(struct rfn_program_call *calls, uint32_t n)
 
 static bool same_work(const struct work *a, const struct work *b)
 {
-    return a->n == b->n && a->first.line == b->first.line && a->last_line == b->last_line &&
-           same_text(a->first.function, b->first.function) && same_function(&a->in, &b->in);
+    return a->n == b->n && a->first_line == b->first_line && a->last_line == b->last_line &&
+           same_text(a->names[0], b->names[0]) && same_function(&a->in, &b->in);
+}
+
+static bool is_named(const struct work *work, const char *function)
+{
+    for (uint32_t i = 0; i < work->n_names; i++) {
+        if (strcmp(work->names[i], function) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Names all functions; where not all are known, or they are too many, the first. */
+static void name_calls(struct work *work, const struct rfn_program_call *calls, uint32_t n)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *function = calls[i].function;
+        if (function && is_named(work, function))
+            continue;
+        all &= function && work->n_names < NAMES_MAX;
+        if (function && work->n_names < NAMES_MAX)
+            work->names[work->n_names++] = function;
+    }
+    if (!all) {
+        work->n_names = 1;
+        work->unnamed = work->n - 1;
+    }
 }
 
 /* The functions called between two locations of a function, where the archive names them. */
@@ -228,7 +257,7 @@ static void add_work(struct works *works, const struct rfn_archive *archive, uin
 {
     enum { CALLS = 64 };
     struct rfn_program_call calls[CALLS];
-    struct work work;
+    struct work work = {.n = 0};
     uint32_t n, first = 0;
     bool known = rfn_archive_calls_between(archive, from, to, calls, CALLS, &n);
     work.in = rfn_archive_location(archive, from == RFN_NO_LOCATION ? to : from);
@@ -238,8 +267,8 @@ static void add_work(struct works *works, const struct rfn_archive *archive, uin
         first++;
     if (!known || first == n)
         return;
-    work.first = calls[first];
-    work.second = n == 2 && first == 0 ? calls[1] : (struct rfn_program_call){0};
+    name_calls(&work, calls, n);
+    work.first_line = calls[first].line;
     work.last_line = calls[n - 1].line;
     for (uint32_t i = 0; i < works->n; i++) {
         if (same_work(&works->works[i], &work))
@@ -296,22 +325,20 @@ static void append_last_line(struct rfn_text *text, uint32_t first, uint32_t las
     rfn_text_char(text, ']');
 }
 
-/* "smooth() and move(), called in main() [halo.c:132-136]"; of three "smooth() and 2 more" */
+/* "smooth() and move(), called in main() [halo.c:132-136]"; of four "smooth() and 3 more" */
 static void append_work(struct rfn_text *text, const struct work *work)
 {
     struct rfn_location called = work->in;
-    called.function = work->first.function;
-    append_name(text, &called);
-    if (!work->second.function && work->n > 1)
-        rfn_text_format(text, " and %u more", work->n - 1);
-    if (work->second.function && strcmp(work->second.function, work->first.function) != 0) {
-        called.function = work->second.function;
-        rfn_text_string(text, " and ");
+    for (uint32_t i = 0; i < work->n_names; i++) {
+        rfn_text_string(text, i == 0 ? "" : i + 1 < work->n_names ? ", " : " and ");
+        called.function = work->names[i];
         append_name(text, &called);
     }
+    if (work->unnamed)
+        rfn_text_format(text, " and %u more", work->unnamed);
     rfn_text_string(text, ", called in ");
     called.function = work->in.function;
-    called.line = work->first.line;
+    called.line = work->first_line;
     append_function(text, &called);
     rfn_call_path_place(text, &called);
     append_last_line(text, called.line, work->last_line);
@@ -485,7 +512,7 @@ const char *rfn_activity_function(const struct rfn_archive *archive,
     struct stretch stretch = stretch_of(archive, activity);
     struct works works = works_of(archive, activity, &stretch);
     if (works.n && works.works[0].n)
-        return works.works[0].first.function;
+        return works.works[0].names[0];
     if (stretch.found)
         return stretch.to.function;
     bool in_call = activity->kind == RFN_ACTIVITY_MPI || activity->kind == RFN_ACTIVITY_WAIT;

@@ -267,6 +267,12 @@ static void test_called_functions(void **state)
            "computing in smooth() and 1 more, called in step() [solver.c:53]");
     expect(computing(EXCHANGE_80_EARLY, EXCHANGE_88),
            "computing in exp() and 1 more, called in step() [solver.c:47]");
+    static const struct fake_calls three[] = {
+        {2, 0, {{"output", 26, 0}, {"prepare", 8, 0}, {"output", 9, 0}, {"smooth", 9, 1}}}};
+    fake_calls = three;
+    n_fake_calls = 1;
+    expect(computing(MAIN_24, MAIN_10),
+           "computing in output(), prepare() and smooth(), called in main() [solver.c:26]");
     fake_calls = known;
     n_fake_calls = 5;
     expect(computing(EXCHANGE_88, RESIDUAL_12),
