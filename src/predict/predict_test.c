@@ -65,7 +65,8 @@ static int64_t predict(enum rfn_assumed what, double factor, int rank)
     const struct rfn_lane lanes[] = {{NULL, 0}, {&assumption, 1}};
     struct rfn_diag diag;
     rfn_prediction_release(&prediction);
-    assert_int_equal(rfn_predict(&fake, &network, lanes, 2, NULL, NULL, &prediction, &diag), 0);
+    const struct rfn_predict_options options = {.network = &network, .lanes = lanes, .n = 2};
+    assert_int_equal(rfn_predict(&fake, &options, &prediction, &diag), 0);
     assert_int_equal(prediction.predicted_ns[0], prediction.recorded_ns);
     return prediction.predicted_ns[1];
 }

@@ -241,6 +241,8 @@ static int enter(void *context, uint32_t stream, struct rfn_event_order_stream *
 static struct rfn_need need_message(const struct rfn_message *message,
                                     const struct rfn_channels *channels)
 {
+    const bool wildcard = message->receive &&
+                          channels->receives[message->receive - 1].any & RFN_ANY_SOURCE;
     return (struct rfn_need){.kind = RFN_NEED_MESSAGE,
                              .number = (uint32_t)(message - channels->messages),
                              .receive = message->receive,
@@ -249,6 +251,7 @@ static struct rfn_need need_message(const struct rfn_message *message,
                              .posted_ns = message->taken ? message->posted.ns : INT64_MIN,
                              .pointed = channels->items[message->channel].key.part != 0,
                              .synchronous = message->mode == RFN_SEND_SYNCHRONOUS,
+                             .wildcard = wildcard,
                              .stream = message->sent.stream,
                              .event = message->sent.at};
 }

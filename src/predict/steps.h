@@ -41,6 +41,7 @@ struct rfn_need {
     uint32_t receive; /* of the message, + 1; 0: it is over, and was kept (below), or none */
     int64_t bytes, sent_ns, posted_ns; /* of a message; posted INT64_MIN: not yet */
     bool synchronous;
+    bool wildcard;                   /* its receive takes messages from any rank */
     bool pointed;                    /* a partitioned message, sent at a point: */
     enum rfn_collective_needs needs; /* which others, */
     const uint32_t *places;          /* NEIGHBORS: these; LOWER: up to the own one */
