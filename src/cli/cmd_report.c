@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+enum { WINDOWS = 1000 };
+
 enum { TOP = 7 }; /* of three lines each: a table fits on a screen of 24 lines */
 
 enum {
@@ -17,6 +19,7 @@ enum {
     KEY_SHORT,
     KEY_ALL,
     KEY_CSV,
+    KEY_WINDOWS,
     KEY_COLOR
 };
 
@@ -29,6 +32,7 @@ struct options {
     const char *call_path, *region;
     enum color color;
     const char *csv; /* the table; NULL: not asked for */
+    uint64_t windows;
 };
 
 static const struct argp_option options[] = {
@@ -43,6 +47,8 @@ static const struct argp_option options[] = {
      "narrow to call paths with TEXT in a function's name or in file:line", 0},
     {"region", KEY_REGION, "NAME", 0, "narrow to what happens inside of this region of the program",
      0},
+    {"windows", KEY_WINDOWS, "N", 0,
+     "add how efficient the ranks are in each of N equal parts of the run", 0},
     {"behaviour", KEY_BEHAVIOUR, NULL, 0,
      "add which ranks were late to what, in how many steps of the loops that they execute in step",
      0},
@@ -91,6 +97,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_REGION:
         given->region = arg;
+        return 0;
+    case KEY_WINDOWS:
+        given->windows = rfn_number_argument(state, arg, "number of time windows");
+        if (!given->windows || given->windows > WINDOWS)
+            argp_error(state, "--windows takes 1 to %d", WINDOWS);
         return 0;
     case KEY_BEHAVIOUR:
         given->behaviour = true;
@@ -222,6 +233,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     struct rfn_behaviour *behaviour = NULL;
     struct rfn_waits *waits;
     struct rfn_usage usage;
+    struct rfn_report_ahead ahead = {.n_windows = 0};
     const struct rfn_waits_options how = {.region = given->region,
                                           .fix_clocks = given->fix_clocks,
                                           .profile = &profile,
@@ -249,8 +261,11 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     /* Where what processes used cannot be read, the page goes without. */
     error = rfn_usage_read(archive, &usage, &diag);
     report.usage = usage.n && !error ? &usage : NULL;
+    if (error != RFN_E_NOMEM)
+        error = rfn_report_predict(&report, (size_t)given->windows, &ahead, &diag);
     status = error == RFN_E_NOMEM ? rfn_command_fail(report.file, error, &diag)
                                   : print(&report, given);
+    rfn_report_ahead_release(&ahead);
     rfn_usage_release(&usage);
     rfn_behaviour_free(behaviour);
     rfn_waits_free(waits);

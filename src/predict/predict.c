@@ -98,7 +98,7 @@ struct engine {
     struct effects *effects; /* by activity */
     size_t effects_capacity;
     struct rfn_network *networks; /* by lane */
-    bool *ideal;                  /* by lane */
+    bool *ideal, *differs;        /* by lane: its network */
     uint32_t *special;            /* lanes whose network differs */
     size_t n_network;
     struct vectors messages, receives; /* when they were posted; of a message behind it that of its
@@ -184,7 +184,7 @@ static const struct effects *effects_of(struct engine *engine, uint32_t activity
 static bool is_of(const struct rfn_assumption *assumption, const struct rfn_step *step)
 {
     return (!assumption->ranks || assumption->ranks[step->rank]) &&
-           (!assumption->single || assumption->event == step->record->index);
+           (!assumption->single || assumption->event == step->index);
 }
 
 /* By how much a lane's factor of something changes in a call. */
@@ -212,7 +212,7 @@ static void reach(const struct engine *engine, const struct rfn_step *step, size
     const int64_t start_ns = rfn_steps_start_ns(engine->steps);
     const int64_t at_ns = start_ns + engine->options->points_ns[point];
     const uint32_t ranks = rfn_archive_run(engine->archive)->ranks;
-    int64_t *reached = engine->prediction->reached_ns + point * engine->n;
+    int64_t *reached = engine->prediction->reached_ns + (point * ranks + step->rank) * engine->n;
     for (size_t k = 0; k < engine->n; k++) {
         const int64_t ns = exits ? least(at_ns - stream->early[k], exits[k])
                                  : at_ns - stream->early[k];
@@ -335,7 +335,7 @@ static int mark(struct engine *engine, const struct rfn_step *step)
         stream->marked = malloc(MARKS * engine->n * sizeof *stream->marked);
     if (!stream->marked)
         return RFN_E_NOMEM;
-    stream->marks[at] = (struct mark){true, step->record->index, step->enter_ns};
+    stream->marks[at] = (struct mark){true, step->index, step->enter_ns};
     set_entered(engine, step, stream->marked + at * engine->n);
     return 0;
 }
@@ -586,7 +586,7 @@ static int64_t lane_way(const struct engine *engine, const struct source *source
     double factor = 1;
     if (engine->ideal[lane])
         return least(source->way_ns, 0);
-    if (!source->message)
+    if (!source->message || !engine->differs[lane])
         return source->way_ns;
     for (size_t i = 0; i < engine->given[lane].n; i++) {
         const struct rfn_assumption *assumption = &engine->given[lane].assumptions[i];
@@ -614,10 +614,12 @@ static int64_t lane_own(const struct engine *engine, const struct call *call, ui
 {
     const struct rfn_network *network = &engine->networks[lane];
     const struct rfn_step *step = call->step;
+    double change = 0;
     if (engine->ideal[lane])
         return 0;
-    double change = step->messages * (network->overhead_ns - engine->network->overhead_ns);
-    if (step->places > 1)
+    if (engine->differs[lane])
+        change = step->messages * (network->overhead_ns - engine->network->overhead_ns);
+    if (engine->differs[lane] && step->places > 1)
         change += tree_ns(network, step) - tree_ns(engine->network, step);
     return most(times(factor_of(call->effects, lane, step, RFN_ASSUME_CALL),
                       call->own_ns + nearest(change)),
@@ -638,6 +640,8 @@ static int64_t end_in(const struct engine *engine, const struct call *call, uint
             ready = most(ready, source->second[lane]);
         there = most(there, ready + lane_way(engine, source, lane, call->step, rendezvous));
     }
+    if (engine->ideal[lane] && !call->effects->n)
+        return there;
     const double waits = factor_of(call->effects, lane, call->step, RFN_ASSUME_WAIT);
     return enter_ns + times(waits, there - enter_ns) + lane_own(engine, call, lane);
 }
@@ -673,6 +677,19 @@ static void count_overtaken(struct engine *engine, const struct call *call)
     }
 }
 
+/* A call that needs nobody, and of which only the network is assumed to differ. */
+static void leave_alone(struct engine *engine, struct call *call)
+{
+    const struct rfn_step *step = call->step;
+    struct stream *stream = &engine->streams[step->stream];
+    call->own_ns = step->exit_ns - step->enter_ns;
+    reach_points(engine, step, false, NULL);
+    for (size_t i = 0; i < engine->n_network; i++) {
+        const uint32_t lane = engine->special[i];
+        stream->early[lane] = step->exit_ns - end_in(engine, call, lane);
+    }
+}
+
 static int leave(void *context, const struct rfn_step *step)
 {
     struct engine *engine = context;
@@ -684,8 +701,8 @@ static int leave(void *context, const struct rfn_step *step)
     stream->last_ns = step->exit_ns;
     call.early = step->polled && stream->polled ? stream->polled : stream->early;
     RFN_TRY(find_sources(engine, step, &call.n_sources));
-    if (!call.n_sources && !call.effects->n && !engine->n_network && call.early == stream->early) {
-        reach_points(engine, step, false, NULL);
+    if (!call.n_sources && !call.effects->n && call.early == stream->early) {
+        leave_alone(engine, &call);
         return 0;
     }
     call.own_ns = step->exit_ns - recorded_ready(engine, &call);
@@ -736,22 +753,23 @@ static void assume_network(struct engine *engine, size_t lane,
 static int init_lanes(struct engine *engine)
 {
     engine->ideal = calloc(engine->n + 1, sizeof *engine->ideal);
+    engine->differs = calloc(engine->n + 1, sizeof *engine->differs);
     engine->least_eager = engine->network->eager_bytes;
     engine->networks = calloc(engine->n + 1, sizeof *engine->networks);
     engine->special = calloc(engine->n + 1, sizeof *engine->special);
     engine->exits = calloc(engine->n + 1, sizeof *engine->exits);
-    if (!engine->ideal || !engine->networks || !engine->special || !engine->exits)
+    if (!engine->ideal || !engine->differs || !engine->networks || !engine->special ||
+        !engine->exits)
         return RFN_E_NOMEM;
     for (size_t k = 0; k < engine->n; k++) {
-        bool differs = false;
         engine->networks[k] = *engine->network;
         for (size_t i = 0; i < engine->given[k].n; i++) {
             const struct rfn_assumption *assumption = &engine->given[k].assumptions[i];
-            differs |= is_of_network(assumption->what);
+            engine->differs[k] |= is_of_network(assumption->what);
             assume_network(engine, k, assumption);
         }
         engine->least_eager = least(engine->least_eager, engine->networks[k].eager_bytes);
-        if (differs)
+        if (engine->differs[k])
             engine->special[engine->n_network++] = (uint32_t)k;
     }
     return 0;
@@ -822,6 +840,7 @@ static void release(struct engine *engine)
     free(engine->effects);
     free(engine->networks);
     free(engine->ideal);
+    free(engine->differs);
     free(engine->special);
     free(engine->exits);
     free(engine->sources);
@@ -855,7 +874,7 @@ static int init_prediction(struct rfn_prediction *prediction,
     const size_t n = options->n_points;
     *prediction = (struct rfn_prediction){
         .predicted_ns = calloc(options->n + 1, sizeof *prediction->predicted_ns),
-        .reached_ns = calloc(n * options->n + 1, sizeof *prediction->reached_ns),
+        .reached_ns = calloc(n * ranks * options->n + 1, sizeof *prediction->reached_ns),
         .outside_ns = calloc(n * ranks + 1, sizeof *prediction->outside_ns)};
     return prediction->predicted_ns && prediction->reached_ns && prediction->outside_ns
                ? 0

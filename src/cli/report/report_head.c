@@ -265,6 +265,7 @@ static void append_story(struct rfn_text *out, const struct rfn_report *report,
                     report->colors ? RFN_PLAIN : "");
     rfn_story_append(&line, run, stories, &stories->stories[number]);
     append_advice(&line, run, stories, number);
+    rfn_report_append_without(&line, report, number);
     rfn_report_sentence(out, report, &line, INDENT);
 }
 
@@ -273,12 +274,11 @@ static void append_story(struct rfn_text *out, const struct rfn_report *report,
 static void append_stories(struct rfn_text *out, const struct rfn_report *report,
                            const struct rfn_measured *run, const struct rfn_verdict *verdict)
 {
-    const struct rfn_cause_choice choice = {rfn_report_shows_cause, report};
     double unexplained = rfn_report_share(report, report->waits->unexplained_ns);
     bool all = !report->ranks && !report->call_path;
     struct rfn_stories stories;
     struct rfn_text text = {0};
-    if (rfn_stories_init(&stories, run, all ? NULL : &choice) < 0) {
+    if (rfn_report_stories_init(&stories, report, run) < 0) {
         out->failed = true;
         return;
     }
