@@ -47,6 +47,41 @@ def test_random_programs(bench):
               scale={"G": 0})
 
 
+def saved(bench, archive, *options):
+    found = whatif(bench, archive, "--top", "1", *options)
+    return round((found["recorded_seconds"] - found["predicted_seconds"]) * 1e9)
+
+
+def halo(bench):
+    program = test_smpi.smpi_program(bench, os.path.join(harness.HERE, "..", "examples", "halo.c"))
+    return test_smpi.smpi_run(bench, program, 6, ["30", "4"])
+
+
+def test_events(bench):
+    """What a single event saves, found for all at once, is what the run gains without it; also in loops, and after
+    other events are gone."""
+    exchange = test_smpi.smpi_program(bench, SOURCE)
+    pathology = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "faults", "late_in_halo.c"))
+    for archive, least in ((test_smpi.smpi_run(bench, exchange, 4, ["5", "40"]), 8), (halo(bench), 0),
+                           (test_smpi.smpi_run(bench, pathology, 6), 1)):
+        harness.compare("nothing is changed", saved(bench, archive, "--scale", "L=1"), 0)
+        found = whatif(bench, archive, "--events", "--top", "8", "--domino", "3")
+        assert len(found["events"]) >= least, found["events"]
+        for event in found["events"]:
+            harness.compare(event["selector"], saved(bench, archive, "--remove", event["selector"]),
+                            harness.ns(event["saved_seconds"]))
+        gone = []
+        for step in found["domino"]:
+            gone += ["--remove", step["selector"]]
+            harness.compare(f"without {gone}", saved(bench, archive, *gone),
+                            harness.ns(found["recorded_seconds"]) - harness.ns(step["predicted_seconds"]))
+        harness.compare("the best first", [step["selector"] for step in found["domino"][:1]],
+                        [event["selector"] for event in found["events"][:1]])
+    run = bench.run([bench.refrain, "whatif", "--events", "--scale", "wait:MPI_=0.5", archive])
+    harness.compare("exit", run.code, 1)
+    assert "remove waits, do not scale them" in run.err, run.err
+
+
 def test_report(bench):
     """The report says what it would take without its first story, and the factors of efficiency, of the whole and of
     windows, have the product that they are to have."""

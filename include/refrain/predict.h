@@ -93,6 +93,34 @@ int rfn_predict(const struct rfn_archive *archive, const struct rfn_predict_opti
                 struct rfn_prediction *prediction, struct rfn_diag *diag);
 void rfn_prediction_release(struct rfn_prediction *prediction);
 
+/* ---- which single event saves most ---- */
+
+/* A call, waiting included, or what a stream computes before one. */
+struct rfn_event_gain {
+    uint32_t rank, stream;
+    uint64_t index;               /* of the call in its stream, as `refrain dump` counts */
+    struct rfn_activity activity; /* kind MPI: a call; COMPUTE: the computation before it */
+    int64_t saved_ns;             /* of the run time, if it took no time */
+    int64_t enter_ns, ns;         /* since the first enter, and how long it takes */
+};
+
+struct rfn_event_gains {
+    struct rfn_event_gain *events; /* most saved first */
+    size_t n;
+    struct rfn_event_gain *waits; /* the calls that wait longest, longest first: ns; saved_ns 0 */
+    size_t n_waits;
+};
+
+/* Of all events the exact gain, by one pass forward and one back over the run as a graph
+ * (doc/whatif.md, Single events); *gains has those that save most, at most `most`. Assumed is what
+ * the only lane of the options says, which is predicted, too. Memory grows with the run, by some
+ * 100 bytes per call. Both results are to be released. RFN_E_NOMEM; RFN_E_RANGE: there are too many
+ * events; RFN_E_UNSUPPORTED: waits are scaled. */
+int rfn_predict_events(const struct rfn_archive *archive, const struct rfn_predict_options *options,
+                       size_t most, struct rfn_event_gains *gains,
+                       struct rfn_prediction *prediction, struct rfn_diag *diag);
+void rfn_event_gains_release(struct rfn_event_gains *gains);
+
 /* ---- which assumption saves most ---- */
 
 /* Something that may be mended. */

@@ -8,17 +8,21 @@
 
 #include <stdlib.h>
 
-enum { TOP = 10, DOMINOES = 20, GIVEN = 32 };
+enum { TOP = 10, DOMINOES = 20, GIVEN = 32, EVENTS = 10000 };
 
-enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_DOMINO };
+enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_EVENTS, KEY_DOMINO };
 
 static const struct argp_option options[] = {
     {"remove", KEY_REMOVE, "SELECTOR", 0, "assume that this takes no time; may be repeated", 0},
     {"scale", KEY_SCALE, "SELECTOR=F", 0, "assume that this takes F times as long; may be repeated",
      0},
     {"top", 't', "N", 0, "show the N remedies that save most (10)", 0},
+    {"events", KEY_EVENTS, NULL, 0, "also tell which single events would save most", 0},
     {"domino", KEY_DOMINO, "N", 0,
-     "mend the best, then the best after it, and so on, N times (at most 20)", 0},
+     "mend the best, then the best after it, and so on, N times (at most 20); with --events, "
+     "single "
+     "events",
+     0},
     {"json", 'j', NULL, 0, "print everything as JSON, in seconds and bytes", 0},
     {0},
 };
@@ -29,6 +33,7 @@ struct options {
     double factors[GIVEN];          /* and how many times as long they take */
     size_t n;
     uint64_t dominoes;
+    bool events;
 };
 
 static void assume(struct argp_state *state, struct options *given, const char *text, double factor)
@@ -60,6 +65,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SCALE:
         scale_argument(state, given, arg);
         return 0;
+    case KEY_EVENTS:
+        given->events = true;
+        return 0;
     case KEY_DOMINO:
         given->dominoes = rfn_number_argument(state, arg, "number of steps");
         if (given->dominoes > DOMINOES)
@@ -73,7 +81,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* Everything that the page needs. The assumptions grow along the domino path. */
 struct asking {
     struct rfn_whatif page;
-    struct rfn_assumption assumed[2 * GIVEN + DOMINOES];
+    struct rfn_assumption assumed[2 * (GIVEN + DOMINOES)];
+    struct rfn_selector dominoes[DOMINOES]; /* single events */
     struct rfn_lane lane;
     struct rfn_progress progress;
     struct rfn_diag diag;
@@ -85,13 +94,6 @@ static int fail(const struct asking *asking, int error)
 }
 
 /* ---- the domino path ---- */
-
-/* The number of the candidate that a remedy is of. */
-static size_t candidate_of(const struct asking *asking, const struct rfn_remedy *remedy)
-{
-    const struct rfn_selector *selector = remedy->assumption.context;
-    return (size_t)(selector - asking->page.candidates->selectors);
-}
 
 static int rank(struct asking *asking, const struct rfn_lane *given, struct rfn_remedy *remedies,
                 size_t best, struct rfn_prediction *prediction)
@@ -144,30 +146,141 @@ static int without_waits(struct asking *asking)
     return 0;
 }
 
-static int follow(struct asking *asking, size_t steps)
+/* The best remedy is gone, too. 1; 0: nothing is left that saves time; or an error. */
+static int mend_best(struct asking *asking, struct rfn_lane *lane, struct rfn_remedy *remedies)
 {
     struct rfn_whatif *page = &asking->page;
     const size_t n = page->candidates->n;
-    struct rfn_remedy *remedies = calloc(n + 1, sizeof *remedies);
-    page->dominoes = calloc(steps + 1, sizeof *page->dominoes);
-    int error = remedies && page->dominoes ? 0 : RFN_E_NOMEM;
+    struct rfn_prediction prediction;
+    memcpy(remedies, page->candidates->remedies, n * sizeof *remedies);
+    RFN_TRY(rank(asking, lane, remedies, 1, &prediction));
+    const int64_t run_ns = prediction.predicted_ns[0] - remedies[0].saved_ns;
+    rfn_prediction_release(&prediction);
+    if (!n || remedies[0].saved_ns <= 0)
+        return 0;
+    asking->assumed[lane->n++] = remedies[0].assumption;
+    page->dominoes[page->n_dominoes++] = (struct rfn_domino){remedies[0].assumption.context, run_ns,
+                                                             0};
+    return 1;
+}
+
+static int follow(struct asking *asking, size_t steps)
+{
     struct rfn_lane lane = asking->lane;
-    while (!error && page->n_dominoes < steps) {
-        struct rfn_prediction prediction;
-        memcpy(remedies, page->candidates->remedies, n * sizeof *remedies);
-        error = rank(asking, &lane, remedies, 1, &prediction);
+    struct rfn_remedy *remedies = calloc(asking->page.candidates->n + 1, sizeof *remedies);
+    int mended = remedies ? 1 : RFN_E_NOMEM;
+    while (mended > 0 && asking->page.n_dominoes < steps)
+        mended = mend_best(asking, &lane, remedies);
+    free(remedies);
+    return mended < 0 ? mended : without_waits(asking);
+}
+
+/* ---- single events ---- */
+
+static int predict_events(struct asking *asking, const struct rfn_lane *lane, size_t most,
+                          struct rfn_event_gains *gains, int64_t *run_ns)
+{
+    struct rfn_prediction prediction;
+    const struct rfn_predict_options options = {.network = &asking->page.network,
+                                                .lanes = lane,
+                                                .n = 1,
+                                                .progress = rfn_progress_show,
+                                                .context = &asking->progress};
+    asking->progress.what = "predicting events";
+    int error = rfn_predict_events(asking->page.run->archive, &options, most, gains, &prediction,
+                                   &asking->diag);
+    rfn_progress_done(&asking->progress);
+    if (error)
+        return error;
+    *run_ns = prediction.predicted_ns[0];
+    rfn_prediction_release(&prediction);
+    return 0;
+}
+
+/* The event is gone, too. */
+static int assume_event(struct asking *asking, struct rfn_lane *lane, struct rfn_selector *selector,
+                        const struct rfn_event_gain *event)
+{
+    struct rfn_text name = {0}, wrong = {0};
+    rfn_event_selector_append(&name, event);
+    int error = rfn_selector_parse(selector, asking->page.run, rfn_text_terminated(&name), &wrong);
+    rfn_text_release(&name);
+    rfn_text_release(&wrong);
+    if (!error)
+        lane->n += rfn_selector_assume(selector, 0, asking->assumed + lane->n);
+    return error;
+}
+
+/* As many of the longest single waits are gone as there are dominoes, one more in each lane. */
+static int without_single_waits(struct asking *asking, const struct rfn_event_gains *gains)
+{
+    struct rfn_whatif *page = &asking->page;
+    struct rfn_assumption waits[DOMINOES];
+    struct rfn_lane lanes[DOMINOES];
+    struct rfn_prediction prediction;
+    const uint32_t ranks = rfn_archive_run(page->run->archive)->ranks;
+    bool *of = calloc(DOMINOES * (size_t)ranks + 1, sizeof *of);
+    if (!of)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < page->n_dominoes; i++) {
+        const size_t n = i < gains->n_waits ? i + 1 : gains->n_waits;
+        if (i < gains->n_waits) {
+            of[i * ranks + gains->waits[i].rank] = true;
+            waits[i] = (struct rfn_assumption){.what = RFN_ASSUME_WAIT,
+                                               .ranks = of + i * ranks,
+                                               .single = true,
+                                               .event = gains->waits[i].index};
+        }
+        lanes[i] = (struct rfn_lane){waits, n};
+    }
+    const struct rfn_predict_options options = {
+        .network = &page->network, .lanes = lanes, .n = page->n_dominoes};
+    int error = rfn_predict(page->run->archive, &options, &prediction, &asking->diag);
+    for (size_t i = 0; !error && i < page->n_dominoes; i++)
+        page->dominoes[i].waits_ns = prediction.predicted_ns[i];
+    if (!error)
+        rfn_prediction_release(&prediction);
+    free(of);
+    return error;
+}
+
+/* The best event, then the best after it. */
+static int follow_events(struct asking *asking, size_t steps)
+{
+    struct rfn_whatif *page = &asking->page;
+    struct rfn_lane lane = asking->lane;
+    struct rfn_event_gains gains = {.n = 0};
+    int64_t run_ns;
+    int error = predict_events(asking, &lane, 1, &gains, &run_ns);
+    while (!error && page->n_dominoes < steps && gains.n) {
+        struct rfn_selector *selector = &asking->dominoes[page->n_dominoes];
+        error = assume_event(asking, &lane, selector, &gains.events[0]);
+        rfn_event_gains_release(&gains);
         if (error)
             break;
-        const int64_t run_ns = prediction.predicted_ns[0] - remedies[0].saved_ns;
-        rfn_prediction_release(&prediction);
-        if (!n || remedies[0].saved_ns <= 0)
-            break;
-        asking->assumed[lane.n++] = remedies[0].assumption;
-        page->dominoes[page->n_dominoes++] = (struct rfn_domino){candidate_of(asking, &remedies[0]),
-                                                                 run_ns, 0};
+        page->n_dominoes++; /* its selector is to be released */
+        error = predict_events(asking, &lane, 1, &gains, &run_ns);
+        page->dominoes[page->n_dominoes - 1] = (struct rfn_domino){selector, run_ns, 0};
     }
-    free(remedies);
-    return error ? error : without_waits(asking);
+    rfn_event_gains_release(&gains);
+    return error || !page->n_dominoes ? error : without_single_waits(asking, &page->events);
+}
+
+/* What --events and --domino ask for. */
+static int ask_further(struct asking *asking, const struct options *given)
+{
+    struct rfn_whatif *page = &asking->page;
+    const size_t steps = (size_t)given->dominoes;
+    int64_t run_ns;
+    page->dominoes = calloc(DOMINOES + 1, sizeof *page->dominoes);
+    if (!page->dominoes)
+        return RFN_E_NOMEM;
+    if (!given->events)
+        return steps ? follow(asking, steps) : 0;
+    size_t most = page->top < EVENTS ? page->top : EVENTS;
+    most = most < steps ? steps : most;
+    RFN_TRY(predict_events(asking, &asking->lane, most, &page->events, &run_ns));
+    return steps ? follow_events(asking, steps) : 0;
 }
 
 /* ---- the page ---- */
@@ -178,8 +291,8 @@ static int print(struct asking *asking, const struct options *given)
     struct rfn_text out = {0};
     int error = rank(asking, &asking->lane, page->candidates->remedies,
                      page->top < SIZE_MAX ? page->top : page->candidates->n, &page->prediction);
-    if (!error && given->dominoes)
-        error = follow(asking, (size_t)given->dominoes);
+    if (!error)
+        error = ask_further(asking, given);
     int status = error ? fail(asking, error) : RFN_EXIT_OK;
     if (!error && given->given.json) {
         status = rfn_command_print_json(rfn_whatif_json(page), status);
@@ -189,6 +302,9 @@ static int print(struct asking *asking, const struct options *given)
         status = rfn_command_print(&out, page->file, status);
     }
     free(page->dominoes);
+    for (size_t i = 0; i < DOMINOES; i++)
+        rfn_selector_release(&asking->dominoes[i]);
+    rfn_event_gains_release(&page->events);
     rfn_prediction_release(&page->prediction);
     return status;
 }
@@ -222,6 +338,7 @@ static int ask(const struct rfn_measured *run, const struct options *given)
                                      .factors = given->factors,
                                      .n_given = given->n,
                                      .candidates = &candidates,
+                                     .by_event = given->events,
                                      .top = given->given.top_given ? (size_t)given->given.top
                                             : given->given.json    ? SIZE_MAX
                                                                    : TOP,

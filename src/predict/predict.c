@@ -12,6 +12,7 @@
 #include "refrain/predict.h"
 
 #include "base/grow.h"
+#include "predict/event_graph.h"
 #include "predict/steps.h"
 #include "refrain/event.h"
 
@@ -35,7 +36,8 @@ struct effects {
 
 /* ---- messages and collective calls in flight ---- */
 
-/* Vectors of lanes, by number. */
+/* Vectors of lanes, by number. With a graph they have one more place, for the node that the first
+ * lane's time is of. */
 struct vectors {
     int64_t *items;
     size_t capacity;
@@ -70,8 +72,9 @@ struct stream {
     int64_t *marked; /* MARKS vectors; NULL: none */
     int64_t last_ns; /* exit of its last call */
     int64_t outside_ns;
-    size_t next_point;       /* that it comes to */
-    struct arrival wildcard; /* of the last message that it took as it came */
+    uint32_t node, polled_node; /* where it is, and where the phase of polls began */
+    size_t next_point;          /* that it comes to */
+    struct arrival wildcard;    /* of the last message that it took as it came */
     struct mark marks[MARKS];
     size_t n_marks;
 };
@@ -92,8 +95,10 @@ struct engine {
     const struct rfn_predict_options *options;
     const struct rfn_network *network;
     const struct rfn_lane *given;
-    size_t n;            /* lanes */
-    int64_t least_eager; /* S of all lanes */
+    size_t n, width;            /* lanes; of a vector */
+    struct rfn_graph *graph;    /* of the first lane; NULL: not asked for */
+    const struct events *asked; /* with a graph */
+    int64_t least_eager;        /* S of all lanes */
     struct rfn_steps *steps;
     struct effects *effects; /* by activity */
     size_t effects_capacity;
@@ -201,6 +206,42 @@ static double factor_of(const struct effects *effects, uint32_t lane, const stru
     return factor;
 }
 
+/* ---- nodes of the graph ---- */
+
+/* Where a stream is; the first time that is where it begins. RFN_E_NOMEM. */
+static int64_t node_of(struct engine *engine, const struct rfn_step *step)
+{
+    struct stream *stream = &engine->streams[step->stream];
+    if (stream->node == RFN_NO_NODE) {
+        const int64_t node = rfn_graph_node(engine->graph, step->enter_ns - stream->early[0]);
+        RFN_TRY((int)least(node, 0));
+        stream->node = (uint32_t)node;
+    }
+    return stream->node;
+}
+
+/* The stream goes on to a node at ns, by what its step did. RFN_E_NOMEM. */
+static int go_on(struct engine *engine, const struct rfn_step *step, bool call, uint32_t tail,
+                 int64_t weight, int64_t ns)
+{
+    const struct rfn_graph_event event = {step->stream, step->activity, step->index, call};
+    const int64_t node = rfn_graph_node(engine->graph, ns);
+    RFN_TRY((int)least(node, 0));
+    RFN_TRY(rfn_graph_edge(engine->graph, tail, weight));
+    engine->streams[step->stream].node = (uint32_t)node;
+    return rfn_graph_ends(engine->graph, &event);
+}
+
+/* The later of two nodes: a new one. RFN_E_NOMEM. */
+static int64_t later_of(struct rfn_graph *graph, int64_t a, int64_t b)
+{
+    const int64_t node = rfn_graph_node(graph, most(graph->ns[a], graph->ns[b]));
+    RFN_TRY((int)least(node, 0));
+    RFN_TRY(rfn_graph_edge(graph, (uint32_t)a, 0));
+    RFN_TRY(rfn_graph_edge(graph, (uint32_t)b, 0));
+    return node;
+}
+
 /* ---- points in time ---- */
 
 /* The stream comes to a point, to which it has been outside of MPI for so long; the lanes are there
@@ -249,6 +290,9 @@ static int compute(void *context, const struct rfn_step *step)
         return RFN_E_NOMEM;
     reach_points(engine, step, true, NULL);
     engine->streams[step->stream].outside_ns += ns;
+    const int64_t left_ns = step->enter_ns - early[0];
+    const int64_t node = engine->graph ? node_of(engine, step) : 0;
+    RFN_TRY((int)least(node, 0));
     for (size_t i = 0; i < effects->n; i++) {
         const struct effect *effect = &effects->items[i];
         const bool first = i == 0 || effects->items[i - 1].lane != effect->lane;
@@ -256,7 +300,10 @@ static int compute(void *context, const struct rfn_step *step)
             early[effect->lane] +=
                 ns - times(factor_of(effects, effect->lane, step, RFN_ASSUME_COMPUTE), ns);
     }
-    return 0;
+    const int64_t entered_ns = step->exit_ns - early[0];
+    if (!engine->graph || entered_ns == left_ns)
+        return 0;
+    return go_on(engine, step, false, (uint32_t)node, entered_ns - left_ns, entered_ns);
 }
 
 static int polls(void *context, const struct rfn_step *step)
@@ -268,28 +315,41 @@ static int polls(void *context, const struct rfn_step *step)
     if (!stream->polled)
         return RFN_E_NOMEM;
     memcpy(stream->polled, stream->early, engine->n * sizeof *stream->polled);
+    if (engine->graph)
+        RFN_TRY((int)least(node_of(engine, step), 0));
+    stream->polled_node = stream->node;
     return 0;
 }
 
 /* ---- what calls post ---- */
 
-static void set_entered(const struct engine *engine, const struct rfn_step *step, int64_t *to)
+static int set_entered(struct engine *engine, const struct rfn_step *step, int64_t *to)
 {
     const int64_t *early = engine->streams[step->stream].early;
     for (size_t i = 0; i < engine->n; i++)
         to[i] = step->enter_ns - early[i];
+    if (engine->graph)
+        to[engine->n] = node_of(engine, step);
+    return engine->graph ? (int)least(to[engine->n], 0) : 0;
 }
 
-static void take_latest(const struct engine *engine, const struct rfn_step *step, int64_t *latest)
+static int take_latest(struct engine *engine, const struct rfn_step *step, int64_t *latest)
 {
     const int64_t *early = engine->streams[step->stream].early;
     for (size_t i = 0; i < engine->n; i++)
         latest[i] = most(latest[i], step->enter_ns - early[i]);
+    if (!engine->graph)
+        return 0;
+    int64_t *node = &latest[engine->n];
+    const int64_t own = node_of(engine, step);
+    RFN_TRY((int)least(own, 0));
+    *node = *node == INT64_MIN ? own : later_of(engine->graph, *node, own);
+    return (int)least(*node, 0);
 }
 
 static int begin_collective(const struct engine *engine, struct collective *collective)
 {
-    const size_t n = engine->n * LATEST;
+    const size_t n = engine->width * LATEST;
     if (!collective->latest)
         collective->latest = malloc(n * sizeof *collective->latest);
     if (!collective->latest)
@@ -307,24 +367,23 @@ static int take_part(struct engine *engine, const struct rfn_step *step,
                             (size_t)post->number + 1));
     struct collective *collective = &engine->collectives[post->number];
     const struct rfn_share *share = &post->share;
-    const size_t n = engine->n;
+    const size_t n = engine->width;
     if (!collective->begun)
         RFN_TRY(begin_collective(engine, collective));
-    take_latest(engine, step, collective->latest + ALL * n);
+    RFN_TRY(take_latest(engine, step, collective->latest + ALL * n));
     if (share->data)
-        take_latest(engine, step, collective->latest + DATA * n);
+        RFN_TRY(take_latest(engine, step, collective->latest + DATA * n));
     if (share->root)
-        set_entered(engine, step, collective->latest + ROOT * n);
+        RFN_TRY(set_entered(engine, step, collective->latest + ROOT * n));
     else if (share->data)
-        take_latest(engine, step, collective->latest + OTHERS * n);
+        RFN_TRY(take_latest(engine, step, collective->latest + OTHERS * n));
     if (!post->by_place)
         return 0;
     if (!collective->places)
         collective->places = calloc((size_t)post->places * n + 1, sizeof *collective->places);
     if (!collective->places)
         return RFN_E_NOMEM;
-    set_entered(engine, step, collective->places + (size_t)share->place * n);
-    return 0;
+    return set_entered(engine, step, collective->places + (size_t)share->place * n);
 }
 
 static int mark(struct engine *engine, const struct rfn_step *step)
@@ -332,12 +391,11 @@ static int mark(struct engine *engine, const struct rfn_step *step)
     struct stream *stream = &engine->streams[step->stream];
     const size_t at = stream->n_marks++ % MARKS;
     if (!stream->marked)
-        stream->marked = malloc(MARKS * engine->n * sizeof *stream->marked);
+        stream->marked = malloc(MARKS * engine->width * sizeof *stream->marked);
     if (!stream->marked)
         return RFN_E_NOMEM;
     stream->marks[at] = (struct mark){true, step->index, step->enter_ns};
-    set_entered(engine, step, stream->marked + at * engine->n);
-    return 0;
+    return set_entered(engine, step, stream->marked + at * engine->width);
 }
 
 static int enter(void *context, const struct rfn_step *step)
@@ -350,11 +408,11 @@ static int enter(void *context, const struct rfn_step *step)
             continue;
         }
         int64_t *to = post->kind == RFN_POST_SEND
-                          ? vector(&engine->messages, post->number, 2 * engine->n)
-                          : vector(&engine->receives, post->number, engine->n);
+                          ? vector(&engine->messages, post->number, 2 * engine->width)
+                          : vector(&engine->receives, post->number, engine->width);
         if (!to)
             return RFN_E_NOMEM;
-        set_entered(engine, step, to);
+        RFN_TRY(set_entered(engine, step, to));
     }
     return step->marks ? mark(engine, step) : 0;
 }
@@ -362,11 +420,11 @@ static int enter(void *context, const struct rfn_step *step)
 static int keep(void *context, uint32_t message, uint32_t receive)
 {
     struct engine *engine = context;
-    int64_t *to = vector(&engine->messages, message, 2 * engine->n);
-    const int64_t *from = vector(&engine->receives, receive, engine->n);
+    int64_t *to = vector(&engine->messages, message, 2 * engine->width);
+    const int64_t *from = vector(&engine->receives, receive, engine->width);
     if (!to || !from)
         return RFN_E_NOMEM;
-    memcpy(to + engine->n, from, engine->n * sizeof *to);
+    memcpy(to + engine->width, from, engine->width * sizeof *to);
     return 0;
 }
 
@@ -412,7 +470,7 @@ static bool find_point(const struct engine *engine, const struct rfn_need *need,
         const struct mark *mark = &stream->marks[i];
         if (!mark->any || mark->event != need->event)
             continue;
-        source->first = stream->marked + i * engine->n;
+        source->first = stream->marked + i * engine->width;
         source->ready_ns = mark->enter_ns;
     }
     return source->first;
@@ -423,7 +481,7 @@ static bool find_point(const struct engine *engine, const struct rfn_need *need,
 static bool find_message(struct engine *engine, const struct rfn_step *step,
                          const struct rfn_need *need, struct source *source)
 {
-    const int64_t *sent = vector(&engine->messages, need->number, 2 * engine->n);
+    const int64_t *sent = vector(&engine->messages, need->number, 2 * engine->width);
     *source = (struct source){.first = sent,
                               .ready_ns = need->sent_ns,
                               .bytes = need->bytes,
@@ -435,8 +493,8 @@ static bool find_message(struct engine *engine, const struct rfn_step *step,
         (source->taken && need->posted_ns >= step->exit_ns))
         return false;
     if (need->posted_ns > INT64_MIN && (need->synchronous || need->bytes > engine->least_eager))
-        source->second = need->receive ? vector(&engine->receives, need->receive - 1, engine->n)
-                                       : sent + engine->n;
+        source->second = need->receive ? vector(&engine->receives, need->receive - 1, engine->width)
+                                       : sent + engine->width;
     source->rendezvous = is_rendezvous(source, engine->network->eager_bytes);
     if (source->rendezvous)
         source->ready_ns = most(source->ready_ns, need->posted_ns);
@@ -444,17 +502,23 @@ static bool find_message(struct engine *engine, const struct rfn_step *step,
     return !source->taken || source->second;
 }
 
-/* The latest of some places, in vector i of `latest`. */
+/* The latest of some places, in vector i of `latest`. NULL: no memory. */
 static const int64_t *latest_of(struct engine *engine, const struct rfn_need *need,
                                 const int64_t *places, size_t i)
 {
-    int64_t *latest = vector(&engine->latest, (uint32_t)i, engine->n);
-    for (size_t k = 0; latest && k < engine->n; k++)
+    int64_t *latest = vector(&engine->latest, (uint32_t)i, engine->width);
+    for (size_t k = 0; latest && k < engine->width; k++)
         latest[k] = INT64_MIN;
     for (size_t p = 0; latest && p < need->n_places; p++) {
-        const int64_t *of = places + (need->places ? need->places[p] : p) * engine->n;
+        const int64_t *of = places + (need->places ? need->places[p] : p) * engine->width;
+        int64_t *node = &latest[engine->n];
         for (size_t k = 0; k < engine->n; k++)
             latest[k] = most(latest[k], of[k]);
+        if (engine->graph)
+            *node = *node == INT64_MIN ? of[engine->n]
+                                       : later_of(engine->graph, *node, of[engine->n]);
+        if (engine->graph && *node < 0)
+            return NULL;
     }
     return latest;
 }
@@ -475,7 +539,7 @@ static bool find_others(struct engine *engine, const struct rfn_need *need, size
     if (need->needs == RFN_NEEDS_LOWER || need->needs == RFN_NEEDS_NEIGHBORS)
         source->first = collective->places ? latest_of(engine, need, collective->places, i) : NULL;
     else
-        source->first = collective->latest + (size_t)which[need->needs] * engine->n;
+        source->first = collective->latest + (size_t)which[need->needs] * engine->width;
     return source->first;
 }
 
@@ -512,7 +576,7 @@ static int find_sources(struct engine *engine, const struct rfn_step *step, size
 {
     *n = 0;
     RFN_TRY(RFN_GROW(engine->sources, engine->sources_capacity, step->n_needs + 1));
-    if (step->n_needs && !vector(&engine->latest, (uint32_t)step->n_needs, engine->n))
+    if (step->n_needs && !vector(&engine->latest, (uint32_t)step->n_needs, engine->width))
         return RFN_E_NOMEM;
     for (size_t i = 0; i < step->n_needs; i++) {
         const struct rfn_need *need = &step->needs[i];
@@ -690,6 +754,57 @@ static void leave_alone(struct engine *engine, struct call *call)
     }
 }
 
+/* What is asked of single events. */
+struct events {
+    size_t most;
+    struct rfn_event_gains *gains;
+};
+
+/* Among the longest waits, in the place of the shortest of them. */
+static void keep_wait(const struct engine *engine, const struct rfn_step *step, int64_t enter_ns,
+                      int64_t ns)
+{
+    struct rfn_event_gains *gains = engine->asked->gains;
+    struct rfn_event_gain *waits = gains->waits;
+    const size_t most = engine->asked->most;
+    if (ns <= 0 || !most || (gains->n_waits == most && waits[most - 1].ns >= ns))
+        return;
+    size_t at = gains->n_waits < most ? gains->n_waits++ : most - 1;
+    for (; at > 0 && waits[at - 1].ns < ns; at--)
+        waits[at] = waits[at - 1];
+    waits[at] = (struct rfn_event_gain){
+        .rank = step->rank,
+        .stream = step->stream,
+        .index = step->index,
+        .activity = *rfn_steps_activity(engine->steps, step->activity),
+        .enter_ns = enter_ns - rfn_steps_start_ns(engine->steps),
+        .ns = ns};
+}
+
+/* The call as an event of the graph: what it needs, in the first lane, which has its exit. */
+static int draw(struct engine *engine, const struct call *call, uint32_t tail)
+{
+    const struct rfn_step *step = call->step;
+    const int64_t entered_ns = step->enter_ns - call->early[0], own_ns = lane_own(engine, call, 0);
+    if (engine->exits[0] == entered_ns && !call->n_sources)
+        return 0;
+    keep_wait(engine, step, entered_ns, engine->exits[0] - own_ns - entered_ns);
+    RFN_TRY(go_on(engine, step, true, tail, own_ns, engine->exits[0]));
+    if (factor_of(call->effects, 0, step, RFN_ASSUME_WAIT) == 0)
+        return 0;
+    for (size_t i = 0; i < call->n_sources; i++) {
+        const struct source *source = &engine->sources[i];
+        const bool rendezvous = is_rendezvous(source, engine->networks[0].eager_bytes);
+        const int64_t weight = lane_way(engine, source, 0, step, rendezvous) + own_ns;
+        if (!is_needed(source, rendezvous))
+            continue;
+        RFN_TRY(rfn_graph_edge(engine->graph, (uint32_t)source->first[engine->n], weight));
+        if (rendezvous)
+            RFN_TRY(rfn_graph_edge(engine->graph, (uint32_t)source->second[engine->n], weight));
+    }
+    return 0;
+}
+
 static int leave(void *context, const struct rfn_step *step)
 {
     struct engine *engine = context;
@@ -699,9 +814,12 @@ static int leave(void *context, const struct rfn_step *step)
         return RFN_E_NOMEM;
     engine->prediction->events++;
     stream->last_ns = step->exit_ns;
-    call.early = step->polled && stream->polled ? stream->polled : stream->early;
+    const bool polled = step->polled && stream->polled;
+    const int64_t node = !engine->graph ? 0 : polled ? stream->polled_node : node_of(engine, step);
+    RFN_TRY((int)least(node, 0));
+    call.early = polled ? stream->polled : stream->early;
     RFN_TRY(find_sources(engine, step, &call.n_sources));
-    if (!call.n_sources && !call.effects->n && call.early == stream->early) {
+    if (!call.n_sources && !call.effects->n && call.early == stream->early && !engine->graph) {
         leave_alone(engine, &call);
         return 0;
     }
@@ -709,6 +827,8 @@ static int leave(void *context, const struct rfn_step *step)
     end_in_all(engine, &call);
     end_in_some(engine, &call);
     count_overtaken(engine, &call);
+    if (engine->graph)
+        RFN_TRY(draw(engine, &call, (uint32_t)node));
     reach_points(engine, step, false, engine->exits);
     for (size_t k = 0; k < engine->n; k++)
         stream->early[k] = step->exit_ns - engine->exits[k];
@@ -786,6 +906,7 @@ static int init_streams(struct engine *engine)
         if (!engine->streams[i].early)
             return RFN_E_NOMEM;
         engine->streams[i].last_ns = INT64_MIN;
+        engine->streams[i].node = RFN_NO_NODE;
     }
     return 0;
 }
@@ -881,28 +1002,113 @@ static int init_prediction(struct rfn_prediction *prediction,
                : RFN_E_NOMEM;
 }
 
-int rfn_predict(const struct rfn_archive *archive, const struct rfn_predict_options *options,
-                struct rfn_prediction *prediction, struct rfn_diag *diag)
+/* Predicts; then `done`, where it is there, before what the engine knows is gone. */
+static int predict(struct engine *engine, int (*done)(struct engine *engine, void *context),
+                   void *context, struct rfn_diag *diag)
 {
-    const struct rfn_run *of = rfn_archive_run(archive);
+    const struct rfn_run *of = rfn_archive_run(engine->archive);
+    struct rfn_prediction *prediction = engine->prediction;
     *prediction = (struct rfn_prediction){0};
     if (!of->times)
         return rfn_fail(diag, RFN_E_NOTFOUND, -1, -1, "the archive has no times");
-    struct engine engine = {.archive = archive,
-                            .options = options,
-                            .network = options->network,
-                            .given = options->lanes,
-                            .n = options->n,
-                            .prediction = prediction};
-    int error = init_prediction(prediction, options, of->ranks);
+    engine->network = engine->options->network;
+    engine->given = engine->options->lanes;
+    engine->n = engine->options->n;
+    engine->width = engine->n + (engine->graph != NULL);
+    int error = init_prediction(prediction, engine->options, of->ranks);
     if (!error)
-        error = run(&engine);
-    release(&engine);
+        error = run(engine);
+    if (!error && done)
+        error = done(engine, context);
+    release(engine);
     if (error < 0) {
         rfn_prediction_release(prediction);
         rfn_fail(diag, error, -1, -1, "%s", rfn_error_text(error));
     }
     return error;
+}
+
+int rfn_predict(const struct rfn_archive *archive, const struct rfn_predict_options *options,
+                struct rfn_prediction *prediction, struct rfn_diag *diag)
+{
+    struct engine engine = {.archive = archive, .options = options, .prediction = prediction};
+    return predict(&engine, NULL, NULL, diag);
+}
+
+/* ---- single events ---- */
+
+static int take_gains(struct engine *engine, void *context)
+{
+    const struct events *asked = context;
+    const uint32_t n = rfn_archive_run(engine->archive)->streams;
+    const int64_t start_ns = rfn_steps_start_ns(engine->steps);
+    struct rfn_graph_gain *found = NULL;
+    uint32_t *last = calloc((size_t)n + 1, sizeof *last);
+    for (uint32_t i = 0; last && i < n; i++)
+        last[i] = engine->streams[i].node;
+    const int64_t n_found = last ? rfn_graph_gains(engine->graph, last, n, asked->most, &found)
+                                 : RFN_E_NOMEM;
+    free(last);
+    RFN_TRY((int)least(n_found, 0));
+    asked->gains->events = calloc((size_t)n_found + 1, sizeof *asked->gains->events);
+    for (int64_t i = 0; asked->gains->events && i < n_found; i++) {
+        const struct rfn_graph_event *event = &engine->graph->of[found[i].event];
+        asked->gains->events[asked->gains->n++] = (struct rfn_event_gain){
+            .rank = rfn_archive_stream(engine->archive, event->stream).rank,
+            .stream = event->stream,
+            .index = event->index,
+            .activity = *rfn_steps_activity(engine->steps, event->activity),
+            .saved_ns = found[i].gain_ns,
+            .enter_ns = found[i].from_ns - start_ns,
+            .ns = found[i].to_ns - found[i].from_ns};
+    }
+    free(found);
+    return asked->gains->events ? 0 : RFN_E_NOMEM;
+}
+
+/* Nobody waits part of a time there. */
+static bool is_max_plus(const struct rfn_lane *lane)
+{
+    for (size_t i = 0; i < lane->n; i++) {
+        const struct rfn_assumption *assumption = &lane->assumptions[i];
+        if (assumption->what == RFN_ASSUME_WAIT && assumption->factor != 0)
+            return false;
+    }
+    return true;
+}
+
+int rfn_predict_events(const struct rfn_archive *archive, const struct rfn_predict_options *options,
+                       size_t most, struct rfn_event_gains *gains,
+                       struct rfn_prediction *prediction, struct rfn_diag *diag)
+{
+    struct rfn_graph graph = {.n = 0};
+    struct events asked = {most, gains};
+    struct engine engine = {.archive = archive,
+                            .options = options,
+                            .graph = &graph,
+                            .asked = &asked,
+                            .prediction = prediction};
+    *gains = (struct rfn_event_gains){0};
+    *prediction = (struct rfn_prediction){0};
+    if (!is_max_plus(options->lanes))
+        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
+                        "single events cannot be told where calls wait for a part of the time: "
+                        "remove waits, do not scale them");
+    gains->waits = calloc(most + 1, sizeof *gains->waits);
+    if (!gains->waits)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s", rfn_error_text(RFN_E_NOMEM));
+    int error = predict(&engine, take_gains, &asked, diag);
+    rfn_graph_release(&graph);
+    if (error < 0)
+        rfn_event_gains_release(gains);
+    return error;
+}
+
+void rfn_event_gains_release(struct rfn_event_gains *gains)
+{
+    free(gains->events);
+    free(gains->waits);
+    *gains = (struct rfn_event_gains){0};
 }
 
 void rfn_prediction_release(struct rfn_prediction *prediction)

@@ -123,6 +123,38 @@ static void append_remedies(struct rfn_text *out, const struct rfn_whatif *whati
     rfn_table_print(&table, 2, n ? out : NULL);
 }
 
+/* ---- single events ---- */
+
+void rfn_event_selector_append(struct rfn_text *text, const struct rfn_event_gain *event)
+{
+    rfn_text_format(text, "%s:%u/%llu",
+                    event->activity.kind == RFN_ACTIVITY_COMPUTE ? "before" : "event", event->rank,
+                    (unsigned long long)event->index);
+}
+
+static void append_events(struct rfn_text *out, const struct rfn_whatif *whatif)
+{
+    struct rfn_table table;
+    if (!whatif->by_event)
+        return;
+    rfn_text_string(out, whatif->events.n
+                             ? "\nWhich single event would save most if it took no time?\n"
+                             : "\nNo single event alone would save time.\n");
+    rfn_table_init(&table, "rrrll", "saved\ttakes\tat\tgone\twhat it is");
+    for (size_t i = 0; i < whatif->events.n && i < whatif->top; i++) {
+        const struct rfn_event_gain *event = &whatif->events.events[i];
+        struct rfn_text name = {0}, what = {0};
+        rfn_table_row(&table, "%s\t%s\t%s", rfn_time_text(event->saved_ns).text,
+                      rfn_time_text(event->ns).text, rfn_time_text(event->enter_ns).text);
+        rfn_event_selector_append(&name, event);
+        rfn_table_text(&table, &name);
+        rfn_activity_append(&what, whatif->run->archive, &event->activity);
+        rfn_table_text(&table, &what);
+    }
+    rfn_table_fit(&table, whatif->width, (const unsigned[]){2}, 1);
+    rfn_table_print(&table, 2, whatif->events.n ? out : NULL);
+}
+
 /* ---- the domino path ---- */
 
 static void append_dominoes(struct rfn_text *out, const struct rfn_whatif *whatif)
@@ -136,7 +168,7 @@ static void append_dominoes(struct rfn_text *out, const struct rfn_whatif *whati
         struct rfn_text name = {0};
         rfn_table_row(&table, "%zu\t%s\t%s", i + 1, rfn_time_text(domino->run_ns).text,
                       rfn_time_text(domino->waits_ns).text);
-        rfn_selector_append(&name, &whatif->candidates->selectors[domino->remedy]);
+        rfn_selector_append(&name, domino->selector);
         rfn_table_text(&table, &name);
     }
     rfn_text_string(out,
@@ -150,6 +182,7 @@ void rfn_whatif_text(struct rfn_text *out, const struct rfn_whatif *whatif)
     append_given(out, whatif);
     append_trust(out, whatif);
     append_remedies(out, whatif);
+    append_events(out, whatif);
     append_dominoes(out, whatif);
 }
 
@@ -208,11 +241,32 @@ static json_t *dominoes_json(const struct rfn_whatif *whatif)
         const struct rfn_domino *domino = &whatif->dominoes[i];
         json_t *value = json_object();
         struct rfn_text name = {0};
-        rfn_selector_append(&name, &whatif->candidates->selectors[domino->remedy]);
+        rfn_selector_append(&name, domino->selector);
         RFN_JSON_SET(value, "selector", rfn_json_of_text(&name));
         RFN_JSON_SET(value, "predicted_seconds", rfn_json_seconds((double)domino->run_ns));
         RFN_JSON_SET(value, "without_longest_waits_seconds",
                      rfn_json_seconds((double)domino->waits_ns));
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+static json_t *events_json(const struct rfn_whatif *whatif)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < whatif->events.n && i < whatif->top; i++) {
+        const struct rfn_event_gain *event = &whatif->events.events[i];
+        json_t *value = json_object();
+        struct rfn_text name = {0}, what = {0};
+        rfn_event_selector_append(&name, event);
+        rfn_activity_append(&what, whatif->run->archive, &event->activity);
+        RFN_JSON_SET(value, "selector", rfn_json_of_text(&name));
+        RFN_JSON_SET(value, "rank", event->rank);
+        RFN_JSON_SET(value, "index", event->index);
+        RFN_JSON_SET(value, "activity", rfn_json_of_text(&what));
+        RFN_JSON_SET(value, "saved_seconds", rfn_json_seconds((double)event->saved_ns));
+        RFN_JSON_SET(value, "seconds", rfn_json_seconds((double)event->ns));
+        RFN_JSON_SET(value, "enter_seconds", rfn_json_seconds((double)event->enter_ns));
         json_array_append_new(list, value);
     }
     return list;
@@ -235,6 +289,8 @@ json_t *rfn_whatif_json(const struct rfn_whatif *whatif)
     RFN_JSON_SET(value, "clamped_seconds", rfn_json_seconds((double)prediction->clamped_ns));
     RFN_JSON_SET(value, "overtaken_messages", prediction->overtaken);
     RFN_JSON_SET(value, "remedies", list);
+    if (whatif->by_event)
+        RFN_JSON_SET(value, "events", events_json(whatif));
     RFN_JSON_SET(value, "domino", dominoes_json(whatif));
     return value;
 }
