@@ -121,6 +121,29 @@ int rfn_predict_events(const struct rfn_archive *archive, const struct rfn_predi
                        struct rfn_prediction *prediction, struct rfn_diag *diag);
 void rfn_event_gains_release(struct rfn_event_gains *gains);
 
+/* ---- the run time as a function ---- */
+
+/* Between two points the run time is a straight line. */
+struct rfn_curve_point {
+    double factor;
+    int64_t run_ns;
+};
+
+struct rfn_curve {
+    struct rfn_curve_point *points; /* ascending; the first and the last are the ends */
+    size_t n;
+    double tolerated; /* with this factor the run takes 1 % longer than with 1; INFINITY: with none
+                         that was tried, up to a million */
+};
+
+/* The run time when something takes from `from` to `to` times as long, with all points where its
+ * slope changes, as far as they can be told apart; `given` holds beside it. n assumptions make the
+ * something. *curve is to be released. RFN_E_NOMEM, RFN_E_NOTFOUND. */
+int rfn_predict_curve(const struct rfn_archive *archive, const struct rfn_predict_options *given,
+                      const struct rfn_assumption *assumptions, size_t n, double from, double to,
+                      struct rfn_curve *curve, struct rfn_diag *diag);
+void rfn_curve_release(struct rfn_curve *curve);
+
 /* ---- which assumption saves most ---- */
 
 /* Something that may be mended. */

@@ -10,13 +10,17 @@
 
 enum { TOP = 10, DOMINOES = 20, GIVEN = 32, EVENTS = 10000 };
 
-enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_EVENTS, KEY_DOMINO };
+enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_CURVE, KEY_EVENTS, KEY_DOMINO };
 
 static const struct argp_option options[] = {
     {"remove", KEY_REMOVE, "SELECTOR", 0, "assume that this takes no time; may be repeated", 0},
     {"scale", KEY_SCALE, "SELECTOR=F", 0, "assume that this takes F times as long; may be repeated",
      0},
     {"top", 't', "N", 0, "show the N remedies that save most (10)", 0},
+    {"curve", KEY_CURVE, "SELECTOR", 0,
+     "also tell the run time for all times that this may take, and what it may take before the run "
+     "is 1 % longer",
+     0},
     {"events", KEY_EVENTS, NULL, 0, "also tell which single events would save most", 0},
     {"domino", KEY_DOMINO, "N", 0,
      "mend the best, then the best after it, and so on, N times (at most 20); with --events, "
@@ -34,6 +38,7 @@ struct options {
     size_t n;
     uint64_t dominoes;
     bool events;
+    const char *curve; /* NULL: none */
 };
 
 static void assume(struct argp_state *state, struct options *given, const char *text, double factor)
@@ -65,6 +70,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SCALE:
         scale_argument(state, given, arg);
         return 0;
+    case KEY_CURVE:
+        given->curve = arg;
+        return 0;
     case KEY_EVENTS:
         given->events = true;
         return 0;
@@ -83,6 +91,7 @@ struct asking {
     struct rfn_whatif page;
     struct rfn_assumption assumed[2 * (GIVEN + DOMINOES)];
     struct rfn_selector dominoes[DOMINOES]; /* single events */
+    struct rfn_selector curve;
     struct rfn_lane lane;
     struct rfn_progress progress;
     struct rfn_diag diag;
@@ -266,10 +275,34 @@ static int follow_events(struct asking *asking, size_t steps)
     return error || !page->n_dominoes ? error : without_single_waits(asking, &page->events);
 }
 
-/* What --events and --domino ask for. */
+/* ---- the run time as a function ---- */
+
+/* A network may be many times slower; what ranks do, twice as slow. */
+static int draw_curve(struct asking *asking)
+{
+    struct rfn_whatif *page = &asking->page;
+    struct rfn_assumption assumptions[2];
+    const size_t n = rfn_selector_assume(&asking->curve, 1, assumptions);
+    const double to = asking->curve.kind >= RFN_SELECT_L ? 10 : 2;
+    const struct rfn_predict_options options = {.network = &page->network,
+                                                .lanes = &asking->lane,
+                                                .n = 1,
+                                                .progress = rfn_progress_show,
+                                                .context = &asking->progress};
+    page->curve_of = &asking->curve;
+    asking->progress.what = "drawing the curve";
+    int error = rfn_predict_curve(page->run->archive, &options, assumptions, n, 0, to, &page->curve,
+                                  &asking->diag);
+    rfn_progress_done(&asking->progress);
+    return error;
+}
+
+/* What --curve, --events and --domino ask for. */
 static int ask_further(struct asking *asking, const struct options *given)
 {
     struct rfn_whatif *page = &asking->page;
+    if (given->curve)
+        RFN_TRY(draw_curve(asking));
     const size_t steps = (size_t)given->dominoes;
     int64_t run_ns;
     page->dominoes = calloc(DOMINOES + 1, sizeof *page->dominoes);
@@ -305,27 +338,35 @@ static int print(struct asking *asking, const struct options *given)
     for (size_t i = 0; i < DOMINOES; i++)
         rfn_selector_release(&asking->dominoes[i]);
     rfn_event_gains_release(&page->events);
+    rfn_curve_release(&page->curve);
     rfn_prediction_release(&page->prediction);
     return status;
+}
+
+/* A selector of the command line; the exit status. */
+static int parse_selector(struct asking *asking, const char *text, struct rfn_selector *selector)
+{
+    struct rfn_text wrong = {0};
+    int error = rfn_selector_parse(selector, asking->page.run, text, &wrong);
+    if (error == RFN_E_USAGE)
+        rfn_command_error("%s: %s", asking->page.file, rfn_text_terminated(&wrong));
+    rfn_text_release(&wrong);
+    return error == RFN_E_USAGE ? RFN_EXIT_USAGE : error ? fail(asking, error) : RFN_EXIT_OK;
 }
 
 /* What the command line assumes. */
 static int take_given(struct asking *asking, const struct options *given,
                       struct rfn_selector *selectors)
 {
-    struct rfn_text wrong = {0};
     asking->lane.assumptions = asking->assumed;
     for (size_t i = 0; i < given->n; i++) {
-        int error = rfn_selector_parse(&selectors[i], asking->page.run, given->texts[i], &wrong);
-        if (error == RFN_E_USAGE)
-            rfn_command_error("%s: %s", asking->page.file, rfn_text_terminated(&wrong));
-        rfn_text_release(&wrong);
-        if (error)
-            return error == RFN_E_USAGE ? RFN_EXIT_USAGE : fail(asking, error);
+        const int status = parse_selector(asking, given->texts[i], &selectors[i]);
+        if (status)
+            return status;
         asking->lane.n += rfn_selector_assume(&selectors[i], given->factors[i],
                                               asking->assumed + asking->lane.n);
     }
-    return RFN_EXIT_OK;
+    return given->curve ? parse_selector(asking, given->curve, &asking->curve) : RFN_EXIT_OK;
 }
 
 static int ask(const struct rfn_measured *run, const struct options *given)
@@ -353,6 +394,7 @@ static int ask(const struct rfn_measured *run, const struct options *given)
         status = print(&asking, given);
     for (size_t i = 0; i < given->n; i++)
         rfn_selector_release(&selectors[i]);
+    rfn_selector_release(&asking.curve);
     rfn_candidates_release(&candidates);
     return status;
 }

@@ -269,6 +269,39 @@ static void test_remedies(void **state)
     assert_int_equal(prediction.predicted_ns[0], 200);
 }
 
+/* The receiver has waited from 20 ms on, and the message is there 100 ms times the factor after the
+ * begin: below a fifth nothing is gained any more. */
+static void test_curve(void **state)
+{
+    enum { MS = 1000000 };
+    static const double factors[] = {0, 0.2, 2};
+    static const int64_t run_ms[] = {120, 120, 300};
+    const bool of_0[4] = {true};
+    const struct rfn_assumption assumption = {.what = RFN_ASSUME_COMPUTE, .ranks = of_0};
+    const struct rfn_lane none = {NULL, 0};
+    const struct rfn_predict_options given = {.network = &network, .lanes = &none, .n = 1};
+    struct rfn_curve curve;
+    struct rfn_diag diag;
+    (void)state;
+    begin(0);
+    begin(1);
+    send(0, 100 * MS, 100 * MS + 2, 1, 8);
+    recv(1, 20 * MS, 100 * MS + 18, 0);
+    end(1, 200 * MS);
+    assert_int_equal(rfn_predict_curve(&fake, &given, &assumption, 1, 0, 2, &curve, &diag), 0);
+    assert_int_equal(curve.n, 3);
+    for (size_t i = 0; i < curve.n; i++) {
+        assert_float_equal(curve.points[i].factor, factors[i], 1e-6);
+        assert_in_range(curve.points[i].run_ns, run_ms[i] * MS - 20, run_ms[i] * MS + 20);
+    }
+    assert_float_equal(curve.tolerated, 1.02, 1e-3);
+    rfn_curve_release(&curve);
+    const struct rfn_assumption idle = {.what = RFN_ASSUME_L, .factor = 1};
+    assert_int_equal(rfn_predict_curve(&fake, &given, &idle, 1, 0, 10, &curve, &diag), 0);
+    assert_float_equal(curve.tolerated, 2e5, 200); /* 2 ms instead of 10 ns */
+    rfn_curve_release(&curve);
+}
+
 static void test_estimate(void **state)
 {
     struct rfn_network found;
@@ -290,6 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {TEST(eager_waiting), TEST(eager_lying),  TEST(rendezvous),
                                        TEST(sent_before),   TEST(larger_eager), TEST(ideal),
                                        TEST(overtaken),     TEST(barrier),      TEST(several),
-                                       TEST(clamped),       TEST(remedies),     TEST(estimate)};
+                                       TEST(clamped),       TEST(remedies),     TEST(curve),
+                                       TEST(estimate)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

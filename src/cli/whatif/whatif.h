@@ -21,8 +21,10 @@ struct rfn_whatif {
     const struct rfn_selector *given; /* assumed from the beginning, */
     const double *factors;
     size_t n_given;
-    struct rfn_candidates *candidates; /* ranked */
-    struct rfn_prediction prediction;  /* its first lane: as given */
+    struct rfn_candidates *candidates;   /* ranked */
+    struct rfn_prediction prediction;    /* its first lane: as given */
+    const struct rfn_selector *curve_of; /* NULL: none was asked for */
+    struct rfn_curve curve;
     bool by_event;
     struct rfn_event_gains events; /* by_event */
     struct rfn_domino *dominoes;

@@ -5,6 +5,8 @@
 #include "cli/text/wrap.h"
 #include "cli/whatif/whatif.h"
 
+#include <math.h>
+
 static const struct rfn_selector *selector_of(const struct rfn_remedy *remedy)
 {
     return remedy->assumption.context;
@@ -123,6 +125,76 @@ static void append_remedies(struct rfn_text *out, const struct rfn_whatif *whati
     rfn_table_print(&table, 2, n ? out : NULL);
 }
 
+/* ---- the run time as a function ---- */
+
+/* What a factor means, where it is a parameter of the network: "8.10 us". */
+static struct rfn_quantity parameter_text(const struct rfn_whatif *whatif, double factor)
+{
+    const struct rfn_network *network = &whatif->network;
+    struct rfn_quantity quantity = {.text = ""};
+    switch (whatif->curve_of->kind) {
+    case RFN_SELECT_L:
+        return rfn_time_text((int64_t)(factor * network->latency_ns));
+    case RFN_SELECT_O:
+        return rfn_time_text((int64_t)(factor * network->overhead_ns));
+    case RFN_SELECT_G:
+        rfn_c_print(quantity.text, sizeof quantity.text, "%.3g ns/B",
+                    factor * network->gap_per_byte_ns);
+        return quantity;
+    default:
+        return quantity;
+    }
+}
+
+/* "L may grow to 8.10 us (8.1 times) before the run takes 1 % longer." */
+static void append_tolerance(struct rfn_text *out, const struct rfn_whatif *whatif)
+{
+    const double factor = whatif->curve.tolerated;
+    struct rfn_text text = {0};
+    rfn_selector_append(&text, whatif->curve_of);
+    if (isinf(factor))
+        rfn_text_string(
+            &text, " may take a million times as long: the run would take less than 1 % longer.");
+    else if (whatif->curve_of->kind >= RFN_SELECT_L)
+        rfn_text_format(&text,
+                        " may grow to %s, %.4g times as much, before the run takes 1 %% longer.",
+                        parameter_text(whatif, factor).text, factor);
+    else
+        rfn_text_format(&text, " may take %.4g times as long before the run takes 1 %% longer.",
+                        factor);
+    rfn_text_string(out, "  ");
+    sentence(out, whatif, &text);
+}
+
+static void append_curve(struct rfn_text *out, const struct rfn_whatif *whatif)
+{
+    const struct rfn_curve *curve = &whatif->curve;
+    struct rfn_table table;
+    if (!whatif->curve_of)
+        return;
+    const bool network = *parameter_text(whatif, 1).text;
+    rfn_text_string(out, "\nHow does the run time depend on ");
+    rfn_selector_append(out, whatif->curve_of);
+    rfn_text_string(out, "? Its slope changes at\n");
+    rfn_table_init(&table, network ? "rrrr" : "rrr",
+                   network ? "times as long\tthat is\trun time\tthen per 1 %"
+                           : "times as long\trun time\tthen per 1 %");
+    for (size_t i = 0; i < curve->n; i++) {
+        const struct rfn_curve_point *at = &curve->points[i], *next = at + 1;
+        rfn_table_row(&table, "%.4g", at->factor);
+        if (network)
+            rfn_table_cell(&table, parameter_text(whatif, at->factor).text);
+        rfn_table_cell(&table, rfn_time_text(at->run_ns).text);
+        rfn_table_cell(&table, i + 1 == curve->n
+                                   ? ""
+                                   : rfn_time_text((int64_t)((double)(next->run_ns - at->run_ns) /
+                                                             (next->factor - at->factor) / 100))
+                                         .text);
+    }
+    rfn_table_print(&table, 2, out);
+    append_tolerance(out, whatif);
+}
+
 /* ---- single events ---- */
 
 void rfn_event_selector_append(struct rfn_text *text, const struct rfn_event_gain *event)
@@ -182,6 +254,7 @@ void rfn_whatif_text(struct rfn_text *out, const struct rfn_whatif *whatif)
     append_given(out, whatif);
     append_trust(out, whatif);
     append_remedies(out, whatif);
+    append_curve(out, whatif);
     append_events(out, whatif);
     append_dominoes(out, whatif);
 }
@@ -251,6 +324,25 @@ static json_t *dominoes_json(const struct rfn_whatif *whatif)
     return list;
 }
 
+static json_t *curve_json(const struct rfn_whatif *whatif)
+{
+    const struct rfn_curve *curve = &whatif->curve;
+    json_t *value = json_object(), *list = json_array();
+    struct rfn_text name = {0};
+    rfn_selector_append(&name, whatif->curve_of);
+    for (size_t i = 0; i < curve->n; i++) {
+        json_t *point = json_object();
+        RFN_JSON_SET(point, "factor", curve->points[i].factor);
+        RFN_JSON_SET(point, "predicted_seconds", rfn_json_seconds((double)curve->points[i].run_ns));
+        json_array_append_new(list, point);
+    }
+    RFN_JSON_SET(value, "selector", rfn_json_of_text(&name));
+    RFN_JSON_SET(value, "points", list);
+    RFN_JSON_SET(value, "tolerated_factor",
+                 isinf(curve->tolerated) ? json_null() : json_real(curve->tolerated));
+    return value;
+}
+
 static json_t *events_json(const struct rfn_whatif *whatif)
 {
     json_t *list = json_array();
@@ -289,6 +381,8 @@ json_t *rfn_whatif_json(const struct rfn_whatif *whatif)
     RFN_JSON_SET(value, "clamped_seconds", rfn_json_seconds((double)prediction->clamped_ns));
     RFN_JSON_SET(value, "overtaken_messages", prediction->overtaken);
     RFN_JSON_SET(value, "remedies", list);
+    if (whatif->curve_of)
+        RFN_JSON_SET(value, "curve", curve_json(whatif));
     if (whatif->by_event)
         RFN_JSON_SET(value, "events", events_json(whatif));
     RFN_JSON_SET(value, "domino", dominoes_json(whatif));
