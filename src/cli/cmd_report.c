@@ -1,6 +1,7 @@
 /* cmd_report.c - refrain report: one page on why a run took as long as it did. */
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
+#include "cli/args/network_file.h"
 #include "cli/report/report.h"
 #include "cli/text/json.h"
 #include "cli/text/terminal.h"
@@ -17,6 +18,7 @@ enum {
     KEY_SHORT,
     KEY_ALL,
     KEY_CSV,
+    KEY_NETWORK,
     KEY_COLOR
 };
 
@@ -28,7 +30,9 @@ struct options {
     struct rfn_rank_filter ranks; /* none: all */
     const char *call_path, *region;
     enum color color;
-    const char *csv; /* the table; NULL: not asked for */
+    const char *csv;          /* the table; NULL: not asked for */
+    const char *network_file; /* NULL: not given */
+    struct rfn_network network;
 };
 
 static const struct argp_option options[] = {
@@ -45,6 +49,9 @@ static const struct argp_option options[] = {
      0},
     {"behaviour", KEY_BEHAVIOUR, NULL, 0,
      "add which ranks were late to what, in how many steps of the loops that they execute in step",
+     0},
+    {"network", KEY_NETWORK, "NETWORK", 0,
+     "take how large messages are sent eagerly, and how fast, from this file of refrain calibrate",
      0},
     {"color", KEY_COLOR, "WHEN", 0,
      "bold titles and colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
@@ -104,6 +111,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CSV:
         csv_argument(state, arg);
         given->csv = arg;
+        return 0;
+    case KEY_NETWORK:
+        given->network_file = arg;
         return 0;
     case KEY_ALL:
         given->all = true;
@@ -224,6 +234,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     struct rfn_usage usage;
     const struct rfn_waits_options how = {.region = given->region,
                                           .fix_clocks = given->fix_clocks,
+                                          .network = given->network_file ? &given->network : NULL,
                                           .profile = &profile,
                                           .behaviour = given->region ? NULL : &behaviour,
                                           .all_steps = given->behaviour};
@@ -263,7 +274,9 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     struct options given = {0};
     struct rfn_archive *archive;
     rfn_command_parse(command, parse, argc, argv, &given);
-    int status = rfn_command_open(given.given.file, &archive);
+    int status = rfn_command_network(given.network_file, &given.network);
+    if (!status)
+        status = rfn_command_open(given.given.file, &archive);
     if (!status) {
         status = report_archive(archive, &given);
         rfn_archive_close(archive);
