@@ -322,6 +322,7 @@ static int calibrate(const struct words *words, int rank, int ranks)
     if (measures)
         PMPI_Sendrecv(hosts[0], NAME, MPI_CHAR, pair.other, 0, hosts[1], NAME, MPI_CHAR, pair.other,
                       0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    pair.on_one_node = !SIMULATED && strcmp(hosts[0], hosts[1]) == 0;
     struct cal_measured measured = {.mpi = version,
                                     .flavour = RFN_FLAVOUR_NAME,
                                     .hosts = {hosts[0], hosts[1]},

@@ -1,9 +1,10 @@
-#define _POSIX_C_SOURCE 200809L /* clock_gettime, nanosleep */
+#define _GNU_SOURCE /* clock_gettime, nanosleep, sched_getcpu */
 #include "calibrate/mpi_experiments.h"
 
 #include <mpi.h>
 
 #include <math.h>
+#include <sched.h>
 #include <time.h>
 
 /* ---- time ---- */
@@ -29,19 +30,35 @@ void cal_sleep(int64_t ns)
 #endif
 }
 
+/* ---- cores ---- */
+
+/* On a busy machine both ranks may be on one core, where they take turns. The serving one then goes
+ * to another one, if it may run on any other; which cores it may run on stays as it is. */
+static void leave_core(size_t core)
+{
+    cpu_set_t allowed, others;
+    if (sched_getcpu() != (int)core || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    others = allowed;
+    CPU_CLR(core, &others);
+    if (CPU_COUNT(&others) && sched_setaffinity(0, sizeof others, &others) == 0)
+        sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 /* ---- what the ranks tell each other ---- */
 
 enum { TAG_TASK, TAG_READY, TAG_ANSWER, TAG_DATA, TAG_NEVER };
 enum task_kind { TASK_END, TASK_TRAIN, TASK_EARLY, TASK_BACK_AND_FORTH };
 
 struct task {
-    int64_t kind, bytes, n, pause_ns;
+    int64_t kind, bytes, n, pause_ns, core; /* core: of the leading rank */
 };
 
 enum { TASK_WORDS = sizeof(struct task) / sizeof(int64_t) };
 
 static void give(const struct cal_pair *pair, struct task task)
 {
+    task.core = sched_getcpu();
     PMPI_Send(&task, TASK_WORDS, MPI_INT64_T, pair->other, TAG_TASK, MPI_COMM_WORLD);
 }
 
@@ -50,6 +67,8 @@ static struct task take(const struct cal_pair *pair)
     struct task task;
     PMPI_Recv(&task, TASK_WORDS, MPI_INT64_T, pair->other, TAG_TASK, MPI_COMM_WORLD,
               MPI_STATUS_IGNORE);
+    if (pair->on_one_node)
+        leave_core((size_t)task.core);
     return task;
 }
 
@@ -96,7 +115,7 @@ static void pass_time(const struct cal_pair *pair, int64_t ns, bool inside)
 struct cal_train cal_send_train(const struct cal_pair *pair, int n, int64_t pause_ns)
 {
     double served_ns;
-    give(pair, (struct task){TASK_TRAIN, 1, n, pause_ns});
+    give(pair, (struct task){TASK_TRAIN, 1, n, pause_ns, 0});
     wait_ready(pair);
     const int64_t begin = cal_now_ns();
     for (int i = 0; i < n; i++)
@@ -130,7 +149,7 @@ static void serve_train(const struct cal_pair *pair, const struct task *task)
 bool cal_send_early(const struct cal_pair *pair, int64_t bytes, int64_t pause_ns)
 {
     int about_to_post;
-    give(pair, (struct task){TASK_EARLY, bytes, 1, pause_ns});
+    give(pair, (struct task){TASK_EARLY, bytes, 1, pause_ns, 0});
     send_data(pair, bytes);
     PMPI_Iprobe(pair->other, TAG_READY, MPI_COMM_WORLD, &about_to_post, MPI_STATUS_IGNORE);
     wait_ready(pair);
@@ -151,7 +170,7 @@ static void serve_early(const struct cal_pair *pair, const struct task *task)
 double cal_send_back_and_forth(const struct cal_pair *pair, int64_t bytes, int n)
 {
     double shortest = INFINITY;
-    give(pair, (struct task){TASK_BACK_AND_FORTH, bytes, n, 0});
+    give(pair, (struct task){TASK_BACK_AND_FORTH, bytes, n, 0, 0});
     wait_ready(pair);
     for (int i = 0; i < n; i++) {
         MPI_Request request;
@@ -184,7 +203,7 @@ static void serve_back_and_forth(const struct cal_pair *pair, const struct task 
 
 void cal_lead_ends(const struct cal_pair *pair)
 {
-    give(pair, (struct task){TASK_END, 0, 0, 0});
+    give(pair, (struct task){TASK_END, 0, 0, 0, 0});
 }
 
 void cal_serve(const struct cal_pair *pair)

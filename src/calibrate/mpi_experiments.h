@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 struct cal_pair {
-    int other;                         /* the rank at the other end */
+    int other;                         /* the rank at the other end, */
+    bool on_one_node;                  /* where this one is */
     char *sent, *received, *received2; /* CAL_MOST_BYTES each */
 };
 
