@@ -214,7 +214,7 @@ def test_completion(bench):
         (["refrain", "record", "--quiet", "./app", "run"], ["runs"]),
         (["refrain", "report", "--"],
          ["--all", "--behaviour", "--call-path", "--color", "--csv", "--fix-clocks", "--help", "--json", "--network",
-          "--rank", "--region", "--short", "--top"]),
+          "--rank", "--region", "--short", "--top", "--windows"]),
         (["refrain", "report", "--json", "a"], ["app two.rfn", "app.2.rfn"]),
         (["refrain", "report", "r"], ["runs"]),
         (["refrain", "dump", "runs/"], ["runs/old.rfn"]),

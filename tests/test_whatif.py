@@ -1,6 +1,7 @@
 """Run times under assumptions (refrain whatif): against an independent predictor, and against runs in which what is
 assumed is so."""
 import json
+import math
 import os
 
 import harness
@@ -44,3 +45,23 @@ def test_random_programs(bench):
         check(bench, archive, ["--scale", "L=3"], scale={"L": 3})
         check(bench, archive, ["--scale", "G=0", "--scale", "rank:2=2"], compute=lambda rank: 2 if rank == 2 else 1,
               scale={"G": 0})
+
+
+def test_report(bench):
+    """The report says what it would take without its first story, and the factors of efficiency, of the whole and of
+    windows, have the product that they are to have."""
+    program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "faults", "slow_rank.c"))
+    archive = test_smpi.smpi_run(bench, program, 8)
+    report = json.loads(bench.verb("report", "--json", "--windows", "5", archive))
+    first = report["stories"][0]
+    finding = first["findings"][0]
+    late = finding["ranks"][0]["rank"]
+    found = whatif(bench, archive, "--remove", f"rank:{late}")
+    # the surplus of the late rank is gone, not all that it computes
+    assert found["predicted_seconds"] <= first["without_seconds"] < report["run_time_seconds"], first
+    for window in [report["efficiency"], *report["windows"]]:
+        factors = [window[f"{name}_efficiency"] for name in ("serialization", "transfer")] + [window["load_balance"]]
+        assert all(0 < factor <= 1 for factor in factors), window
+        harness.compare("product", abs(math.prod(factors) - window["parallel_efficiency"]) < 1e-3, True)
+    ends = [(window["from_seconds"], window["to_seconds"]) for window in report["windows"]]
+    harness.compare("one after the other", [end for _, end in ends[:-1]], [begin for begin, _ in ends[1:]])

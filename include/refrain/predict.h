@@ -15,8 +15,8 @@
 
 /* Estimates L, o, G and S from the archive's own messages: L + 2 o and G are the lower envelope of
  * what messages took whose receiver waited, o the shortest call that sends or receives without
- * waiting, S the largest message sent before its receive was posted. Without such messages
- * rfn_network_assumed. *estimated: from so many messages. RFN_E_NOMEM. */
+ * waiting, S the largest message sent before its receive was posted; of the first 65,536 calls.
+ * Without such messages rfn_network_assumed. *estimated: from so many messages. RFN_E_NOMEM. */
 int rfn_network_estimate(const struct rfn_archive *archive, struct rfn_network *network,
                          uint64_t *estimated, struct rfn_diag *diag);
 
@@ -25,9 +25,13 @@ enum rfn_assumed {
     RFN_ASSUME_CALL,     /* what calls take themselves, when all that they wait for is there */
     RFN_ASSUME_WAIT,     /* how long calls wait */
     RFN_ASSUME_TRANSFER, /* the way of messages of some sizes */
+    RFN_ASSUME_IDEAL,    /* a network without any cost: messages come, and calls end, as soon as all
+                            that they need is there, whatever the factor */
     RFN_ASSUME_L,
     RFN_ASSUME_O,
     RFN_ASSUME_G,
+    RFN_ASSUME_S, /* messages up to this size are sent whoever receives them. Of a smaller one:
+                     sends that ended before their receive was posted still do */
 };
 
 /* Something takes `factor` times as long; 0: it is gone. */
@@ -49,19 +53,34 @@ struct rfn_lane {
     size_t n;
 };
 
+/* What is predicted; all borrowed. */
+struct rfn_predict_options {
+    const struct rfn_network *network;
+    const struct rfn_lane *lanes;
+    size_t n;
+    const int64_t *points_ns; /* ascending, since the first enter; NULL: none */
+    size_t n_points;
+    void (*progress)(void *context, double share); /* or NULL */
+    void *context;
+};
+
 struct rfn_prediction {
     int64_t recorded_ns;   /* the run: first enter to last exit */
     int64_t *predicted_ns; /* by lane */
+    int64_t *reached_ns;   /* by point, in each by rank, in each by lane: when the rank comes as far
+                              in the prediction as it was at the point, since the first enter */
+    int64_t *outside_ns;   /* by point, in each by rank: outside of MPI until then, as recorded, of
+                              all threads */
     int64_t clamped_ns;    /* times that do not fit together: by how much things came later than
                               they were waited for, in all */
+    uint64_t overtaken;    /* messages to MPI_ANY_SOURCE, or to MPI_Waitany, that in the first lane
+                              came before another one that was received earlier */
     uint64_t events;
 };
 
 /* Predicts n lanes. Needs times (RFN_E_NOTFOUND without). The result is to be released.
- * progress may be NULL. RFN_E_NOMEM. */
-int rfn_predict(const struct rfn_archive *archive, const struct rfn_network *network,
-                const struct rfn_lane *lanes, size_t n,
-                void (*progress)(void *context, double share), void *context,
+ * RFN_E_NOMEM. */
+int rfn_predict(const struct rfn_archive *archive, const struct rfn_predict_options *options,
                 struct rfn_prediction *prediction, struct rfn_diag *diag);
 void rfn_prediction_release(struct rfn_prediction *prediction);
 
@@ -73,7 +92,8 @@ struct rfn_remedy {
     int64_t bound_ns;                 /* it cannot save more; INT64_MAX: not known */
     bool evaluated;                   /* else it saves less than those that are */
     int64_t saved_ns;                 /* of the run time, as assumed, */
-    int64_t saved_half_ns;            /* and with a factor halfway between that and 1 */
+    int64_t saved_half_ns;            /* with a factor halfway between that and 1, */
+    int64_t saved_first_ns;           /* and with the first hundredth of the way from 1 */
 };
 
 /* What each of n remedies saves beside `given`, which is predicted, too; most saved first,

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+enum { WINDOWS = 1000 };
+
 enum { TOP = 7 }; /* of three lines each: a table fits on a screen of 24 lines */
 
 enum {
@@ -19,6 +21,7 @@ enum {
     KEY_ALL,
     KEY_CSV,
     KEY_NETWORK,
+    KEY_WINDOWS,
     KEY_COLOR
 };
 
@@ -33,6 +36,7 @@ struct options {
     const char *csv;          /* the table; NULL: not asked for */
     const char *network_file; /* NULL: not given */
     struct rfn_network network;
+    uint64_t windows;
 };
 
 static const struct argp_option options[] = {
@@ -47,6 +51,8 @@ static const struct argp_option options[] = {
      "narrow to call paths with TEXT in a function's name or in file:line", 0},
     {"region", KEY_REGION, "NAME", 0, "narrow to what happens inside of this region of the program",
      0},
+    {"windows", KEY_WINDOWS, "N", 0,
+     "add how efficient the ranks are in each of N equal parts of the run", 0},
     {"behaviour", KEY_BEHAVIOUR, NULL, 0,
      "add which ranks were late to what, in how many steps of the loops that they execute in step",
      0},
@@ -98,6 +104,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_REGION:
         given->region = arg;
+        return 0;
+    case KEY_WINDOWS:
+        given->windows = rfn_number_argument(state, arg, "number of time windows");
+        if (!given->windows || given->windows > WINDOWS)
+            argp_error(state, "--windows takes 1 to %d", WINDOWS);
         return 0;
     case KEY_BEHAVIOUR:
         given->behaviour = true;
@@ -221,6 +232,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                                 .run = rfn_archive_run(archive),
                                 .ranks = given->ranks.n ? &given->ranks : NULL,
                                 .call_path = given->call_path,
+                                .network = given->network_file ? &given->network : NULL,
                                 .behaviour_table = given->behaviour,
                                 .head_only = given->head_only,
                                 .colors = given->color == COLOR_ALWAYS ||
@@ -232,9 +244,10 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     struct rfn_behaviour *behaviour = NULL;
     struct rfn_waits *waits;
     struct rfn_usage usage;
+    struct rfn_report_ahead ahead = {.n_windows = 0};
     const struct rfn_waits_options how = {.region = given->region,
                                           .fix_clocks = given->fix_clocks,
-                                          .network = given->network_file ? &given->network : NULL,
+                                          .network = report.network,
                                           .profile = &profile,
                                           .behaviour = given->region ? NULL : &behaviour,
                                           .all_steps = given->behaviour};
@@ -260,8 +273,11 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     /* Where what processes used cannot be read, the page goes without. */
     error = rfn_usage_read(archive, &usage, &diag);
     report.usage = usage.n && !error ? &usage : NULL;
+    if (error != RFN_E_NOMEM)
+        error = rfn_report_predict(&report, (size_t)given->windows, &ahead, &diag);
     status = error == RFN_E_NOMEM ? rfn_command_fail(report.file, error, &diag)
                                   : print(&report, given);
+    rfn_report_ahead_release(&ahead);
     rfn_usage_release(&usage);
     rfn_behaviour_free(behaviour);
     rfn_waits_free(waits);

@@ -143,8 +143,9 @@ static int without_waits(struct asking *asking)
         n += next_longest(page->candidates, waits, n);
         lanes[i] = (struct rfn_lane){waits, n};
     }
-    RFN_TRY(rfn_predict(page->run->archive, &page->network, lanes, page->n_dominoes, NULL, NULL,
-                        &prediction, &asking->diag));
+    const struct rfn_predict_options options = {
+        .network = &page->network, .lanes = lanes, .n = page->n_dominoes};
+    RFN_TRY(rfn_predict(page->run->archive, &options, &prediction, &asking->diag));
     for (size_t i = 0; i < page->n_dominoes; i++)
         page->dominoes[i].waits_ns = prediction.predicted_ns[i];
     rfn_prediction_release(&prediction);
@@ -297,7 +298,8 @@ const struct rfn_command rfn_cmd_whatif = {
     .usage = "FILE",
     .about = "Without options it ranks everything that might be mended by the run time that this "
              "saves. SELECTOR is wait:PATH, call:PATH, compute:FUNCTION, region:NAME, rank:LIST, "
-             "bytes:RANGE, event:RANK/INDEX, L, o or G. man refrain-whatif explains each.",
+             "bytes:RANGE, event:RANK/INDEX, before:RANK/INDEX, L, o, G or S. man refrain-whatif "
+             "explains each.",
     .options = options,
     .run = run,
 };

@@ -58,33 +58,47 @@ struct mark {
 /* Points that others may wait for at windows, the last of them. */
 enum { MARKS = 64 };
 
+/* When a message was there, as recorded and in the first lane. */
+struct arrival {
+    bool any;
+    int64_t recorded_ns, predicted_ns;
+};
+
 struct stream {
     int64_t *early;  /* D */
     int64_t *polled; /* D when the phase of polls began; NULL: there was none */
     int64_t *marked; /* MARKS vectors; NULL: none */
     int64_t last_ns; /* exit of its last call */
+    int64_t outside_ns;
+    size_t next_point;       /* that it comes to */
+    struct arrival wildcard; /* of the last message that it took as it came */
     struct mark marks[MARKS];
     size_t n_marks;
 };
 
-/* What a call needs was there when both vectors (the second may be NULL) had come, and `way_ns`
+/* What a call needs was there when the first vector (of a rendezvous both) had come, and `way_ns`
  * later. */
 struct source {
-    const int64_t *first, *second;
-    int64_t ready_ns, way_ns; /* as recorded */
+    const int64_t *first, *second; /* second: NULL: no lane has a rendezvous */
+    int64_t ready_ns, way_ns;      /* as recorded */
     int64_t bytes;
-    bool message, rendezvous;
+    bool message, rendezvous, synchronous;
+    bool taken;    /* a send that needs its receive */
+    bool wildcard; /* of several that may come, as they come */
 };
 
 struct engine {
     const struct rfn_archive *archive;
+    const struct rfn_predict_options *options;
     const struct rfn_network *network;
     const struct rfn_lane *given;
-    size_t n; /* lanes */
+    size_t n;            /* lanes */
+    int64_t least_eager; /* S of all lanes */
     struct rfn_steps *steps;
     struct effects *effects; /* by activity */
     size_t effects_capacity;
     struct rfn_network *networks; /* by lane */
+    bool *ideal, *differs;        /* by lane: its network */
     uint32_t *special;            /* lanes whose network differs */
     size_t n_network;
     struct vectors messages, receives; /* when they were posted; of a message behind it that of its
@@ -170,7 +184,7 @@ static const struct effects *effects_of(struct engine *engine, uint32_t activity
 static bool is_of(const struct rfn_assumption *assumption, const struct rfn_step *step)
 {
     return (!assumption->ranks || assumption->ranks[step->rank]) &&
-           (!assumption->single || assumption->event == step->record->index);
+           (!assumption->single || assumption->event == step->index);
 }
 
 /* By how much a lane's factor of something changes in a call. */
@@ -187,6 +201,42 @@ static double factor_of(const struct effects *effects, uint32_t lane, const stru
     return factor;
 }
 
+/* ---- points in time ---- */
+
+/* The stream comes to a point, to which it has been outside of MPI for so long; the lanes are there
+ * `exits` at the latest (NULL: no matter). */
+static void reach(const struct engine *engine, const struct rfn_step *step, size_t point,
+                  int64_t outside_ns, const int64_t *exits)
+{
+    const struct stream *stream = &engine->streams[step->stream];
+    const int64_t start_ns = rfn_steps_start_ns(engine->steps);
+    const int64_t at_ns = start_ns + engine->options->points_ns[point];
+    const uint32_t ranks = rfn_archive_run(engine->archive)->ranks;
+    int64_t *reached = engine->prediction->reached_ns + (point * ranks + step->rank) * engine->n;
+    for (size_t k = 0; k < engine->n; k++) {
+        const int64_t ns = exits ? least(at_ns - stream->early[k], exits[k])
+                                 : at_ns - stream->early[k];
+        reached[k] = most(reached[k], ns - start_ns);
+    }
+    engine->prediction->outside_ns[point * ranks + step->rank] += outside_ns;
+}
+
+/* Points before the step's end. */
+static void reach_points(const struct engine *engine, const struct rfn_step *step, bool computing,
+                         const int64_t *exits)
+{
+    struct stream *stream = &engine->streams[step->stream];
+    const struct rfn_predict_options *options = engine->options;
+    for (; stream->next_point < options->n_points; stream->next_point++) {
+        const int64_t at_ns = rfn_steps_start_ns(engine->steps) +
+                              options->points_ns[stream->next_point];
+        if (at_ns >= step->exit_ns)
+            break;
+        const int64_t outside_ns = computing ? most(at_ns - step->enter_ns, 0) : 0;
+        reach(engine, step, stream->next_point, stream->outside_ns + outside_ns, exits);
+    }
+}
+
 /* ---- computing ---- */
 
 static int compute(void *context, const struct rfn_step *step)
@@ -197,6 +247,8 @@ static int compute(void *context, const struct rfn_step *step)
     const int64_t ns = step->exit_ns - step->enter_ns;
     if (!effects)
         return RFN_E_NOMEM;
+    reach_points(engine, step, true, NULL);
+    engine->streams[step->stream].outside_ns += ns;
     for (size_t i = 0; i < effects->n; i++) {
         const struct effect *effect = &effects->items[i];
         const bool first = i == 0 || effects->items[i - 1].lane != effect->lane;
@@ -283,7 +335,7 @@ static int mark(struct engine *engine, const struct rfn_step *step)
         stream->marked = malloc(MARKS * engine->n * sizeof *stream->marked);
     if (!stream->marked)
         return RFN_E_NOMEM;
-    stream->marks[at] = (struct mark){true, step->record->index, step->enter_ns};
+    stream->marks[at] = (struct mark){true, step->index, step->enter_ns};
     set_entered(engine, step, stream->marked + at * engine->n);
     return 0;
 }
@@ -332,10 +384,15 @@ static int over(void *context, uint32_t number)
 /* ---- what calls need ---- */
 
 /* Larger messages, and those that say so, go only when their receive is posted. */
-static bool is_rendezvous(const struct engine *engine, const struct rfn_need *need)
+static bool is_rendezvous(const struct source *source, int64_t eager_bytes)
 {
-    return need->posted_ns > INT64_MIN &&
-           (need->synchronous || need->bytes > engine->network->eager_bytes);
+    return source->second && (source->synchronous || source->bytes > eager_bytes);
+}
+
+/* Whether a lane needs it. */
+static bool is_needed(const struct source *source, bool rendezvous)
+{
+    return rendezvous || !source->taken;
 }
 
 /* What a message takes when both ends are ready for it. */
@@ -361,29 +418,30 @@ static bool find_point(const struct engine *engine, const struct rfn_need *need,
     return source->first;
 }
 
-/* A message, or that the receive of one is posted. false: it is sent whoever receives it, or was
- * when its receive was posted. */
+/* A message, or that the receive of one is posted. false: in all lanes it is sent whoever receives
+ * it, or was when its receive was posted. */
 static bool find_message(struct engine *engine, const struct rfn_step *step,
                          const struct rfn_need *need, struct source *source)
 {
-    const bool rendezvous = is_rendezvous(engine, need);
-    if (need->kind == RFN_NEED_TAKEN && (!rendezvous || need->posted_ns >= step->exit_ns))
-        return false;
     const int64_t *sent = vector(&engine->messages, need->number, 2 * engine->n);
     *source = (struct source){.first = sent,
                               .ready_ns = need->sent_ns,
                               .bytes = need->bytes,
                               .message = true,
-                              .rendezvous = rendezvous};
-    if (!sent || (need->pointed && !find_point(engine, need, source)))
+                              .synchronous = need->synchronous,
+                              .taken = need->kind == RFN_NEED_TAKEN,
+                              .wildcard = need->wildcard};
+    if (!sent || (need->pointed && !find_point(engine, need, source)) ||
+        (source->taken && need->posted_ns >= step->exit_ns))
         return false;
-    if (rendezvous) {
-        source->ready_ns = most(source->ready_ns, need->posted_ns);
+    if (need->posted_ns > INT64_MIN && (need->synchronous || need->bytes > engine->least_eager))
         source->second = need->receive ? vector(&engine->receives, need->receive - 1, engine->n)
                                        : sent + engine->n;
-    }
-    source->way_ns = nearest(way_ns(engine->network, need->bytes, rendezvous));
-    return !rendezvous || source->second;
+    source->rendezvous = is_rendezvous(source, engine->network->eager_bytes);
+    if (source->rendezvous)
+        source->ready_ns = most(source->ready_ns, need->posted_ns);
+    source->way_ns = nearest(way_ns(engine->network, need->bytes, source->rendezvous));
+    return !source->taken || source->second;
 }
 
 /* The latest of some places, in vector i of `latest`. */
@@ -429,6 +487,8 @@ static void fit_ways(struct engine *engine, const struct rfn_step *step, size_t 
     for (size_t i = 0; i < n; i++) {
         struct source *source = &engine->sources[i];
         const int64_t at = source->ready_ns + source->way_ns;
+        if (!is_needed(source, source->rendezvous))
+            continue;
         if (source->message && at > step->enter_ns && (!last || at > last->ready_ns + last->way_ns))
             last = source;
     }
@@ -438,6 +498,8 @@ static void fit_ways(struct engine *engine, const struct rfn_step *step, size_t 
     for (size_t i = 0; i < n; i++) {
         struct source *source = &engine->sources[i];
         const int64_t late = source->ready_ns - step->exit_ns;
+        if (!is_needed(source, source->rendezvous))
+            continue;
         if (source != last && source->message)
             source->way_ns = least(source->way_ns, most(got - source->ready_ns, 0));
         if (late > 0)
@@ -491,8 +553,11 @@ struct call {
 static int64_t recorded_ready(const struct engine *engine, const struct call *call)
 {
     int64_t ready = call->step->enter_ns;
-    for (size_t i = 0; i < call->n_sources; i++)
-        ready = most(ready, engine->sources[i].ready_ns + engine->sources[i].way_ns);
+    for (size_t i = 0; i < call->n_sources; i++) {
+        const struct source *source = &engine->sources[i];
+        if (is_needed(source, source->rendezvous))
+            ready = most(ready, source->ready_ns + source->way_ns);
+    }
     return ready;
 }
 
@@ -504,7 +569,9 @@ static void end_in_all(const struct engine *engine, const struct call *call)
     for (size_t i = 0; i < call->n_sources; i++) {
         const struct source *source = &engine->sources[i];
         const int64_t *first = source->first;
-        const int64_t *second = source->second ? source->second : first;
+        const int64_t *second = source->rendezvous ? source->second : first;
+        if (!is_needed(source, source->rendezvous))
+            continue;
         for (size_t k = 0; k < engine->n; k++)
             exits[k] = most(exits[k], most(first[k], second[k]) + source->way_ns);
     }
@@ -514,10 +581,12 @@ static void end_in_all(const struct engine *engine, const struct call *call)
 
 /* The way of what a call needs, in one lane. */
 static int64_t lane_way(const struct engine *engine, const struct source *source, uint32_t lane,
-                        const struct rfn_step *step)
+                        const struct rfn_step *step, bool rendezvous)
 {
     double factor = 1;
-    if (!source->message)
+    if (engine->ideal[lane])
+        return least(source->way_ns, 0);
+    if (!source->message || !engine->differs[lane])
         return source->way_ns;
     for (size_t i = 0; i < engine->given[lane].n; i++) {
         const struct rfn_assumption *assumption = &engine->given[lane].assumptions[i];
@@ -525,7 +594,7 @@ static int64_t lane_way(const struct engine *engine, const struct source *source
             source->bytes <= assumption->most_bytes && is_of(assumption, step))
             factor *= assumption->factor;
     }
-    const double change = way_ns(&engine->networks[lane], source->bytes, source->rendezvous) -
+    const double change = way_ns(&engine->networks[lane], source->bytes, rendezvous) -
                           way_ns(engine->network, source->bytes, source->rendezvous);
     return most(times(factor, source->way_ns + nearest(change)), least(source->way_ns, 0));
 }
@@ -545,8 +614,12 @@ static int64_t lane_own(const struct engine *engine, const struct call *call, ui
 {
     const struct rfn_network *network = &engine->networks[lane];
     const struct rfn_step *step = call->step;
-    double change = step->messages * (network->overhead_ns - engine->network->overhead_ns);
-    if (step->places > 1)
+    double change = 0;
+    if (engine->ideal[lane])
+        return 0;
+    if (engine->differs[lane])
+        change = step->messages * (network->overhead_ns - engine->network->overhead_ns);
+    if (engine->differs[lane] && step->places > 1)
         change += tree_ns(network, step) - tree_ns(engine->network, step);
     return most(times(factor_of(call->effects, lane, step, RFN_ASSUME_CALL),
                       call->own_ns + nearest(change)),
@@ -559,11 +632,16 @@ static int64_t end_in(const struct engine *engine, const struct call *call, uint
     int64_t there = enter_ns;
     for (size_t i = 0; i < call->n_sources; i++) {
         const struct source *source = &engine->sources[i];
+        const bool rendezvous = is_rendezvous(source, engine->networks[lane].eager_bytes);
         int64_t ready = source->first[lane];
-        if (source->second)
+        if (!is_needed(source, rendezvous))
+            continue;
+        if (rendezvous)
             ready = most(ready, source->second[lane]);
-        there = most(there, ready + lane_way(engine, source, lane, call->step));
+        there = most(there, ready + lane_way(engine, source, lane, call->step, rendezvous));
     }
+    if (engine->ideal[lane] && !call->effects->n)
+        return there;
     const double waits = factor_of(call->effects, lane, call->step, RFN_ASSUME_WAIT);
     return enter_ns + times(waits, there - enter_ns) + lane_own(engine, call, lane);
 }
@@ -579,6 +657,39 @@ static void end_in_some(const struct engine *engine, const struct call *call)
     }
 }
 
+/* A message that is taken as it comes: in the prediction it may come before the one that came
+ * before it. */
+static void count_overtaken(struct engine *engine, const struct call *call)
+{
+    struct arrival *before = &engine->streams[call->step->stream].wildcard;
+    for (size_t i = 0; i < call->n_sources; i++) {
+        const struct source *source = &engine->sources[i];
+        if (!source->wildcard || source->taken)
+            continue;
+        int64_t predicted = source->first[0];
+        if (source->rendezvous)
+            predicted = most(predicted, source->second[0]);
+        const struct arrival now = {true, source->ready_ns + source->way_ns,
+                                    predicted + source->way_ns};
+        engine->prediction->overtaken += before->any && before->recorded_ns <= now.recorded_ns &&
+                                         before->predicted_ns > now.predicted_ns;
+        *before = now;
+    }
+}
+
+/* A call that needs nobody, and of which only the network is assumed to differ. */
+static void leave_alone(struct engine *engine, struct call *call)
+{
+    const struct rfn_step *step = call->step;
+    struct stream *stream = &engine->streams[step->stream];
+    call->own_ns = step->exit_ns - step->enter_ns;
+    reach_points(engine, step, false, NULL);
+    for (size_t i = 0; i < engine->n_network; i++) {
+        const uint32_t lane = engine->special[i];
+        stream->early[lane] = step->exit_ns - end_in(engine, call, lane);
+    }
+}
+
 static int leave(void *context, const struct rfn_step *step)
 {
     struct engine *engine = context;
@@ -590,11 +701,15 @@ static int leave(void *context, const struct rfn_step *step)
     stream->last_ns = step->exit_ns;
     call.early = step->polled && stream->polled ? stream->polled : stream->early;
     RFN_TRY(find_sources(engine, step, &call.n_sources));
-    if (!call.n_sources && !call.effects->n && !engine->n_network && call.early == stream->early)
+    if (!call.n_sources && !call.effects->n && call.early == stream->early) {
+        leave_alone(engine, &call);
         return 0;
+    }
     call.own_ns = step->exit_ns - recorded_ready(engine, &call);
     end_in_all(engine, &call);
     end_in_some(engine, &call);
+    count_overtaken(engine, &call);
+    reach_points(engine, step, false, engine->exits);
     for (size_t k = 0; k < engine->n; k++)
         stream->early[k] = step->exit_ns - engine->exits[k];
     return 0;
@@ -604,31 +719,57 @@ static int leave(void *context, const struct rfn_step *step)
 
 static bool is_of_network(enum rfn_assumed what)
 {
-    return what == RFN_ASSUME_TRANSFER || what >= RFN_ASSUME_L;
+    return what >= RFN_ASSUME_TRANSFER;
+}
+
+static void assume_network(struct engine *engine, size_t lane,
+                           const struct rfn_assumption *assumption)
+{
+    static const int64_t MOST_BYTES = INT64_C(1) << 62;
+    struct rfn_network *network = &engine->networks[lane];
+    double eager;
+    switch (assumption->what) {
+    case RFN_ASSUME_IDEAL:
+        engine->ideal[lane] = true;
+        break;
+    case RFN_ASSUME_L:
+        network->latency_ns *= assumption->factor;
+        break;
+    case RFN_ASSUME_O:
+        network->overhead_ns *= assumption->factor;
+        break;
+    case RFN_ASSUME_G:
+        network->gap_per_byte_ns *= assumption->factor;
+        break;
+    case RFN_ASSUME_S:
+        eager = assumption->factor * (double)network->eager_bytes;
+        network->eager_bytes = eager < (double)MOST_BYTES ? nearest(eager) : MOST_BYTES;
+        break;
+    default:
+        break;
+    }
 }
 
 static int init_lanes(struct engine *engine)
 {
+    engine->ideal = calloc(engine->n + 1, sizeof *engine->ideal);
+    engine->differs = calloc(engine->n + 1, sizeof *engine->differs);
+    engine->least_eager = engine->network->eager_bytes;
     engine->networks = calloc(engine->n + 1, sizeof *engine->networks);
     engine->special = calloc(engine->n + 1, sizeof *engine->special);
     engine->exits = calloc(engine->n + 1, sizeof *engine->exits);
-    if (!engine->networks || !engine->special || !engine->exits)
+    if (!engine->ideal || !engine->differs || !engine->networks || !engine->special ||
+        !engine->exits)
         return RFN_E_NOMEM;
     for (size_t k = 0; k < engine->n; k++) {
-        struct rfn_network *network = &engine->networks[k];
-        bool differs = false;
-        *network = *engine->network;
+        engine->networks[k] = *engine->network;
         for (size_t i = 0; i < engine->given[k].n; i++) {
             const struct rfn_assumption *assumption = &engine->given[k].assumptions[i];
-            differs |= is_of_network(assumption->what);
-            if (assumption->what == RFN_ASSUME_L)
-                network->latency_ns *= assumption->factor;
-            else if (assumption->what == RFN_ASSUME_O)
-                network->overhead_ns *= assumption->factor;
-            else if (assumption->what == RFN_ASSUME_G)
-                network->gap_per_byte_ns *= assumption->factor;
+            engine->differs[k] |= is_of_network(assumption->what);
+            assume_network(engine, k, assumption);
         }
-        if (differs)
+        engine->least_eager = least(engine->least_eager, engine->networks[k].eager_bytes);
+        if (engine->differs[k])
             engine->special[engine->n_network++] = (uint32_t)k;
     }
     return 0;
@@ -649,6 +790,18 @@ static int init_streams(struct engine *engine)
     return 0;
 }
 
+/* The points behind the end of a stream. */
+static void reach_rest(struct engine *engine, uint32_t number)
+{
+    const struct stream *stream = &engine->streams[number];
+    const struct rfn_step step = {.stream = number,
+                                  .rank = rfn_archive_stream(engine->archive, number).rank};
+    for (size_t k = 0; k < engine->n; k++)
+        engine->exits[k] = stream->last_ns - stream->early[k];
+    for (size_t i = stream->next_point; i < engine->options->n_points; i++)
+        reach(engine, &step, i, stream->outside_ns, engine->exits);
+}
+
 /* The last exit of all streams. */
 static void find_end(struct engine *engine)
 {
@@ -659,6 +812,7 @@ static void find_end(struct engine *engine)
         const struct stream *stream = &engine->streams[i];
         if (stream->last_ns == INT64_MIN)
             continue;
+        reach_rest(engine, i);
         prediction->recorded_ns = most(prediction->recorded_ns, stream->last_ns - start_ns);
         for (size_t k = 0; k < engine->n; k++)
             prediction->predicted_ns[k] = most(prediction->predicted_ns[k],
@@ -685,6 +839,8 @@ static void release(struct engine *engine)
     free(engine->collectives);
     free(engine->effects);
     free(engine->networks);
+    free(engine->ideal);
+    free(engine->differs);
     free(engine->special);
     free(engine->exits);
     free(engine->sources);
@@ -693,7 +849,7 @@ static void release(struct engine *engine)
     free(engine->latest.items);
 }
 
-static int run(struct engine *engine, void (*progress)(void *context, double share), void *context)
+static int run(struct engine *engine)
 {
     const struct rfn_step_hooks hooks = {.context = engine,
                                          .compute = compute,
@@ -702,8 +858,8 @@ static int run(struct engine *engine, void (*progress)(void *context, double sha
                                          .polls = polls,
                                          .keep = keep,
                                          .over = over,
-                                         .progress = progress,
-                                         .progress_context = context};
+                                         .progress = engine->options->progress,
+                                         .progress_context = engine->options->context};
     RFN_TRY(init_lanes(engine));
     RFN_TRY(init_streams(engine));
     RFN_TRY(rfn_steps_new(engine->archive, &hooks, &engine->steps));
@@ -712,19 +868,35 @@ static int run(struct engine *engine, void (*progress)(void *context, double sha
     return 0;
 }
 
-int rfn_predict(const struct rfn_archive *archive, const struct rfn_network *network,
-                const struct rfn_lane *lanes, size_t n,
-                void (*progress)(void *context, double share), void *context,
+static int init_prediction(struct rfn_prediction *prediction,
+                           const struct rfn_predict_options *options, uint32_t ranks)
+{
+    const size_t n = options->n_points;
+    *prediction = (struct rfn_prediction){
+        .predicted_ns = calloc(options->n + 1, sizeof *prediction->predicted_ns),
+        .reached_ns = calloc(n * ranks * options->n + 1, sizeof *prediction->reached_ns),
+        .outside_ns = calloc(n * ranks + 1, sizeof *prediction->outside_ns)};
+    return prediction->predicted_ns && prediction->reached_ns && prediction->outside_ns
+               ? 0
+               : RFN_E_NOMEM;
+}
+
+int rfn_predict(const struct rfn_archive *archive, const struct rfn_predict_options *options,
                 struct rfn_prediction *prediction, struct rfn_diag *diag)
 {
-    if (!rfn_archive_run(archive)->times)
+    const struct rfn_run *of = rfn_archive_run(archive);
+    *prediction = (struct rfn_prediction){0};
+    if (!of->times)
         return rfn_fail(diag, RFN_E_NOTFOUND, -1, -1, "the archive has no times");
-    struct engine engine = {
-        .archive = archive, .network = network, .given = lanes, .n = n, .prediction = prediction};
-    *prediction = (struct rfn_prediction){.predicted_ns = calloc(n + 1, sizeof(int64_t))};
-    int error = prediction->predicted_ns ? 0 : RFN_E_NOMEM;
+    struct engine engine = {.archive = archive,
+                            .options = options,
+                            .network = options->network,
+                            .given = options->lanes,
+                            .n = options->n,
+                            .prediction = prediction};
+    int error = init_prediction(prediction, options, of->ranks);
     if (!error)
-        error = run(&engine, progress, context);
+        error = run(&engine);
     release(&engine);
     if (error < 0) {
         rfn_prediction_release(prediction);
@@ -736,5 +908,7 @@ int rfn_predict(const struct rfn_archive *archive, const struct rfn_network *net
 void rfn_prediction_release(struct rfn_prediction *prediction)
 {
     free(prediction->predicted_ns);
+    free(prediction->reached_ns);
+    free(prediction->outside_ns);
     *prediction = (struct rfn_prediction){0};
 }

@@ -28,7 +28,9 @@ struct step_stream {
     } polls;
     struct rfn_post *posts;
     size_t n_posts, posts_capacity;
-    unsigned sends; /* of them */
+    unsigned sends;                  /* of them */
+    struct rfn_loop_requests *loops; /* by number */
+    size_t loops_capacity;
 };
 
 struct rfn_steps {
@@ -37,7 +39,7 @@ struct rfn_steps {
     struct rfn_activities activities;
     struct rfn_need *needs;
     size_t needs_capacity;
-    bool times;
+    bool stopped;
 };
 
 static struct step_stream *stream_of(const struct rfn_steps *steps, uint32_t stream)
@@ -96,6 +98,7 @@ static struct rfn_step step_of(const struct step_stream *of, uint32_t stream,
     return (struct rfn_step){.stream = stream,
                              .rank = at->rank,
                              .record = at->record,
+                             .index = rfn_event_order_index(at),
                              .activity = symbol_of(of)->in_mpi,
                              .enter_ns = at->enter_ns,
                              .exit_ns = at->exit_ns};
@@ -222,6 +225,8 @@ static int enter(void *context, uint32_t stream, struct rfn_event_order_stream *
 {
     struct rfn_steps *steps = context;
     struct step_stream *of = stream_of(steps, stream);
+    if (steps->stopped)
+        return RFN_E_RANGE;
     of->n_posts = 0;
     of->sends = 0;
     RFN_TRY(rfn_match_begin(&steps->match, &of->match, stream, at));
@@ -241,6 +246,8 @@ static int enter(void *context, uint32_t stream, struct rfn_event_order_stream *
 static struct rfn_need need_message(const struct rfn_message *message,
                                     const struct rfn_channels *channels)
 {
+    const bool wildcard = message->receive &&
+                          channels->receives[message->receive - 1].any & RFN_ANY_SOURCE;
     return (struct rfn_need){.kind = RFN_NEED_MESSAGE,
                              .number = (uint32_t)(message - channels->messages),
                              .receive = message->receive,
@@ -249,6 +256,7 @@ static struct rfn_need need_message(const struct rfn_message *message,
                              .posted_ns = message->taken ? message->posted.ns : INT64_MIN,
                              .pointed = channels->items[message->channel].key.part != 0,
                              .synchronous = message->mode == RFN_SEND_SYNCHRONOUS,
+                             .wildcard = wildcard,
                              .stream = message->sent.stream,
                              .event = message->sent.at};
 }
@@ -325,6 +333,28 @@ static int leave(void *context, uint32_t stream, const struct rfn_event_order_st
     return rfn_match_let_go(&steps->match, &of->match, stream);
 }
 
+/* ---- batches ---- */
+
+/* What iterations do to requests is learned in a loop's first batch. Other threads of a process may
+ * do something to its requests. */
+static int begin_batch(void *context, uint32_t stream, const struct rfn_event_order_stream *at)
+{
+    struct step_stream *of = stream_of(context, stream);
+    if (at->several)
+        return 0;
+    RFN_TRY(RFN_GROW_ZEROED(of->loops, of->loops_capacity, (size_t)at->batch->loop + 1));
+    of->match.loop = &of->loops[at->batch->loop];
+    return of->match.loop->knowledge == RFN_LOOP_UNKNOWN
+               ? rfn_loop_learn(of->match.loop, at->batch->width)
+               : 0;
+}
+
+static int end_batch(void *context, uint32_t stream, const struct rfn_event_order_stream *at)
+{
+    struct rfn_steps *steps = context;
+    return rfn_match_end_batch(&steps->match, stream, at);
+}
+
 /* ---- between streams ---- */
 
 /* A receive gets its message after its call has left. */
@@ -349,6 +379,8 @@ static int init(struct rfn_steps *steps, const struct rfn_archive *archive)
 {
     const struct rfn_event_order_hooks hooks = {.enter = enter,
                                                 .leave = leave,
+                                                .begin_batch = begin_batch,
+                                                .end_batch = end_batch,
                                                 .progress = steps->hooks->progress,
                                                 .context = steps,
                                                 .progress_context = steps->hooks->progress_context};
@@ -385,8 +417,12 @@ void rfn_steps_free(struct rfn_steps *steps)
     if (!steps)
         return;
     for (uint32_t i = 0; steps->match.streams && i < steps->match.n_streams; i++) {
-        rfn_open_regions_release(&stream_of(steps, i)->regions);
-        free(stream_of(steps, i)->posts);
+        struct step_stream *of = stream_of(steps, i);
+        rfn_open_regions_release(&of->regions);
+        for (size_t k = 0; k < of->loops_capacity; k++)
+            rfn_loop_release(&of->loops[k]);
+        free(of->loops);
+        free(of->posts);
     }
     rfn_match_release(&steps->match);
     rfn_activities_release(&steps->activities);
@@ -396,7 +432,13 @@ void rfn_steps_free(struct rfn_steps *steps)
 
 int rfn_steps_run(struct rfn_steps *steps)
 {
-    return rfn_event_order_run(steps->match.replay);
+    const int error = rfn_event_order_run(steps->match.replay);
+    return steps->stopped ? 0 : error;
+}
+
+void rfn_steps_stop(struct rfn_steps *steps)
+{
+    steps->stopped = true;
 }
 
 const struct rfn_activity *rfn_steps_activity(const struct rfn_steps *steps, uint32_t activity)

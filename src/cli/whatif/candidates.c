@@ -121,7 +121,7 @@ int rfn_candidates_init(struct rfn_candidates *candidates, const struct rfn_meas
     RFN_TRY(add_waits(candidates, run));
     RFN_TRY(add_ranks(candidates, run));
     RFN_TRY(add_sizes(candidates, run));
-    for (int kind = RFN_SELECT_L; kind < RFN_SELECTORS; kind++)
+    for (int kind = RFN_SELECT_L; kind <= RFN_SELECT_G; kind++)
         RFN_TRY(add(candidates, run, (enum rfn_selector_kind)kind, NULL, 0, INT64_MAX));
     for (size_t i = 0; i < candidates->n; i++) { /* selectors move no more */
         struct rfn_remedy *remedy = &candidates->remedies[i];

@@ -8,7 +8,7 @@ static const char *const names[RFN_SELECTORS] = {
     [RFN_SELECT_WAIT] = "wait",     [RFN_SELECT_CALL] = "call", [RFN_SELECT_COMPUTE] = "compute",
     [RFN_SELECT_REGION] = "region", [RFN_SELECT_RANK] = "rank", [RFN_SELECT_BYTES] = "bytes",
     [RFN_SELECT_EVENT] = "event",   [RFN_SELECT_L] = "L",       [RFN_SELECT_O] = "o",
-    [RFN_SELECT_G] = "G",
+    [RFN_SELECT_G] = "G",           [RFN_SELECT_S] = "S",       [RFN_SELECT_BEFORE] = "before",
 };
 
 int rfn_selector_init(struct rfn_selector *selector, const struct rfn_archive *archive,
@@ -103,9 +103,11 @@ size_t rfn_selector_assume(const struct rfn_selector *selector, double factor,
         [RFN_SELECT_RANK] = RFN_ASSUME_COMPUTE,
         [RFN_SELECT_BYTES] = RFN_ASSUME_TRANSFER,
         [RFN_SELECT_EVENT] = RFN_ASSUME_CALL,
+        [RFN_SELECT_BEFORE] = RFN_ASSUME_COMPUTE,
         [RFN_SELECT_L] = RFN_ASSUME_L,
         [RFN_SELECT_O] = RFN_ASSUME_O,
         [RFN_SELECT_G] = RFN_ASSUME_G,
+        [RFN_SELECT_S] = RFN_ASSUME_S,
     };
     const bool event = selector->kind == RFN_SELECT_EVENT;
     assumptions[0] = (struct rfn_assumption){.what = what[selector->kind],
@@ -115,7 +117,7 @@ size_t rfn_selector_assume(const struct rfn_selector *selector, double factor,
                                              .ranks = selector->ranks,
                                              .least_bytes = selector->least,
                                              .most_bytes = selector->most,
-                                             .single = event,
+                                             .single = event || selector->kind == RFN_SELECT_BEFORE,
                                              .event = selector->event};
     assumptions[1] = assumptions[0];
     assumptions[1].what = RFN_ASSUME_WAIT;
@@ -249,10 +251,12 @@ static int check(struct rfn_selector *selector, const struct rfn_measured *run,
     case RFN_SELECT_BYTES:
         return set_bytes(selector, wrong);
     case RFN_SELECT_EVENT:
+    case RFN_SELECT_BEFORE:
         return set_event(selector, run, wrong);
     case RFN_SELECT_L:
     case RFN_SELECT_O:
     case RFN_SELECT_G:
+    case RFN_SELECT_S:
         return 0;
     default:
         selector->part = selector->kind != RFN_SELECT_REGION;
@@ -277,6 +281,6 @@ int rfn_selector_parse(struct rfn_selector *selector, const struct rfn_measured 
     *selector = (struct rfn_selector){0};
     return wrong_text(wrong,
                       "'%s' is none of wait:PATH, call:PATH, compute:FUNCTION, region:NAME, "
-                      "rank:LIST, bytes:RANGE, event:RANK/INDEX, L, o, G",
+                      "rank:LIST, bytes:RANGE, event:RANK/INDEX, before:RANK/INDEX, L, o, G, S",
                       text);
 }

@@ -1,4 +1,5 @@
 /* whatif_page.c - what mending this or that would save, for people and for machines. */
+#include "cli/text/hosts.h"
 #include "cli/text/json.h"
 #include "cli/text/table.h"
 #include "cli/text/wrap.h"
@@ -41,7 +42,10 @@ static void append_given(struct rfn_text *out, const struct rfn_whatif *whatif)
         rfn_text_string(&text, i ? " and " : " With ");
         rfn_selector_append(&text, &whatif->given[i]);
         if (whatif->factors[i] > 0)
-            rfn_text_format(&text, " taking %g times as long", whatif->factors[i]);
+            rfn_text_format(&text, " %s %g times as %s",
+                            whatif->given[i].kind >= RFN_SELECT_L ? "being" : "taking",
+                            whatif->factors[i],
+                            whatif->given[i].kind >= RFN_SELECT_L ? "large" : "long");
         else
             rfn_text_string(&text, " gone");
     }
@@ -77,6 +81,14 @@ static void append_trust(struct rfn_text *out, const struct rfn_whatif *whatif)
     if (whatif->prediction.clamped_ns > 0)
         rfn_text_format(&text, " Times do not fit together by %s in all: that much may be wrong.",
                         rfn_time_text(whatif->prediction.clamped_ns).text);
+    if (whatif->prediction.overtaken)
+        rfn_text_format(&text,
+                        " %s messages to MPI_ANY_SOURCE would have come before others that were "
+                        "received before them: the run might go another way, and be faster.",
+                        rfn_count_text(whatif->prediction.overtaken).text);
+    rfn_text_char(&text, ' ');
+    if (rfn_crowding_append(&text, whatif->run->archive))
+        rfn_text_string(&text, ": what one saves there others get, too, which is not predicted.");
     sentence(out, whatif, &text);
 }
 
@@ -87,7 +99,7 @@ static void append_remedies(struct rfn_text *out, const struct rfn_whatif *whati
     const struct rfn_candidates *candidates = whatif->candidates;
     struct rfn_table table;
     size_t n = 0, shown = 0;
-    rfn_table_init(&table, "rrrrl", "saved\tshare\tif halved\tat most\tgone");
+    rfn_table_init(&table, "rrrrrl", "saved\tshare\tif halved\tfirst 1 %\tat most\tgone");
     for (size_t i = 0; i < candidates->n; i++) {
         const struct rfn_remedy *remedy = &candidates->remedies[i];
         struct rfn_text name = {0};
@@ -97,11 +109,11 @@ static void append_remedies(struct rfn_text *out, const struct rfn_whatif *whati
         if (shown == whatif->top)
             continue;
         shown++;
-        rfn_table_row(&table, "%s\t%s\t%s\t%s", rfn_time_text(remedy->saved_ns).text,
-                      rfn_share_text(share_of(whatif, remedy->saved_ns)).text,
-                      rfn_time_text(remedy->saved_half_ns).text,
-                      remedy->bound_ns < as_given(whatif) ? rfn_time_text(remedy->bound_ns).text
-                                                          : "");
+        rfn_table_row(
+            &table, "%s\t%s\t%s\t%s\t%s", rfn_time_text(remedy->saved_ns).text,
+            rfn_share_text(share_of(whatif, remedy->saved_ns)).text,
+            rfn_time_text(remedy->saved_half_ns).text, rfn_time_text(remedy->saved_first_ns).text,
+            remedy->bound_ns < as_given(whatif) ? rfn_time_text(remedy->bound_ns).text : "");
         rfn_selector_append(&name, selector_of(remedy));
         if (remedy->assumption.factor > 0)
             rfn_text_string(&name, ", brought to the mean of all ranks");
@@ -112,7 +124,7 @@ static void append_remedies(struct rfn_text *out, const struct rfn_whatif *whati
     if (n > shown)
         rfn_text_format(out, " (%zu of %zu; --top N shows more)", shown, n);
     rfn_text_string(out, n ? "\n" : "");
-    rfn_table_fit(&table, whatif->width, (const unsigned[]){3, 2}, 2);
+    rfn_table_fit(&table, whatif->width, (const unsigned[]){4, 3, 2}, 3);
     rfn_table_print(&table, 2, n ? out : NULL);
 }
 
@@ -177,6 +189,9 @@ static json_t *remedy_json(const struct rfn_whatif *whatif, const struct rfn_rem
     RFN_JSON_SET(value, "factor", remedy->assumption.factor);
     RFN_JSON_SET(value, "saved_seconds", rfn_json_seconds((double)remedy->saved_ns));
     RFN_JSON_SET(value, "saved_half_seconds", rfn_json_seconds((double)remedy->saved_half_ns));
+    RFN_JSON_SET(
+        value, "slope_seconds",
+        rfn_json_seconds((double)remedy->saved_first_ns * 100 / (1 - remedy->assumption.factor)));
     RFN_JSON_SET(value, "bound_seconds",
                  rfn_json_seconds((double)(bounded ? remedy->bound_ns : as_given(whatif))));
     return value;
@@ -228,6 +243,7 @@ json_t *rfn_whatif_json(const struct rfn_whatif *whatif)
     RFN_JSON_SET(value, "assumptions", assumptions_json(whatif));
     RFN_JSON_SET(value, "parameters", parameters_json(whatif));
     RFN_JSON_SET(value, "clamped_seconds", rfn_json_seconds((double)prediction->clamped_ns));
+    RFN_JSON_SET(value, "overtaken_messages", prediction->overtaken);
     RFN_JSON_SET(value, "remedies", list);
     RFN_JSON_SET(value, "domino", dominoes_json(whatif));
     return value;
