@@ -10,22 +10,13 @@
 #define REFRAIN_PREDICT_H
 
 #include "refrain/archive.h"
+#include "refrain/network.h"
 #include "refrain/waits.h"
-
-/* LogGPS: what a message takes. Times in nanoseconds. */
-struct rfn_network {
-    double latency_ns;      /* L, of the first byte */
-    double overhead_ns;     /* o, of a processor, to send or receive */
-    double gap_ns;          /* g, between two messages of a process */
-    double gap_per_byte_ns; /* G */
-    int64_t eager_bytes;    /* S: larger messages wait for their receive (rendezvous) */
-};
 
 /* Estimates L, o, G and S from the archive's own messages: L + 2 o and G are the lower envelope of
  * what messages took whose receiver waited, o the shortest call that sends or receives without
  * waiting, S the largest message sent before its receive was posted; of the first 65,536 calls.
- * Without such messages:
- * 1 us, 0.2 us, 1 ns per byte, 512 bytes. *estimated: from so many messages. RFN_E_NOMEM. */
+ * Without such messages rfn_network_assumed. *estimated: from so many messages. RFN_E_NOMEM. */
 int rfn_network_estimate(const struct rfn_archive *archive, struct rfn_network *network,
                          uint64_t *estimated, struct rfn_diag *diag);
 

@@ -1,6 +1,7 @@
 /* cmd_report.c - refrain report: one page on why a run took as long as it did. */
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
+#include "cli/args/network_file.h"
 #include "cli/report/report.h"
 #include "cli/text/json.h"
 #include "cli/text/terminal.h"
@@ -19,6 +20,7 @@ enum {
     KEY_SHORT,
     KEY_ALL,
     KEY_CSV,
+    KEY_NETWORK,
     KEY_WINDOWS,
     KEY_COLOR
 };
@@ -31,7 +33,9 @@ struct options {
     struct rfn_rank_filter ranks; /* none: all */
     const char *call_path, *region;
     enum color color;
-    const char *csv; /* the table; NULL: not asked for */
+    const char *csv;          /* the table; NULL: not asked for */
+    const char *network_file; /* NULL: not given */
+    struct rfn_network network;
     uint64_t windows;
 };
 
@@ -51,6 +55,9 @@ static const struct argp_option options[] = {
      "add how efficient the ranks are in each of N equal parts of the run", 0},
     {"behaviour", KEY_BEHAVIOUR, NULL, 0,
      "add which ranks were late to what, in how many steps of the loops that they execute in step",
+     0},
+    {"network", KEY_NETWORK, "NETWORK", 0,
+     "take how large messages are sent eagerly, and how fast, from this file of refrain calibrate",
      0},
     {"color", KEY_COLOR, "WHEN", 0,
      "bold titles and colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
@@ -115,6 +122,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CSV:
         csv_argument(state, arg);
         given->csv = arg;
+        return 0;
+    case KEY_NETWORK:
+        given->network_file = arg;
         return 0;
     case KEY_ALL:
         given->all = true;
@@ -222,6 +232,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                                 .run = rfn_archive_run(archive),
                                 .ranks = given->ranks.n ? &given->ranks : NULL,
                                 .call_path = given->call_path,
+                                .network = given->network_file ? &given->network : NULL,
                                 .behaviour_table = given->behaviour,
                                 .head_only = given->head_only,
                                 .colors = given->color == COLOR_ALWAYS ||
@@ -236,6 +247,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     struct rfn_report_ahead ahead = {.n_windows = 0};
     const struct rfn_waits_options how = {.region = given->region,
                                           .fix_clocks = given->fix_clocks,
+                                          .network = report.network,
                                           .profile = &profile,
                                           .behaviour = given->region ? NULL : &behaviour,
                                           .all_steps = given->behaviour};
@@ -278,7 +290,9 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     struct options given = {0};
     struct rfn_archive *archive;
     rfn_command_parse(command, parse, argc, argv, &given);
-    int status = rfn_command_open(given.given.file, &archive);
+    int status = rfn_command_network(given.network_file, &given.network);
+    if (!status)
+        status = rfn_command_open(given.given.file, &archive);
     if (!status) {
         status = report_archive(archive, &given);
         rfn_archive_close(archive);

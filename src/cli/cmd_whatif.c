@@ -1,6 +1,7 @@
 /* cmd_whatif.c - refrain whatif: how long a run would have taken if something were faster. */
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
+#include "cli/args/network_file.h"
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
 #include "cli/text/terminal.h"
@@ -10,7 +11,7 @@
 
 enum { TOP = 10, DOMINOES = 20, GIVEN = 32, EVENTS = 10000 };
 
-enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_CURVE, KEY_EVENTS, KEY_DOMINO };
+enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_CURVE, KEY_EVENTS, KEY_DOMINO, KEY_NETWORK };
 
 static const struct argp_option options[] = {
     {"remove", KEY_REMOVE, "SELECTOR", 0, "assume that this takes no time; may be repeated", 0},
@@ -27,6 +28,8 @@ static const struct argp_option options[] = {
      "single "
      "events",
      0},
+    {"network", KEY_NETWORK, "NETWORK", 0,
+     "take L, o, g, G and S from this file of refrain calibrate, not from the run's messages", 0},
     {"json", 'j', NULL, 0, "print everything as JSON, in seconds and bytes", 0},
     {0},
 };
@@ -38,7 +41,9 @@ struct options {
     size_t n;
     uint64_t dominoes;
     bool events;
-    const char *curve; /* NULL: none */
+    const char *curve;        /* NULL: none */
+    const char *network_file; /* NULL: not given */
+    struct rfn_network network;
 };
 
 static void assume(struct argp_state *state, struct options *given, const char *text, double factor)
@@ -80,6 +85,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         given->dominoes = rfn_number_argument(state, arg, "number of steps");
         if (given->dominoes > DOMINOES)
             argp_error(state, "--domino takes at most %d steps", DOMINOES);
+        return 0;
+    case KEY_NETWORK:
+        given->network_file = arg;
         return 0;
     default:
         return rfn_file_argument_parse(key, arg, state);
@@ -375,6 +383,8 @@ static int ask(const struct rfn_measured *run, const struct options *given)
     struct rfn_candidates candidates;
     struct asking asking = {.page = {.file = given->given.file,
                                      .run = run,
+                                     .network = given->network,
+                                     .network_file = given->network_file,
                                      .given = selectors,
                                      .factors = given->factors,
                                      .n_given = given->n,
@@ -386,7 +396,7 @@ static int ask(const struct rfn_measured *run, const struct options *given)
                                      .width = rfn_terminal_columns()},
                             .diag = {.file_offset = -1, .rank = -1}};
     int error = rfn_candidates_init(&candidates, run);
-    if (!error)
+    if (!error && !given->network_file)
         error = rfn_network_estimate(run->archive, &asking.page.network, &asking.page.estimated,
                                      &asking.diag);
     int status = error ? fail(&asking, error) : take_given(&asking, given, selectors);
@@ -406,7 +416,8 @@ static int ask_archive(const struct rfn_archive *archive, const struct options *
     struct rfn_progress progress = {.what = "reading events"};
     struct rfn_profile *profile;
     struct rfn_waits *waits;
-    const struct rfn_waits_options how = {.profile = &profile};
+    const struct rfn_waits_options how = {.network = given->network_file ? &given->network : NULL,
+                                          .profile = &profile};
     if (!rfn_archive_run(archive)->times) {
         rfn_command_error("%s: this archive has no times (it was recorded with --time=none), so "
                           "nothing can be predicted",
@@ -430,7 +441,9 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     struct options given = {0};
     struct rfn_archive *archive;
     rfn_command_parse(command, parse, argc, argv, &given);
-    int status = rfn_command_open(given.given.file, &archive);
+    int status = rfn_command_network(given.network_file, &given.network);
+    if (!status)
+        status = rfn_command_open(given.given.file, &archive);
     if (status)
         return status;
     status = ask_archive(archive, &given);

@@ -5,13 +5,6 @@
 
 #include <stdlib.h>
 
-/* Where nothing is known. */
-static const struct rfn_network assumed = {.latency_ns = 1000,
-                                           .overhead_ns = 200,
-                                           .gap_ns = 200,
-                                           .gap_per_byte_ns = 1,
-                                           .eager_bytes = 512};
-
 /* By size, in powers of two: what the fastest message took whose receiver waited for it. */
 enum { SIZES = 64, SMALL = 10, LARGE = 14 }; /* up to 1 KiB; from 16 KiB */
 
@@ -130,7 +123,7 @@ int rfn_network_estimate(const struct rfn_archive *archive, struct rfn_network *
 {
     struct estimating of = {.shortest = INT64_MAX};
     const struct rfn_step_hooks hooks = {.context = &of, .enter = enter, .leave = leave};
-    *network = assumed;
+    *network = rfn_network_assumed();
     of.sending = calloc((size_t)rfn_archive_run(archive)->streams + 1, sizeof *of.sending);
     int error = of.sending ? rfn_steps_new(archive, &hooks, &of.steps) : RFN_E_NOMEM;
     if (!error)

@@ -26,6 +26,7 @@ struct rfn_report {
     const struct rfn_clustering *clustering; /* NULL: nothing is known of it */
     struct rfn_efficiency efficiency;
     const struct rfn_usage *usage;        /* NULL: nothing is known of it */
+    const struct rfn_network *network;    /* measured; NULL: estimated */
     const struct rfn_report_ahead *ahead; /* NULL: nothing can be predicted */
     const char *incomplete;               /* why the file is not whole, NULL if it is */
     size_t top;                           /* rows of a table */

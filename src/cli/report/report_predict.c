@@ -238,7 +238,11 @@ static int predict(struct asking *asking, struct rfn_report_ahead *ahead,
                                                 .n_points = ahead->n_windows + 1,
                                                 .progress = rfn_progress_show,
                                                 .context = progress};
-    int error = rfn_network_estimate(report->archive, &ahead->network, &messages, diag);
+    int error = 0;
+    if (report->network)
+        ahead->network = *report->network;
+    else
+        error = rfn_network_estimate(report->archive, &ahead->network, &messages, diag);
     if (!error)
         error = rfn_predict(report->archive, &options, &prediction, diag);
     if (!error) {

@@ -17,6 +17,7 @@ struct rfn_whatif {
     const char *file;
     const struct rfn_measured *run;
     struct rfn_network network;
+    const char *network_file;         /* it was measured; NULL: estimated */
     uint64_t estimated;               /* from so many messages */
     const struct rfn_selector *given; /* assumed from the beginning, */
     const double *factors;

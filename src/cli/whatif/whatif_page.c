@@ -1,4 +1,5 @@
 /* whatif_page.c - what mending this or that would save, for people and for machines. */
+#include "base/c_numbers.h"
 #include "cli/text/hosts.h"
 #include "cli/text/json.h"
 #include "cli/text/table.h"
@@ -70,11 +71,16 @@ static void append_trust(struct rfn_text *out, const struct rfn_whatif *whatif)
                     rfn_time_text((int64_t)network->latency_ns).text,
                     rfn_time_text((int64_t)network->overhead_ns).text, network->gap_per_byte_ns,
                     rfn_bytes_text((uint64_t)network->eager_bytes).text);
-    if (whatif->estimated)
+    if (whatif->network_file) {
+        rfn_text_string(&text, "measured by refrain calibrate (");
+        rfn_text_printable(&text, whatif->network_file);
+        rfn_text_string(&text, ").");
+    } else if (whatif->estimated) {
         rfn_text_format(&text, "estimated from %s messages.",
                         rfn_count_text(whatif->estimated).text);
-    else
+    } else {
         rfn_text_string(&text, "assumed: no message shows it.");
+    }
     if (whatif->prediction.clamped_ns > 0)
         rfn_text_format(&text, " Times do not fit together by %s in all: that much may be wrong.",
                         rfn_time_text(whatif->prediction.clamped_ns).text);
@@ -270,7 +276,12 @@ static json_t *parameters_json(const struct rfn_whatif *whatif)
     RFN_JSON_SET(value, "g", rfn_json_seconds(network->gap_ns));
     RFN_JSON_SET(value, "G", rfn_json_seconds(network->gap_per_byte_ns));
     RFN_JSON_SET(value, "S", network->eager_bytes);
-    RFN_JSON_SET(value, "source", whatif->estimated ? "estimated" : "assumed");
+    RFN_JSON_SET(value, "source",
+                 whatif->network_file ? "calibrated"
+                 : whatif->estimated  ? "estimated"
+                                      : "assumed");
+    if (whatif->network_file)
+        RFN_JSON_SET(value, "file", whatif->network_file);
     RFN_JSON_SET(value, "messages", whatif->estimated);
     return value;
 }
