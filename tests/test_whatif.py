@@ -79,7 +79,7 @@ def test_events(bench):
                         [event["selector"] for event in found["events"][:1]])
     run = bench.run([bench.refrain, "whatif", "--events", "--scale", "wait:MPI_=0.5", archive])
     harness.compare("exit", run.code, 1)
-    assert "remove waits, do not scale them" in run.err, run.err
+    assert "remove waits, do not scale or cap them" in run.err, run.err
 
 
 def test_report(bench):

@@ -10,12 +10,14 @@
 
 enum { TOP = 10, DOMINOES = 20, GIVEN = 32, EVENTS = 10000 };
 
-enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_EVENTS, KEY_DOMINO };
+enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_CAP, KEY_EVENTS, KEY_DOMINO };
 
 static const struct argp_option options[] = {
     {"remove", KEY_REMOVE, "SELECTOR", 0, "assume that this takes no time; may be repeated", 0},
     {"scale", KEY_SCALE, "SELECTOR=F", 0, "assume that this takes F times as long; may be repeated",
      0},
+    {"cap", KEY_CAP, "SELECTOR=TIME", 0,
+     "assume that no single one of this takes longer: compute:smooth=1ms; may be repeated", 0},
     {"top", 't', "N", 0, "show the N remedies that save most (10)", 0},
     {"events", KEY_EVENTS, NULL, 0, "also tell which single events would save most", 0},
     {"domino", KEY_DOMINO, "N", 0,
@@ -31,6 +33,7 @@ struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
     const char *texts[GIVEN];       /* selectors, */
     double factors[GIVEN];          /* and how many times as long they take */
+    int64_t caps_ns[GIVEN];         /* or at most so long each; 0 */
     size_t n;
     uint64_t dominoes;
     bool events;
@@ -55,6 +58,18 @@ static void scale_argument(struct argp_state *state, struct options *given, char
     assume(state, given, text, factor);
 }
 
+/* SELECTOR=TIME */
+static void cap_argument(struct argp_state *state, struct options *given, char *text)
+{
+    char *equals = strrchr(text, '=');
+    const int64_t cap_ns = equals ? rfn_time_argument(state, equals + 1, "cap SELECTOR=") : 0;
+    if (cap_ns <= 0)
+        argp_error(state, "--cap takes SELECTOR=TIME, a time like 20ms, not '%s'", text);
+    *equals = '\0';
+    assume(state, given, text, 1);
+    given->caps_ns[given->n - 1] = cap_ns;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *given = state->input;
@@ -67,6 +82,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_EVENTS:
         given->events = true;
+        return 0;
+    case KEY_CAP:
+        cap_argument(state, given, arg);
         return 0;
     case KEY_DOMINO:
         given->dominoes = rfn_number_argument(state, arg, "number of steps");
@@ -309,6 +327,16 @@ static int print(struct asking *asking, const struct options *given)
     return status;
 }
 
+/* Whether it has single ones. */
+static bool takes_cap(const struct rfn_selector *selector)
+{
+    if (selector->kind < RFN_SELECT_BYTES)
+        return true;
+    rfn_command_error("--cap is about computation, calls or waits, not about '%s'; try --scale",
+                      selector->text ? selector->text : "L, o or G");
+    return false;
+}
+
 /* What the command line assumes. */
 static int take_given(struct asking *asking, const struct options *given,
                       struct rfn_selector *selectors)
@@ -322,8 +350,11 @@ static int take_given(struct asking *asking, const struct options *given,
         rfn_text_release(&wrong);
         if (error)
             return error == RFN_E_USAGE ? RFN_EXIT_USAGE : fail(asking, error);
-        asking->lane.n += rfn_selector_assume(&selectors[i], given->factors[i],
-                                              asking->assumed + asking->lane.n);
+        struct rfn_assumption *assumed = asking->assumed + asking->lane.n;
+        asking->lane.n += rfn_selector_assume(&selectors[i], given->factors[i], assumed);
+        assumed->cap_ns = given->caps_ns[i];
+        if (assumed->cap_ns && !takes_cap(&selectors[i]))
+            return RFN_EXIT_USAGE;
     }
     return RFN_EXIT_OK;
 }
@@ -336,6 +367,7 @@ static int ask(const struct rfn_measured *run, const struct options *given)
                                      .run = run,
                                      .given = selectors,
                                      .factors = given->factors,
+                                     .caps_ns = given->caps_ns,
                                      .n_given = given->n,
                                      .candidates = &candidates,
                                      .by_event = given->events,

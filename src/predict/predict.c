@@ -192,18 +192,22 @@ static bool is_of(const struct rfn_assumption *assumption, const struct rfn_step
            (!assumption->single || assumption->event == step->index);
 }
 
-/* By how much a lane's factor of something changes in a call. */
-static double factor_of(const struct effects *effects, uint32_t lane, const struct rfn_step *step,
-                        enum rfn_assumed what)
+/* How long a lane assumes that something takes. */
+static int64_t assumed_ns(const struct effects *effects, uint32_t lane, const struct rfn_step *step,
+                          enum rfn_assumed what, int64_t ns)
 {
     double factor = 1;
+    int64_t cap_ns = INT64_MAX;
     for (size_t i = 0; i < effects->n; i++) {
         const struct effect *effect = &effects->items[i];
-        if (effect->lane == lane && effect->assumption->what == what &&
-            is_of(effect->assumption, step))
-            factor *= effect->assumption->factor;
+        if (effect->lane != lane || effect->assumption->what != what ||
+            !is_of(effect->assumption, step))
+            continue;
+        factor *= effect->assumption->factor;
+        if (effect->assumption->cap_ns)
+            cap_ns = least(cap_ns, effect->assumption->cap_ns);
     }
-    return factor;
+    return least(times(factor, ns), cap_ns);
 }
 
 /* ---- nodes of the graph ---- */
@@ -297,8 +301,8 @@ static int compute(void *context, const struct rfn_step *step)
         const struct effect *effect = &effects->items[i];
         const bool first = i == 0 || effects->items[i - 1].lane != effect->lane;
         if (first)
-            early[effect->lane] +=
-                ns - times(factor_of(effects, effect->lane, step, RFN_ASSUME_COMPUTE), ns);
+            early[effect->lane] += ns -
+                                   assumed_ns(effects, effect->lane, step, RFN_ASSUME_COMPUTE, ns);
     }
     const int64_t entered_ns = step->exit_ns - early[0];
     if (!engine->graph || entered_ns == left_ns)
@@ -685,9 +689,8 @@ static int64_t lane_own(const struct engine *engine, const struct call *call, ui
         change = step->messages * (network->overhead_ns - engine->network->overhead_ns);
     if (engine->differs[lane] && step->places > 1)
         change += tree_ns(network, step) - tree_ns(engine->network, step);
-    return most(times(factor_of(call->effects, lane, step, RFN_ASSUME_CALL),
-                      call->own_ns + nearest(change)),
-                0);
+    return most(
+        assumed_ns(call->effects, lane, step, RFN_ASSUME_CALL, call->own_ns + nearest(change)), 0);
 }
 
 static int64_t end_in(const struct engine *engine, const struct call *call, uint32_t lane)
@@ -706,8 +709,9 @@ static int64_t end_in(const struct engine *engine, const struct call *call, uint
     }
     if (engine->ideal[lane] && !call->effects->n)
         return there;
-    const double waits = factor_of(call->effects, lane, call->step, RFN_ASSUME_WAIT);
-    return enter_ns + times(waits, there - enter_ns) + lane_own(engine, call, lane);
+    return enter_ns +
+           assumed_ns(call->effects, lane, call->step, RFN_ASSUME_WAIT, there - enter_ns) +
+           lane_own(engine, call, lane);
 }
 
 /* Lanes that assume something of this call. */
@@ -790,7 +794,7 @@ static int draw(struct engine *engine, const struct call *call, uint32_t tail)
         return 0;
     keep_wait(engine, step, entered_ns, engine->exits[0] - own_ns - entered_ns);
     RFN_TRY(go_on(engine, step, true, tail, own_ns, engine->exits[0]));
-    if (factor_of(call->effects, 0, step, RFN_ASSUME_WAIT) == 0)
+    if (assumed_ns(call->effects, 0, step, RFN_ASSUME_WAIT, 1) == 0)
         return 0;
     for (size_t i = 0; i < call->n_sources; i++) {
         const struct source *source = &engine->sources[i];
@@ -1093,7 +1097,7 @@ int rfn_predict_events(const struct rfn_archive *archive, const struct rfn_predi
     if (!is_max_plus(options->lanes))
         return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
                         "single events cannot be told where calls wait for a part of the time: "
-                        "remove waits, do not scale them");
+                        "remove waits, do not scale or cap them");
     gains->waits = calloc(most + 1, sizeof *gains->waits);
     if (!gains->waits)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s", rfn_error_text(RFN_E_NOMEM));
