@@ -662,19 +662,35 @@ static int64_t lane_way(const struct engine *engine, const struct source *source
             source->bytes <= assumption->most_bytes && is_of(assumption, step))
             factor *= assumption->factor;
     }
-    const double change = way_ns(&engine->networks[lane], source->bytes, rendezvous) -
-                          way_ns(engine->network, source->bytes, source->rendezvous);
+    /* It took less than a request, an answer and the message: not every MPI asks. */
+    const bool unasked = source->rendezvous && rendezvous &&
+                         source->way_ns < nearest(way_ns(engine->network, source->bytes, true));
+    const double change = way_ns(&engine->networks[lane], source->bytes, rendezvous && !unasked) -
+                          way_ns(engine->network, source->bytes, source->rendezvous && !unasked);
     return most(times(factor, source->way_ns + nearest(change)), least(source->way_ns, 0));
 }
 
-/* What a collective call takes along a tree. */
-static double tree_ns(const struct rfn_network *network, const struct rfn_step *step)
+/* What a step of a collective call takes: with all bytes, or where they go in parts with its share
+ * of those of a tree. */
+static double stride_ns(const struct rfn_network *network, const struct rfn_step *step)
 {
-    double depth = 0;
+    double depth = 0, bytes = (double)step->bytes;
     for (uint32_t reached = 1; reached < step->places; reached *= 2)
         depth++;
-    return depth * (network->latency_ns + 2 * network->overhead_ns +
-                    (double)step->bytes * network->gap_per_byte_ns);
+    return network->latency_ns + 2 * network->overhead_ns +
+           (step->parts ? bytes / depth : bytes) * network->gap_per_byte_ns;
+}
+
+/* By how much it changes what a collective call takes itself: as many steps as fit into that, and
+ * at most those around a ring and back. */
+static double collective_change_ns(const struct rfn_network *from, const struct rfn_network *to,
+                                   const struct rfn_step *step, int64_t own_ns)
+{
+    const double most_steps = 2 * (step->places - 1.0), stride = stride_ns(from, step);
+    const double steps = (double)most(own_ns, 0) < most_steps * stride
+                             ? (double)most(own_ns, 0) / stride
+                             : most_steps;
+    return steps * (stride_ns(to, step) - stride);
 }
 
 /* What a call takes itself, in one lane. */
@@ -688,7 +704,7 @@ static int64_t lane_own(const struct engine *engine, const struct call *call, ui
     if (engine->differs[lane])
         change = step->messages * (network->overhead_ns - engine->network->overhead_ns);
     if (engine->differs[lane] && step->places > 1)
-        change += tree_ns(network, step) - tree_ns(engine->network, step);
+        change += collective_change_ns(engine->network, network, step, call->own_ns);
     return most(
         assumed_ns(call->effects, lane, step, RFN_ASSUME_CALL, call->own_ns + nearest(change)), 0);
 }

@@ -3,7 +3,8 @@
  *
  *     network SHAPE BYTES ROUNDS WORK
  *
- * Each round each rank sleeps for WORK microseconds, one per rank more, then
+ * At first rank 0 sends messages to rank 1, which waits for them: they show what the network takes.
+ * Then in each round each rank sleeps for WORK microseconds, one per rank more, then
  *
  *     chain      the first rank sends to the second, that to the third, and so on
  *     ring       all send to the next with MPI_Isend and receive with MPI_Recv
@@ -67,6 +68,26 @@ static void pairs(void)
     receive_from(partner);
     if (rank > partner)
         MPI_Ssend(out, bytes, MPI_BYTE, partner, 1, MPI_COMM_WORLD);
+}
+
+/* A message for a rank that waits, and one for a rank that does not yet: they show what the way
+ * takes, and that a sender does not wait. */
+static void probe(void)
+{
+    static const int sizes[] = {1, 40000};
+    static char data[40000];
+    for (int i = 0; i < 2; i++) {
+        if (rank == 0) {
+            usleep(1000);
+            for (int k = 0; k < 2; k++)
+                MPI_Send(data, sizes[i], MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+        } else if (rank == 1) {
+            MPI_Recv(data, sizes[i], MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            usleep(1000);
+            MPI_Recv(data, sizes[i], MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void barrier(void)
@@ -139,6 +160,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     out = calloc((size_t)size, (size_t)bytes);
     in = calloc((size_t)size + 2, (size_t)bytes);
+    probe();
     for (int i = 0; i < atoi(argv[3]); i++) {
         usleep((useconds_t)(atoi(argv[4]) + rank));
         shape();
