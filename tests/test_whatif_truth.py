@@ -1,5 +1,5 @@
-"""What `refrain whatif` predicts comes true: the 18 pathologies without their causes, in simulated time. The
-tables that are printed are those of doc/whatif.md."""
+"""What `refrain whatif` predicts comes true: the 18 pathologies without their causes, and programs on other
+networks, in simulated time. The tables that are printed are those of doc/whatif.md."""
 import harness
 import whatif_truth
 
@@ -26,6 +26,11 @@ def test_mended(bench):
     """The 18 pathologies."""
     harness.compare("programs", len({one.program.name for one in whatif_truth.MENDED}), 18)
     check(bench, "mended", 0.01, 0.05)
+
+
+def test_elsewhere(bench):
+    """Programs on networks with other latency and bandwidth."""
+    check(bench, "elsewhere", 0.03, 0.12)
 
 
 def test_page(bench):

@@ -115,17 +115,51 @@ def mended(bench):
     return [one.row(bench) for one in MENDED]
 
 
+# ---- on another network ----
+
+class Elsewhere:
+    """A program on a network whose latency or time per byte is so many times as long."""
+
+    def __init__(self, name, source, arguments, scales, ranks=8):
+        self.name, self.source, self.arguments = name, source, arguments
+        self.scales, self.ranks = scales, ranks
+
+    def rows(self, bench):
+        program = test_smpi.smpi_program(bench, self.source)
+        recorded = simulate(bench, program, self.ranks, self.arguments)
+        for parameter, factor in self.scales:
+            keyword = {"L": "latency", "G": "per_byte"}[parameter]
+            true = simulate(bench, program, self.ranks, self.arguments, **{keyword: factor})
+            found = whatif(bench, recorded, "--scale", f"{parameter}={factor}")
+            yield Row(self.name, self.ranks, f"`--scale {parameter}={factor}`", found["recorded_seconds"],
+                      found["predicted_seconds"], whatif(bench, true)["recorded_seconds"])
+
+
+SHAPES = os.path.join(harness.PROGRAMS, "network.c")
+FURTHER, NEARER, NARROWER, WIDER = ("L", 3), ("L", 0.2), ("G", 4), ("G", 0.25)
+ELSEWHERE = [
+    *(Elsewhere(f"{shape}, 8 bytes", SHAPES, [shape, "8", "20", "100"], [FURTHER, NEARER])
+      for shape in ("chain", "ring", "halo", "pairs", "Barrier", "Bcast", "Allreduce", "Allgather", "Alltoall", "Scan")),
+    *(Elsewhere(f"{shape}, 40 kB", SHAPES, [shape, "40000", "20", "500"], [FURTHER, NARROWER, WIDER])
+      for shape in ("chain", "ring", "pairs")),
+    Elsewhere("sweep", pathologies.SWEEPS[0].source, ["--work", "0.0001", "--iterations", "5"], [FURTHER, NEARER])]
+
+
+def elsewhere(bench):
+    return [row for one in ELSEWHERE for row in one.rows(bench)]
+
+
 # ---- the page ----
 
 PAGE = os.path.join(harness.HERE, "..", "doc", "whatif.md")
 BEGIN = "<!-- tools/whatif_table.py writes from here on -->\n"
 END = "<!-- to here -->\n"
-TABLES = {"mended": mended}
+TABLES = {"mended": mended, "elsewhere": elsewhere}
 
 
 def section(found):
     """found: rows by name of the table."""
-    return f"\n{table(found['mended'])}\n\n"
+    return f"\nWithout the cause:\n\n{table(found['mended'])}\n\nOn another network:\n\n{table(found['elsewhere'])}\n\n"
 
 
 def page_parts():

@@ -77,13 +77,13 @@ static void probe(void)
     static const int sizes[] = {1, 40000};
     static char data[40000];
     for (int i = 0; i < 2; i++) {
-        if (rank == 0) {
+        for (int k = 0; rank == 0 && k < 2; k++) {
             usleep(1000);
-            for (int k = 0; k < 2; k++)
-                MPI_Send(data, sizes[i], MPI_BYTE, 1, 2, MPI_COMM_WORLD);
-        } else if (rank == 1) {
+            MPI_Send(data, sizes[i], MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+        }
+        if (rank == 1) {
             MPI_Recv(data, sizes[i], MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            usleep(1000);
+            usleep(2000);
             MPI_Recv(data, sizes[i], MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
     }
