@@ -12,6 +12,7 @@ import test_smpi
 import whatif_truth
 
 SIMULATED = True
+SOURCE = os.path.join(harness.PROGRAMS, "random_exchange.c")
 
 
 def whatif(bench, archive, *options, code=0):
@@ -56,11 +57,13 @@ def any_assumption(draw, events):
         factor, (ranks, chosen), function = draw.choice([0, 0.25, 0.7, 3]), some_ranks(draw, size), draw.choice(functions)
         if kind == "compute":
             assumed.options += ["--scale", f"rank:{ranks}={factor}"]
-            assumed.functions.setdefault("compute", scaled(factor, chosen))
-        elif kind == "cap" and "compute" not in kinds:
-            assumed.options += ["--cap", f"rank:{ranks}=700us"]
-            assumed.functions["compute"] = lambda call, ns, chosen=chosen: min(ns, 700_000) if chosen(call) else ns
-        elif kind in ("own", "wait"):
+            assumed.functions["compute"] = scaled(factor, chosen)
+        elif kind == "cap":
+            what, selector = draw.choice([("compute", f"rank:{ranks}"), ("wait", f"wait:MPI@{ranks}"), ("own", f"call:MPI@{ranks}")])
+            if what not in kinds:
+                assumed.options += ["--cap", f"{selector}=700us"]
+                assumed.functions[what] = lambda call, ns, chosen=chosen: min(ns, 700_000) if chosen(call) else ns
+        elif kind in ("own", "wait") and kind not in assumed.functions:
             selector = "call" if kind == "own" else "wait"
             assumed.options += ["--scale", f"{selector}:{function} <@{ranks}={factor}"]
             assumed.functions[kind] = scaled(factor, lambda call, chosen=chosen, function=function:
@@ -115,7 +118,6 @@ def test_wrong_selectors(bench):
         harness.compare(f"exit of {option} {selector}", run.code, 2)
         if words not in run.err:
             raise harness.Failure(f"{option} {selector}: {run.err}")
-
 
 
 def saved(bench, archive, *options):

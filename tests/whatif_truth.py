@@ -85,11 +85,10 @@ class Mended:
                    true["recorded_seconds"])
 
 
-def unequal_ranks():
-    """Each rank of imbalance_at_barrier computes as long as rank 0."""
-    work, extra = 10_000_000, 20_000_000
-    for rank in range(1, 8):
-        yield from ("--scale", f"compute:unequal_work@{rank}={work / (work + extra * rank // 7)!r}")
+def unequal_ranks(ranks):
+    """Each rank of imbalance_at_barrier computes as long as rank 0, and so a third of what the last one did."""
+    for rank in range(1, ranks):
+        yield from ("--scale", f"compute:unequal_work@{rank}={1 / (1 + 2 * rank / (ranks - 1))!r}")
 
 
 def quiet(*functions):
@@ -104,7 +103,7 @@ MENDED = [
     *(Mended(name, ["--scale", f"compute:{function}{THIRD}"], {"extra": 0}, f"--scale compute:{function}=1/3")
       for name, function in (("early_gather", "give_late"), ("late_receiver", "receive_late"),
                              ("late_sender", "send_late"), ("late_broadcast", "broadcast_late"))),
-    Mended("imbalance_at_barrier", list(unequal_ranks()), {"extra": 0}, "--scale compute:unequal_work@1=7/9, ... @7=1/3"),
+    Mended("imbalance_at_barrier", list(unequal_ranks(8)), {"extra": 0}, "--scale compute:unequal_work@1=7/9, ... @7=1/3"),
     *(Mended(f"{name}_{nodes}", options, {"nodes": 0}, iterations=200)
       for nodes in (32, 1024) for name, options in NOISY.items()),
     Mended("dyn_load_balance", ["--cap", "compute:slower=1ms"], {"step": 0}, iterations=200),
