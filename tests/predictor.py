@@ -165,10 +165,11 @@ def join(ranks):
 # ---- what a call needs ----
 
 class Need:
-    """Something that is there some time after some calls were entered; of a message or not."""
+    """Something that is there some time after some calls were entered; of a message or not. taken: that its receive is
+    posted."""
 
-    def __init__(self, calls, way=0, message=None):
-        self.calls, self.way, self.message = calls, way, message
+    def __init__(self, calls, way=0, message=None, taken=False):
+        self.calls, self.way, self.message, self.taken = calls, way, message, taken
         self.ready = max(call.enter for call in calls)
 
     def known(self):
@@ -219,7 +220,8 @@ class Predictor:
         if end.which == "sent" and (not rendezvous or message.receiver.enter >= call.exit):
             return []
         ends = [message.sender, message.receiver] if rendezvous else [message.sender]
-        return [Need(ends, nearest(self.network.way(message.sender.value("bytes"), rendezvous)), message)]
+        return [Need(ends, nearest(self.network.way(message.sender.value("bytes"), rendezvous)), message,
+                     end.which == "sent")]
 
     def fit(self, call, needs):
         """Ways of messages: the one that came last while the call waited came just before its end."""
@@ -262,7 +264,7 @@ class Predictor:
         if not all(need.known() for need in call.needs):
             return False
         ready = max([call.enter, *(need.ready + need.way for need in call.needs)])
-        there = max([call.entered, *(need.there(self.lane_way(need, lane)) for need in call.needs)])
+        there = max([call.entered, *(need.there(self.lane_way(call, need, lane)) for need in call.needs)])
         change = nearest(self.own_change(call, call.exit - ready, lane))
         call.left = call.entered + wait(call, there - call.entered) + max(own(call, call.exit - ready + change), 0)
         return True
@@ -276,10 +278,15 @@ class Predictor:
             change += steps * (lane.step(call) - step)
         return change
 
-    def lane_way(self, need, lane):
+    def lane_way(self, call, need, lane):
         if not need.message:
             return need.way
         bytes_, rendezvous = need.message.sender.value("bytes"), need.message.rendezvous(self.network)
         asked = rendezvous and need.way >= nearest(self.network.way(bytes_, True))
-        change = lane.way(bytes_, asked) - self.network.way(bytes_, asked)
+        formula, others = self.network.way(bytes_, asked), 0
+        if need.way > formula:
+            others = sum(other.message.sender.value("bytes") for other in call.needs
+                         if other.message and other is not need and other.taken == need.taken)
+            others = min(others, (need.way - formula) / self.network.per_byte)
+        change = lane.way(bytes_, asked) - formula + others * (lane.per_byte - self.network.per_byte)
         return max(need.way + nearest(change), min(need.way, 0))

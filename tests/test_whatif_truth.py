@@ -36,7 +36,7 @@ def test_mended(bench):
 
 def test_elsewhere(bench):
     """Programs on networks with other latency and bandwidth."""
-    check(bench, "elsewhere", 0.03, 0.12)
+    check(bench, "elsewhere", 0.01, 0.12)
 
 
 def test_page(bench):

@@ -140,7 +140,7 @@ ELSEWHERE = [
     *(Elsewhere(f"{shape}, 8 bytes", SHAPES, [shape, "8", "20", "100"], [FURTHER, NEARER])
       for shape in ("chain", "ring", "halo", "pairs", "Barrier", "Bcast", "Allreduce", "Allgather", "Alltoall", "Scan")),
     *(Elsewhere(f"{shape}, 40 kB", SHAPES, [shape, "40000", "20", "500"], [FURTHER, NARROWER, WIDER])
-      for shape in ("chain", "ring", "pairs")),
+      for shape in ("chain", "ring", "halo", "pairs")),
     Elsewhere("sweep", pathologies.SWEEPS[0].source, ["--work", "0.0001", "--iterations", "5"], [FURTHER, NEARER])]
 
 

@@ -647,10 +647,28 @@ static void end_in_all(const struct engine *engine, const struct call *call)
         exits[k] += call->own_ns;
 }
 
+/* A message that took longer than its formula shared a link with others that the call needs in the
+ * same direction: how many of their bytes fit into the rest. */
+static double shared_bytes(const struct engine *engine, const struct call *call,
+                           const struct source *source, double formula_ns)
+{
+    const double rest_ns = (double)source->way_ns - formula_ns;
+    double bytes = 0;
+    for (size_t i = 0; i < call->n_sources && rest_ns > 0; i++) {
+        const struct source *other = &engine->sources[i];
+        if (other != source && other->message && other->taken == source->taken)
+            bytes += (double)other->bytes;
+    }
+    return bytes * engine->network->gap_per_byte_ns < rest_ns || rest_ns <= 0
+               ? bytes
+               : rest_ns / engine->network->gap_per_byte_ns;
+}
+
 /* The way of what a call needs, in one lane. */
 static int64_t lane_way(const struct engine *engine, const struct source *source, uint32_t lane,
-                        const struct rfn_step *step, bool rendezvous)
+                        const struct call *call, bool rendezvous)
 {
+    const struct rfn_network *network = &engine->networks[lane];
     double factor = 1;
     if (engine->ideal[lane])
         return least(source->way_ns, 0);
@@ -659,14 +677,17 @@ static int64_t lane_way(const struct engine *engine, const struct source *source
     for (size_t i = 0; i < engine->given[lane].n; i++) {
         const struct rfn_assumption *assumption = &engine->given[lane].assumptions[i];
         if (assumption->what == RFN_ASSUME_TRANSFER && source->bytes >= assumption->least_bytes &&
-            source->bytes <= assumption->most_bytes && is_of(assumption, step))
+            source->bytes <= assumption->most_bytes && is_of(assumption, call->step))
             factor *= assumption->factor;
     }
     /* It took less than a request, an answer and the message: not every MPI asks. */
     const bool unasked = source->rendezvous && rendezvous &&
                          source->way_ns < nearest(way_ns(engine->network, source->bytes, true));
-    const double change = way_ns(&engine->networks[lane], source->bytes, rendezvous && !unasked) -
-                          way_ns(engine->network, source->bytes, source->rendezvous && !unasked);
+    const double formula_ns = way_ns(engine->network, source->bytes,
+                                     source->rendezvous && !unasked);
+    const double change = way_ns(network, source->bytes, rendezvous && !unasked) - formula_ns +
+                          shared_bytes(engine, call, source, formula_ns) *
+                              (network->gap_per_byte_ns - engine->network->gap_per_byte_ns);
     return most(times(factor, source->way_ns + nearest(change)), least(source->way_ns, 0));
 }
 
@@ -721,7 +742,7 @@ static int64_t end_in(const struct engine *engine, const struct call *call, uint
             continue;
         if (rendezvous)
             ready = most(ready, source->second[lane]);
-        there = most(there, ready + lane_way(engine, source, lane, call->step, rendezvous));
+        there = most(there, ready + lane_way(engine, source, lane, call, rendezvous));
     }
     if (engine->ideal[lane] && !call->effects->n)
         return there;
@@ -815,7 +836,7 @@ static int draw(struct engine *engine, const struct call *call, uint32_t tail)
     for (size_t i = 0; i < call->n_sources; i++) {
         const struct source *source = &engine->sources[i];
         const bool rendezvous = is_rendezvous(source, engine->networks[0].eager_bytes);
-        const int64_t weight = lane_way(engine, source, 0, step, rendezvous) + own_ns;
+        const int64_t weight = lane_way(engine, source, 0, call, rendezvous) + own_ns;
         if (!is_needed(source, rendezvous))
             continue;
         RFN_TRY(rfn_graph_edge(engine->graph, (uint32_t)source->first[engine->n], weight));

@@ -84,6 +84,18 @@ static void pairs(int bytes, int how)
     }
 }
 
+/* All four messages at once: they share links. */
+static void halo(int bytes)
+{
+    MPI_Request requests[4];
+    const int near[2] = {(rank + 1) % size, (rank + size - 1) % size};
+    for (int i = 0; i < 2; i++)
+        MPI_Irecv(in, bytes, MPI_BYTE, near[i], 7, comm, &requests[i]);
+    for (int i = 0; i < 2; i++)
+        MPI_Isend(out, bytes, MPI_BYTE, near[i], 7, comm, &requests[2 + i]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+}
+
 static void together(int bytes, int root, int how)
 {
     switch (how) {
@@ -120,7 +132,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < rounds; i++) {
         choose(comms[draw(&common, 2)]);
         const int bytes = 1 << draw(&common, 12), root = (int)draw(&common, 64) % size;
-        const int how = (int)draw(&common, 12);
+        const int how = (int)draw(&common, 14);
         work();
         if (how == 0)
             collect(bytes, root);
@@ -128,8 +140,10 @@ int main(int argc, char **argv)
             collect_any(bytes, root);
         else if (how < 4)
             pairs(bytes, how == 2);
+        else if (how < 6)
+            halo(16 * bytes);
         else
-            together(bytes, root, how - 4);
+            together(bytes, root, how - 6);
     }
     MPI_Comm_free(&half);
     MPI_Finalize();
