@@ -332,8 +332,8 @@ static bool takes_cap(const struct rfn_selector *selector)
 {
     if (selector->kind < RFN_SELECT_BYTES)
         return true;
-    rfn_command_error("--cap is about computation, calls or waits, not about '%s'; try --scale",
-                      selector->text ? selector->text : "L, o or G");
+    rfn_command_error("--cap is about computation, calls or waits, not about %s; try --scale",
+                      selector->text ? selector->text : "the network");
     return false;
 }
 
