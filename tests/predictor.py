@@ -284,9 +284,10 @@ class Predictor:
         bytes_, rendezvous = need.message.sender.value("bytes"), need.message.rendezvous(self.network)
         asked = rendezvous and need.way >= nearest(self.network.way(bytes_, True))
         formula, others = self.network.way(bytes_, asked), 0
-        if need.way > formula:
+        rest = need.way - nearest(formula)
+        if rest > 0 and self.network.per_byte:
             others = sum(other.message.sender.value("bytes") for other in call.needs
                          if other.message and other is not need and other.taken == need.taken)
-            others = min(others, (need.way - formula) / self.network.per_byte)
+            others = min(others, rest / self.network.per_byte)
         change = lane.way(bytes_, asked) - formula + others * (lane.per_byte - self.network.per_byte)
         return max(need.way + nearest(change), min(need.way, 0))

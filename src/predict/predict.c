@@ -615,7 +615,8 @@ struct call {
     const struct effects *effects;
     const int64_t *early; /* when it was entered */
     size_t n_sources;
-    int64_t own_ns; /* what it takes when all is there */
+    int64_t own_ns;  /* what it takes when all is there */
+    double bytes[2]; /* of messages that it needs: to come, to be taken */
 };
 
 static int64_t recorded_ready(const struct engine *engine, const struct call *call)
@@ -649,19 +650,12 @@ static void end_in_all(const struct engine *engine, const struct call *call)
 
 /* A message that took longer than its formula shared a link with others that the call needs in the
  * same direction: how many of their bytes fit into the rest. */
-static double shared_bytes(const struct engine *engine, const struct call *call,
+static double shared_bytes(const struct rfn_network *network, const struct call *call,
                            const struct source *source, double formula_ns)
 {
-    const double rest_ns = (double)source->way_ns - formula_ns;
-    double bytes = 0;
-    for (size_t i = 0; i < call->n_sources && rest_ns > 0; i++) {
-        const struct source *other = &engine->sources[i];
-        if (other != source && other->message && other->taken == source->taken)
-            bytes += (double)other->bytes;
-    }
-    return bytes * engine->network->gap_per_byte_ns < rest_ns || rest_ns <= 0
-               ? bytes
-               : rest_ns / engine->network->gap_per_byte_ns;
+    const double bytes = call->bytes[source->taken] - (double)source->bytes;
+    const double rest_ns = (double)most(source->way_ns - nearest(formula_ns), 0);
+    return bytes * network->gap_per_byte_ns <= rest_ns ? bytes : rest_ns / network->gap_per_byte_ns;
 }
 
 /* The way of what a call needs, in one lane. */
@@ -686,7 +680,7 @@ static int64_t lane_way(const struct engine *engine, const struct source *source
     const double formula_ns = way_ns(engine->network, source->bytes,
                                      source->rendezvous && !unasked);
     const double change = way_ns(network, source->bytes, rendezvous && !unasked) - formula_ns +
-                          shared_bytes(engine, call, source, formula_ns) *
+                          shared_bytes(engine->network, call, source, formula_ns) *
                               (network->gap_per_byte_ns - engine->network->gap_per_byte_ns);
     return most(times(factor, source->way_ns + nearest(change)), least(source->way_ns, 0));
 }
@@ -865,6 +859,8 @@ static int leave(void *context, const struct rfn_step *step)
         return 0;
     }
     call.own_ns = step->exit_ns - recorded_ready(engine, &call);
+    for (size_t i = 0; i < call.n_sources && engine->n_network; i++)
+        call.bytes[engine->sources[i].taken] += (double)engine->sources[i].bytes;
     end_in_all(engine, &call);
     end_in_some(engine, &call);
     count_overtaken(engine, &call);
