@@ -156,11 +156,12 @@ def test_whatif_takes_it(bench):
     """The prediction is as the independent one says with these parameters; without an assumption it is the run."""
     archive = test_smpi.smpi_run(bench, test_smpi.smpi_program(bench, test_whatif.SOURCE), 4, ["5", "40"])
     path = written(bench)
-    found = test_whatif.check(bench, archive, ["--network", path])
+    events = bench.dump(archive)
+    found = test_whatif.Assumed(["--network", path]).check(bench, archive, events)
     harness.compare("as recorded", found["predicted_seconds"], found["recorded_seconds"])
     harness.compare("parameters", found["parameters"], {"L": 3e-6, "o": 2e-7, "g": 4e-7, "G": 5e-10, "S": 2000,
                                                         "source": "calibrated", "file": path, "messages": 0})
-    slower = test_whatif.check(bench, archive, ["--network", path, "--scale", "L=4"], scale={"L": 4})
+    slower = test_whatif.Assumed(["--network", path, "--scale", "L=4"], {"L": 4}).check(bench, archive, events)
     if not slower["predicted_seconds"] > slower["recorded_seconds"]:
         raise harness.Failure("four times L changes nothing")
     text = bench.verb("whatif", "--network", path, archive)

@@ -34,10 +34,12 @@ enum rfn_assumed {
                      sends that ended before their receive was posted still do */
 };
 
-/* Something takes `factor` times as long; 0: it is gone. */
+/* Something takes `factor` times as long; 0: it is gone. Or no single one takes longer than a cap.
+ */
 struct rfn_assumption {
     enum rfn_assumed what;
-    double factor; /* from 0 */
+    double factor;  /* from 0 */
+    int64_t cap_ns; /* COMPUTE, CALL, WAIT; 0: none */
     /* Which: COMPUTE activities, or call sites (kind MPI) of CALL and WAIT; NULL: all. */
     bool (*takes)(const void *context, const struct rfn_activity *activity);
     const void *context;
@@ -47,7 +49,8 @@ struct rfn_assumption {
     uint64_t event;                  /* the computation in front of it */
 };
 
-/* Assumptions that hold together; those on the same thing multiply. */
+/* Assumptions that hold together; those on the same thing multiply, and the
+ * least cap holds. */
 struct rfn_lane {
     const struct rfn_assumption *assumptions;
     size_t n;

@@ -11,12 +11,14 @@
 
 enum { TOP = 10, DOMINOES = 20, GIVEN = 32, EVENTS = 10000 };
 
-enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_CURVE, KEY_EVENTS, KEY_DOMINO, KEY_NETWORK };
+enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_CAP, KEY_CURVE, KEY_EVENTS, KEY_DOMINO, KEY_NETWORK };
 
 static const struct argp_option options[] = {
     {"remove", KEY_REMOVE, "SELECTOR", 0, "assume that this takes no time; may be repeated", 0},
     {"scale", KEY_SCALE, "SELECTOR=F", 0, "assume that this takes F times as long; may be repeated",
      0},
+    {"cap", KEY_CAP, "SELECTOR=TIME", 0,
+     "assume that no single one of this takes longer: compute:smooth=1ms; may be repeated", 0},
     {"top", 't', "N", 0, "show the N remedies that save most (10)", 0},
     {"curve", KEY_CURVE, "SELECTOR", 0,
      "also tell the run time for all times that this may take, and what it may take before the run "
@@ -38,6 +40,7 @@ struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
     const char *texts[GIVEN];       /* selectors, */
     double factors[GIVEN];          /* and how many times as long they take */
+    int64_t caps_ns[GIVEN];         /* or at most so long each; 0 */
     size_t n;
     uint64_t dominoes;
     bool events;
@@ -65,6 +68,18 @@ static void scale_argument(struct argp_state *state, struct options *given, char
     assume(state, given, text, factor);
 }
 
+/* SELECTOR=TIME */
+static void cap_argument(struct argp_state *state, struct options *given, char *text)
+{
+    char *equals = strrchr(text, '=');
+    const int64_t cap_ns = equals ? rfn_time_argument(state, equals + 1, "cap SELECTOR=") : 0;
+    if (cap_ns <= 0)
+        argp_error(state, "--cap takes SELECTOR=TIME, a time like 20ms, not '%s'", text);
+    *equals = '\0';
+    assume(state, given, text, 1);
+    given->caps_ns[given->n - 1] = cap_ns;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *given = state->input;
@@ -80,6 +95,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_EVENTS:
         given->events = true;
+        return 0;
+    case KEY_CAP:
+        cap_argument(state, given, arg);
         return 0;
     case KEY_DOMINO:
         given->dominoes = rfn_number_argument(state, arg, "number of steps");
@@ -362,6 +380,16 @@ static int parse_selector(struct asking *asking, const char *text, struct rfn_se
     return error == RFN_E_USAGE ? RFN_EXIT_USAGE : error ? fail(asking, error) : RFN_EXIT_OK;
 }
 
+/* Whether it has single ones. */
+static bool takes_cap(const struct rfn_selector *selector)
+{
+    if (selector->kind < RFN_SELECT_BYTES)
+        return true;
+    rfn_command_error("--cap is about computation, calls or waits, not about %s; try --scale",
+                      selector->text ? selector->text : "the network");
+    return false;
+}
+
 /* What the command line assumes. */
 static int take_given(struct asking *asking, const struct options *given,
                       struct rfn_selector *selectors)
@@ -371,8 +399,11 @@ static int take_given(struct asking *asking, const struct options *given,
         const int status = parse_selector(asking, given->texts[i], &selectors[i]);
         if (status)
             return status;
-        asking->lane.n += rfn_selector_assume(&selectors[i], given->factors[i],
-                                              asking->assumed + asking->lane.n);
+        struct rfn_assumption *assumed = asking->assumed + asking->lane.n;
+        asking->lane.n += rfn_selector_assume(&selectors[i], given->factors[i], assumed);
+        assumed->cap_ns = given->caps_ns[i];
+        if (assumed->cap_ns && !takes_cap(&selectors[i]))
+            return RFN_EXIT_USAGE;
     }
     return given->curve ? parse_selector(asking, given->curve, &asking->curve) : RFN_EXIT_OK;
 }
@@ -387,6 +418,7 @@ static int ask(const struct rfn_measured *run, const struct options *given)
                                      .network_file = given->network_file,
                                      .given = selectors,
                                      .factors = given->factors,
+                                     .caps_ns = given->caps_ns,
                                      .n_given = given->n,
                                      .candidates = &candidates,
                                      .by_event = given->events,

@@ -68,10 +68,11 @@ static void take_message(struct estimating *of, const struct rfn_step *step)
 /* A call that sends one message, and does not wait for its receive. */
 static bool only_sends(const struct rfn_step *step)
 {
+    const struct rfn_need *need = step->needs;
     if (step->messages != 1 || step->n_needs > 1)
         return false;
-    return !step->n_needs ||
-           (step->needs[0].kind == RFN_NEED_TAKEN && step->needs[0].posted_ns <= step->enter_ns);
+    return !step->n_needs || (need->kind == RFN_NEED_TAKEN && !need->synchronous &&
+                              need->posted_ns <= step->enter_ns);
 }
 
 static int leave(void *context, const struct rfn_step *step)

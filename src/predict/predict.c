@@ -192,18 +192,22 @@ static bool is_of(const struct rfn_assumption *assumption, const struct rfn_step
            (!assumption->single || assumption->event == step->index);
 }
 
-/* By how much a lane's factor of something changes in a call. */
-static double factor_of(const struct effects *effects, uint32_t lane, const struct rfn_step *step,
-                        enum rfn_assumed what)
+/* How long a lane assumes that something takes. */
+static int64_t assumed_ns(const struct effects *effects, uint32_t lane, const struct rfn_step *step,
+                          enum rfn_assumed what, int64_t ns)
 {
     double factor = 1;
+    int64_t cap_ns = INT64_MAX;
     for (size_t i = 0; i < effects->n; i++) {
         const struct effect *effect = &effects->items[i];
-        if (effect->lane == lane && effect->assumption->what == what &&
-            is_of(effect->assumption, step))
-            factor *= effect->assumption->factor;
+        if (effect->lane != lane || effect->assumption->what != what ||
+            !is_of(effect->assumption, step))
+            continue;
+        factor *= effect->assumption->factor;
+        if (effect->assumption->cap_ns)
+            cap_ns = least(cap_ns, effect->assumption->cap_ns);
     }
-    return factor;
+    return least(times(factor, ns), cap_ns);
 }
 
 /* ---- nodes of the graph ---- */
@@ -297,8 +301,8 @@ static int compute(void *context, const struct rfn_step *step)
         const struct effect *effect = &effects->items[i];
         const bool first = i == 0 || effects->items[i - 1].lane != effect->lane;
         if (first)
-            early[effect->lane] +=
-                ns - times(factor_of(effects, effect->lane, step, RFN_ASSUME_COMPUTE), ns);
+            early[effect->lane] += ns -
+                                   assumed_ns(effects, effect->lane, step, RFN_ASSUME_COMPUTE, ns);
     }
     const int64_t entered_ns = step->exit_ns - early[0];
     if (!engine->graph || entered_ns == left_ns)
@@ -611,7 +615,8 @@ struct call {
     const struct effects *effects;
     const int64_t *early; /* when it was entered */
     size_t n_sources;
-    int64_t own_ns; /* what it takes when all is there */
+    int64_t own_ns;  /* what it takes when all is there */
+    double bytes[2]; /* of messages that it needs: to come, to be taken */
 };
 
 static int64_t recorded_ready(const struct engine *engine, const struct call *call)
@@ -643,10 +648,21 @@ static void end_in_all(const struct engine *engine, const struct call *call)
         exits[k] += call->own_ns;
 }
 
+/* A message that took longer than its formula shared a link with others that the call needs in the
+ * same direction: how many of their bytes fit into the rest. */
+static double shared_bytes(const struct rfn_network *network, const struct call *call,
+                           const struct source *source, double formula_ns)
+{
+    const double bytes = call->bytes[source->taken] - (double)source->bytes;
+    const double rest_ns = (double)most(source->way_ns - nearest(formula_ns), 0);
+    return bytes * network->gap_per_byte_ns <= rest_ns ? bytes : rest_ns / network->gap_per_byte_ns;
+}
+
 /* The way of what a call needs, in one lane. */
 static int64_t lane_way(const struct engine *engine, const struct source *source, uint32_t lane,
-                        const struct rfn_step *step, bool rendezvous)
+                        const struct call *call, bool rendezvous)
 {
+    const struct rfn_network *network = &engine->networks[lane];
     double factor = 1;
     if (engine->ideal[lane])
         return least(source->way_ns, 0);
@@ -655,22 +671,41 @@ static int64_t lane_way(const struct engine *engine, const struct source *source
     for (size_t i = 0; i < engine->given[lane].n; i++) {
         const struct rfn_assumption *assumption = &engine->given[lane].assumptions[i];
         if (assumption->what == RFN_ASSUME_TRANSFER && source->bytes >= assumption->least_bytes &&
-            source->bytes <= assumption->most_bytes && is_of(assumption, step))
+            source->bytes <= assumption->most_bytes && is_of(assumption, call->step))
             factor *= assumption->factor;
     }
-    const double change = way_ns(&engine->networks[lane], source->bytes, rendezvous) -
-                          way_ns(engine->network, source->bytes, source->rendezvous);
+    /* It took less than a request, an answer and the message: not every MPI asks. */
+    const bool unasked = source->rendezvous && rendezvous &&
+                         source->way_ns < nearest(way_ns(engine->network, source->bytes, true));
+    const double formula_ns = way_ns(engine->network, source->bytes,
+                                     source->rendezvous && !unasked);
+    const double change = way_ns(network, source->bytes, rendezvous && !unasked) - formula_ns +
+                          shared_bytes(engine->network, call, source, formula_ns) *
+                              (network->gap_per_byte_ns - engine->network->gap_per_byte_ns);
     return most(times(factor, source->way_ns + nearest(change)), least(source->way_ns, 0));
 }
 
-/* What a collective call takes along a tree. */
-static double tree_ns(const struct rfn_network *network, const struct rfn_step *step)
+/* What a step of a collective call takes: with all bytes, or where they go in parts with its share
+ * of those of a tree. */
+static double stride_ns(const struct rfn_network *network, const struct rfn_step *step)
 {
-    double depth = 0;
+    double depth = 0, bytes = (double)step->bytes;
     for (uint32_t reached = 1; reached < step->places; reached *= 2)
         depth++;
-    return depth * (network->latency_ns + 2 * network->overhead_ns +
-                    (double)step->bytes * network->gap_per_byte_ns);
+    return network->latency_ns + 2 * network->overhead_ns +
+           (step->parts ? bytes / depth : bytes) * network->gap_per_byte_ns;
+}
+
+/* By how much it changes what a collective call takes itself: as many steps as fit into that, and
+ * at most those around a ring and back. */
+static double collective_change_ns(const struct rfn_network *from, const struct rfn_network *to,
+                                   const struct rfn_step *step, int64_t own_ns)
+{
+    const double most_steps = 2 * (step->places - 1.0), stride = stride_ns(from, step);
+    const double steps = (double)most(own_ns, 0) < most_steps * stride
+                             ? (double)most(own_ns, 0) / stride
+                             : most_steps;
+    return steps * (stride_ns(to, step) - stride);
 }
 
 /* What a call takes itself, in one lane. */
@@ -684,10 +719,9 @@ static int64_t lane_own(const struct engine *engine, const struct call *call, ui
     if (engine->differs[lane])
         change = step->messages * (network->overhead_ns - engine->network->overhead_ns);
     if (engine->differs[lane] && step->places > 1)
-        change += tree_ns(network, step) - tree_ns(engine->network, step);
-    return most(times(factor_of(call->effects, lane, step, RFN_ASSUME_CALL),
-                      call->own_ns + nearest(change)),
-                0);
+        change += collective_change_ns(engine->network, network, step, call->own_ns);
+    return most(
+        assumed_ns(call->effects, lane, step, RFN_ASSUME_CALL, call->own_ns + nearest(change)), 0);
 }
 
 static int64_t end_in(const struct engine *engine, const struct call *call, uint32_t lane)
@@ -702,12 +736,13 @@ static int64_t end_in(const struct engine *engine, const struct call *call, uint
             continue;
         if (rendezvous)
             ready = most(ready, source->second[lane]);
-        there = most(there, ready + lane_way(engine, source, lane, call->step, rendezvous));
+        there = most(there, ready + lane_way(engine, source, lane, call, rendezvous));
     }
     if (engine->ideal[lane] && !call->effects->n)
         return there;
-    const double waits = factor_of(call->effects, lane, call->step, RFN_ASSUME_WAIT);
-    return enter_ns + times(waits, there - enter_ns) + lane_own(engine, call, lane);
+    return enter_ns +
+           assumed_ns(call->effects, lane, call->step, RFN_ASSUME_WAIT, there - enter_ns) +
+           lane_own(engine, call, lane);
 }
 
 /* Lanes that assume something of this call. */
@@ -790,12 +825,12 @@ static int draw(struct engine *engine, const struct call *call, uint32_t tail)
         return 0;
     keep_wait(engine, step, entered_ns, engine->exits[0] - own_ns - entered_ns);
     RFN_TRY(go_on(engine, step, true, tail, own_ns, engine->exits[0]));
-    if (factor_of(call->effects, 0, step, RFN_ASSUME_WAIT) == 0)
+    if (assumed_ns(call->effects, 0, step, RFN_ASSUME_WAIT, 1) == 0)
         return 0;
     for (size_t i = 0; i < call->n_sources; i++) {
         const struct source *source = &engine->sources[i];
         const bool rendezvous = is_rendezvous(source, engine->networks[0].eager_bytes);
-        const int64_t weight = lane_way(engine, source, 0, step, rendezvous) + own_ns;
+        const int64_t weight = lane_way(engine, source, 0, call, rendezvous) + own_ns;
         if (!is_needed(source, rendezvous))
             continue;
         RFN_TRY(rfn_graph_edge(engine->graph, (uint32_t)source->first[engine->n], weight));
@@ -824,6 +859,8 @@ static int leave(void *context, const struct rfn_step *step)
         return 0;
     }
     call.own_ns = step->exit_ns - recorded_ready(engine, &call);
+    for (size_t i = 0; i < call.n_sources && engine->n_network; i++)
+        call.bytes[engine->sources[i].taken] += (double)engine->sources[i].bytes;
     end_in_all(engine, &call);
     end_in_some(engine, &call);
     count_overtaken(engine, &call);
@@ -1093,7 +1130,7 @@ int rfn_predict_events(const struct rfn_archive *archive, const struct rfn_predi
     if (!is_max_plus(options->lanes))
         return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
                         "single events cannot be told where calls wait for a part of the time: "
-                        "remove waits, do not scale them");
+                        "remove waits, do not scale or cap them");
     gains->waits = calloc(most + 1, sizeof *gains->waits);
     if (!gains->waits)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s", rfn_error_text(RFN_E_NOMEM));

@@ -191,12 +191,37 @@ static int tell_enter(struct rfn_steps *steps, struct step_stream *of, uint32_t 
     return steps->hooks->enter(steps->hooks->context, &step);
 }
 
+static bool goes_in_parts(enum rfn_operation operation)
+{
+    switch (operation) {
+    case RFN_MPI_Gather:
+    case RFN_MPI_Gatherv:
+    case RFN_MPI_Scatter:
+    case RFN_MPI_Scatterv:
+    case RFN_MPI_Allgather:
+    case RFN_MPI_Allgatherv:
+    case RFN_MPI_Alltoall:
+    case RFN_MPI_Alltoallv:
+    case RFN_MPI_Alltoallw:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void describe_collective(const struct rfn_steps *steps, const struct step_stream *of,
-                                const struct rfn_need *need, struct rfn_step *step)
+                                struct rfn_step *step)
 {
     const struct rfn_volume *volume = &of->match.symbol->volume;
-    step->bytes = rfn_most(rfn_most(volume->sent_bytes, volume->received_bytes), 0);
-    rfn_collectives_comm(steps->match.collectives, need->number, &step->places);
+    const struct rfn_call *role = of->match.symbol->role;
+    for (size_t i = 0; i < of->match.n_awaited; i++) {
+        const struct rfn_awaited *awaited = &of->match.awaited[i];
+        if (awaited->kind != RFN_AWAITS_ALL)
+            continue;
+        rfn_collectives_comm(steps->match.collectives, awaited->share.instance, &step->places);
+        step->bytes = rfn_most(rfn_most(volume->sent_bytes, volume->received_bytes), 0);
+        step->parts = goes_in_parts((enum rfn_operation)role->operation);
+    }
 }
 
 static int tell_leave(struct rfn_steps *steps, struct step_stream *of, uint32_t stream,
@@ -206,11 +231,9 @@ static int tell_leave(struct rfn_steps *steps, struct step_stream *of, uint32_t 
     step.needs = steps->needs;
     step.n_needs = n_needs;
     step.messages = of->sends;
-    for (size_t i = 0; i < n_needs; i++) {
+    for (size_t i = 0; i < n_needs; i++)
         step.messages += steps->needs[i].kind == RFN_NEED_MESSAGE;
-        if (steps->needs[i].kind == RFN_NEED_COLLECTIVE)
-            describe_collective(steps, of, &steps->needs[i], &step);
-    }
+    describe_collective(steps, of, &step);
     of->site = symbol_of(of)->site;
     if (at->record->failed_poll)
         return steps->hooks->leave(steps->hooks->context, &step);

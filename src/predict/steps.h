@@ -60,6 +60,7 @@ struct rfn_step {
     unsigned messages; /* leave: that the call sends, or ends to receive */
     int64_t bytes;     /* of a collective call: what the rank gives or gets, at most; else 0 */
     uint32_t places;   /* its members; else 0 */
+    bool parts;        /* its members give or get different parts of the bytes */
     bool blocking;     /* the call is over when what it posts is */
     bool polled;       /* leave: since the first of its unsuccessful polls, when `polls` was told */
     bool marks;        /* enter: others may need this point (RFN_NEED_POINT) */

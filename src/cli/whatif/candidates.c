@@ -93,7 +93,7 @@ static int add_ranks(struct rfn_candidates *candidates, const struct rfn_measure
 
 static int add_sizes(struct rfn_candidates *candidates, const struct rfn_measured *run)
 {
-    for (unsigned i = 0; i < RFN_SIZE_BINS; i++) {
+    for (unsigned i = 0; i + 1 < RFN_SIZE_BINS; i++) { /* sizes are int64_t */
         const int64_t least = i ? INT64_C(1) << (i - 1) : 0;
         struct rfn_text name = {0};
         if (!run->profile->point_to_point[i].count)

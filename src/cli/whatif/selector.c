@@ -38,6 +38,8 @@ void rfn_selector_append(struct rfn_text *text, const struct rfn_selector *selec
         return;
     rfn_text_char(text, ':');
     rfn_text_printable(text, selector->text);
+    if (selector->on)
+        rfn_text_format(text, "@%s", selector->on);
 }
 
 /* ---- which activities ---- */
@@ -181,22 +183,34 @@ static int check_activities(const struct rfn_selector *selector, const struct rf
 }
 
 static int set_ranks(struct rfn_selector *selector, const struct rfn_measured *run,
-                     struct rfn_text *wrong)
+                     const char *list, struct rfn_text *wrong)
 {
     const uint32_t n = rfn_archive_run(run->archive)->ranks;
     struct rfn_rank_filter filter = {0};
-    int error = rfn_rank_filter_init(&filter, selector->text);
+    int error = rfn_rank_filter_init(&filter, list);
     selector->ranks = calloc((size_t)n + 1, sizeof *selector->ranks);
     if (error == RFN_E_USAGE)
-        error = wrong_text(wrong, "'%s' is no list of ranks like 3 or 0-3,7", selector->text);
+        error = wrong_text(wrong, "'%s' is no list of ranks like 3 or 0-3,7", list);
     else if (!error && rfn_rank_filter_beyond(&filter, n) >= 0)
-        error = wrong_text(wrong, "the run does not have all ranks of '%s'", selector->text);
+        error = wrong_text(wrong, "the run does not have all ranks of '%s'", list);
     else if (!error && !selector->ranks)
         error = RFN_E_NOMEM;
     for (uint32_t i = 0; !error && i < n; i++)
         selector->ranks[i] = rfn_rank_filter_has(&filter, i);
     rfn_rank_filter_release(&filter);
     return error;
+}
+
+/* Cuts "@LIST" off. What is no list of ranks is part of a name. */
+static int cut_ranks(struct rfn_selector *selector, const struct rfn_measured *run,
+                     struct rfn_text *wrong)
+{
+    char *at = strrchr(selector->text, '@');
+    if (!at || at[1] < '0' || at[1] > '9' || at[1 + strspn(at + 1, "0123456789,-")])
+        return 0;
+    *at = '\0';
+    selector->on = at + 1;
+    return set_ranks(selector, run, selector->on, wrong);
 }
 
 /* "64K"; *end is behind it. */
@@ -247,7 +261,7 @@ static int check(struct rfn_selector *selector, const struct rfn_measured *run,
 {
     switch (selector->kind) {
     case RFN_SELECT_RANK:
-        return set_ranks(selector, run, wrong);
+        return set_ranks(selector, run, selector->text, wrong);
     case RFN_SELECT_BYTES:
         return set_bytes(selector, wrong);
     case RFN_SELECT_EVENT:
@@ -259,6 +273,7 @@ static int check(struct rfn_selector *selector, const struct rfn_measured *run,
     case RFN_SELECT_S:
         return 0;
     default:
+        RFN_TRY(cut_ranks(selector, run, wrong));
         selector->part = selector->kind != RFN_SELECT_REGION;
         return check_activities(selector, run, wrong);
     }
@@ -280,7 +295,8 @@ int rfn_selector_parse(struct rfn_selector *selector, const struct rfn_measured 
     }
     *selector = (struct rfn_selector){0};
     return wrong_text(wrong,
-                      "'%s' is none of wait:PATH, call:PATH, compute:FUNCTION, region:NAME, "
-                      "rank:LIST, bytes:RANGE, event:RANK/INDEX, before:RANK/INDEX, L, o, G, S",
+                      "'%s' is none of wait:PATH, call:PATH, compute:FUNCTION, region:NAME "
+                      "(or of some ranks: compute:smooth@0-3), rank:LIST, bytes:RANGE, "
+                      "event:RANK/INDEX, before:RANK/INDEX, L, o, G, S",
                       text);
 }

@@ -10,6 +10,8 @@
  *   before:RANK/INDEX  the computation between the call before it and that call
  *   L, o, G, S         the network's latency, overhead, time per byte, and the largest message
  *                      that is sent before its receive is posted
+ *
+ * Behind the first four @LIST may name the ranks that are meant: compute:smooth@0-3,7.
  */
 #ifndef RFN_CLI_WHATIF_SELECTOR_H
 #define RFN_CLI_WHATIF_SELECTOR_H
@@ -36,10 +38,11 @@ enum rfn_selector_kind {
 struct rfn_selector {
     enum rfn_selector_kind kind;
     const struct rfn_archive *archive;
-    char *text;    /* behind the colon; NULL: there is none */
-    bool part;     /* of a path or a function's full name: it need only contain the text */
-    bool *ranks;   /* RANK, EVENT, BEFORE */
-    int64_t least; /* BYTES, from and to */
+    char *text;     /* behind the colon; NULL: there is none */
+    const char *on; /* behind the @; NULL: all ranks */
+    bool part;      /* of a path or a function's full name: it need only contain the text */
+    bool *ranks;    /* RANK, EVENT, BEFORE, and with @LIST */
+    int64_t least;  /* BYTES, from and to */
     int64_t most;
     uint64_t event; /* EVENT, BEFORE */
 };

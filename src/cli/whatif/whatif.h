@@ -21,6 +21,7 @@ struct rfn_whatif {
     uint64_t estimated;               /* from so many messages */
     const struct rfn_selector *given; /* assumed from the beginning, */
     const double *factors;
+    const int64_t *caps_ns; /* 0: none */
     size_t n_given;
     struct rfn_candidates *candidates;   /* ranked */
     struct rfn_prediction prediction;    /* its first lane: as given */

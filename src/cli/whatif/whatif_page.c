@@ -44,7 +44,9 @@ static void append_given(struct rfn_text *out, const struct rfn_whatif *whatif)
     for (size_t i = 0; i < whatif->n_given; i++) {
         rfn_text_string(&text, i ? " and " : " With ");
         rfn_selector_append(&text, &whatif->given[i]);
-        if (whatif->factors[i] > 0)
+        if (whatif->caps_ns[i])
+            rfn_text_format(&text, " taking at most %s", rfn_time_text(whatif->caps_ns[i]).text);
+        else if (whatif->factors[i] > 0)
             rfn_text_format(&text, " %s %g times as %s",
                             whatif->given[i].kind >= RFN_SELECT_L ? "being" : "taking",
                             whatif->factors[i],
@@ -313,6 +315,8 @@ static json_t *assumptions_json(const struct rfn_whatif *whatif)
         rfn_selector_append(&name, &whatif->given[i]);
         RFN_JSON_SET(value, "selector", rfn_json_of_text(&name));
         RFN_JSON_SET(value, "factor", whatif->factors[i]);
+        if (whatif->caps_ns[i])
+            RFN_JSON_SET(value, "cap_seconds", rfn_json_seconds((double)whatif->caps_ns[i]));
         json_array_append_new(list, value);
     }
     return list;
