@@ -1,5 +1,4 @@
 /* whatif_page.c - what mending this or that would save, for people and for machines. */
-#include "base/c_numbers.h"
 #include "cli/text/hosts.h"
 #include "cli/text/json.h"
 #include "cli/text/table.h"
@@ -135,22 +134,22 @@ static void append_remedies(struct rfn_text *out, const struct rfn_whatif *whati
 
 /* ---- the run time as a function ---- */
 
-/* What a factor means, where it is a parameter of the network: "8.10 us". */
-static struct rfn_quantity parameter_text(const struct rfn_whatif *whatif, double factor)
+/* What a factor means, where it is of a time of the network: "8.10 us". false: it is not. */
+static bool append_parameter(struct rfn_text *text, const struct rfn_whatif *whatif, double factor)
 {
     const struct rfn_network *network = &whatif->network;
-    struct rfn_quantity quantity = {.text = ""};
     switch (whatif->curve_of->kind) {
     case RFN_SELECT_L:
-        return rfn_time_text((int64_t)(factor * network->latency_ns));
+        rfn_text_string(text, rfn_time_text((int64_t)(factor * network->latency_ns)).text);
+        return true;
     case RFN_SELECT_O:
-        return rfn_time_text((int64_t)(factor * network->overhead_ns));
+        rfn_text_string(text, rfn_time_text((int64_t)(factor * network->overhead_ns)).text);
+        return true;
     case RFN_SELECT_G:
-        rfn_c_print(quantity.text, sizeof quantity.text, "%.3g ns/B",
-                    factor * network->gap_per_byte_ns);
-        return quantity;
+        rfn_text_format(text, "%.3g ns/B", factor * network->gap_per_byte_ns);
+        return true;
     default:
-        return quantity;
+        return false;
     }
 }
 
@@ -158,18 +157,19 @@ static struct rfn_quantity parameter_text(const struct rfn_whatif *whatif, doubl
 static void append_tolerance(struct rfn_text *out, const struct rfn_whatif *whatif)
 {
     const double factor = whatif->curve.tolerated;
-    struct rfn_text text = {0};
+    struct rfn_text text = {0}, value = {0};
     rfn_selector_append(&text, whatif->curve_of);
     if (isinf(factor))
-        rfn_text_string(
-            &text, " may take a million times as long: the run would take less than 1 % longer.");
-    else if (whatif->curve_of->kind >= RFN_SELECT_L)
-        rfn_text_format(&text,
-                        " may grow to %s, %.4g times as much, before the run takes 1 %% longer.",
-                        parameter_text(whatif, factor).text, factor);
-    else
-        rfn_text_format(&text, " may take %.4g times as long before the run takes 1 %% longer.",
+        rfn_text_string(&text, " may take a million times as long: the run would take less than "
+                               "1 % longer.");
+    else if (append_parameter(&value, whatif, factor))
+        rfn_text_format(&text, " may grow to %s, %.4g times as much,", rfn_text_terminated(&value),
                         factor);
+    else
+        rfn_text_format(&text, " may take %.4g times as long", factor);
+    if (!isinf(factor))
+        rfn_text_string(&text, " before the run takes 1 % longer.");
+    rfn_text_release(&value);
     rfn_text_string(out, "  ");
     sentence(out, whatif, &text);
 }
@@ -180,7 +180,9 @@ static void append_curve(struct rfn_text *out, const struct rfn_whatif *whatif)
     struct rfn_table table;
     if (!whatif->curve_of)
         return;
-    const bool network = *parameter_text(whatif, 1).text;
+    struct rfn_text value = {0};
+    const bool network = append_parameter(&value, whatif, 1);
+    rfn_text_release(&value);
     rfn_text_string(out, "\nHow does the run time depend on ");
     rfn_selector_append(out, whatif->curve_of);
     rfn_text_string(out, "? Its slope changes at\n");
@@ -190,8 +192,8 @@ static void append_curve(struct rfn_text *out, const struct rfn_whatif *whatif)
     for (size_t i = 0; i < curve->n; i++) {
         const struct rfn_curve_point *at = &curve->points[i], *next = at + 1;
         rfn_table_row(&table, "%.4g", at->factor);
-        if (network)
-            rfn_table_cell(&table, parameter_text(whatif, at->factor).text);
+        if (append_parameter(&value, whatif, at->factor))
+            rfn_table_text(&table, &value);
         rfn_table_cell(&table, rfn_time_text(at->run_ns).text);
         rfn_table_cell(&table, i + 1 == curve->n
                                    ? ""
