@@ -28,7 +28,7 @@ import pathologies
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 PARTS = ("calls", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
-         "segments", "clusters", "resolution", "read", "report", "smpi", "fold", "column")
+         "segments", "clusters", "resolution", "read", "report", "predict", "smpi", "fold", "column")
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
@@ -365,6 +365,29 @@ class Bench:
                             pathologies.record(tests, program), "10 s")
         finally:
             tests.close()
+
+    # ---- predictions ----
+
+    def predict_row(self, name, archive):
+        program = os.path.join(self.build, "bench", "predict_bench")
+        runs = [[float(word) for word in run([program, archive, "64"], self.folder).split()] for _ in range(5)]
+        events, one, all_ = runs[0][0], *(statistics.median(each[i] for each in runs) for i in (1, 2))
+        report = statistics.median(self.cpu_seconds([self.refrain, "report", "--json", archive]) for _ in range(5))
+        remedies = self.cpu_seconds([self.refrain, "whatif", "--json", archive])
+        print(f"{name:34}{events:12,.0f}{events / one / 1e6:10.2f}{all_ / one:10.1f}{remedies:10.2f}{report:10.2f}")
+
+    def predict(self):
+        """One assumption and 64 in one pass; all remedies of whatif; the report, which predicts its stories."""
+        print("\nPredictions: million events per second of CPU time with one assumption, how many times as long\n"
+              "64 of them take in one pass; seconds of CPU time of whatif and of report\n")
+        print(f"{'':34}{'events':>12}{'M/s':>10}{'64 : 1':>10}{'whatif':>10}{'report':>10}")
+        halo = self.compile("openmpi", os.path.join(HERE, "..", "examples", "halo.c"), "halo")
+        self.predict_row("halo exchange, 64 ranks", self.record("openmpi", 64, halo, (3000, 8)))
+        wavefront = self.compile("openmpi", os.path.join(HERE, "wavefront.c"), "wavefront")
+        self.predict_row("wavefront, 64 ranks", self.record("openmpi", 64, wavefront, (553, 8, 16)))
+        adi = self.compile("openmpi", os.path.join(HERE, "adi.c"), "adi")
+        self.predict_row("multi-partition sweeps, 64 ranks", self.record("openmpi", 64, adi, (223, 64)))
+        print(f"{'limit':46}{5:10}{8:10}{20:10}")
 
     # ---- many ranks ----
 

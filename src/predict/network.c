@@ -9,7 +9,7 @@
 enum { SIZES = 64, SMALL = 10, LARGE = 14 }; /* up to 1 KiB; from 16 KiB */
 
 /* Calls that are looked at: later ones of a long run hardly show more. */
-enum { ENOUGH = 1 << 16 };
+enum { ENOUGH = 1 << 15 };
 
 struct estimating {
     struct rfn_steps *steps;

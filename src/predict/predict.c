@@ -30,8 +30,9 @@ struct effect {
 /* Of each activity, found when it comes first. */
 struct effects {
     bool known;
-    struct effect *items;
+    struct effect *items; /* by lane */
     size_t n;
+    uint64_t lanes; /* that have some: bit lane % 64 */
 };
 
 /* ---- messages and collective calls in flight ---- */
@@ -168,6 +169,7 @@ static int find_effects(struct engine *engine, const struct rfn_activity *activi
                 continue;
             RFN_TRY(RFN_GROW(effects->items, capacity, effects->n + 1));
             effects->items[effects->n++] = (struct effect){(uint32_t)lane, assumption};
+            effects->lanes |= UINT64_C(1) << lane % 64;
         }
     }
     effects->known = true;
@@ -198,6 +200,8 @@ static int64_t assumed_ns(const struct effects *effects, uint32_t lane, const st
 {
     double factor = 1;
     int64_t cap_ns = INT64_MAX;
+    if (!(effects->lanes >> lane % 64 & 1))
+        return ns;
     for (size_t i = 0; i < effects->n; i++) {
         const struct effect *effect = &effects->items[i];
         if (effect->lane != lane || effect->assumption->what != what ||
@@ -292,7 +296,8 @@ static int compute(void *context, const struct rfn_step *step)
     const int64_t ns = step->exit_ns - step->enter_ns;
     if (!effects)
         return RFN_E_NOMEM;
-    reach_points(engine, step, true, NULL);
+    if (engine->options->n_points)
+        reach_points(engine, step, true, NULL);
     engine->streams[step->stream].outside_ns += ns;
     const int64_t left_ns = step->enter_ns - early[0];
     const int64_t node = engine->graph ? node_of(engine, step) : 0;
@@ -752,7 +757,8 @@ static void end_in_some(const struct engine *engine, const struct call *call)
         engine->exits[engine->special[i]] = end_in(engine, call, engine->special[i]);
     for (size_t i = 0; i < call->effects->n; i++) {
         const uint32_t lane = call->effects->items[i].lane;
-        engine->exits[lane] = end_in(engine, call, lane);
+        if (i == 0 || call->effects->items[i - 1].lane != lane)
+            engine->exits[lane] = end_in(engine, call, lane);
     }
 }
 
