@@ -1,4 +1,5 @@
-/* predict_bench.c - how fast predictions are: seconds with one assumption, and with as many at once.
+/* predict_bench.c - how fast predictions are: seconds with one assumption, and with as many at
+ * once.
  *
  *     predict_bench ARCHIVE LANES
  *

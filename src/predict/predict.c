@@ -32,7 +32,7 @@ struct effects {
     bool known;
     struct effect *items; /* by lane */
     size_t n;
-    uint64_t lanes; /* that have some: bit lane % 64 */
+    uint32_t *first; /* by lane: its first item, and the end; NULL: there are none */
 };
 
 /* ---- messages and collective calls in flight ---- */
@@ -158,6 +158,20 @@ static bool concerns(const struct rfn_assumption *assumption, const struct rfn_a
     return !assumption->takes || assumption->takes(assumption->context, activity);
 }
 
+static int index_effects(const struct engine *engine, struct effects *effects)
+{
+    effects->first = calloc(engine->n + 1, sizeof *effects->first);
+    if (!effects->first)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < effects->n; i++)
+        effects->first[effects->items[i].lane + 1] = (uint32_t)i + 1;
+    for (size_t lane = 0; lane < engine->n; lane++)
+        effects->first[lane + 1] = effects->first[lane + 1] > effects->first[lane]
+                                       ? effects->first[lane + 1]
+                                       : effects->first[lane];
+    return 0;
+}
+
 static int find_effects(struct engine *engine, const struct rfn_activity *activity,
                         struct effects *effects)
 {
@@ -169,11 +183,10 @@ static int find_effects(struct engine *engine, const struct rfn_activity *activi
                 continue;
             RFN_TRY(RFN_GROW(effects->items, capacity, effects->n + 1));
             effects->items[effects->n++] = (struct effect){(uint32_t)lane, assumption};
-            effects->lanes |= UINT64_C(1) << lane % 64;
         }
     }
     effects->known = true;
-    return 0;
+    return effects->n ? index_effects(engine, effects) : 0;
 }
 
 /* NULL: no memory. */
@@ -200,12 +213,11 @@ static int64_t assumed_ns(const struct effects *effects, uint32_t lane, const st
 {
     double factor = 1;
     int64_t cap_ns = INT64_MAX;
-    if (!(effects->lanes >> lane % 64 & 1))
+    if (!effects->n || effects->first[lane] == effects->first[lane + 1])
         return ns;
-    for (size_t i = 0; i < effects->n; i++) {
+    for (size_t i = effects->first[lane]; i < effects->first[lane + 1]; i++) {
         const struct effect *effect = &effects->items[i];
-        if (effect->lane != lane || effect->assumption->what != what ||
-            !is_of(effect->assumption, step))
+        if (effect->assumption->what != what || !is_of(effect->assumption, step))
             continue;
         factor *= effect->assumption->factor;
         if (effect->assumption->cap_ns)
@@ -996,8 +1008,10 @@ static void release(struct engine *engine)
         free(engine->collectives[i].latest);
         free(engine->collectives[i].places);
     }
-    for (size_t i = 0; i < engine->effects_capacity; i++)
+    for (size_t i = 0; i < engine->effects_capacity; i++) {
         free(engine->effects[i].items);
+        free(engine->effects[i].first);
+    }
     rfn_steps_free(engine->steps);
     free(engine->streams);
     free(engine->collectives);
