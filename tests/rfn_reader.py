@@ -1637,6 +1637,7 @@ class Archive:
         if flags & 512 and self.minor >= 7:  # what was sent in steps of merging, which nobody writes any more
             for _ in range(12):
                 reader.varint()
+        self.predicted = reader.string() if flags & 2048 and self.minor >= 10 else None
         reader.end(self.exact)
 
     def read_definitions(self, reader):

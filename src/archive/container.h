@@ -44,7 +44,8 @@ enum {
     RFN_SENT_SINCE_MINOR = 7,
     RFN_ENDS_SINCE_MINOR = 9,
     RFN_USAGE_SINCE_MINOR = 10,
-    RFN_CALLS_SINCE_MINOR = 10
+    RFN_CALLS_SINCE_MINOR = 10,
+    RFN_PREDICTED_SINCE_MINOR = 10
 };
 enum { RFN_MERGING_STEPS = 6 }; /* for which META has numbers that nobody writes any more */
 enum { RFN_STATE_WRITING = 0, RFN_STATE_WHOLE = 1 };

@@ -314,6 +314,8 @@ static int dump_all(struct dump *dump)
     dump->paths = calloc((size_t)rfn_archive_paths(dump->archive) + 1, sizeof *dump->paths);
     if (!dump->volumes || !dump->tracker || !dump->paths)
         return rfn_command_fail(file, RFN_E_NOMEM, NULL);
+    if (run->predicted)
+        tell(dump, rfn_predicted_append);
     if (run->reduced)
         tell(dump, rfn_reduction_append);
     if (run->forced)

@@ -302,6 +302,7 @@ static void set_run(json_t *value, const struct rfn_run *run)
     RFN_JSON_SET(value, "bytes", run->file_bytes);
     RFN_JSON_SET(value, "reduced", rfn_json_reduction(run));
     RFN_JSON_SET(value, "ignored_parameters", run->forced);
+    RFN_JSON_SET(value, "predicted", run->predicted);
 }
 
 static int print_json(const struct facts *facts, int status)

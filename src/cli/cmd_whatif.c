@@ -19,6 +19,8 @@ static const struct argp_option options[] = {
     {"top", 't', "N", 0, "show the N remedies that save most (10)", 0},
     {"domino", KEY_DOMINO, "N", 0,
      "mend the best, then the best after it, and so on, N times (at most 20)", 0},
+    {"output", 'o', "OUT", 0, "write the run as it is predicted, an archive like others", 0},
+    {"force", 'f', NULL, 0, "replace OUT if there is such a file", 0},
     {"json", 'j', NULL, 0, "print everything as JSON, in seconds and bytes", 0},
     {0},
 };
@@ -29,6 +31,8 @@ struct options {
     double factors[GIVEN];          /* and how many times as long they take */
     size_t n;
     uint64_t dominoes;
+    const char *output;
+    bool force;
 };
 
 static void assume(struct argp_state *state, struct options *given, const char *text, double factor)
@@ -64,6 +68,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         given->dominoes = rfn_number_argument(state, arg, "number of steps");
         if (given->dominoes > DOMINOES)
             argp_error(state, "--domino takes at most %d steps", DOMINOES);
+        return 0;
+    case 'o':
+        if (!arg[0])
+            argp_error(state, "the name of the predicted archive is empty");
+        given->output = arg;
+        return 0;
+    case 'f':
+        given->force = true;
         return 0;
     default:
         return rfn_file_argument_parse(key, arg, state);
@@ -231,7 +243,10 @@ static int ask(const struct rfn_measured *run, const struct options *given)
         error = rfn_network_estimate(run->archive, &asking.page.network, &asking.page.estimated,
                                      &asking.diag);
     int status = error ? fail(&asking, error) : take_given(&asking, given, selectors);
-    if (!status)
+    if (!status && given->output)
+        status = rfn_whatif_write(&asking.page, &asking.lane, given->output, given->force,
+                                  given->given.json);
+    else if (!status)
         status = print(&asking, given);
     for (size_t i = 0; i < given->n; i++)
         rfn_selector_release(&selectors[i]);

@@ -12,7 +12,7 @@
 #include "refrain/predict.h"
 
 #include "base/grow.h"
-#include "predict/steps.h"
+#include "predict/watch.h"
 #include "refrain/event.h"
 
 #include <stdlib.h>
@@ -80,7 +80,8 @@ struct engine {
     const struct rfn_archive *archive;
     const struct rfn_network *network;
     const struct rfn_lane *given;
-    size_t n; /* lanes */
+    size_t n;                              /* lanes */
+    const struct rfn_predict_watch *watch; /* or NULL */
     struct rfn_steps *steps;
     struct effects *effects; /* by activity */
     size_t effects_capacity;
@@ -579,9 +580,8 @@ static void end_in_some(const struct engine *engine, const struct call *call)
     }
 }
 
-static int leave(void *context, const struct rfn_step *step)
+static int end_call(struct engine *engine, const struct rfn_step *step)
 {
-    struct engine *engine = context;
     struct stream *stream = &engine->streams[step->stream];
     struct call call = {.step = step, .effects = effects_of(engine, step->activity)};
     if (!call.effects)
@@ -598,6 +598,15 @@ static int leave(void *context, const struct rfn_step *step)
     for (size_t k = 0; k < engine->n; k++)
         stream->early[k] = step->exit_ns - engine->exits[k];
     return 0;
+}
+
+static int leave(void *context, const struct rfn_step *step)
+{
+    struct engine *engine = context;
+    const struct rfn_predict_watch *watch = engine->watch;
+    const int64_t *early = engine->streams[step->stream].early, before = early[0];
+    RFN_TRY(end_call(engine, step));
+    return watch ? watch->left(watch->context, step, before, early[0]) : 0;
 }
 
 /* ---- the whole ---- */
@@ -712,15 +721,20 @@ static int run(struct engine *engine, void (*progress)(void *context, double sha
     return 0;
 }
 
-int rfn_predict(const struct rfn_archive *archive, const struct rfn_network *network,
-                const struct rfn_lane *lanes, size_t n,
-                void (*progress)(void *context, double share), void *context,
-                struct rfn_prediction *prediction, struct rfn_diag *diag)
+int rfn_predict_watched(const struct rfn_archive *archive, const struct rfn_network *network,
+                        const struct rfn_lane *lanes, size_t n,
+                        const struct rfn_predict_watch *watch,
+                        void (*progress)(void *context, double share), void *context,
+                        struct rfn_prediction *prediction, struct rfn_diag *diag)
 {
     if (!rfn_archive_run(archive)->times)
         return rfn_fail(diag, RFN_E_NOTFOUND, -1, -1, "the archive has no times");
-    struct engine engine = {
-        .archive = archive, .network = network, .given = lanes, .n = n, .prediction = prediction};
+    struct engine engine = {.archive = archive,
+                            .network = network,
+                            .given = lanes,
+                            .n = n,
+                            .watch = watch,
+                            .prediction = prediction};
     *prediction = (struct rfn_prediction){.predicted_ns = calloc(n + 1, sizeof(int64_t))};
     int error = prediction->predicted_ns ? 0 : RFN_E_NOMEM;
     if (!error)
@@ -731,6 +745,15 @@ int rfn_predict(const struct rfn_archive *archive, const struct rfn_network *net
         rfn_fail(diag, error, -1, -1, "%s", rfn_error_text(error));
     }
     return error;
+}
+
+int rfn_predict(const struct rfn_archive *archive, const struct rfn_network *network,
+                const struct rfn_lane *lanes, size_t n,
+                void (*progress)(void *context, double share), void *context,
+                struct rfn_prediction *prediction, struct rfn_diag *diag)
+{
+    return rfn_predict_watched(archive, network, lanes, n, NULL, progress, context, prediction,
+                               diag);
 }
 
 void rfn_prediction_release(struct rfn_prediction *prediction)

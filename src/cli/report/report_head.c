@@ -122,6 +122,15 @@ static void append_reduced(struct rfn_text *out, const struct rfn_report *report
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
+static void append_predicted(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text text = {0};
+    rfn_text_string(&text, "Predicted: ");
+    rfn_predicted_append(&text, report->run);
+    rfn_text_char(&text, '.');
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
 static void append_forced(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
@@ -374,6 +383,8 @@ static void append_ends(struct rfn_text *out, const struct rfn_report *report)
 void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
 {
     append_run(out, report);
+    if (report->run->predicted)
+        append_predicted(out, report);
     if (report->run->forced)
         append_forced(out, report);
     if (report->ranks)

@@ -42,6 +42,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "times", run->times);
     RFN_JSON_SET(value, "reduced", rfn_json_reduction(run));
     RFN_JSON_SET(value, "ignored_parameters", run->forced);
+    RFN_JSON_SET(value, "predicted", run->predicted);
     RFN_JSON_SET(value, "volume", run->volume);
     RFN_JSON_SET(value, "volume_unit", run->volume ? rfn_json_text(run->volume_unit) : json_null());
     RFN_JSON_SET(value, "events", profile->events);
