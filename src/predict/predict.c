@@ -70,6 +70,7 @@ struct stream {
 /* What a call needs was there when both vectors (the second may be NULL) had come, and `way_ns`
  * later. */
 struct source {
+    const struct rfn_need *need;
     const int64_t *first, *second;
     int64_t ready_ns, way_ns; /* as recorded */
     int64_t bytes;
@@ -82,6 +83,8 @@ struct engine {
     const struct rfn_lane *given;
     size_t n;                              /* lanes */
     const struct rfn_predict_watch *watch; /* or NULL */
+    struct rfn_watched_need *watched;      /* what it is told of the call at hand */
+    size_t watched_capacity, n_sources;    /* of that call */
     struct rfn_steps *steps;
     struct effects *effects; /* by activity */
     size_t effects_capacity;
@@ -99,6 +102,12 @@ struct engine {
     struct vectors latest; /* of places, by need */
     struct rfn_prediction *prediction;
 };
+
+/* Has who looks on see a step. */
+#define WATCH(engine, hook, ...)                                                      \
+    ((engine)->watch && (engine)->watch->steps && (engine)->watch->steps->hook        \
+         ? (engine)->watch->steps->hook((engine)->watch->steps->context, __VA_ARGS__) \
+         : 0)
 
 static int64_t most(int64_t a, int64_t b)
 {
@@ -193,6 +202,7 @@ static double factor_of(const struct effects *effects, uint32_t lane, const stru
 static int compute(void *context, const struct rfn_step *step)
 {
     struct engine *engine = context;
+    RFN_TRY(WATCH(engine, compute, step));
     const struct effects *effects = effects_of(engine, step->activity);
     int64_t *early = engine->streams[step->stream].early;
     const int64_t ns = step->exit_ns - step->enter_ns;
@@ -212,6 +222,7 @@ static int polls(void *context, const struct rfn_step *step)
 {
     struct engine *engine = context;
     struct stream *stream = &engine->streams[step->stream];
+    RFN_TRY(WATCH(engine, polls, step));
     if (!stream->polled)
         stream->polled = malloc(engine->n * sizeof *stream->polled);
     if (!stream->polled)
@@ -292,6 +303,7 @@ static int mark(struct engine *engine, const struct rfn_step *step)
 static int enter(void *context, const struct rfn_step *step)
 {
     struct engine *engine = context;
+    RFN_TRY(WATCH(engine, enter, step));
     for (size_t i = 0; i < step->n_posts; i++) {
         const struct rfn_post *post = &step->posts[i];
         if (post->kind == RFN_POST_COLLECTIVE) {
@@ -311,6 +323,7 @@ static int enter(void *context, const struct rfn_step *step)
 static int keep(void *context, uint32_t message, uint32_t receive)
 {
     struct engine *engine = context;
+    RFN_TRY(WATCH(engine, keep, message, receive));
     int64_t *to = vector(&engine->messages, message, 2 * engine->n);
     const int64_t *from = vector(&engine->receives, receive, engine->n);
     if (!to || !from)
@@ -322,6 +335,7 @@ static int keep(void *context, uint32_t message, uint32_t receive)
 static int over(void *context, uint32_t number)
 {
     struct engine *engine = context;
+    RFN_TRY(WATCH(engine, over, number));
     if (number < engine->collectives_capacity) {
         engine->collectives[number].begun = false;
         free(engine->collectives[number].places);
@@ -456,6 +470,7 @@ static int find_sources(struct engine *engine, const struct rfn_step *step, size
     for (size_t i = 0; i < step->n_needs; i++) {
         const struct rfn_need *need = &step->needs[i];
         struct source *source = &engine->sources[*n];
+        const size_t before = *n;
         switch (need->kind) {
         case RFN_NEED_MESSAGE:
         case RFN_NEED_TAKEN:
@@ -473,6 +488,8 @@ static int find_sources(struct engine *engine, const struct rfn_step *step, size
             ++*n;
             break;
         }
+        if (*n > before)
+            source->need = need;
     }
     fit_ways(engine, step, *n);
     return 0;
@@ -590,6 +607,7 @@ static int end_call(struct engine *engine, const struct rfn_step *step)
     stream->last_ns = step->exit_ns;
     call.early = step->polled && stream->polled ? stream->polled : stream->early;
     RFN_TRY(find_sources(engine, step, &call.n_sources));
+    engine->n_sources = call.n_sources;
     if (!call.n_sources && !call.effects->n && !engine->n_network && call.early == stream->early)
         return 0;
     call.own_ns = step->exit_ns - recorded_ready(engine, &call);
@@ -600,13 +618,27 @@ static int end_call(struct engine *engine, const struct rfn_step *step)
     return 0;
 }
 
+static int tell_needs(struct engine *engine, const struct rfn_step *step)
+{
+    RFN_TRY(RFN_GROW(engine->watched, engine->watched_capacity, engine->n_sources + 1));
+    for (size_t i = 0; i < engine->n_sources; i++) {
+        const struct source *source = &engine->sources[i];
+        engine->watched[i] = (struct rfn_watched_need){source->need, source->ready_ns,
+                                                       source->way_ns, source->second != NULL};
+    }
+    return engine->watch->needed(engine->watch->context, engine->steps, step, engine->watched,
+                                 engine->n_sources);
+}
+
 static int leave(void *context, const struct rfn_step *step)
 {
     struct engine *engine = context;
     const struct rfn_predict_watch *watch = engine->watch;
     const int64_t *early = engine->streams[step->stream].early, before = early[0];
     RFN_TRY(end_call(engine, step));
-    return watch ? watch->left(watch->context, step, before, early[0]) : 0;
+    if (watch && watch->needed)
+        RFN_TRY(tell_needs(engine, step));
+    return watch && watch->left ? watch->left(watch->context, step, before, early[0]) : 0;
 }
 
 /* ---- the whole ---- */
@@ -697,6 +729,7 @@ static void release(struct engine *engine)
     free(engine->special);
     free(engine->exits);
     free(engine->sources);
+    free(engine->watched);
     free(engine->messages.items);
     free(engine->receives.items);
     free(engine->latest.items);

@@ -317,9 +317,10 @@ static int add_meta(struct maker *maker)
 static bool stays(const void *context, uint32_t type)
 {
     (void)context;
-    return type <= RFN_CHUNK_COMMON && type != RFN_CHUNK_META && type != RFN_CHUNK_TIMING &&
-           type != RFN_CHUNK_CLOCKS && type != RFN_CHUNK_PROFILE && type != RFN_CHUNK_PROFILES &&
-           type != RFN_CHUNK_SITE_SPREADS && type != RFN_CHUNK_SPREADS;
+    return (type <= RFN_CHUNK_COMMON || type == RFN_CHUNK_AGGREGATED) && type != RFN_CHUNK_META &&
+           type != RFN_CHUNK_TIMING && type != RFN_CHUNK_CLOCKS && type != RFN_CHUNK_PROFILE &&
+           type != RFN_CHUNK_PROFILES && type != RFN_CHUNK_SITE_SPREADS &&
+           type != RFN_CHUNK_SPREADS;
 }
 
 /* ---- the whole ---- */
@@ -388,7 +389,7 @@ int rfn_predict_write(const struct rfn_archive *archive, const struct rfn_networ
                       struct rfn_prediction *prediction, uint64_t *bytes, struct rfn_diag *diag)
 {
     struct maker maker = {.archive = archive, .assumed = assumed, .diag = diag};
-    const struct rfn_predict_watch watch = {&maker, left};
+    const struct rfn_predict_watch watch = {.context = &maker, .left = left};
     int error = init(&maker);
     if (!error)
         error = check_input(&maker, path, force);

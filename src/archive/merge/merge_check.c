@@ -147,6 +147,12 @@ static int check_whole(const struct rfn_archive_merge *joining,
         return rfn_fail(joining->diag, archive->chunks.fault, -1, -1,
                         "%s: %s; only whole archives can be taken apart and joined", path_of(input),
                         archive->why);
+    if (rfn_chunks_know(&archive->chunks, RFN_CHUNK_AGGREGATED) &&
+        rfn_chunks_find(&archive->chunks, RFN_CHUNK_AGGREGATED, 0) >= 0)
+        return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
+                        "%s has not all calls (refrain reduce --keep-predictions): take apart or "
+                        "join the full archive",
+                        path_of(input));
     return 0;
 }
 

@@ -2,6 +2,7 @@
  * how efficiently, how far to trust that, and the three stories that cost most, each with advice.
  */
 #include "cli/report/report.h"
+#include "cli/text/aggregation_text.h"
 #include "cli/text/hosts.h"
 #include "cli/text/run_text.h"
 #include "cli/text/terminal.h"
@@ -129,6 +130,17 @@ static void append_predicted(struct rfn_text *out, const struct rfn_report *repo
     rfn_predicted_append(&text, report->run);
     rfn_text_char(&text, '.');
     rfn_report_sentence(out, report, &text, INDENT);
+}
+
+static void append_aggregation(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text text = {0};
+    rfn_aggregation_append(&text, report->archive);
+    if (text.n)
+        rfn_text_char(&text, '.');
+    if (text.n)
+        rfn_report_sentence(out, report, &text, INDENT);
+    rfn_text_release(&text);
 }
 
 static void append_forced(struct rfn_text *out, const struct rfn_report *report)
@@ -385,6 +397,7 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
     append_run(out, report);
     if (report->run->predicted)
         append_predicted(out, report);
+    append_aggregation(out, report);
     if (report->run->forced)
         append_forced(out, report);
     if (report->ranks)
