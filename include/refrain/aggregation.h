@@ -42,9 +42,9 @@ int rfn_aggregation_read(const struct rfn_archive *archive, struct rfn_aggregati
 void rfn_aggregation_release(struct rfn_aggregation *aggregation);
 
 struct rfn_aggregate_options {
-    int64_t least_ns;    /* negative: a thousandth of the run time */
-    int64_t least_bytes; /* negative: 64 KiB */
-    uint32_t terms;      /* 0: 3; at most 8 */
+    int64_t least_ns;                              /* negative: a thousandth of the run time */
+    int64_t least_bytes;                           /* negative: 64 KiB */
+    uint32_t terms;                                /* 0: 3; at most 8 */
     void (*progress)(void *context, double share); /* may be NULL */
     void *context;
 };
@@ -55,7 +55,8 @@ struct rfn_aggregate_result {
 };
 
 /* Writes an archive without the calls that predictions do not need. RFN_E_NOTFOUND: there are no
- * times; RFN_E_UNSUPPORTED: it is aggregated already; else as rfn_predict_write. */
+ * times; RFN_E_RANGE: more than 8 terms; RFN_E_UNSUPPORTED: it is aggregated already; else as
+ * rfn_predict_write. */
 int rfn_aggregate(const struct rfn_archive *archive, const struct rfn_aggregate_options *options,
                   const char *path, bool force, struct rfn_aggregate_result *result,
                   struct rfn_diag *diag);

@@ -10,6 +10,7 @@
 #include "archive/write/writer_like.h"
 #include "base/grow.h"
 #include "predict/equal_delays.h"
+#include "predict/symbolic.h"
 #include "refrain/completion.h"
 
 #include <stdlib.h>
@@ -262,6 +263,9 @@ static int read_input(struct aggregator *aggregator)
                         aggregator->archive->chunks.path);
     of->any = true;
     of->terms = options->terms ? options->terms : TERMS;
+    if (of->terms > RFN_FORM_TERMS)
+        return rfn_fail(aggregator->diag, RFN_E_RANGE, -1, -1, "forms have at most %d terms",
+                        RFN_FORM_TERMS);
     of->events = 0;
     of->file_bytes = run->file_bytes;
     of->least_bytes = options->least_bytes < 0 ? LEAST_BYTES : options->least_bytes;

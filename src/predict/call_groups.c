@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOBODY = UINT32_MAX };
-
 /* ---- groups ---- */
 
 int rfn_call_groups_init(struct rfn_call_groups *groups, const struct rfn_archive *archive)
@@ -19,7 +17,7 @@ int rfn_call_groups_init(struct rfn_call_groups *groups, const struct rfn_archiv
         return RFN_E_NOMEM;
     for (uint32_t i = 0; i < n_streams; i++) {
         groups->first[i] = groups->n;
-        if (rfn_archive_stream(archive, i).events >= NOBODY - groups->n)
+        if (rfn_archive_stream(archive, i).events >= UINT32_MAX - groups->n)
             return RFN_E_RANGE;
         groups->n += rfn_archive_stream(archive, i).events;
     }

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-enum { NOBODY = UINT32_MAX };
-
 /* When something was posted: recorded time and delay together. */
 struct posted {
     struct rfn_form at;

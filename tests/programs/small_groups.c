@@ -1,10 +1,12 @@
-/* Small groups of ranks that compute, and then exchange messages repeatedly, as in the registration of images by
- * control points (Ino et al., Fig. 8): each point is moved by the ranks that have its neighbourhood.
+/* Small groups of ranks that compute, and then exchange messages repeatedly, as in the registration
+ * of images by control points (Ino et al., Fig. 8): each point is moved by the ranks that have its
+ * neighbourhood.
  *
  *     small_groups SEED ITERATIONS GROUP EXCHANGES
  *
- * In each iteration ranks are grouped anew, in order of (rank + shift). All members compute, in the region "move";
- * then each has exchanges with its neighbours in the group: along a chain, forwards and backwards. */
+ * In each iteration ranks are grouped anew, in order of (rank + shift). All members compute, in the
+ * region "move"; then each has exchanges with its neighbours in the group: along a chain, forwards
+ * and backwards. */
 #include <mpi.h>
 #include <refrain/region.h>
 #include <stdlib.h>
