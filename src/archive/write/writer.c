@@ -29,7 +29,7 @@ struct stream {
     struct rfn_stream *events;
     struct numbers sites, types, comms;      /* of sites: function << 32 | path */
     uint64_t end_ns, counted, region_events; /* so far */
-    bool polls; /* the last event */
+    bool polls;                              /* the last event */
     uint64_t signature;
     struct rfn_pack_refs refs; /* site_functions: to be freed, the other tables are in it */
     struct rfn_rope values;    /* VALUES */
