@@ -91,7 +91,6 @@ LIB_SRC      := $(call sources,$(LIB_FOLDERS))
 EMBEDDED_SRC := $(call sources,$(EMBEDDED_FOLDERS))
 RECORD_SRC   := $(call sources,record)
 CLI_SRC      := $(call sources,cli)
-REPLAY_SRC   := $(call sources,replay)
 LIB_OBJ      := $(LIB_SRC:src/%.c=$(O)/obj/%.o)
 EMBEDDED_OBJ := $(EMBEDDED_SRC:src/%.c=$(O)/obj/%.o)
 CLI_OBJ      := $(CLI_SRC:src/%.c=$(O)/obj/%.o)
@@ -198,33 +197,44 @@ FLAVOUR_MACRO_openmpi := OPENMPI
 FLAVOUR_MACRO_smpi    := SMPI
 $(foreach f,$(FLAVOURS),$(eval $(call flavour_rules,$(f),$(FLAVOUR_MACRO_$(f)))))
 
-# ---- programs that replay: one per flavour ----
+# ---- programs that are MPI programs themselves: one of each per flavour ----
 
-# src/replay/mpi_*.c call MPI, the other files there do not and are compiled once.
-REPLAY_MPI_SRC   := $(filter src/replay/mpi_%,$(REPLAY_SRC))
-REPLAY_PLAIN_OBJ := $(patsubst src/%.c,$(O)/obj/%.o,$(filter-out $(REPLAY_MPI_SRC),$(REPLAY_SRC)))
+# `refrain replay` and `refrain calibrate` become them. Files mpi_*.c call MPI, the others do not and
+# are compiled once.
+PROGRAMS := replay calibrate
 
+define program_rules
+$(1)_MPI_SRC   := $$(filter src/$(1)/mpi_%,$$(call sources,$(1)))
+$(1)_PLAIN_OBJ := $$(patsubst src/%.c,$(O)/obj/%.o,$$(filter-out $$($(1)_MPI_SRC),$$(call sources,$(1))))
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call program_rules,$(p))))
+
+define program_flavour_rules
+$(1)_OBJ_$(2) := $$($(1)_MPI_SRC:src/$(1)/%.c=$(O)/obj/$(1)-$(2)/%.o)
+
+$$($(1)_OBJ_$(2)): $(O)/obj/$(1)-$(2)/%.o: src/$(1)/%.c $(O)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC,"$$< ($(2))")
+	$$(q)$$(if $$(filter smpi,$(2)),$$(MPICC_smpi) -DRFN_SIMULATED,$$(CC)) $$(LIB_FLAGS) \
+	    -DRFN_FLAVOUR_NAME='"$(2)"' -I$(O)/gen/$(2) $$(MPI_INCLUDES_$(2)) -c -o $$@ $$<
+
+# SMPI copies the program for each rank, hence no debugging information.
+$(O)/lib/refrain-$(1)-$(2): $$($(1)_OBJ_$(2)) $$($(1)_PLAIN_OBJ) $$(LIB)
+	@mkdir -p $$(@D)
+	$$(call say,LD,$$@)
+	$$(q)OMPI_CC="$$(CC)" MPICH_CC="$$(CC)" $$(MPICC_$(2)) $$(OPTIMIZE) $$(LDFLAGS) \
+	    $$(if $$(filter smpi,$(2)),-s) -o $$@ $$^ $$(LIBS) -lm
+endef
+$(foreach p,$(PROGRAMS),$(foreach f,$(FLAVOURS),$(eval $(call program_flavour_rules,$(p),$(f)))))
+
+# What of MPI there is to be replayed.
 define replay_rules
-REPLAY_OBJ_$(1) := $$(REPLAY_MPI_SRC:src/replay/%.c=$(O)/obj/replay-$(1)/%.o)
-REPLAY_CC_$(1)  := $$(if $$(filter smpi,$(1)),$$(MPICC_smpi),$$(CC))
+$$(replay_OBJ_$(1)): $(O)/gen/$(1)/replay/have.gen.h
 
 $(O)/gen/$(1)/replay/have.gen.h: $(O)/gen/$(1)/record/functions.gen.h
 	@mkdir -p $$(@D)
 	$$(call say,GEN,$$@)
 	$$(q)sed -n 's/^ *REC_FN_\(MPIX*_[A-Za-z0-9_]*\),$$$$/#define RPL_HAVE_\1 1/p' $$< >$$@
-
-$$(REPLAY_OBJ_$(1)): $(O)/obj/replay-$(1)/%.o: src/replay/%.c $(O)/gen/$(1)/replay/have.gen.h $(O)/flags
-	@mkdir -p $$(@D)
-	$$(call say,CC,"$$< ($(1))")
-	$$(q)$$(REPLAY_CC_$(1)) $$(LIB_FLAGS) $$(if $$(filter smpi,$(1)),-DRPL_SIMULATED) \
-	    -I$(O)/gen/$(1) $$(MPI_INCLUDES_$(1)) -c -o $$@ $$<
-
-# SMPI copies the program for each rank, hence no debugging information.
-$(O)/lib/refrain-replay-$(1): $$(REPLAY_OBJ_$(1)) $$(REPLAY_PLAIN_OBJ) $$(LIB)
-	@mkdir -p $$(@D)
-	$$(call say,LD,$$@)
-	$$(q)OMPI_CC="$$(CC)" MPICH_CC="$$(CC)" $$(MPICC_$(1)) $$(OPTIMIZE) $$(LDFLAGS) \
-	    $$(if $$(filter smpi,$(1)),-s) -o $$@ $$^ $$(LIBS) -lm
 endef
 $(foreach f,$(FLAVOURS),$(eval $(call replay_rules,$(f))))
 
@@ -233,13 +243,13 @@ $(foreach f,$(FLAVOURS),$(eval $(call replay_rules,$(f))))
 RECORDERS := $(if $(SAN),,$(patsubst %,$(O)/lib/librefrain-%.so,$(filter-out smpi,$(FLAVOURS))) \
              $(patsubst %,$(O)/lib/librefrain-%.a,$(filter smpi,$(FLAVOURS))))
 
-REPLAYERS := $(if $(SAN),,$(patsubst %,$(O)/lib/refrain-replay-%,$(FLAVOURS)))
+MPI_PROGRAMS := $(if $(SAN),,$(foreach p,$(PROGRAMS),$(FLAVOURS:%=$(O)/lib/refrain-$(p)-%)))
 
 # ---- everything ----
 
 all: $(O)/summary
 
-$(O)/summary: $(TOOL) $(LIB) $(REGION_LIB) $(RECORDERS) $(REPLAYERS) $(O)/config.mk
+$(O)/summary: $(TOOL) $(LIB) $(REGION_LIB) $(RECORDERS) $(MPI_PROGRAMS) $(O)/config.mk
 	@echo "Built $(TOOL)."
 	@printf '%s\n' '$(SUMMARY)' | tr '|' '\n' | sed '/^ *$$/d; s/^ */  /' | tee $@
 

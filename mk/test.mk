@@ -6,7 +6,7 @@
 RECORD_MPI_TESTS := params_test=1,4
 
 RECORD_MPI_NAMES := $(foreach t,$(RECORD_MPI_TESTS),$(firstword $(subst =, ,$(t))))
-UNIT_SRC         := $(call files,$(LIB_FOLDERS) cli replay,*_test.c)
+UNIT_SRC         := $(call files,$(LIB_FOLDERS) cli $(PROGRAMS),*_test.c)
 UNIT_TESTS       := $(foreach s,$(UNIT_SRC),$(O)/test/$(basename $(notdir $(s))))
 REAL_FLAVOURS    := $(filter-out smpi,$(FLAVOURS))
 RECORD_TEST_SRC  := $(call files,record,*_test.c)
@@ -32,7 +32,7 @@ list-fuzzers:
 NOMEM_FLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc
 
 # Tests of the tool's modules are linked with those of them that they need, of all but the commands;
-# tests of replay with those of its modules that do not call MPI.
+# tests of MPI programs with those of their modules that do not call MPI.
 CLI_TEST_LIB := $(O)/obj/cli/modules.a
 
 $(CLI_TEST_LIB): $(filter-out %/main.o $(O)/obj/cli/cmd_%.o,$(CLI_OBJ))
@@ -46,7 +46,7 @@ TEST_INCLUDES := -Itests
 
 define unit_test_rule
 $(O)/test/$(basename $(notdir $(1))): $(1) $(if $(filter src/cli/%,$(1)),$(CLI_TEST_LIB)) \
-    $(if $(filter src/replay/%,$(1)),$(REPLAY_PLAIN_OBJ)) $(LIB)
+    $(foreach p,$(PROGRAMS),$(if $(filter src/$(p)/%,$(1)),$($(p)_PLAIN_OBJ))) $(LIB)
 	@mkdir -p $$(@D)
 	$$(call say,TEST,$$@)
 	$$(q)$$(CC) $(if $(filter src/cli/%,$(1)),$$(CLI_FLAGS),$$(LIB_FLAGS)) $$(TEST_INCLUDES) $$(TEST_OPTIMIZE) -MF $$@.d -MT $$@ \

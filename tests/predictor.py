@@ -1,18 +1,35 @@
 """Predicts a run from its dump, by the definitions of doc/whatif.md and nothing of the tool's code.
 
-For programs on MPI_COMM_WORLD without wildcards, in which MPI_Waitall completes all requests of its rank. Times are
-nanoseconds. What a lane assumes is said by functions of (rank, function, own time).
+For programs of one thread per rank, in which MPI_Comm_split makes communicators and requests are completed by MPI_Wait,
+MPI_Waitall or MPI_Waitany. Times are nanoseconds. What is assumed is said by functions: of a call and what the computation
+before it, itself, or its waiting takes, how long that is then.
 """
 import collections
 import math
+import re
 
 import harness
 
-SENDS = ("MPI_Send", "MPI_Isend", "MPI_Sendrecv")
+SENDS = ("MPI_Send", "MPI_Isend", "MPI_Sendrecv", "MPI_Ssend", "MPI_Issend")
 RECEIVES = ("MPI_Recv", "MPI_Irecv", "MPI_Sendrecv")
-ROOTED = {"MPI_Bcast": "root", "MPI_Reduce": "others"}
-TOGETHER = {"MPI_Init": "all", "MPI_Finalize": "all", "MPI_Barrier": "all", "MPI_Allreduce": "all", "MPI_Scan": "lower",
-            **ROOTED}
+SYNCHRONOUS = ("MPI_Ssend", "MPI_Issend")
+NONBLOCKING = ("MPI_Isend", "MPI_Issend", "MPI_Irecv")
+COMPLETING = {"MPI_Wait": "request", "MPI_Waitall": "array_of_requests", "MPI_Waitany": "array_of_requests"}
+# Whom a rank needs; "maybe": all, if it did not leave before the last came.
+COLLECTIVE = {"MPI_Init": "maybe", "MPI_Finalize": "all", "MPI_Barrier": "all", "MPI_Comm_split": "maybe",
+              "MPI_Comm_free": "maybe", "MPI_Bcast": "root", "MPI_Scatter": "root", "MPI_Reduce": "others",
+              "MPI_Gather": "others", "MPI_Allreduce": "all", "MPI_Allgather": "all", "MPI_Alltoall": "all",
+              "MPI_Scan": "lower", "MPI_Exscan": "lower"}
+PARTS = ("MPI_Gather", "MPI_Scatter", "MPI_Allgather", "MPI_Alltoall")  # members give or get different bytes
+SIZES = {"MPI_BYTE": 1, "MPI_CHAR": 1, "MPI_INT": 4, "MPI_DOUBLE": 8}
+
+
+def nearest(value):
+    return int(value - 0.5) if value < 0 else int(value + 0.5)
+
+
+def as_recorded(_, ns):
+    return ns
 
 
 class Network:
@@ -26,158 +43,211 @@ class Network:
     def way(self, bytes_, rendezvous):
         return (2 if rendezvous else 1) * (self.overhead + self.latency) + max(bytes_ - 1, 0) * self.per_byte
 
-    def tree(self, ranks, bytes_):
-        return math.ceil(math.log2(ranks)) * (self.latency + 2 * self.overhead + bytes_ * self.per_byte)
-
-
-def nearest(value):
-    return int(value - 0.5) if value < 0 else int(value + 0.5)
+    def step(self, call):
+        """Of the algorithm of a collective call."""
+        bytes_ = call.gives_or_gets()
+        if call.function in PARTS:
+            bytes_ /= math.ceil(math.log2(call.size()))
+        return self.latency + 2 * self.overhead + bytes_ * self.per_byte
 
 
 class Message:
+    """The calls that posted its two ends; None: never received."""
+
     def __init__(self):
-        self.sent = self.posted = None  # (recorded, predicted) enters
-        self.bytes = 0
+        self.sender = self.receiver = None
+
+    def rendezvous(self, network):
+        return self.receiver is not None and (self.sender.function in SYNCHRONOUS or
+                                              self.sender.value("bytes") > network.eager)
+
+
+class End:
+    """Of a message, as a call posts it: "sent" or "received"."""
+
+    def __init__(self, call, which):
+        self.call, self.which, self.message = call, which, None
+
+    def channel(self):
+        here = self.call.comm_rank()
+        tag = self.call.word("tag") or self.call.word("sendtag" if self.which == "sent" else "recvtag")
+        if self.which == "sent":
+            return self.call.comm, here, self.call.value("dest"), tag
+        return self.call.comm, self.call.value("source"), here, tag
 
 
 class Call:
-    def __init__(self, event, number):
+    def __init__(self, event, comms):
+        self.event, self.comms = event, comms
         self.rank, self.function = int(event["rank"]), event["function"]
-        self.enter, self.exit, self.number = int(event["enter_ns"]), int(event["exit_ns"]), number
-        self.event = event
-        self.sent = self.received = None  # messages that it posts
-        self.awaited = []                 # (message, which end)
-        self.group = None
-        self.entered = self.left = None   # predicted
+        self.enter, self.exit = int(event["enter_ns"]), int(event["exit_ns"])
+        self.comm = self.word("comm") or "world"
+        self.posted, self.awaited = [], []  # ends
+        self.group = None                   # all calls of the collective one
+        self.entered = self.left = None     # predicted
+
+    def word(self, name):
+        return harness.parameter(self.event, name)
 
     def value(self, name):
-        return int(harness.parameter(self.event, name))
+        return int(self.word(name))
+
+    def size(self):
+        return len(self.comms[self.comm])
+
+    def comm_rank(self):
+        return self.comms[self.comm].index(self.rank)
+
+    def has(self, name):
+        return self.word(name) not in (None, "PROC_NULL")
+
+    def gives_or_gets(self):
+        """Bytes of this rank, at most."""
+        gives = int(self.word("bytes") or 0)
+        if not self.word("recvcount"):
+            return gives
+        gets = self.value("recvcount") * SIZES[self.word("recvtype")]
+        return max(gives, gets if self.function == "MPI_Scatter" else gets * self.size())
+
+
+# ---- what belongs together ----
+
+def comms_of(events):
+    """Ranks of the world in the order of each communicator's."""
+    made = collections.defaultdict(list)
+    for event in events:
+        made["world"].append((int(event["rank"]), int(event["rank"])))
+        name = harness.parameter(event, "newcomm")
+        if event["function"] == "MPI_Comm_split" and name.startswith("comm#"):
+            made[name].append((int(harness.parameter(event, "key")), int(event["rank"])))
+    return {name: [rank for _, rank in sorted(set(members))] for name, members in made.items()}
+
+
+def completed(call, made):
+    """The ends whose requests a call completes."""
+    requests = re.findall(r"null|recent:\d+", call.word(COMPLETING[call.function]))
+    if call.function == "MPI_Waitany":
+        requests = [requests[call.value("index")]]
+    return [made[-int(request[len("recent:"):])] for request in requests if request != "null"]
+
+
+def join(ranks):
+    """Messages by channel and order, collective calls by communicator and order."""
+    channels, groups = collections.defaultdict(lambda: ([], [])), collections.defaultdict(list)
+    for calls in ranks.values():
+        made, together = [], collections.Counter()
+        for call in calls:
+            if call.function in RECEIVES and call.has("source"):
+                call.posted.append(End(call, "received"))
+            if call.function in SENDS and call.has("dest"):
+                call.posted.append(End(call, "sent"))
+            if call.function in NONBLOCKING:
+                made += call.posted or [None]
+            elif call.function in COMPLETING:
+                call.awaited = [end for end in completed(call, made) if end]
+            else:
+                call.awaited = call.posted
+            if call.function in COLLECTIVE:
+                call.group = groups[call.comm, together[call.comm]]
+                call.group.append(call)
+                together[call.comm] += 1
+        for end in (end for call in calls for end in call.posted):
+            channels[end.channel()][end.which == "received"].append(end)
+    for sent, received in channels.values():
+        for number, end in enumerate(sent):
+            end.message = Message()
+            end.message.sender = end.call
+            if number < len(received):
+                end.message.receiver = received[number].call
+                received[number].message = end.message
+
+
+# ---- what a call needs ----
+
+class Need:
+    """Something that is there some time after some calls were entered; of a message or not. taken: that its receive is
+    posted."""
+
+    def __init__(self, calls, way=0, message=None, taken=False):
+        self.calls, self.way, self.message, self.taken = calls, way, message, taken
+        self.ready = max(call.enter for call in calls)
+
+    def known(self):
+        return all(call.entered is not None for call in self.calls)
+
+    def there(self, way):
+        return max(call.entered for call in self.calls) + way
 
 
 class Predictor:
     def __init__(self, events, network):
         self.network = network
-        self.ranks = collections.defaultdict(list)
+        comms, self.ranks = comms_of(events), collections.defaultdict(list)
         for event in events:
-            calls = self.ranks[int(event["rank"])]
-            calls.append(Call(event, len(calls)))
-        self.join()
-
-    def join(self):
-        """Messages by channel and order, collective calls by order, requests by rank."""
-        sent, received, groups = (collections.defaultdict(list) for _ in range(3))
-        for rank, calls in self.ranks.items():
-            pending, made = [], 0
+            self.ranks[int(event["rank"])].append(Call(event, comms))
+        join(self.ranks)
+        for calls in self.ranks.values():
             for call in calls:
-                if call.function in SENDS:
-                    call.sent = self.at(sent, received, (rank, call.value("dest"), self.tag(call, "send")), sent)
-                    call.sent.bytes = call.value("bytes")
-                if call.function in RECEIVES:
-                    call.received = self.at(sent, received, (call.value("source"), rank, self.tag(call, "recv")), received)
-                ends = [(call.received, "received")] * (call.received is not None) + \
-                    [(call.sent, "sent")] * (call.sent is not None)
-                if call.function in ("MPI_Isend", "MPI_Irecv"):
-                    pending += ends
-                elif call.function == "MPI_Waitall":
-                    call.awaited, pending = pending, []
-                else:
-                    call.awaited = ends
-                if call.function in TOGETHER:
-                    call.group = groups[made]
-                    call.group.append(call)
-                    made += 1
-
-    @staticmethod
-    def tag(call, which):
-        tag = harness.parameter(call.event, "tag")
-        return int(tag if tag is not None else harness.parameter(call.event, which + "tag"))
-
-    @staticmethod
-    def at(sent, received, channel, mine):
-        """The next message of the channel of this end; both ends count alike."""
-        other = received if mine is sent else sent
-        number = len(mine[channel])
-        message = other[channel][number] if number < len(other[channel]) else Message()
-        mine[channel].append(message)
-        return message
-
-    # ---- what a call waits for: (recorded, predicted) times; None: not known yet ----
-
-    def others(self, call):
-        kind = TOGETHER[call.function]
-        root = call.value("root") if call.function in ROOTED else None
-        if kind == "root":
-            chosen = [] if call.rank == root else [c for c in call.group if c.rank == root]
-        elif kind == "others":
-            chosen = [c for c in call.group if c.rank != root] if call.rank == root else []
-        else:
-            chosen = [c for c in call.group if kind == "all" or c.rank <= call.rank]
-        if call.function == "MPI_Init" and call.exit < max(c.enter for c in chosen):
-            return []
-        if any(c.entered is None for c in chosen):
-            return None
-        return [(max(c.enter for c in chosen), max(c.entered for c in chosen), 0, None)] if chosen else []
-
-    def message(self, call, message, end):
-        """(ready, ready', way, message)"""
-        rendezvous = message.bytes > self.network.eager and \
-            (end == "received" or message.posted is None or self.posted_at(message) < call.exit)
-        if end == "sent" and not rendezvous:
-            return []
-        both = [message.sent, message.posted] if rendezvous else [message.sent]
-        if any(point is None for point in both):
-            return None
-        way = nearest(self.network.way(message.bytes, rendezvous)) if rendezvous else \
-            nearest(self.network.way(message.bytes, False))
-        return [(max(p[0] for p in both), max(p[1] for p in both), way, (message, rendezvous))]
-
-    def posted_at(self, message):
-        return next(c.enter for calls in self.ranks.values() for c in calls if c.received is message)
+                call.needs = self.needs(call)
 
     def needs(self, call):
-        found = []
-        for message, end in call.awaited:
-            part = self.message(call, message, end)
-            if part is None:
-                return None
-            found += part
-        if call.group is not None:
-            part = self.others(call)
-            if part is None:
-                return None
-            found += part
+        found = [need for end in call.awaited for need in self.message(call, end)]
+        if call.group:
+            found += self.others(call)
+        self.fit(call, found)
         return found
+
+    def others(self, call):
+        kind, here = COLLECTIVE[call.function], call.comm_rank()
+        root = call.word("root") and call.value("root")
+        if kind == "root":
+            chosen = [] if here == root else [c for c in call.group if c.comm_rank() == root]
+        elif kind == "others":
+            chosen = [c for c in call.group if c.comm_rank() != root] if here == root else []
+        elif kind == "lower":
+            chosen = [c for c in call.group if c.comm_rank() < here]
+        else:
+            chosen = call.group
+        if kind == "maybe" and call.exit < max(c.enter for c in chosen):
+            return []
+        return [Need(chosen)] if chosen else []
+
+    def message(self, call, end):
+        message = end.message
+        if not message:
+            return []
+        rendezvous = message.rendezvous(self.network)
+        if end.which == "sent" and (not rendezvous or message.receiver.enter >= call.exit):
+            return []
+        ends = [message.sender, message.receiver] if rendezvous else [message.sender]
+        return [Need(ends, nearest(self.network.way(message.sender.value("bytes"), rendezvous)), message,
+                     end.which == "sent")]
 
     def fit(self, call, needs):
         """Ways of messages: the one that came last while the call waited came just before its end."""
         got = call.exit - int(self.network.overhead)
-        came = [need for need in needs if need[3] and need[0] + need[2] > call.enter]
-        last = max(came, key=lambda need: need[0] + need[2]) if came else None
-        fitted = []
-        for ready, ready_, way, message in needs:
-            if (ready, ready_, way, message) == last:
-                way, last = max(got - ready, 0), None
-            elif message:
-                way = min(way, max(got - ready, 0))
-            fitted.append((ready, ready_, min(way, call.exit - ready), message))
-        return fitted
+        came = [need for need in needs if need.message and need.ready + need.way > call.enter]
+        last = max(came, key=lambda need: need.ready + need.way) if came else None
+        for need in needs:
+            if need is last:
+                need.way = max(got - need.ready, 0)
+            elif need.message:
+                need.way = min(need.way, max(got - need.ready, 0))
+            need.way = min(need.way, call.exit - need.ready)
 
     # ---- the run ----
 
-    def run(self, compute, own, wait, lane):
-        """The predicted run time. compute(rank), own(function), wait(function): factors. lane: another network."""
+    def run(self, compute=as_recorded, own=as_recorded, wait=as_recorded, lane=None):
+        """The predicted run time. lane: another network."""
         for calls in self.ranks.values():
             for call in calls:
                 call.entered = call.left = None
-                for message in (call.sent, call.received):
-                    if message:
-                        message.sent = message.posted = None
-        at = {rank: 0 for rank in self.ranks}
+        at = dict.fromkeys(self.ranks, 0)
         moved = True
         while moved:
             moved = False
             for rank, calls in self.ranks.items():
-                while at[rank] < len(calls) and self.step(calls, at[rank], compute, own, wait, lane):
+                while at[rank] < len(calls) and self.step(calls, at[rank], compute, own, wait, lane or self.network):
                     at[rank] += 1
                     moved = True
         if any(at[rank] < len(calls) for rank, calls in self.ranks.items()):
@@ -186,34 +256,38 @@ class Predictor:
         return max(calls[-1].left for calls in self.ranks.values()) - start
 
     def step(self, calls, number, compute, own, wait, lane):
+        """false: not all is known yet that the call needs."""
         call = calls[number]
         if call.entered is None:
-            call.entered = call.enter
-            if number:
-                before = calls[number - 1]
-                call.entered = before.left + nearest(compute(call.rank) * (call.enter - before.exit))
-            if call.sent:
-                call.sent.sent = (call.enter, call.entered)
-            if call.received:
-                call.received.posted = (call.enter, call.entered)
-        needs = self.needs(call)
-        if needs is None:
+            before = calls[number - 1] if number else None
+            call.entered = before.left + compute(call, call.enter - before.exit) if before else call.enter
+        if not all(need.known() for need in call.needs):
             return False
-        needs = self.fit(call, needs)
-        ready = max([call.enter, *(r + way for r, _, way, _ in needs)])
-        there = max([call.entered, *(r + self.lane_way(way, message, lane) for _, r, way, message in needs)])
-        messages = (call.sent is not None) + sum(1 for m, end in call.awaited if end == "received")
-        change = messages * (lane.overhead - self.network.overhead)
-        if call.group is not None and len(self.ranks) > 1 and needs:
-            bytes_ = 8 if call.function not in ("MPI_Barrier", "MPI_Init", "MPI_Finalize") else 0
-            change += lane.tree(len(self.ranks), bytes_) - self.network.tree(len(self.ranks), bytes_)
-        taken = max(nearest(own(call.function) * (call.exit - ready + nearest(change))), 0)
-        call.left = call.entered + nearest(wait(call.function) * (there - call.entered)) + taken
+        ready = max([call.enter, *(need.ready + need.way for need in call.needs)])
+        there = max([call.entered, *(need.there(self.lane_way(call, need, lane)) for need in call.needs)])
+        change = nearest(self.own_change(call, call.exit - ready, lane))
+        call.left = call.entered + wait(call, there - call.entered) + max(own(call, call.exit - ready + change), 0)
         return True
 
-    def lane_way(self, way, message, lane):
-        if message is None:
-            return way
-        bytes_, rendezvous = message[0].bytes, message[1]
-        change = lane.way(bytes_, rendezvous) - self.network.way(bytes_, rendezvous)
-        return max(nearest(way + nearest(change)), min(way, 0))
+    def own_change(self, call, ns, lane):
+        messages = sum(end.which == "sent" for end in call.posted) + sum(e.which == "received" for e in call.awaited)
+        change = messages * (lane.overhead - self.network.overhead)
+        if call.group and call.size() > 1:
+            step = self.network.step(call)
+            steps = min(max(ns, 0) / step, 2 * (call.size() - 1))
+            change += steps * (lane.step(call) - step)
+        return change
+
+    def lane_way(self, call, need, lane):
+        if not need.message:
+            return need.way
+        bytes_, rendezvous = need.message.sender.value("bytes"), need.message.rendezvous(self.network)
+        asked = rendezvous and need.way >= nearest(self.network.way(bytes_, True))
+        formula, others = self.network.way(bytes_, asked), 0
+        rest = need.way - nearest(formula)
+        if rest > 0 and self.network.per_byte:
+            others = sum(other.message.sender.value("bytes") for other in call.needs
+                         if other.message and other is not need and other.taken == need.taken)
+            others = min(others, rest / self.network.per_byte)
+        change = lane.way(bytes_, asked) - formula + others * (lane.per_byte - self.network.per_byte)
+        return max(need.way + nearest(change), min(need.way, 0))

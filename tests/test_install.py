@@ -169,8 +169,8 @@ def test_man_pages(bench):
 
 
 def test_options_in_man_page(bench):
-    """The man pages of record and report have the options of their helps, and no others."""
-    for verb in ("record", "report"):
+    """These man pages have the options of their helps, and no others."""
+    for verb in ("record", "report", "whatif", "calibrate"):
         check_options(bench, verb)
 
 
@@ -213,8 +213,8 @@ def test_completion(bench):
         (["refrain", "record", "-o", "ap"], ["app", "app two.rfn", "app.2.rfn"]),
         (["refrain", "record", "--quiet", "./app", "run"], ["runs"]),
         (["refrain", "report", "--"],
-         ["--all", "--behaviour", "--call-path", "--color", "--csv", "--fix-clocks", "--help", "--json", "--rank",
-          "--region", "--short", "--top"]),
+         ["--all", "--behaviour", "--call-path", "--color", "--csv", "--fix-clocks", "--help", "--json", "--network",
+          "--rank", "--region", "--short", "--top", "--windows"]),
         (["refrain", "report", "--json", "a"], ["app two.rfn", "app.2.rfn"]),
         (["refrain", "report", "r"], ["runs"]),
         (["refrain", "dump", "runs/"], ["runs/old.rfn"]),
@@ -229,7 +229,7 @@ def test_completion(bench):
 
 def test_completion_knows_every_option(bench):
     """What --help lists is what completes."""
-    for verb in ("record", "report", "info", "reduce", "compare", "whatif", "replay", "dump", "verify"):
+    for verb in ("record", "report", "info", "reduce", "compare", "whatif", "calibrate", "replay", "dump", "verify"):
         text = bench.run([bench.refrain, verb, "--help"], check=True).out
         options = set(re.findall(r"^ .*?(--[a-z-]+)", text, re.M)) - {"--usage"}
         found = set(completions(bench, "refrain", verb, "--"))

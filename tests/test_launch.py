@@ -286,6 +286,7 @@ def test_wrong_options_are_told_once(bench, flavour):
                         (["record", "--across=no", program], "--across"),
                         (["record", "--memory=no", program], "--memory"),
                         (["record"], "no program is given"),
+                        (["calibrate", "--seconds=0"], "--seconds"),
                         (["replay", "--scale-compute=-1", "x.rfn"], "--scale-compute")):
         run = bench.run([*harness.FLAVOURS[flavour].launch(4), bench.refrain, *words], cwd=where, timeout=30)
         told = [line for line in run.err.splitlines() + run.out.splitlines() if line.startswith("refrain ")]

@@ -13,7 +13,7 @@ import termios
 import harness
 
 TABLES = ["stories", "wait_states", "causes", "critical_path", "behaviour", "alike", "time_per_rank", "by_host",
-          "regions", "files", "functions", "call_paths", "message_sizes", "communication_matrix", "one_sided_matrix",
+          "regions", "files", "windows", "functions", "call_paths", "message_sizes", "communication_matrix", "one_sided_matrix",
           "hosts", "children"]
 
 

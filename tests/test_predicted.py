@@ -57,14 +57,14 @@ def test_as_recorded(bench):
         check_same(bench, test_smpi.smpi_run(bench, program, ranks, env=env))
 
 
-def check_times(bench, archive, options, compute=test_whatif.ones, own=test_whatif.ones, wait=test_whatif.ones):
+def check_times(bench, archive, options, **functions):
     """Every call begins and ends when the independent predictor says; so does the run."""
     out, found = predicted(bench, archive, *options)
     parameters = test_whatif.whatif(bench, archive, "--top", "1")["parameters"]
     network = predictor.Network(parameters)
     events = bench.dump(archive)
     model = predictor.Predictor(events, network)
-    model.run(compute, own, wait, network)
+    model.run(**functions)
     expected = [(call.entered, call.left) for rank in sorted(model.ranks) for call in model.ranks[rank]]
     written = [(int(event["enter_ns"]), int(event["exit_ns"])) for event in bench.dump(out)]
     harness.compare(f"times with {options}", written, expected)
@@ -79,11 +79,14 @@ def check_times(bench, archive, options, compute=test_whatif.ones, own=test_what
 
 def test_assumptions(bench):
     archive = random_run(bench, 5, 5)
-    out, report = check_times(bench, archive, ["--scale", "rank:1=0.5"], compute=lambda rank: 0.5 if rank == 1 else 1)
+    out, report = check_times(bench, archive, ["--scale", "rank:1=0.5"], compute=test_whatif.scaled(0.5, lambda call: call.rank == 1))
     harness.compare("what is assumed", report["predicted"], "rank:1 x 0.5")
-    check_times(bench, archive, ["--scale", "rank:0-2=3"], compute=lambda rank: 3 if rank <= 2 else 1)
+    check_times(bench, archive, ["--scale", "rank:0-2=3"], compute=test_whatif.scaled(3, lambda call: call.rank <= 2))
     check_times(bench, archive, ["--remove", "wait:MPI_Waitall", "--scale", "call:MPI_Send=9"],
-                own=lambda f: 9 if f.startswith("MPI_Send") else 1, wait=lambda f: 0 if f == "MPI_Waitall" else 1)
+                own=test_whatif.scaled(9, lambda call: call.function.startswith("MPI_Send")),
+                wait=test_whatif.scaled(0, lambda call: call.function == "MPI_Waitall"))
+    capped, _ = predicted(bench, archive, "--cap", "rank:2=700us")
+    harness.compare("cap", info(bench, capped)["predicted"], "rank:2 at most 700 us")
     again, _ = predicted(bench, out, "--scale", "rank:2=0.5")
     harness.compare("then", info(bench, again)["predicted"], "rank:1 x 0.5, then rank:2 x 0.5")
     for verb, said in (("report", "Predicted: times are predicted, not recorded: rank:1 x 0.5."),

@@ -16,6 +16,7 @@
 #ifndef REFRAIN_WAITS_H
 #define REFRAIN_WAITS_H
 
+#include "refrain/network.h"
 #include "refrain/profile.h"
 
 /* name in JSON, words for people */
@@ -150,6 +151,7 @@ struct rfn_waits_options {
     const char *region; /* count only what happens inside of this region of the program; NULL, and a
                            name that no region has: everything */
     bool fix_clocks;    /* repair receives that end before their send begins, by a logical clock */
+    const struct rfn_network *network; /* measured where the program ran; NULL: as assumed */
     struct rfn_profile **profile; /* if not NULL: here the profile goes, to be freed, made of the
                                      same events, as recorded, on the way */
     struct rfn_behaviour *

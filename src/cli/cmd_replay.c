@@ -4,19 +4,16 @@
  * (src/replay), which is not a part of the tool, so that the tool needs no MPI. Here the command
  * line is checked and brought into the form that the program takes.
  */
-#define _POSIX_C_SOURCE 200809L /* access' modes */
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
+#include "cli/args/mpi_program.h"
 #include "cli/launch/mpi_environment.h"
 #include "refrain/archive.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     KEY_AGAINST = 256,
@@ -163,18 +160,10 @@ static int refuse_alone(const char *file)
     return RFN_EXIT_USAGE;
 }
 
-static int fail(int status, const char *what, const char *why)
-{
-    if (rfn_job_speaks())
-        rfn_command_error("%s: %s", what, why);
-    return status;
-}
-
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
     static char end[] = "--", json[] = "--json";
     struct arguments arguments = {.words = {argv[0]}, .n_words = 1};
-    char name[64], path[PATH_MAX];
     rfn_command_parse(command, parse, argc, argv, &arguments);
     const char *flavour = arguments.mpi ? arguments.mpi : rfn_job_flavour();
     if (!flavour)
@@ -183,13 +172,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
         arguments.words[arguments.n_words++] = json;
     arguments.words[arguments.n_words++] = end;
     arguments.words[arguments.n_words++] = (char *)arguments.given.file;
-    snprintf(name, sizeof name, "refrain-replay-%s", flavour);
-    if (!rfn_find_part(name, X_OK, path))
-        return fail(RFN_EXIT_FAILURE, name,
-                    "this program is not there: Refrain was built where that MPI was not "
-                    "installed");
-    execv(path, arguments.words);
-    return fail(RFN_EXIT_FAILURE, path, strerror(errno));
+    return rfn_become_mpi_program("replay", flavour, arguments.words);
 }
 
 const struct rfn_command rfn_cmd_replay = {

@@ -1,11 +1,14 @@
 /* cmd_report.c - refrain report: one page on why a run took as long as it did. */
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
+#include "cli/args/network_file.h"
 #include "cli/report/report.h"
 #include "cli/text/json.h"
 #include "cli/text/terminal.h"
 
 #include <stdlib.h>
+
+enum { WINDOWS = 1000 };
 
 enum { TOP = 7 }; /* of three lines each: a table fits on a screen of 24 lines */
 
@@ -17,6 +20,8 @@ enum {
     KEY_SHORT,
     KEY_ALL,
     KEY_CSV,
+    KEY_NETWORK,
+    KEY_WINDOWS,
     KEY_COLOR
 };
 
@@ -28,7 +33,10 @@ struct options {
     struct rfn_rank_filter ranks; /* none: all */
     const char *call_path, *region;
     enum color color;
-    const char *csv; /* the table; NULL: not asked for */
+    const char *csv;          /* the table; NULL: not asked for */
+    const char *network_file; /* NULL: not given */
+    struct rfn_network network;
+    uint64_t windows;
 };
 
 static const struct argp_option options[] = {
@@ -43,8 +51,13 @@ static const struct argp_option options[] = {
      "narrow to call paths with TEXT in a function's name or in file:line", 0},
     {"region", KEY_REGION, "NAME", 0, "narrow to what happens inside of this region of the program",
      0},
+    {"windows", KEY_WINDOWS, "N", 0,
+     "add how efficient the ranks are in each of N equal parts of the run", 0},
     {"behaviour", KEY_BEHAVIOUR, NULL, 0,
      "add which ranks were late to what, in how many steps of the loops that they execute in step",
+     0},
+    {"network", KEY_NETWORK, "NETWORK", 0,
+     "take how large messages are sent eagerly, and how fast, from this file of refrain calibrate",
      0},
     {"color", KEY_COLOR, "WHEN", 0,
      "bold titles and colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
@@ -92,6 +105,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_REGION:
         given->region = arg;
         return 0;
+    case KEY_WINDOWS:
+        given->windows = rfn_number_argument(state, arg, "number of time windows");
+        if (!given->windows || given->windows > WINDOWS)
+            argp_error(state, "--windows takes 1 to %d", WINDOWS);
+        return 0;
     case KEY_BEHAVIOUR:
         given->behaviour = true;
         return 0;
@@ -104,6 +122,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CSV:
         csv_argument(state, arg);
         given->csv = arg;
+        return 0;
+    case KEY_NETWORK:
+        given->network_file = arg;
         return 0;
     case KEY_ALL:
         given->all = true;
@@ -211,6 +232,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                                 .run = rfn_archive_run(archive),
                                 .ranks = given->ranks.n ? &given->ranks : NULL,
                                 .call_path = given->call_path,
+                                .network = given->network_file ? &given->network : NULL,
                                 .behaviour_table = given->behaviour,
                                 .head_only = given->head_only,
                                 .colors = given->color == COLOR_ALWAYS ||
@@ -222,8 +244,10 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     struct rfn_behaviour *behaviour = NULL;
     struct rfn_waits *waits;
     struct rfn_usage usage;
+    struct rfn_report_ahead ahead = {.n_windows = 0};
     const struct rfn_waits_options how = {.region = given->region,
                                           .fix_clocks = given->fix_clocks,
+                                          .network = report.network,
                                           .profile = &profile,
                                           .behaviour = given->region ? NULL : &behaviour,
                                           .all_steps = given->behaviour};
@@ -249,8 +273,11 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     /* Where what processes used cannot be read, the page goes without. */
     error = rfn_usage_read(archive, &usage, &diag);
     report.usage = usage.n && !error ? &usage : NULL;
+    if (error != RFN_E_NOMEM)
+        error = rfn_report_predict(&report, (size_t)given->windows, &ahead, &diag);
     status = error == RFN_E_NOMEM ? rfn_command_fail(report.file, error, &diag)
                                   : print(&report, given);
+    rfn_report_ahead_release(&ahead);
     rfn_usage_release(&usage);
     rfn_behaviour_free(behaviour);
     rfn_waits_free(waits);
@@ -263,7 +290,9 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     struct options given = {0};
     struct rfn_archive *archive;
     rfn_command_parse(command, parse, argc, argv, &given);
-    int status = rfn_command_open(given.given.file, &archive);
+    int status = rfn_command_network(given.network_file, &given.network);
+    if (!status)
+        status = rfn_command_open(given.given.file, &archive);
     if (!status) {
         status = report_archive(archive, &given);
         rfn_archive_close(archive);

@@ -1,6 +1,7 @@
 /* cmd_whatif.c - refrain whatif: how long a run would have taken if something were faster. */
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
+#include "cli/args/network_file.h"
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
 #include "cli/text/terminal.h"
@@ -8,17 +9,29 @@
 
 #include <stdlib.h>
 
-enum { TOP = 10, DOMINOES = 20, GIVEN = 32 };
+enum { TOP = 10, DOMINOES = 20, GIVEN = 32, EVENTS = 10000 };
 
-enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_DOMINO };
+enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_CAP, KEY_CURVE, KEY_EVENTS, KEY_DOMINO, KEY_NETWORK };
 
 static const struct argp_option options[] = {
     {"remove", KEY_REMOVE, "SELECTOR", 0, "assume that this takes no time; may be repeated", 0},
     {"scale", KEY_SCALE, "SELECTOR=F", 0, "assume that this takes F times as long; may be repeated",
      0},
+    {"cap", KEY_CAP, "SELECTOR=TIME", 0,
+     "assume that no single one of this takes longer: compute:smooth=1ms; may be repeated", 0},
     {"top", 't', "N", 0, "show the N remedies that save most (10)", 0},
+    {"curve", KEY_CURVE, "SELECTOR", 0,
+     "also tell the run time for all times that this may take, and what it may take before the run "
+     "is 1 % longer",
+     0},
+    {"events", KEY_EVENTS, NULL, 0, "also tell which single events would save most", 0},
     {"domino", KEY_DOMINO, "N", 0,
-     "mend the best, then the best after it, and so on, N times (at most 20)", 0},
+     "mend the best, then the best after it, and so on, N times (at most 20); with --events, "
+     "single "
+     "events",
+     0},
+    {"network", KEY_NETWORK, "NETWORK", 0,
+     "take L, o, g, G and S from this file of refrain calibrate, not from the run's messages", 0},
     {"output", 'o', "OUT", 0, "write the run as it is predicted, an archive like others", 0},
     {"force", 'f', NULL, 0, "replace OUT if there is such a file", 0},
     {"json", 'j', NULL, 0, "print everything as JSON, in seconds and bytes", 0},
@@ -29,10 +42,15 @@ struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
     const char *texts[GIVEN];       /* selectors, */
     double factors[GIVEN];          /* and how many times as long they take */
+    int64_t caps_ns[GIVEN];         /* or at most so long each; 0 */
     size_t n;
     uint64_t dominoes;
     const char *output;
     bool force;
+    bool events;
+    const char *curve;        /* NULL: none */
+    const char *network_file; /* NULL: not given */
+    struct rfn_network network;
 };
 
 static void assume(struct argp_state *state, struct options *given, const char *text, double factor)
@@ -54,6 +72,18 @@ static void scale_argument(struct argp_state *state, struct options *given, char
     assume(state, given, text, factor);
 }
 
+/* SELECTOR=TIME */
+static void cap_argument(struct argp_state *state, struct options *given, char *text)
+{
+    char *equals = strrchr(text, '=');
+    const int64_t cap_ns = equals ? rfn_time_argument(state, equals + 1, "cap SELECTOR=") : 0;
+    if (cap_ns <= 0)
+        argp_error(state, "--cap takes SELECTOR=TIME, a time like 20ms, not '%s'", text);
+    *equals = '\0';
+    assume(state, given, text, 1);
+    given->caps_ns[given->n - 1] = cap_ns;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *given = state->input;
@@ -63,6 +93,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SCALE:
         scale_argument(state, given, arg);
+        return 0;
+    case KEY_CURVE:
+        given->curve = arg;
+        return 0;
+    case KEY_EVENTS:
+        given->events = true;
+        return 0;
+    case KEY_CAP:
+        cap_argument(state, given, arg);
         return 0;
     case KEY_DOMINO:
         given->dominoes = rfn_number_argument(state, arg, "number of steps");
@@ -77,6 +116,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'f':
         given->force = true;
         return 0;
+    case KEY_NETWORK:
+        given->network_file = arg;
+        return 0;
     default:
         return rfn_file_argument_parse(key, arg, state);
     }
@@ -85,7 +127,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* Everything that the page needs. The assumptions grow along the domino path. */
 struct asking {
     struct rfn_whatif page;
-    struct rfn_assumption assumed[2 * GIVEN + DOMINOES];
+    struct rfn_assumption assumed[2 * (GIVEN + DOMINOES)];
+    struct rfn_selector dominoes[DOMINOES]; /* single events */
+    struct rfn_selector curve;
     struct rfn_lane lane;
     struct rfn_progress progress;
     struct rfn_diag diag;
@@ -97,13 +141,6 @@ static int fail(const struct asking *asking, int error)
 }
 
 /* ---- the domino path ---- */
-
-/* The number of the candidate that a remedy is of. */
-static size_t candidate_of(const struct asking *asking, const struct rfn_remedy *remedy)
-{
-    const struct rfn_selector *selector = remedy->assumption.context;
-    return (size_t)(selector - asking->page.candidates->selectors);
-}
 
 static int rank(struct asking *asking, const struct rfn_lane *given, struct rfn_remedy *remedies,
                 size_t best, struct rfn_prediction *prediction)
@@ -147,38 +184,174 @@ static int without_waits(struct asking *asking)
         n += next_longest(page->candidates, waits, n);
         lanes[i] = (struct rfn_lane){waits, n};
     }
-    RFN_TRY(rfn_predict(page->run->archive, &page->network, lanes, page->n_dominoes, NULL, NULL,
-                        &prediction, &asking->diag));
+    const struct rfn_predict_options options = {
+        .network = &page->network, .lanes = lanes, .n = page->n_dominoes};
+    RFN_TRY(rfn_predict(page->run->archive, &options, &prediction, &asking->diag));
     for (size_t i = 0; i < page->n_dominoes; i++)
         page->dominoes[i].waits_ns = prediction.predicted_ns[i];
     rfn_prediction_release(&prediction);
     return 0;
 }
 
-static int follow(struct asking *asking, size_t steps)
+/* The best remedy is gone, too. 1; 0: nothing is left that saves time; or an error. */
+static int mend_best(struct asking *asking, struct rfn_lane *lane, struct rfn_remedy *remedies)
 {
     struct rfn_whatif *page = &asking->page;
     const size_t n = page->candidates->n;
-    struct rfn_remedy *remedies = calloc(n + 1, sizeof *remedies);
-    page->dominoes = calloc(steps + 1, sizeof *page->dominoes);
-    int error = remedies && page->dominoes ? 0 : RFN_E_NOMEM;
+    struct rfn_prediction prediction;
+    memcpy(remedies, page->candidates->remedies, n * sizeof *remedies);
+    RFN_TRY(rank(asking, lane, remedies, 1, &prediction));
+    const int64_t run_ns = prediction.predicted_ns[0] - remedies[0].saved_ns;
+    rfn_prediction_release(&prediction);
+    if (!n || remedies[0].saved_ns <= 0)
+        return 0;
+    asking->assumed[lane->n++] = remedies[0].assumption;
+    page->dominoes[page->n_dominoes++] = (struct rfn_domino){remedies[0].assumption.context, run_ns,
+                                                             0};
+    return 1;
+}
+
+static int follow(struct asking *asking, size_t steps)
+{
     struct rfn_lane lane = asking->lane;
-    while (!error && page->n_dominoes < steps) {
-        struct rfn_prediction prediction;
-        memcpy(remedies, page->candidates->remedies, n * sizeof *remedies);
-        error = rank(asking, &lane, remedies, 1, &prediction);
+    struct rfn_remedy *remedies = calloc(asking->page.candidates->n + 1, sizeof *remedies);
+    int mended = remedies ? 1 : RFN_E_NOMEM;
+    while (mended > 0 && asking->page.n_dominoes < steps)
+        mended = mend_best(asking, &lane, remedies);
+    free(remedies);
+    return mended < 0 ? mended : without_waits(asking);
+}
+
+/* ---- single events ---- */
+
+static int predict_events(struct asking *asking, const struct rfn_lane *lane, size_t most,
+                          struct rfn_event_gains *gains, int64_t *run_ns)
+{
+    struct rfn_prediction prediction;
+    const struct rfn_predict_options options = {.network = &asking->page.network,
+                                                .lanes = lane,
+                                                .n = 1,
+                                                .progress = rfn_progress_show,
+                                                .context = &asking->progress};
+    asking->progress.what = "predicting events";
+    int error = rfn_predict_events(asking->page.run->archive, &options, most, gains, &prediction,
+                                   &asking->diag);
+    rfn_progress_done(&asking->progress);
+    if (error)
+        return error;
+    *run_ns = prediction.predicted_ns[0];
+    rfn_prediction_release(&prediction);
+    return 0;
+}
+
+/* The event is gone, too. */
+static int assume_event(struct asking *asking, struct rfn_lane *lane, struct rfn_selector *selector,
+                        const struct rfn_event_gain *event)
+{
+    struct rfn_text name = {0}, wrong = {0};
+    rfn_event_selector_append(&name, event);
+    int error = rfn_selector_parse(selector, asking->page.run, rfn_text_terminated(&name), &wrong);
+    rfn_text_release(&name);
+    rfn_text_release(&wrong);
+    if (!error)
+        lane->n += rfn_selector_assume(selector, 0, asking->assumed + lane->n);
+    return error;
+}
+
+/* As many of the longest single waits are gone as there are dominoes, one more in each lane. */
+static int without_single_waits(struct asking *asking, const struct rfn_event_gains *gains)
+{
+    struct rfn_whatif *page = &asking->page;
+    struct rfn_assumption waits[DOMINOES];
+    struct rfn_lane lanes[DOMINOES];
+    struct rfn_prediction prediction;
+    const uint32_t ranks = rfn_archive_run(page->run->archive)->ranks;
+    bool *of = calloc(DOMINOES * (size_t)ranks + 1, sizeof *of);
+    if (!of)
+        return RFN_E_NOMEM;
+    for (size_t i = 0; i < page->n_dominoes; i++) {
+        const size_t n = i < gains->n_waits ? i + 1 : gains->n_waits;
+        if (i < gains->n_waits) {
+            of[i * ranks + gains->waits[i].rank] = true;
+            waits[i] = (struct rfn_assumption){.what = RFN_ASSUME_WAIT,
+                                               .ranks = of + i * ranks,
+                                               .single = true,
+                                               .event = gains->waits[i].index};
+        }
+        lanes[i] = (struct rfn_lane){waits, n};
+    }
+    const struct rfn_predict_options options = {
+        .network = &page->network, .lanes = lanes, .n = page->n_dominoes};
+    int error = rfn_predict(page->run->archive, &options, &prediction, &asking->diag);
+    for (size_t i = 0; !error && i < page->n_dominoes; i++)
+        page->dominoes[i].waits_ns = prediction.predicted_ns[i];
+    if (!error)
+        rfn_prediction_release(&prediction);
+    free(of);
+    return error;
+}
+
+/* The best event, then the best after it. */
+static int follow_events(struct asking *asking, size_t steps)
+{
+    struct rfn_whatif *page = &asking->page;
+    struct rfn_lane lane = asking->lane;
+    struct rfn_event_gains gains = {.n = 0};
+    int64_t run_ns;
+    int error = predict_events(asking, &lane, 1, &gains, &run_ns);
+    while (!error && page->n_dominoes < steps && gains.n) {
+        struct rfn_selector *selector = &asking->dominoes[page->n_dominoes];
+        error = assume_event(asking, &lane, selector, &gains.events[0]);
+        rfn_event_gains_release(&gains);
         if (error)
             break;
-        const int64_t run_ns = prediction.predicted_ns[0] - remedies[0].saved_ns;
-        rfn_prediction_release(&prediction);
-        if (!n || remedies[0].saved_ns <= 0)
-            break;
-        asking->assumed[lane.n++] = remedies[0].assumption;
-        page->dominoes[page->n_dominoes++] = (struct rfn_domino){candidate_of(asking, &remedies[0]),
-                                                                 run_ns, 0};
+        page->n_dominoes++; /* its selector is to be released */
+        error = predict_events(asking, &lane, 1, &gains, &run_ns);
+        page->dominoes[page->n_dominoes - 1] = (struct rfn_domino){selector, run_ns, 0};
     }
-    free(remedies);
-    return error ? error : without_waits(asking);
+    rfn_event_gains_release(&gains);
+    return error || !page->n_dominoes ? error : without_single_waits(asking, &page->events);
+}
+
+/* ---- the run time as a function ---- */
+
+/* A network may be many times slower; what ranks do, twice as slow. */
+static int draw_curve(struct asking *asking)
+{
+    struct rfn_whatif *page = &asking->page;
+    struct rfn_assumption assumptions[2];
+    const size_t n = rfn_selector_assume(&asking->curve, 1, assumptions);
+    const double to = asking->curve.kind >= RFN_SELECT_L ? 10 : 2;
+    const struct rfn_predict_options options = {.network = &page->network,
+                                                .lanes = &asking->lane,
+                                                .n = 1,
+                                                .progress = rfn_progress_show,
+                                                .context = &asking->progress};
+    page->curve_of = &asking->curve;
+    asking->progress.what = "drawing the curve";
+    int error = rfn_predict_curve(page->run->archive, &options, assumptions, n, 0, to, &page->curve,
+                                  &asking->diag);
+    rfn_progress_done(&asking->progress);
+    return error;
+}
+
+/* What --curve, --events and --domino ask for. */
+static int ask_further(struct asking *asking, const struct options *given)
+{
+    struct rfn_whatif *page = &asking->page;
+    if (given->curve)
+        RFN_TRY(draw_curve(asking));
+    const size_t steps = (size_t)given->dominoes;
+    int64_t run_ns;
+    page->dominoes = calloc(DOMINOES + 1, sizeof *page->dominoes);
+    if (!page->dominoes)
+        return RFN_E_NOMEM;
+    if (!given->events)
+        return steps ? follow(asking, steps) : 0;
+    size_t most = page->top < EVENTS ? page->top : EVENTS;
+    most = most < steps ? steps : most;
+    RFN_TRY(predict_events(asking, &asking->lane, most, &page->events, &run_ns));
+    return steps ? follow_events(asking, steps) : 0;
 }
 
 /* ---- the page ---- */
@@ -189,8 +362,8 @@ static int print(struct asking *asking, const struct options *given)
     struct rfn_text out = {0};
     int error = rank(asking, &asking->lane, page->candidates->remedies,
                      page->top < SIZE_MAX ? page->top : page->candidates->n, &page->prediction);
-    if (!error && given->dominoes)
-        error = follow(asking, (size_t)given->dominoes);
+    if (!error)
+        error = ask_further(asking, given);
     int status = error ? fail(asking, error) : RFN_EXIT_OK;
     if (!error && given->given.json) {
         status = rfn_command_print_json(rfn_whatif_json(page), status);
@@ -200,27 +373,51 @@ static int print(struct asking *asking, const struct options *given)
         status = rfn_command_print(&out, page->file, status);
     }
     free(page->dominoes);
+    for (size_t i = 0; i < DOMINOES; i++)
+        rfn_selector_release(&asking->dominoes[i]);
+    rfn_event_gains_release(&page->events);
+    rfn_curve_release(&page->curve);
     rfn_prediction_release(&page->prediction);
     return status;
+}
+
+/* A selector of the command line; the exit status. */
+static int parse_selector(struct asking *asking, const char *text, struct rfn_selector *selector)
+{
+    struct rfn_text wrong = {0};
+    int error = rfn_selector_parse(selector, asking->page.run, text, &wrong);
+    if (error == RFN_E_USAGE)
+        rfn_command_error("%s: %s", asking->page.file, rfn_text_terminated(&wrong));
+    rfn_text_release(&wrong);
+    return error == RFN_E_USAGE ? RFN_EXIT_USAGE : error ? fail(asking, error) : RFN_EXIT_OK;
+}
+
+/* Whether it has single ones. */
+static bool takes_cap(const struct rfn_selector *selector)
+{
+    if (selector->kind < RFN_SELECT_BYTES)
+        return true;
+    rfn_command_error("--cap is about computation, calls or waits, not about %s; try --scale",
+                      selector->text ? selector->text : "the network");
+    return false;
 }
 
 /* What the command line assumes. */
 static int take_given(struct asking *asking, const struct options *given,
                       struct rfn_selector *selectors)
 {
-    struct rfn_text wrong = {0};
     asking->lane.assumptions = asking->assumed;
     for (size_t i = 0; i < given->n; i++) {
-        int error = rfn_selector_parse(&selectors[i], asking->page.run, given->texts[i], &wrong);
-        if (error == RFN_E_USAGE)
-            rfn_command_error("%s: %s", asking->page.file, rfn_text_terminated(&wrong));
-        rfn_text_release(&wrong);
-        if (error)
-            return error == RFN_E_USAGE ? RFN_EXIT_USAGE : fail(asking, error);
-        asking->lane.n += rfn_selector_assume(&selectors[i], given->factors[i],
-                                              asking->assumed + asking->lane.n);
+        const int status = parse_selector(asking, given->texts[i], &selectors[i]);
+        if (status)
+            return status;
+        struct rfn_assumption *assumed = asking->assumed + asking->lane.n;
+        asking->lane.n += rfn_selector_assume(&selectors[i], given->factors[i], assumed);
+        assumed->cap_ns = given->caps_ns[i];
+        if (assumed->cap_ns && !takes_cap(&selectors[i]))
+            return RFN_EXIT_USAGE;
     }
-    return RFN_EXIT_OK;
+    return given->curve ? parse_selector(asking, given->curve, &asking->curve) : RFN_EXIT_OK;
 }
 
 static int ask(const struct rfn_measured *run, const struct options *given)
@@ -229,17 +426,21 @@ static int ask(const struct rfn_measured *run, const struct options *given)
     struct rfn_candidates candidates;
     struct asking asking = {.page = {.file = given->given.file,
                                      .run = run,
+                                     .network = given->network,
+                                     .network_file = given->network_file,
                                      .given = selectors,
                                      .factors = given->factors,
+                                     .caps_ns = given->caps_ns,
                                      .n_given = given->n,
                                      .candidates = &candidates,
+                                     .by_event = given->events,
                                      .top = given->given.top_given ? (size_t)given->given.top
                                             : given->given.json    ? SIZE_MAX
                                                                    : TOP,
                                      .width = rfn_terminal_columns()},
                             .diag = {.file_offset = -1, .rank = -1}};
     int error = rfn_candidates_init(&candidates, run);
-    if (!error)
+    if (!error && !given->network_file)
         error = rfn_network_estimate(run->archive, &asking.page.network, &asking.page.estimated,
                                      &asking.diag);
     int status = error ? fail(&asking, error) : take_given(&asking, given, selectors);
@@ -250,6 +451,7 @@ static int ask(const struct rfn_measured *run, const struct options *given)
         status = print(&asking, given);
     for (size_t i = 0; i < given->n; i++)
         rfn_selector_release(&selectors[i]);
+    rfn_selector_release(&asking.curve);
     rfn_candidates_release(&candidates);
     return status;
 }
@@ -261,7 +463,8 @@ static int ask_archive(const struct rfn_archive *archive, const struct options *
     struct rfn_progress progress = {.what = "reading events"};
     struct rfn_profile *profile;
     struct rfn_waits *waits;
-    const struct rfn_waits_options how = {.profile = &profile};
+    const struct rfn_waits_options how = {.network = given->network_file ? &given->network : NULL,
+                                          .profile = &profile};
     if (!rfn_archive_run(archive)->times) {
         rfn_command_error("%s: this archive has no times (it was recorded with --time=none), so "
                           "nothing can be predicted",
@@ -285,7 +488,9 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     struct options given = {0};
     struct rfn_archive *archive;
     rfn_command_parse(command, parse, argc, argv, &given);
-    int status = rfn_command_open(given.given.file, &archive);
+    int status = rfn_command_network(given.network_file, &given.network);
+    if (!status)
+        status = rfn_command_open(given.given.file, &archive);
     if (status)
         return status;
     status = ask_archive(archive, &given);
@@ -299,7 +504,8 @@ const struct rfn_command rfn_cmd_whatif = {
     .usage = "FILE",
     .about = "Without options it ranks everything that might be mended by the run time that this "
              "saves. SELECTOR is wait:PATH, call:PATH, compute:FUNCTION, region:NAME, rank:LIST, "
-             "bytes:RANGE, event:RANK/INDEX, L, o or G. man refrain-whatif explains each.",
+             "bytes:RANGE, event:RANK/INDEX, before:RANK/INDEX, L, o, G or S. man refrain-whatif "
+             "explains each.",
     .options = options,
     .run = run,
 };

@@ -11,8 +11,9 @@
 
 /* In the order in which a user meets them. */
 static const struct rfn_command *const commands[] = {
-    &rfn_cmd_record,  &rfn_cmd_report, &rfn_cmd_info,   &rfn_cmd_reduce, &rfn_cmd_merge,
-    &rfn_cmd_compare, &rfn_cmd_whatif, &rfn_cmd_replay, &rfn_cmd_dump,   &rfn_cmd_verify,
+    &rfn_cmd_record, &rfn_cmd_report,  &rfn_cmd_info,   &rfn_cmd_reduce,
+    &rfn_cmd_merge,  &rfn_cmd_compare, &rfn_cmd_whatif, &rfn_cmd_calibrate,
+    &rfn_cmd_replay, &rfn_cmd_dump,    &rfn_cmd_verify,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
@@ -37,8 +38,8 @@ static void print_help(void)
          "\n"
          "Commands:");
     for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-8s  %s\n", commands[i]->name, commands[i]->summary);
-    puts("  help      Tells more of a command, as in: refrain help record\n"
+        printf("  %-9s  %s\n", commands[i]->name, commands[i]->summary);
+    puts("  help       Tells more of a command, as in: refrain help record\n"
          "\n"
          "Open MPI and MPICH; mpirun, mpiexec, srun and other launchers. See also: man refrain.");
 }

@@ -250,15 +250,24 @@ static void test_call_sites(void **state)
 static void test_called_functions(void **state)
 {
     static const struct fake_calls known[] = {
-        {3, 4, {{"smooth", 52, 0}}},
-        {12, 3, {{NULL, 41, 0}, {"_ZN6solver5FieldIdE3sumEi", 43, 0}, {"smooth", 47, 0}}},
-        {0, 2, {{NULL, 12, 0}}},
-        {2, 0, {{"output", 26, 0}, {"prepare", 8, 0}}},
+        {3, 4, {{"smooth", 52, 0, false}}},
+        {12,
+         3,
+         {{NULL, 41, 0, false},
+          {"_ZN6solver5FieldIdE3sumEi", 43, 0, false},
+          {"smooth", 47, 0, false}}},
+        {0, 2, {{NULL, 12, 0, false}}},
+        {2, 0, {{"output", 26, 0, false}, {"prepare", 8, 0, false}}},
         {6, 5, {{0}}}};
     static const struct fake_calls twice[] = {
-        {2, 0, {{"output", 26, 0}, {"output", 27, 0}}},
-        {3, 4, {{"fopen", 52, 0, true}, {NULL, 53, 0}, {"smooth", 53, 1}, {"fclose", 54, 0, true}}},
-        {12, 3, {{NULL, 46, 0}, {"exp", 47, 0, true}}}};
+        {2, 0, {{"output", 26, 0, false}, {"output", 27, 0, false}}},
+        {3,
+         4,
+         {{"fopen", 52, 0, true},
+          {NULL, 53, 0, false},
+          {"smooth", 53, 1, false},
+          {"fclose", 54, 0, true}}},
+        {12, 3, {{NULL, 46, 0, false}, {"exp", 47, 0, true}}}};
     (void)state;
     fake_calls = twice;
     n_fake_calls = 3;
@@ -267,8 +276,12 @@ static void test_called_functions(void **state)
            "computing in smooth() and 1 more, called in step() [solver.c:53]");
     expect(computing(EXCHANGE_80_EARLY, EXCHANGE_88),
            "computing in exp() and 1 more, called in step() [solver.c:47]");
-    static const struct fake_calls three[] = {
-        {2, 0, {{"output", 26, 0}, {"prepare", 8, 0}, {"output", 9, 0}, {"smooth", 9, 1}}}};
+    static const struct fake_calls three[] = {{2,
+                                               0,
+                                               {{"output", 26, 0, false},
+                                                {"prepare", 8, 0, false},
+                                                {"output", 9, 0, false},
+                                                {"smooth", 9, 1, false}}}};
     fake_calls = three;
     n_fake_calls = 1;
     expect(computing(MAIN_24, MAIN_10),
@@ -300,14 +313,14 @@ static void test_called_functions(void **state)
 static void test_called_elsewhere(void **state)
 {
     static const struct fake_calls deeper[] = {{3, 4, {{0}}},
-                                               {5, RFN_NO_LOCATION, {{"unpack", 90, 0}}},
-                                               {RFN_NO_LOCATION, 7, {{"sum", 9, 0}}}};
-    static const struct fake_calls again[] = {{4, 4, {{"output", 54, 0}}},
-                                              {RFN_NO_LOCATION, 7, {{"sum", 9, 0}}},
-                                              {7, RFN_NO_LOCATION, {{"finish", 16, 0}}},
-                                              {7, 7, {{"guessed", 12, 0}}}}; /* a loop */
-    static const struct fake_calls same[] = {{RFN_NO_LOCATION, 7, {{"sum", 9, 0}}},
-                                             {7, RFN_NO_LOCATION, {{"sum", 9, 0}}}};
+                                               {5, RFN_NO_LOCATION, {{"unpack", 90, 0, false}}},
+                                               {RFN_NO_LOCATION, 7, {{"sum", 9, 0, false}}}};
+    static const struct fake_calls again[] = {{4, 4, {{"output", 54, 0, false}}},
+                                              {RFN_NO_LOCATION, 7, {{"sum", 9, 0, false}}},
+                                              {7, RFN_NO_LOCATION, {{"finish", 16, 0, false}}},
+                                              {7, 7, {{"guessed", 12, 0, false}}}}; /* a loop */
+    static const struct fake_calls same[] = {{RFN_NO_LOCATION, 7, {{"sum", 9, 0, false}}},
+                                             {7, RFN_NO_LOCATION, {{"sum", 9, 0, false}}}};
     (void)state;
     fake_calls = deeper;
     n_fake_calls = 3;

@@ -283,8 +283,8 @@ static int find_least(struct aggregator *aggregator)
     of->least_ns = aggregator->options->least_ns;
     if (of->least_ns >= 0)
         return 0;
-    RFN_TRY(rfn_predict(aggregator->archive, &of->network, &lane, 1, NULL, NULL, &prediction,
-                        aggregator->diag));
+    const struct rfn_predict_options options = {.network = &of->network, .lanes = &lane, .n = 1};
+    RFN_TRY(rfn_predict(aggregator->archive, &options, &prediction, aggregator->diag));
     of->least_ns = rfn_most(prediction.recorded_ns / RUN_SHARE, 1);
     rfn_prediction_release(&prediction);
     return 0;

@@ -47,7 +47,7 @@ struct finder {
 
 static uint32_t call_of(const struct finder *finder, const struct rfn_step *step)
 {
-    return rfn_call_number(finder->groups, step->stream, step->record->index);
+    return rfn_call_number(finder->groups, step->stream, step->index);
 }
 
 /* ---- activities about which nothing can be assumed ---- */
@@ -268,7 +268,7 @@ static struct rfn_form there(struct finder *finder, const struct rfn_step *step,
 /* Whether an assumption may be about the call or its messages. */
 static bool is_variable(const struct finder *finder, const struct rfn_step *step)
 {
-    bool is = step->record->exit_ns - step->record->enter_ns >= finder->to->least_ns;
+    bool is = step->exit_ns - step->call_ns >= finder->to->least_ns;
     for (size_t i = 0; i < step->n_needs; i++)
         is |= step->needs[i].kind <= RFN_NEED_TAKEN &&
               step->needs[i].bytes >= finder->to->least_bytes;
@@ -355,11 +355,15 @@ int rfn_equal_delays_find(const struct rfn_archive *archive, struct rfn_call_gro
         .context = finder, .compute = compute, .enter = enter, .keep = keep, .over = over};
     const struct rfn_predict_watch watch = {.context = finder, .steps = &steps, .needed = needed};
     const struct rfn_lane lane = {NULL, 0};
+    const struct rfn_predict_options options = {.network = &aggregation->network,
+                                                .lanes = &lane,
+                                                .n = 1,
+                                                .progress = progress,
+                                                .context = context};
     struct rfn_prediction prediction;
     int error = init(finder, archive);
     if (!error)
-        error = rfn_predict_watched(archive, &aggregation->network, &lane, 1, &watch, progress,
-                                    context, &prediction, diag);
+        error = rfn_predict_watched(archive, &options, &watch, &prediction, diag);
     if (!error)
         rfn_prediction_release(&prediction);
     let_all_go(finder);

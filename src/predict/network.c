@@ -6,15 +6,11 @@
 
 #include <stdlib.h>
 
-/* Where nothing is known. */
-static const struct rfn_network assumed = {.latency_ns = 1000,
-                                           .overhead_ns = 200,
-                                           .gap_ns = 200,
-                                           .gap_per_byte_ns = 1,
-                                           .eager_bytes = 512};
-
 /* By size, in powers of two: what the fastest message took whose receiver waited for it. */
 enum { SIZES = 64, SMALL = 10, LARGE = 14 }; /* up to 1 KiB; from 16 KiB */
+
+/* Calls that are looked at: later ones of a long run hardly show more. */
+enum { ENOUGH = 1 << 16 };
 
 struct estimating {
     struct rfn_steps *steps;
@@ -25,7 +21,7 @@ struct estimating {
     int64_t fastest[SIZES], bytes[SIZES];
     int64_t shortest; /* call that sends without waiting */
     int64_t eager;
-    uint64_t messages;
+    uint64_t messages, calls;
 };
 
 static int enter(void *context, const struct rfn_step *step)
@@ -73,10 +69,11 @@ static void take_message(struct estimating *of, const struct rfn_step *step)
 /* A call that sends one message, and does not wait for its receive. */
 static bool only_sends(const struct rfn_step *step)
 {
+    const struct rfn_need *need = step->needs;
     if (step->messages != 1 || step->n_needs > 1)
         return false;
-    return !step->n_needs ||
-           (step->needs[0].kind == RFN_NEED_TAKEN && step->needs[0].posted_ns <= step->enter_ns);
+    return !step->n_needs || (need->kind == RFN_NEED_TAKEN && !need->synchronous &&
+                              need->posted_ns <= step->enter_ns);
 }
 
 static int leave(void *context, const struct rfn_step *step)
@@ -89,6 +86,8 @@ static int leave(void *context, const struct rfn_step *step)
     if (only_sends(step) && took > 0)
         of->shortest = rfn_least(of->shortest, took);
     *sending = 0;
+    if (++of->calls == ENOUGH)
+        rfn_steps_stop(of->steps);
     if (step->n_needs && step->needs[0].kind == RFN_NEED_MESSAGE)
         take_message(of, step);
     return 0;
@@ -127,7 +126,7 @@ int rfn_network_estimate(const struct rfn_archive *archive, struct rfn_network *
     struct estimating of = {.shortest = INT64_MAX};
     const struct rfn_step_hooks hooks = {.context = &of, .enter = enter, .leave = leave};
     struct rfn_aggregation aggregation;
-    *network = assumed;
+    *network = rfn_network_assumed();
     int error = rfn_aggregation_read(archive, &aggregation, diag);
     const bool known = aggregation.any && !error;
     if (known) {

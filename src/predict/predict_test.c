@@ -65,7 +65,8 @@ static int64_t predict(enum rfn_assumed what, double factor, int rank)
     const struct rfn_lane lanes[] = {{NULL, 0}, {&assumption, 1}};
     struct rfn_diag diag;
     rfn_prediction_release(&prediction);
-    assert_int_equal(rfn_predict(&fake, &network, lanes, 2, NULL, NULL, &prediction, &diag), 0);
+    const struct rfn_predict_options options = {.network = &network, .lanes = lanes, .n = 2};
+    assert_int_equal(rfn_predict(&fake, &options, &prediction, &diag), 0);
     assert_int_equal(prediction.predicted_ns[0], prediction.recorded_ns);
     return prediction.predicted_ns[1];
 }
@@ -125,6 +126,64 @@ static void test_rendezvous(void **state)
     assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 0),
                      140 - 10 + 10); /* 20 computed less at the end */
     assert_int_equal(predict(RFN_ASSUME_WAIT, 0, 0), 140);
+}
+
+/* Where S is larger the sender waits for nobody. */
+static void test_larger_eager(void **state)
+{
+    (void)state;
+    begin(0);
+    begin(1);
+    send(0, 20, 130, 1, 9);
+    recv(1, 100, 130, 0);
+    end(0, 150);
+    end(1, 140);
+    assert_int_equal(predict(RFN_ASSUME_S, 2, -1), 115); /* it lies there from 20 + 25 - 15 on */
+    assert_int_equal(predict(RFN_ASSUME_S, 1, -1), 150);
+}
+
+/* Nothing takes time but computing and waiting; where ranks are at some points meanwhile. */
+static void test_ideal(void **state)
+{
+    static const int64_t points[] = {50, 118, 200};
+    const struct rfn_assumption ideal = {.what = RFN_ASSUME_IDEAL};
+    const struct rfn_lane lane = {&ideal, 1};
+    const struct rfn_predict_options options = {
+        .network = &network, .lanes = &lane, .n = 1, .points_ns = points, .n_points = 3};
+    static const int64_t reached[] = {50, 50, 100, 100, 100, 182},
+                         outside[] = {50, 20, 100, 20, 100, 102};
+    struct rfn_diag diag;
+    (void)state;
+    eager_waiting();
+    assert_int_equal(rfn_predict(&fake, &options, &prediction, &diag), 0);
+    assert_int_equal(prediction.predicted_ns[0], 182);
+    const uint32_t ranks = rfn_archive_run(&fake)->ranks;
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(prediction.reached_ns[i / 2 * ranks + i % 2], reached[i]);
+        assert_int_equal(prediction.outside_ns[i / 2 * ranks + i % 2], outside[i]);
+    }
+}
+
+/* Of two messages that are received as they come the second would come first. */
+static void test_overtaken(void **state)
+{
+    const bool of_1[4] = {false, true};
+    const struct rfn_assumption slower = {.what = RFN_ASSUME_COMPUTE, .factor = 2, .ranks = of_1};
+    const struct rfn_lane lane = {&slower, 1};
+    const struct rfn_predict_options options = {.network = &network, .lanes = &lane, .n = 1};
+    struct rfn_diag diag;
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        begin(i);
+    EVENT(0, RECV_, 0, 10, 70, PLAIN, 99, BYTE, RFN_ANY, 5, WORLD, 1, 5, 8);
+    EVENT(0, RECV_, 0, 71, 100, PLAIN, 99, BYTE, RFN_ANY, 5, WORLD, 2, 5, 8);
+    send(1, 50, 52, 0, 8);
+    send(2, 80, 82, 0, 8);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 1, -1), 100);
+    assert_int_equal(prediction.overtaken, 0);
+    rfn_prediction_release(&prediction);
+    assert_int_equal(rfn_predict(&fake, &options, &prediction, &diag), 0);
+    assert_int_equal(prediction.overtaken, 1);
 }
 
 /* A large message whose send ended before its receive was posted needed nobody. */
@@ -210,6 +269,39 @@ static void test_remedies(void **state)
     assert_int_equal(prediction.predicted_ns[0], 200);
 }
 
+/* The receiver has waited from 20 ms on, and the message is there 100 ms times the factor after the
+ * begin: below a fifth nothing is gained any more. */
+static void test_curve(void **state)
+{
+    enum { MS = 1000000 };
+    static const double factors[] = {0, 0.2, 2};
+    static const int64_t run_ms[] = {120, 120, 300};
+    const bool of_0[4] = {true};
+    const struct rfn_assumption assumption = {.what = RFN_ASSUME_COMPUTE, .ranks = of_0};
+    const struct rfn_lane none = {NULL, 0};
+    const struct rfn_predict_options given = {.network = &network, .lanes = &none, .n = 1};
+    struct rfn_curve curve;
+    struct rfn_diag diag;
+    (void)state;
+    begin(0);
+    begin(1);
+    send(0, 100 * MS, 100 * MS + 2, 1, 8);
+    recv(1, 20 * MS, 100 * MS + 18, 0);
+    end(1, 200 * MS);
+    assert_int_equal(rfn_predict_curve(&fake, &given, &assumption, 1, 0, 2, &curve, &diag), 0);
+    assert_int_equal(curve.n, 3);
+    for (size_t i = 0; i < curve.n; i++) {
+        assert_float_equal(curve.points[i].factor, factors[i], 1e-6);
+        assert_in_range(curve.points[i].run_ns, run_ms[i] * MS - 20, run_ms[i] * MS + 20);
+    }
+    assert_float_equal(curve.tolerated, 1.02, 1e-3);
+    rfn_curve_release(&curve);
+    const struct rfn_assumption idle = {.what = RFN_ASSUME_L, .factor = 1};
+    assert_int_equal(rfn_predict_curve(&fake, &given, &idle, 1, 0, 10, &curve, &diag), 0);
+    assert_float_equal(curve.tolerated, 2e5, 200); /* 2 ms instead of 10 ns */
+    rfn_curve_release(&curve);
+}
+
 static void test_estimate(void **state)
 {
     struct rfn_network found;
@@ -228,8 +320,10 @@ static void test_estimate(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(eager_waiting), TEST(eager_lying), TEST(rendezvous),
-                                       TEST(sent_before),   TEST(barrier),     TEST(several),
-                                       TEST(clamped),       TEST(remedies),    TEST(estimate)};
+    const struct CMUnitTest tests[] = {TEST(eager_waiting), TEST(eager_lying),  TEST(rendezvous),
+                                       TEST(sent_before),   TEST(larger_eager), TEST(ideal),
+                                       TEST(overtaken),     TEST(barrier),      TEST(several),
+                                       TEST(clamped),       TEST(remedies),     TEST(curve),
+                                       TEST(estimate)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,9 +56,9 @@ static int left(void *context, const struct rfn_step *step, int64_t enter_early_
     const struct maker *maker = context;
     struct moves *moves = &maker->moves[step->stream];
     const int64_t exit_ns = step->exit_ns - exit_early_ns;
-    if (step->polled && exit_ns < step->record->enter_ns - enter_early_ns) {
+    if (step->polled && exit_ns < step->call_ns - enter_early_ns) {
         RFN_TRY(append(maker, &moves->phase_from, step->enter_ns));
-        RFN_TRY(append(maker, &moves->phase_last, (int64_t)step->record->index));
+        RFN_TRY(append(maker, &moves->phase_last, (int64_t)step->index));
         RFN_TRY(append(maker, &moves->phase_end, exit_ns));
     }
     RFN_TRY(append(maker, &moves->enter_early, enter_early_ns));
@@ -383,9 +383,8 @@ static int write_all(struct maker *maker, const char *path, bool force, uint64_t
     return failed(maker, rfn_rewrite_write(&maker->rewrite, path, force, bytes, maker->diag));
 }
 
-int rfn_predict_write(const struct rfn_archive *archive, const struct rfn_network *network,
-                      const struct rfn_lane *lane, const char *assumed, const char *path,
-                      bool force, void (*progress)(void *context, double share), void *context,
+int rfn_predict_write(const struct rfn_archive *archive, const struct rfn_predict_options *options,
+                      const char *assumed, const char *path, bool force,
                       struct rfn_prediction *prediction, uint64_t *bytes, struct rfn_diag *diag)
 {
     struct maker maker = {.archive = archive, .assumed = assumed, .diag = diag};
@@ -394,8 +393,7 @@ int rfn_predict_write(const struct rfn_archive *archive, const struct rfn_networ
     if (!error)
         error = check_input(&maker, path, force);
     if (!error)
-        error = rfn_predict_watched(archive, network, lane, 1, &watch, progress, context,
-                                    prediction, diag);
+        error = rfn_predict_watched(archive, options, &watch, prediction, diag);
     if (!error) {
         error = write_all(&maker, path, force, bytes);
         if (error < 0)

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* In one pass: `given`, and of each remedy the whole and the half. */
-enum { AT_ONCE = 24, LANES = 1 + 2 * AT_ONCE };
+/* In one pass: `given`, and of each remedy the whole, the half and the first of it. */
+enum { AT_ONCE = 21, EACH = 3, LANES = 1 + EACH * AT_ONCE };
 
 struct ranking {
     const struct rfn_archive *archive;
@@ -63,17 +63,23 @@ static int evaluate(struct ranking *ranking, struct rfn_remedy *remedies, size_t
     set_lane(ranking, 0, NULL, 1);
     for (size_t i = 0; i < n; i++) {
         const struct rfn_assumption *assumption = &remedies[i].assumption;
-        set_lane(ranking, 1 + 2 * i, assumption, assumption->factor);
-        set_lane(ranking, 2 + 2 * i, assumption, (1 + assumption->factor) / 2);
+        set_lane(ranking, 1 + EACH * i, assumption, assumption->factor);
+        set_lane(ranking, 2 + EACH * i, assumption, (1 + assumption->factor) / 2);
+        set_lane(ranking, 3 + EACH * i, assumption, 1 - (1 - assumption->factor) / 100);
     }
     rfn_prediction_release(prediction);
-    RFN_TRY(rfn_predict(ranking->archive, ranking->network, ranking->lanes, 1 + 2 * n, progress,
-                        ranking, prediction, diag));
+    const struct rfn_predict_options options = {.network = ranking->network,
+                                                .lanes = ranking->lanes,
+                                                .n = 1 + EACH * n,
+                                                .progress = progress,
+                                                .context = ranking};
+    RFN_TRY(rfn_predict(ranking->archive, &options, prediction, diag));
     for (size_t i = 0; i < n; i++) {
-        const int64_t *ns = prediction->predicted_ns;
+        const int64_t *ns = prediction->predicted_ns, *of = ns + 1 + EACH * i;
         remedies[i].evaluated = true;
-        remedies[i].saved_ns = ns[0] - ns[1 + 2 * i];
-        remedies[i].saved_half_ns = ns[0] - ns[2 + 2 * i];
+        remedies[i].saved_ns = ns[0] - of[0];
+        remedies[i].saved_half_ns = ns[0] - of[1];
+        remedies[i].saved_first_ns = ns[0] - of[2];
     }
     ranking->done += n;
     return 0;

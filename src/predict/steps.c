@@ -29,7 +29,9 @@ struct step_stream {
     } polls;
     struct rfn_post *posts;
     size_t n_posts, posts_capacity;
-    unsigned sends;  /* of them */
+    unsigned sends;                  /* of them */
+    struct rfn_loop_requests *loops; /* by number */
+    size_t loops_capacity;
     size_t next_gap; /* of the aggregation */
 };
 
@@ -39,7 +41,7 @@ struct rfn_steps {
     struct rfn_activities activities;
     struct rfn_need *needs;
     size_t needs_capacity;
-    bool times;
+    bool stopped;
     struct rfn_aggregation aggregation;
 };
 
@@ -99,6 +101,8 @@ static struct rfn_step step_of(const struct step_stream *of, uint32_t stream,
     return (struct rfn_step){.stream = stream,
                              .rank = at->rank,
                              .record = at->record,
+                             .index = rfn_event_order_index(at),
+                             .call_ns = at->enter_ns,
                              .activity = symbol_of(of)->in_mpi,
                              .enter_ns = at->enter_ns,
                              .exit_ns = at->exit_ns};
@@ -114,7 +118,8 @@ static bool is_aggregated(const struct rfn_steps *steps, struct step_stream *of,
     if (!steps->aggregation.any)
         return false;
     const struct rfn_aggregated_stream *gaps = &steps->aggregation.streams[stream];
-    const bool is = of->next_gap < gaps->n && gaps->gaps[of->next_gap].event == at->record->index;
+    const bool is = of->next_gap < gaps->n &&
+                    gaps->gaps[of->next_gap].event == rfn_event_order_index(at);
     of->next_gap += is;
     of->polls.any &= !is;
     return is;
@@ -205,12 +210,37 @@ static int tell_enter(struct rfn_steps *steps, struct step_stream *of, uint32_t 
     return steps->hooks->enter(steps->hooks->context, &step);
 }
 
+static bool goes_in_parts(enum rfn_operation operation)
+{
+    switch (operation) {
+    case RFN_MPI_Gather:
+    case RFN_MPI_Gatherv:
+    case RFN_MPI_Scatter:
+    case RFN_MPI_Scatterv:
+    case RFN_MPI_Allgather:
+    case RFN_MPI_Allgatherv:
+    case RFN_MPI_Alltoall:
+    case RFN_MPI_Alltoallv:
+    case RFN_MPI_Alltoallw:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void describe_collective(const struct rfn_steps *steps, const struct step_stream *of,
-                                const struct rfn_need *need, struct rfn_step *step)
+                                struct rfn_step *step)
 {
     const struct rfn_volume *volume = &of->match.symbol->volume;
-    step->bytes = rfn_most(rfn_most(volume->sent_bytes, volume->received_bytes), 0);
-    rfn_collectives_comm(steps->match.collectives, need->number, &step->places);
+    const struct rfn_call *role = of->match.symbol->role;
+    for (size_t i = 0; i < of->match.n_awaited; i++) {
+        const struct rfn_awaited *awaited = &of->match.awaited[i];
+        if (awaited->kind != RFN_AWAITS_ALL)
+            continue;
+        rfn_collectives_comm(steps->match.collectives, awaited->share.instance, &step->places);
+        step->bytes = rfn_most(rfn_most(volume->sent_bytes, volume->received_bytes), 0);
+        step->parts = goes_in_parts((enum rfn_operation)role->operation);
+    }
 }
 
 static int tell_leave(struct rfn_steps *steps, struct step_stream *of, uint32_t stream,
@@ -220,11 +250,9 @@ static int tell_leave(struct rfn_steps *steps, struct step_stream *of, uint32_t 
     step.needs = steps->needs;
     step.n_needs = n_needs;
     step.messages = of->sends;
-    for (size_t i = 0; i < n_needs; i++) {
+    for (size_t i = 0; i < n_needs; i++)
         step.messages += steps->needs[i].kind == RFN_NEED_MESSAGE;
-        if (steps->needs[i].kind == RFN_NEED_COLLECTIVE)
-            describe_collective(steps, of, &steps->needs[i], &step);
-    }
+    describe_collective(steps, of, &step);
     of->site = symbol_of(of)->site;
     if (at->record->failed_poll)
         return steps->hooks->leave(steps->hooks->context, &step);
@@ -239,6 +267,8 @@ static int enter(void *context, uint32_t stream, struct rfn_event_order_stream *
 {
     struct rfn_steps *steps = context;
     struct step_stream *of = stream_of(steps, stream);
+    if (steps->stopped)
+        return RFN_E_RANGE;
     of->n_posts = 0;
     of->sends = 0;
     RFN_TRY(rfn_match_begin(&steps->match, &of->match, stream, at));
@@ -259,6 +289,8 @@ static int enter(void *context, uint32_t stream, struct rfn_event_order_stream *
 static struct rfn_need need_message(const struct rfn_message *message,
                                     const struct rfn_channels *channels)
 {
+    const bool wildcard = message->receive &&
+                          channels->receives[message->receive - 1].any & RFN_ANY_SOURCE;
     return (struct rfn_need){.kind = RFN_NEED_MESSAGE,
                              .number = (uint32_t)(message - channels->messages),
                              .receive = message->receive,
@@ -267,6 +299,7 @@ static struct rfn_need need_message(const struct rfn_message *message,
                              .posted_ns = message->taken ? message->posted.ns : INT64_MIN,
                              .pointed = channels->items[message->channel].key.part != 0,
                              .synchronous = message->mode == RFN_SEND_SYNCHRONOUS,
+                             .wildcard = wildcard,
                              .stream = message->sent.stream,
                              .event = message->sent.at};
 }
@@ -343,6 +376,28 @@ static int leave(void *context, uint32_t stream, const struct rfn_event_order_st
     return rfn_match_let_go(&steps->match, &of->match, stream);
 }
 
+/* ---- batches ---- */
+
+/* What iterations do to requests is learned in a loop's first batch. Other threads of a process may
+ * do something to its requests. */
+static int begin_batch(void *context, uint32_t stream, const struct rfn_event_order_stream *at)
+{
+    struct step_stream *of = stream_of(context, stream);
+    if (at->several)
+        return 0;
+    RFN_TRY(RFN_GROW_ZEROED(of->loops, of->loops_capacity, (size_t)at->batch->loop + 1));
+    of->match.loop = &of->loops[at->batch->loop];
+    return of->match.loop->knowledge == RFN_LOOP_UNKNOWN
+               ? rfn_loop_learn(of->match.loop, at->batch->width)
+               : 0;
+}
+
+static int end_batch(void *context, uint32_t stream, const struct rfn_event_order_stream *at)
+{
+    struct rfn_steps *steps = context;
+    return rfn_match_end_batch(&steps->match, stream, at);
+}
+
 /* ---- between streams ---- */
 
 /* A receive gets its message after its call has left. */
@@ -367,6 +422,8 @@ static int init(struct rfn_steps *steps, const struct rfn_archive *archive)
 {
     const struct rfn_event_order_hooks hooks = {.enter = enter,
                                                 .leave = leave,
+                                                .begin_batch = begin_batch,
+                                                .end_batch = end_batch,
                                                 .progress = steps->hooks->progress,
                                                 .context = steps,
                                                 .progress_context = steps->hooks->progress_context};
@@ -405,8 +462,12 @@ void rfn_steps_free(struct rfn_steps *steps)
     if (!steps)
         return;
     for (uint32_t i = 0; steps->match.streams && i < steps->match.n_streams; i++) {
-        rfn_open_regions_release(&stream_of(steps, i)->regions);
-        free(stream_of(steps, i)->posts);
+        struct step_stream *of = stream_of(steps, i);
+        rfn_open_regions_release(&of->regions);
+        for (size_t k = 0; k < of->loops_capacity; k++)
+            rfn_loop_release(&of->loops[k]);
+        free(of->loops);
+        free(of->posts);
     }
     rfn_match_release(&steps->match);
     rfn_activities_release(&steps->activities);
@@ -417,7 +478,13 @@ void rfn_steps_free(struct rfn_steps *steps)
 
 int rfn_steps_run(struct rfn_steps *steps)
 {
-    return rfn_event_order_run(steps->match.replay);
+    const int error = rfn_event_order_run(steps->match.replay);
+    return steps->stopped ? 0 : error;
+}
+
+void rfn_steps_stop(struct rfn_steps *steps)
+{
+    steps->stopped = true;
 }
 
 const struct rfn_activity *rfn_steps_activity(const struct rfn_steps *steps, uint32_t activity)

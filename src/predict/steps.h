@@ -41,6 +41,7 @@ struct rfn_need {
     uint32_t receive; /* of the message, + 1; 0: it is over, and was kept (below), or none */
     int64_t bytes, sent_ns, posted_ns; /* of a message; posted INT64_MIN: not yet */
     bool synchronous;
+    bool wildcard;                   /* its receive takes messages from any rank */
     bool pointed;                    /* a partitioned message, sent at a point: */
     enum rfn_collective_needs needs; /* which others, */
     const uint32_t *places;          /* NEIGHBORS: these; LOWER: up to the own one */
@@ -52,12 +53,15 @@ struct rfn_need {
 
 struct rfn_step {
     uint32_t stream, rank;
-    const struct rfn_record *record; /* of the call; of compute, that behind it */
+    const struct rfn_record *record; /* of the call; of compute, that behind it: its words */
+    uint64_t index;                  /* its number in the stream */
+    int64_t call_ns;                 /* its enter, also where it ends polls */
     uint32_t activity;               /* number for rfn_steps_activity */
     int64_t enter_ns, exit_ns;
     unsigned messages; /* leave: that the call sends, or ends to receive */
     int64_t bytes;     /* of a collective call: what the rank gives or gets, at most; else 0 */
     uint32_t places;   /* its members; else 0 */
+    bool parts;        /* its members give or get different parts of the bytes */
     bool blocking;     /* the call is over when what it posts is */
     bool polled;       /* leave: since the first of its unsuccessful polls, when `polls` was told */
     bool marks;        /* enter: others may need this point (RFN_NEED_POINT) */
@@ -89,6 +93,8 @@ struct rfn_steps;
 int rfn_steps_new(const struct rfn_archive *archive, const struct rfn_step_hooks *hooks,
                   struct rfn_steps **steps);
 void rfn_steps_free(struct rfn_steps *steps);
+/* From hooks: this was the last step that matters. */
+void rfn_steps_stop(struct rfn_steps *steps);
 /* Shows all. Streams that cannot be read to their end end there. RFN_E_NOMEM, or what a hook
  * returned. */
 int rfn_steps_run(struct rfn_steps *steps);

@@ -23,18 +23,16 @@ struct rfn_predict_watch {
     int (*needed)(void *context, const struct rfn_steps *steps, const struct rfn_step *step,
                   const struct rfn_watched_need *needs, size_t n);
     /* A call has left, in the order of its stream: by how much earlier than recorded it begins and
-     * ends. Of a call that ends polls step->enter_ns is the enter of the first of these, and the
-     * times of its record are its own. May be NULL. 0 or a negative error, which ends the
-     * prediction; so of all. */
+     * ends. Of a call that ends polls step->enter_ns is the enter of the first of these. May be
+     * NULL. 0 or a negative error, which ends the prediction; so of all. */
     int (*left)(void *context, const struct rfn_step *step, int64_t enter_early_ns,
                 int64_t exit_early_ns);
 };
 
 /* As rfn_predict, of at least one lane. */
-int rfn_predict_watched(const struct rfn_archive *archive, const struct rfn_network *network,
-                        const struct rfn_lane *lanes, size_t n,
-                        const struct rfn_predict_watch *watch,
-                        void (*progress)(void *context, double share), void *context,
-                        struct rfn_prediction *prediction, struct rfn_diag *diag);
+int rfn_predict_watched(const struct rfn_archive *archive,
+                        const struct rfn_predict_options *options,
+                        const struct rfn_predict_watch *watch, struct rfn_prediction *prediction,
+                        struct rfn_diag *diag);
 
 #endif

@@ -46,7 +46,7 @@ struct job {
 
 static const char *mpi_name(void)
 {
-#if defined RPL_SIMULATED
+#if defined RFN_SIMULATED
     return "SMPI";
 #elif defined OPEN_MPI
     return "Open MPI";
@@ -213,7 +213,7 @@ static void unload(struct replay *replay)
 
 /* ---- how ---- */
 
-#ifndef RPL_SIMULATED
+#ifndef RFN_SIMULATED
 /* Whether every rank of every node has a core of its own. */
 static bool has_own_core(void)
 {
@@ -234,7 +234,7 @@ static bool has_own_core(void)
 
 static void choose_compute(struct job *job)
 {
-#ifdef RPL_SIMULATED
+#ifdef RFN_SIMULATED
     job->sleeps = true;
     job->why = "time is simulated";
 #else

@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#ifdef RPL_SIMULATED
+#ifdef RFN_SIMULATED
 
 int64_t rpl_now_ns(void)
 {

@@ -258,7 +258,7 @@ static void is_wrong(struct rpl_player *player, const char *text)
 /* Bytes of a status; -1 where MPI does not tell. */
 static int64_t bytes_of(MPI_Status *status, MPI_Datatype type)
 {
-#ifndef RPL_SIMULATED /* which does not have it */
+#ifndef RFN_SIMULATED /* which does not have it */
     MPI_Count bytes = 0;
     PMPI_Get_elements_x(status, type, &bytes);
     return bytes == MPI_UNDEFINED ? -1 : (int64_t)bytes;

@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* sigaction */
 #include "replay/mpi_watch.h"
 
-#ifdef RPL_SIMULATED
+#ifdef RFN_SIMULATED
 
 void rpl_watch_start(unsigned seconds, uint32_t rank)
 {

@@ -60,6 +60,12 @@ static inline int64_t rfn_event_order_inside_ns(const struct rfn_event_order_str
     return inside < 0 || inside > all ? all : inside;
 }
 
+/* The number of the current event in its stream. */
+static inline uint64_t rfn_event_order_index(const struct rfn_event_order_stream *at)
+{
+    return at->batch ? at->batch->first + at->batch->taken - 1 : at->record->index;
+}
+
 enum { RFN_REPLAY_PARK = 1, RFN_REPLAY_LEFT = 2 };
 
 struct rfn_event_order_hooks {

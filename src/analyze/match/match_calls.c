@@ -704,6 +704,8 @@ static int create_in_loop(struct call *call, struct rfn_loop_requests *loop)
 {
     struct doing doing = {0};
     RFN_TRY(begin_doing(call, &doing));
+    if (call->match->hooks.posted)
+        RFN_TRY(tell_posted(call, &doing));
     loop->requests[loop->places[call->at->place].first].doing = (struct rfn_begun){doing.message,
                                                                                    doing.receive};
     return 0;

@@ -70,7 +70,7 @@ int rfn_match_begin(struct rfn_match *match, struct rfn_match_stream *of, uint32
             RFN_TRY(match->watcher->event(match->watcher->context, stream, of->symbol, at));
     }
     of->since_ns = at->enter_ns;
-    of->here = (struct rfn_point){stream, at->record->index, at->enter_ns};
+    of->here = (struct rfn_point){stream, rfn_event_order_index(at), at->enter_ns};
     return rfn_match_step_at(match, of, stream, at);
 }
 

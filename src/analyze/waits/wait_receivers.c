@@ -38,20 +38,21 @@ static bool was_over(const struct rfn_leaving *leaving, const struct rfn_message
     return !off || receiver_ns - exit_ns >= off;
 }
 
-/* How long the largest message that the call received may have taken to be moved, at 1 GB/s;
- * INT64_MAX: something else was ended, too, or it is not known which message. */
+/* How long the largest message that the call received may have taken to be moved; INT64_MAX:
+ * something else was ended, too, or it is not known which message. */
 static int64_t moved_ns(const struct rfn_leaving *leaving)
 {
-    int64_t ns = 0;
+    int64_t bytes = 0;
     for (size_t i = 0; i < leaving->of->match.n_awaited; i++) {
         const struct rfn_awaited *awaited = &leaving->of->match.awaited[i];
         if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN)
             continue;
         if (awaited->kind != RFN_AWAITS_MESSAGE || !awaited->message)
             return INT64_MAX;
-        ns = rfn_most(ns, awaited->message->bytes);
+        bytes = rfn_most(bytes, awaited->message->bytes);
     }
-    return ns;
+    const double ns = (double)bytes * leaving->pass->ns_per_byte;
+    return ns < (double)INT64_MAX ? (int64_t)ns : INT64_MAX;
 }
 
 /* It may have been so. Not if the message may be eager and the wait would be no longer than what

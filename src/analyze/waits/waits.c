@@ -472,10 +472,12 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
                   struct rfn_waits **waits, struct rfn_diag *diag)
 {
     const struct rfn_run *run = rfn_archive_run(archive);
+    const struct rfn_network network = options->network ? *options->network : rfn_network_assumed();
     struct rfn_wait_pass pass = {.match.archive = archive,
                                  .region = region_of(archive, options->region),
                                  .fix_clocks = options->fix_clocks,
-                                 .eager_bytes = RFN_EAGER_LEAST,
+                                 .eager_bytes = network.eager_bytes,
+                                 .ns_per_byte = network.gap_per_byte_ns,
                                  .reduced = times_are_replaced(run)};
     if (options->behaviour)
         *options->behaviour = NULL;

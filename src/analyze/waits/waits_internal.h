@@ -14,10 +14,6 @@
 #include "analyze/waits/wait_tally.h"
 #include "refrain/waits.h"
 
-/* Each MPI sends messages eagerly that are no larger, unless it is asked not to: the limits that
- * Open MPI and MPICH come with are 4 KiB and more. */
-enum { RFN_EAGER_LEAST = 512 };
-
 /* What is known of a signature of a stream. */
 struct rfn_wait_symbol {
     struct rfn_match_symbol match;
@@ -187,7 +183,8 @@ struct rfn_wait_pass {
     int64_t first_init_ns; /* the first end of MPI_Init, if main_from_ns is not 0 */
     int64_t main_from_ns;  /* the last end of MPI_Init, known before anything behind it enters */
     int64_t eager_bytes;   /* the largest message seen to be sent before its receive was posted, at
-                              least RFN_EAGER_LEAST */
+                              least the network's S */
+    double ns_per_byte;    /* of moving a message */
 };
 
 /* main_part.c: a time between two events of a stream is added. */

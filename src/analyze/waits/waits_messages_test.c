@@ -338,6 +338,15 @@ static void moving(int64_t bytes, int64_t received_bytes)
     run();
 }
 
+/* The same where the network has been measured. */
+static void moving_by(int64_t eager_bytes, double gap_per_byte_ns, int64_t expected_ns)
+{
+    const struct rfn_network network = {.gap_per_byte_ns = gap_per_byte_ns,
+                                        .eager_bytes = eager_bytes};
+    run_with(&(const struct rfn_waits_options){.network = &network});
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), expected_ns);
+}
+
 static void test_moving_data(void **state)
 {
     (void)state;
@@ -350,6 +359,19 @@ static void test_moving_little(void **state)
     (void)state;
     moving(SIZE, 199);
     assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 200);
+}
+
+/* The measured network moves the message in 200 ns or less. */
+static void test_measured_network(void **state)
+{
+    (void)state;
+    moving(SIZE, 400);
+    assert_int_equal(waited_in(RFN_LATE_RECEIVER, 0), 0);
+    moving_by(512, 0.5, 0);
+    moving_by(512, 0.4975, 200);
+    moving_by(SIZE - 1, 0, 200);
+    moving_by(SIZE, 0, 0);
+    moving_by(512, 1e300, 0);
 }
 
 /* A large message is never sent eagerly. */
@@ -469,6 +491,7 @@ int main(void)
         TEST(test_no_receive),
         TEST(test_moving_data),
         TEST(test_moving_little),
+        TEST(test_measured_network),
         TEST(test_large),
         TEST(test_one_after_the_other),
         TEST(test_many),

@@ -162,7 +162,7 @@ static void expect_event(struct event *event, uint32_t rank)
 static void expect_all(void)
 {
     uint32_t at[RANKS] = {0};
-    eager_bytes = RFN_EAGER_LEAST;
+    eager_bytes = rfn_network_assumed().eager_bytes;
     for (;;) {
         uint32_t next = RANKS;
         for (uint32_t rank = 0; rank < RANKS; rank++) {

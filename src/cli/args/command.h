@@ -81,5 +81,6 @@ extern const struct rfn_command rfn_cmd_reduce;
 extern const struct rfn_command rfn_cmd_merge;
 extern const struct rfn_command rfn_cmd_replay;
 extern const struct rfn_command rfn_cmd_whatif;
+extern const struct rfn_command rfn_cmd_calibrate;
 
 #endif

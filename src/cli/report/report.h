@@ -10,6 +10,7 @@
 #include "refrain/archive.h"
 #include "refrain/behaviour.h"
 #include "refrain/explain.h"
+#include "refrain/predict.h"
 
 #include <jansson.h>
 
@@ -24,14 +25,53 @@ struct rfn_report {
     bool head_only;                          /* the first screen */
     const struct rfn_clustering *clustering; /* NULL: nothing is known of it */
     struct rfn_efficiency efficiency;
-    const struct rfn_usage *usage;       /* NULL: nothing is known of it */
-    const char *incomplete;              /* why the file is not whole, NULL if it is */
-    size_t top;                          /* rows of a table */
-    size_t width;                        /* of the page */
-    bool colors;                         /* escape sequences for a terminal */
-    const struct rfn_rank_filter *ranks; /* whom the page is about; NULL: all */
+    const struct rfn_usage *usage;        /* NULL: nothing is known of it */
+    const struct rfn_network *network;    /* measured; NULL: estimated */
+    const struct rfn_report_ahead *ahead; /* NULL: nothing can be predicted */
+    const char *incomplete;               /* why the file is not whole, NULL if it is */
+    size_t top;                           /* rows of a table */
+    size_t width;                         /* of the page */
+    bool colors;                          /* escape sequences for a terminal */
+    const struct rfn_rank_filter *ranks;  /* whom the page is about; NULL: all */
     const char *call_path; /* text that the call paths shown contain; NULL: all are shown */
 };
+
+/* ---- what is predicted (report_predict.c) ---- */
+
+/* A time window, since the first enter. */
+struct rfn_report_window {
+    int64_t from_ns, to_ns;
+    double mean_ns;     /* outside of MPI, of all ranks; */
+    int64_t longest_ns; /* of the rank that is so longest */
+    int64_t ideal_ns;   /* what it would take on a network without any cost */
+};
+
+/* POP's factors: parallel = load_balance * serialization * transfer. */
+struct rfn_window_efficiency {
+    double parallel, load_balance, serialization, transfer;
+};
+
+struct rfn_report_ahead {
+    struct rfn_network network;
+    int64_t run_ns;                          /* as recorded */
+    int64_t without_ns[3];                   /* by story: what the run would take without it */
+    size_t n_stories;                        /* that are predicted, the costliest */
+    struct rfn_report_window main, *windows; /* the main part of the run, and windows of it */
+    size_t n_windows;
+};
+
+/* Predicts, with one window at least; sets report->ahead where something can be. *ahead is to be
+ * released in any case. RFN_E_NOMEM. */
+int rfn_report_predict(struct rfn_report *report, size_t windows, struct rfn_report_ahead *ahead,
+                       struct rfn_diag *diag);
+void rfn_report_ahead_release(struct rfn_report_ahead *ahead);
+struct rfn_window_efficiency rfn_report_window_efficiency(const struct rfn_report_window *window);
+/* " Without it the run would take 3.1 s instead of 4.5 s."; nothing where that is not known. */
+void rfn_report_append_without(struct rfn_text *line, const struct rfn_report *report,
+                               size_t story);
+/* Efficiency by time window, if there are several. */
+void rfn_report_windows(struct rfn_text *out, const struct rfn_report *report);
+json_t *rfn_report_windows_json(const struct rfn_report *report);
 
 void rfn_report_text(struct rfn_text *out, const struct rfn_report *report);
 /* NULL: out of memory. */
@@ -39,7 +79,7 @@ json_t *rfn_report_json(const struct rfn_report *report);
 /* The tables that there are as CSV: the lists in JSON, by their names. */
 #define RFN_REPORT_CSV_TABLES                                                                 \
     "stories,wait_states,causes,critical_path,behaviour,alike,time_per_rank,by_host,regions," \
-    "files,"                                                                                  \
+    "files,windows,"                                                                          \
     "functions,call_paths,message_sizes,communication_matrix,one_sided_matrix,hosts,children"
 /* Whether a name is one of these. */
 bool rfn_report_csv_has(const char *table);
@@ -110,6 +150,9 @@ void rfn_report_sentence(struct rfn_text *out, const struct rfn_report *report,
 /* A call path, short, below the row of a table. */
 struct rfn_table;
 void rfn_report_path_note(struct rfn_table *table, const struct rfn_report *report, uint32_t path);
+/* The stories that the page is about. RFN_E_NOMEM. */
+int rfn_report_stories_init(struct rfn_stories *stories, const struct rfn_report *report,
+                            const struct rfn_measured *run);
 /* What explain.h asks for. */
 struct rfn_measured rfn_report_measured(const struct rfn_report *report);
 

@@ -99,3 +99,10 @@ struct rfn_measured rfn_report_measured(const struct rfn_report *report)
     return (struct rfn_measured){report->archive, report->profile, report->waits,
                                  report->efficiency, report->usage};
 }
+
+int rfn_report_stories_init(struct rfn_stories *stories, const struct rfn_report *report,
+                            const struct rfn_measured *run)
+{
+    const struct rfn_cause_choice choice = {rfn_report_shows_cause, report};
+    return rfn_stories_init(stories, run, report->ranks || report->call_path ? &choice : NULL);
+}

@@ -2,7 +2,22 @@
 #include "cli/report/report.h"
 #include "cli/text/table.h"
 
-#define NEEDS_PREDICTION "needs an ideal-network prediction"
+/* What a network without any cost would change. */
+static void append_ideal(struct rfn_table *table, const struct rfn_report *report)
+{
+    const char *unknown = report->profile->region ? "not known of a region" : "not known";
+    if (!report->ahead) {
+        rfn_table_row(table, "    serialization efficiency\t-\t%s", unknown);
+        rfn_table_row(table, "    transfer efficiency\t-\t%s", unknown);
+        return;
+    }
+    const struct rfn_window_efficiency e = rfn_report_window_efficiency(&report->ahead->main);
+    rfn_table_row(table,
+                  "    serialization efficiency\t%s\tlongest outside MPI / on an ideal network",
+                  rfn_share_text(e.serialization).text);
+    rfn_table_row(table, "    transfer efficiency\t%s\ton an ideal network / from Init to Finalize",
+                  rfn_share_text(e.transfer).text);
+}
 
 static void append_factors(struct rfn_text *out, const struct rfn_report *report)
 {
@@ -16,8 +31,7 @@ static void append_factors(struct rfn_text *out, const struct rfn_report *report
                   rfn_share_text(e->load_balance).text);
     rfn_table_row(&table, "  communication efficiency\t%s\tlongest outside MPI / the same",
                   rfn_share_text(e->communication).text);
-    rfn_table_row(&table, "    serialization efficiency\t-\t" NEEDS_PREDICTION);
-    rfn_table_row(&table, "    transfer efficiency\t-\t" NEEDS_PREDICTION);
+    append_ideal(&table, report);
     rfn_text_string(out, "\nHow efficient are the ranks? Efficiency, by factors of POP");
     rfn_report_end_title(out, report, 0);
     rfn_table_fit(&table, report->width, (const unsigned[]){2}, 1);

@@ -165,32 +165,15 @@ static void append_clocks(struct rfn_text *out, const struct rfn_report *report)
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
-/* Where ranks have no core of their own, waiting for one looks like slow calls and late ranks.
- * Named is the host with most ranks per core. */
+/* Where ranks have no core of their own, waiting for one looks like slow calls and late ranks. */
 static void append_crowding(struct rfn_text *out, const struct rfn_report *report)
 {
-    size_t n, crowded = 0;
-    struct rfn_host *hosts = rfn_hosts_of(report->archive, &n), *most = hosts;
     struct rfn_text text = {0};
-    out->failed |= !hosts;
-    for (size_t i = 0; i < n; i++) {
-        struct rfn_host *host = &hosts[i];
-        if (host->cores == 0 || host->ranks <= host->cores)
-            continue;
-        if (!crowded++ || (uint64_t)host->ranks * most->cores > (uint64_t)most->ranks * host->cores)
-            most = host;
-    }
-    if (crowded) {
-        rfn_text_format(&text, "%u ranks share the %u core%s of ", most->ranks, most->cores,
-                        most->cores == 1 ? "" : "s");
-        rfn_text_printable(&text, most->name);
-        if (crowded > 1)
-            rfn_text_format(&text, ", and on %zu more host%s they share, too", crowded - 1,
-                            crowded == 2 ? "" : "s");
+    if (rfn_crowding_append(&text, report->archive)) {
         rfn_text_string(&text, ": some of what follows may be waiting for a core.");
         rfn_report_sentence(out, report, &text, INDENT);
     }
-    free(hosts);
+    out->failed |= text.failed;
 }
 
 /* ---- causes ---- */
@@ -303,6 +286,7 @@ static void append_story(struct rfn_text *out, const struct rfn_report *report,
                     report->colors ? RFN_PLAIN : "");
     rfn_story_append(&line, run, stories, &stories->stories[number]);
     append_advice(&line, run, stories, number);
+    rfn_report_append_without(&line, report, number);
     rfn_report_sentence(out, report, &line, INDENT);
 }
 
@@ -311,12 +295,11 @@ static void append_story(struct rfn_text *out, const struct rfn_report *report,
 static void append_stories(struct rfn_text *out, const struct rfn_report *report,
                            const struct rfn_measured *run, const struct rfn_verdict *verdict)
 {
-    const struct rfn_cause_choice choice = {rfn_report_shows_cause, report};
     double unexplained = rfn_report_share(report, report->waits->unexplained_ns);
     bool all = !report->ranks && !report->call_path;
     struct rfn_stories stories;
     struct rfn_text text = {0};
-    if (rfn_stories_init(&stories, run, all ? NULL : &choice) < 0) {
+    if (rfn_report_stories_init(&stories, report, run) < 0) {
         out->failed = true;
         return;
     }

@@ -63,6 +63,19 @@ static void set_run(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "online_merges_seconds", rfn_json_seconds((double)run->merging.online.ns));
 }
 
+/* Null where nothing can be predicted. */
+static void set_ideal(json_t *value, const struct rfn_report *report)
+{
+    const struct rfn_report_ahead *ahead = report->ahead;
+    const struct rfn_window_efficiency e = ahead ? rfn_report_window_efficiency(&ahead->main)
+                                                 : (struct rfn_window_efficiency){0};
+    RFN_JSON_SET(value, "serialization_efficiency",
+                 ahead ? json_real(e.serialization) : json_null());
+    RFN_JSON_SET(value, "transfer_efficiency", ahead ? json_real(e.transfer) : json_null());
+    RFN_JSON_SET(value, "ideal_seconds",
+                 ahead ? rfn_json_seconds((double)ahead->main.ideal_ns) : json_null());
+}
+
 static json_t *efficiency_json(const struct rfn_report *report)
 {
     const struct rfn_efficiency *e = &report->efficiency;
@@ -72,8 +85,7 @@ static json_t *efficiency_json(const struct rfn_report *report)
     RFN_JSON_SET(value, "load_balance", ratio(report, e->load_balance));
     RFN_JSON_SET(value, "communication_efficiency", ratio(report, e->communication));
     RFN_JSON_SET(value, "parallel_efficiency", ratio(report, e->parallel));
-    RFN_JSON_SET(value, "serialization_efficiency", json_null()); /* need the run time on an */
-    RFN_JSON_SET(value, "transfer_efficiency", json_null());      /* ideal network */
+    set_ideal(value, report);
     RFN_JSON_SET(value, "mean_outside_seconds",
                  rfn_report_seconds(report, (double)e->mean_outside_ns));
     RFN_JSON_SET(value, "max_outside_seconds",
@@ -278,6 +290,7 @@ json_t *rfn_report_json(const struct rfn_report *report)
     RFN_JSON_SET(value, "time_per_rank", ranks);
     RFN_JSON_SET(value, "by_host", rfn_report_by_host_json(report));
     RFN_JSON_SET(value, "regions", regions_json(report));
+    RFN_JSON_SET(value, "windows", rfn_report_windows_json(report));
     RFN_JSON_SET(value, "files", rfn_report_files_json(report));
     RFN_JSON_SET(value, "functions", rfn_report_functions_json(report));
     RFN_JSON_SET(value, "call_paths", rows_json(report));

@@ -283,6 +283,7 @@ void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
     rfn_text_char(out, '\n');
     append_header(out, report);
     rfn_report_efficiency(out, report);
+    rfn_report_windows(out, report);
     rfn_report_waits(out, report);
     rfn_report_behaviour(out, report);
     rfn_report_alike(out, report);

@@ -121,8 +121,11 @@ static json_t *verdict_json(const struct rfn_report *report, const struct rfn_me
 }
 
 static json_t *story_json(const struct rfn_report *report, const struct rfn_measured *run,
-                          const struct rfn_stories *stories, const struct rfn_story *story)
+                          const struct rfn_stories *stories, size_t number)
 {
+    const struct rfn_story *story = &stories->stories[number];
+    const struct rfn_report_ahead *ahead = report->ahead;
+    const bool predicted = ahead && number < ahead->n_stories;
     json_t *value = json_object(), *findings = json_array();
     struct rfn_text text = {0}, advice = {0};
     rfn_story_append(&text, run, stories, story);
@@ -131,6 +134,8 @@ static json_t *story_json(const struct rfn_report *report, const struct rfn_meas
     RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
     RFN_JSON_SET(value, "advice", rfn_json_of_text(&advice));
     set_time(value, report, story->ns);
+    RFN_JSON_SET(value, "without_seconds",
+                 predicted ? rfn_json_seconds((double)ahead->without_ns[number]) : json_null());
     if (story->kind == RFN_STORY_SLOW_RANKS) {
         RFN_JSON_SET(value, "factor", story->factor);
         RFN_JSON_SET(value, "host", story->host);
@@ -156,13 +161,12 @@ static json_t *story_json(const struct rfn_report *report, const struct rfn_meas
 
 static json_t *stories_json(const struct rfn_report *report, const struct rfn_measured *run)
 {
-    const struct rfn_cause_choice choice = {rfn_report_shows_cause, report};
     struct rfn_stories stories;
-    if (rfn_stories_init(&stories, run, report->ranks || report->call_path ? &choice : NULL) < 0)
+    if (rfn_report_stories_init(&stories, report, run) < 0)
         return rfn_json_fail();
     json_t *list = json_array();
     for (size_t i = 0; i < stories.n && i < report->top; i++)
-        json_array_append_new(list, story_json(report, run, &stories, &stories.stories[i]));
+        json_array_append_new(list, story_json(report, run, &stories, i));
     rfn_stories_release(&stories);
     return list;
 }

@@ -73,3 +73,27 @@ json_t *rfn_json_hosts(const struct rfn_archive *archive)
     free(hosts);
     return list;
 }
+
+bool rfn_crowding_append(struct rfn_text *text, const struct rfn_archive *archive)
+{
+    size_t n, crowded = 0;
+    struct rfn_host *hosts = rfn_hosts_of(archive, &n), *most = hosts;
+    text->failed |= !hosts;
+    for (size_t i = 0; i < n && hosts; i++) {
+        struct rfn_host *host = &hosts[i];
+        if (host->cores == 0 || host->ranks <= host->cores)
+            continue;
+        if (!crowded++ || (uint64_t)host->ranks * most->cores > (uint64_t)most->ranks * host->cores)
+            most = host;
+    }
+    if (crowded) {
+        rfn_text_format(text, "%u ranks share the %u core%s of ", most->ranks, most->cores,
+                        most->cores == 1 ? "" : "s");
+        rfn_text_printable(text, most->name);
+    }
+    if (crowded > 1)
+        rfn_text_format(text, ", and on %zu more host%s they share, too", crowded - 1,
+                        crowded == 2 ? "" : "s");
+    free(hosts);
+    return crowded;
+}

@@ -15,6 +15,10 @@ struct rfn_host {
 
 /* Hosts in order of first use, *n of them; to be freed. NULL: out of memory. */
 struct rfn_host *rfn_hosts_of(const struct rfn_archive *archive, size_t *n);
+
+/* "8 ranks share the 2 cores of north", the host with most ranks per core, "and on 1 more host they
+ * share, too". false: no host is known to have fewer cores than ranks. */
+bool rfn_crowding_append(struct rfn_text *text, const struct rfn_archive *archive);
 /* "node1 (4 ranks, 8 cores), node2 (4 ranks, 8 cores)"; the first ten and how many more. */
 void rfn_hosts_append(struct rfn_text *text, const struct rfn_archive *archive);
 /* [{name, ranks, cores}], ranks being how many. */

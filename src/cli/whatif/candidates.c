@@ -95,7 +95,7 @@ static int add_ranks(struct rfn_candidates *candidates, const struct rfn_measure
 
 static int add_sizes(struct rfn_candidates *candidates, const struct rfn_measured *run)
 {
-    for (unsigned i = 0; i < RFN_SIZE_BINS; i++) {
+    for (unsigned i = 0; i + 1 < RFN_SIZE_BINS; i++) { /* sizes are int64_t */
         const int64_t least = i ? INT64_C(1) << (i - 1) : 0;
         struct rfn_text name = {0};
         if (!run->profile->point_to_point[i].count)
@@ -143,7 +143,7 @@ int rfn_candidates_init(struct rfn_candidates *candidates, const struct rfn_meas
     RFN_TRY(add_waits(candidates, run));
     RFN_TRY(add_ranks(candidates, run));
     RFN_TRY(add_sizes(candidates, run));
-    for (int kind = RFN_SELECT_L; kind < RFN_SELECTORS; kind++)
+    for (int kind = RFN_SELECT_L; kind <= RFN_SELECT_G; kind++)
         RFN_TRY(add(candidates, run, (enum rfn_selector_kind)kind, NULL, 0, INT64_MAX));
     RFN_TRY(leave_out(candidates, run->archive));
     for (size_t i = 0; i < candidates->n; i++) { /* selectors move no more */

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* "rank:3 x 0.5, L x 0"; and before it what was assumed when the file was predicted itself. */
+/* "rank:3 x 0.5, compute:smooth at most 1 ms"; and before it what was assumed when the file was
+ * predicted itself. */
 static void append_assumed(struct rfn_text *text, const struct rfn_whatif *whatif)
 {
     const char *before = rfn_archive_run(whatif->run->archive)->predicted;
@@ -15,7 +16,10 @@ static void append_assumed(struct rfn_text *text, const struct rfn_whatif *whati
     for (size_t i = 0; i < whatif->n_given; i++) {
         rfn_text_string(text, i ? ", " : before && before[0] ? ", then " : "");
         rfn_selector_append(text, &whatif->given[i]);
-        rfn_text_format(text, " x %g", whatif->factors[i]);
+        if (whatif->caps_ns[i])
+            rfn_text_format(text, " at most %s", rfn_time_text(whatif->caps_ns[i]).text);
+        else
+            rfn_text_format(text, " x %g", whatif->factors[i]);
     }
 }
 
@@ -67,8 +71,13 @@ int rfn_whatif_write(const struct rfn_whatif *whatif, const struct rfn_lane *lan
     uint64_t bytes;
     append_assumed(&text, whatif);
     const char *assumed = rfn_text_terminated(&text);
-    int error = rfn_predict_write(whatif->run->archive, &whatif->network, lane, assumed, path,
-                                  force, rfn_progress_show, &progress, &prediction, &bytes, &diag);
+    const struct rfn_predict_options options = {.network = &whatif->network,
+                                                .lanes = lane,
+                                                .n = 1,
+                                                .progress = rfn_progress_show,
+                                                .context = &progress};
+    int error = rfn_predict_write(whatif->run->archive, &options, assumed, path, force, &prediction,
+                                  &bytes, &diag);
     rfn_progress_done(&progress);
     int status = error  ? fail(whatif, path, error, &diag)
                  : json ? print_json(whatif, &prediction, path, assumed, bytes)

@@ -9,7 +9,7 @@ static const char *const names[RFN_SELECTORS] = {
     [RFN_SELECT_WAIT] = "wait",     [RFN_SELECT_CALL] = "call", [RFN_SELECT_COMPUTE] = "compute",
     [RFN_SELECT_REGION] = "region", [RFN_SELECT_RANK] = "rank", [RFN_SELECT_BYTES] = "bytes",
     [RFN_SELECT_EVENT] = "event",   [RFN_SELECT_L] = "L",       [RFN_SELECT_O] = "o",
-    [RFN_SELECT_G] = "G",
+    [RFN_SELECT_G] = "G",           [RFN_SELECT_S] = "S",       [RFN_SELECT_BEFORE] = "before",
 };
 
 int rfn_selector_init(struct rfn_selector *selector, const struct rfn_archive *archive,
@@ -39,6 +39,8 @@ void rfn_selector_append(struct rfn_text *text, const struct rfn_selector *selec
         return;
     rfn_text_char(text, ':');
     rfn_text_printable(text, selector->text);
+    if (selector->on)
+        rfn_text_format(text, "@%s", selector->on);
 }
 
 /* ---- which activities ---- */
@@ -104,9 +106,11 @@ size_t rfn_selector_assume(const struct rfn_selector *selector, double factor,
         [RFN_SELECT_RANK] = RFN_ASSUME_COMPUTE,
         [RFN_SELECT_BYTES] = RFN_ASSUME_TRANSFER,
         [RFN_SELECT_EVENT] = RFN_ASSUME_CALL,
+        [RFN_SELECT_BEFORE] = RFN_ASSUME_COMPUTE,
         [RFN_SELECT_L] = RFN_ASSUME_L,
         [RFN_SELECT_O] = RFN_ASSUME_O,
         [RFN_SELECT_G] = RFN_ASSUME_G,
+        [RFN_SELECT_S] = RFN_ASSUME_S,
     };
     const bool event = selector->kind == RFN_SELECT_EVENT;
     assumptions[0] = (struct rfn_assumption){.what = what[selector->kind],
@@ -116,7 +120,7 @@ size_t rfn_selector_assume(const struct rfn_selector *selector, double factor,
                                              .ranks = selector->ranks,
                                              .least_bytes = selector->least,
                                              .most_bytes = selector->most,
-                                             .single = event,
+                                             .single = event || selector->kind == RFN_SELECT_BEFORE,
                                              .event = selector->event};
     assumptions[1] = assumptions[0];
     assumptions[1].what = RFN_ASSUME_WAIT;
@@ -180,22 +184,34 @@ static int check_activities(const struct rfn_selector *selector, const struct rf
 }
 
 static int set_ranks(struct rfn_selector *selector, const struct rfn_measured *run,
-                     struct rfn_text *wrong)
+                     const char *list, struct rfn_text *wrong)
 {
     const uint32_t n = rfn_archive_run(run->archive)->ranks;
     struct rfn_rank_filter filter = {0};
-    int error = rfn_rank_filter_init(&filter, selector->text);
+    int error = rfn_rank_filter_init(&filter, list);
     selector->ranks = calloc((size_t)n + 1, sizeof *selector->ranks);
     if (error == RFN_E_USAGE)
-        error = wrong_text(wrong, "'%s' is no list of ranks like 3 or 0-3,7", selector->text);
+        error = wrong_text(wrong, "'%s' is no list of ranks like 3 or 0-3,7", list);
     else if (!error && rfn_rank_filter_beyond(&filter, n) >= 0)
-        error = wrong_text(wrong, "the run does not have all ranks of '%s'", selector->text);
+        error = wrong_text(wrong, "the run does not have all ranks of '%s'", list);
     else if (!error && !selector->ranks)
         error = RFN_E_NOMEM;
     for (uint32_t i = 0; !error && i < n; i++)
         selector->ranks[i] = rfn_rank_filter_has(&filter, i);
     rfn_rank_filter_release(&filter);
     return error;
+}
+
+/* Cuts "@LIST" off. What is no list of ranks is part of a name. */
+static int cut_ranks(struct rfn_selector *selector, const struct rfn_measured *run,
+                     struct rfn_text *wrong)
+{
+    char *at = strrchr(selector->text, '@');
+    if (!at || at[1] < '0' || at[1] > '9' || at[1 + strspn(at + 1, "0123456789,-")])
+        return 0;
+    *at = '\0';
+    selector->on = at + 1;
+    return set_ranks(selector, run, selector->on, wrong);
 }
 
 int64_t rfn_selector_size(const char *text, char **end)
@@ -245,16 +261,19 @@ static int check(struct rfn_selector *selector, const struct rfn_measured *run,
 {
     switch (selector->kind) {
     case RFN_SELECT_RANK:
-        return set_ranks(selector, run, wrong);
+        return set_ranks(selector, run, selector->text, wrong);
     case RFN_SELECT_BYTES:
         return set_bytes(selector, wrong);
     case RFN_SELECT_EVENT:
+    case RFN_SELECT_BEFORE:
         return set_event(selector, run, wrong);
     case RFN_SELECT_L:
     case RFN_SELECT_O:
     case RFN_SELECT_G:
+    case RFN_SELECT_S:
         return 0;
     default:
+        RFN_TRY(cut_ranks(selector, run, wrong));
         selector->part = selector->kind != RFN_SELECT_REGION;
         return check_activities(selector, run, wrong);
     }
@@ -292,7 +311,8 @@ int rfn_selector_parse(struct rfn_selector *selector, const struct rfn_measured 
     }
     *selector = (struct rfn_selector){0};
     return wrong_text(wrong,
-                      "'%s' is none of wait:PATH, call:PATH, compute:FUNCTION, region:NAME, "
-                      "rank:LIST, bytes:RANGE, event:RANK/INDEX, L, o, G",
+                      "'%s' is none of wait:PATH, call:PATH, compute:FUNCTION, region:NAME "
+                      "(or of some ranks: compute:smooth@0-3), rank:LIST, bytes:RANGE, "
+                      "event:RANK/INDEX, before:RANK/INDEX, L, o, G, S",
                       text);
 }

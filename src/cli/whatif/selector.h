@@ -7,7 +7,11 @@
  *   rank:LIST          the computation of these ranks
  *   bytes:RANGE        the way of messages of these sizes: 1K-64K, 1M-
  *   event:RANK/INDEX   one call of `refrain dump`, waiting included
- *   L, o, G            the network's latency, overhead, and time per byte
+ *   before:RANK/INDEX  the computation between the call before it and that call
+ *   L, o, G, S         the network's latency, overhead, time per byte, and the largest message
+ *                      that is sent before its receive is posted
+ *
+ * Behind the first four @LIST may name the ranks that are meant: compute:smooth@0-3,7.
  */
 #ifndef RFN_CLI_WHATIF_SELECTOR_H
 #define RFN_CLI_WHATIF_SELECTOR_H
@@ -23,21 +27,24 @@ enum rfn_selector_kind {
     RFN_SELECT_RANK,
     RFN_SELECT_BYTES,
     RFN_SELECT_EVENT,
+    RFN_SELECT_BEFORE,
     RFN_SELECT_L,
     RFN_SELECT_O,
     RFN_SELECT_G,
+    RFN_SELECT_S,
     RFN_SELECTORS
 };
 
 struct rfn_selector {
     enum rfn_selector_kind kind;
     const struct rfn_archive *archive;
-    char *text;    /* behind the colon; NULL: there is none */
-    bool part;     /* of a path or a function's full name: it need only contain the text */
-    bool *ranks;   /* RANK, EVENT */
-    int64_t least; /* BYTES, from and to */
+    char *text;     /* behind the colon; NULL: there is none */
+    const char *on; /* behind the @; NULL: all ranks */
+    bool part;      /* of a path or a function's full name: it need only contain the text */
+    bool *ranks;    /* RANK, EVENT, BEFORE, and with @LIST */
+    int64_t least;  /* BYTES, from and to */
     int64_t most;
-    uint64_t event; /* EVENT */
+    uint64_t event; /* EVENT, BEFORE */
 };
 
 /* A selector that is known to fit; text is copied. To be released. RFN_E_NOMEM. */

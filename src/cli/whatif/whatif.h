@@ -6,9 +6,9 @@
 
 #include <jansson.h>
 
-/* A step of the domino path: the best remedy after those before it. */
+/* A step of the domino path: the best remedy, or event, after those before it. */
 struct rfn_domino {
-    size_t remedy;    /* of the candidates */
+    const struct rfn_selector *selector;
     int64_t run_ns;   /* with it */
     int64_t waits_ns; /* with as many of the longest waits removed instead */
 };
@@ -17,16 +17,25 @@ struct rfn_whatif {
     const char *file;
     const struct rfn_measured *run;
     struct rfn_network network;
+    const char *network_file;         /* it was measured; NULL: estimated */
     uint64_t estimated;               /* from so many messages */
     const struct rfn_selector *given; /* assumed from the beginning, */
     const double *factors;
+    const int64_t *caps_ns; /* 0: none */
     size_t n_given;
-    struct rfn_candidates *candidates; /* ranked */
-    struct rfn_prediction prediction;  /* its first lane: as given */
+    struct rfn_candidates *candidates;   /* ranked */
+    struct rfn_prediction prediction;    /* its first lane: as given */
+    const struct rfn_selector *curve_of; /* NULL: none was asked for */
+    struct rfn_curve curve;
+    bool by_event;
+    struct rfn_event_gains events; /* by_event */
     struct rfn_domino *dominoes;
     size_t n_dominoes;
     size_t top, width;
 };
+
+/* "event:3/120", or "before:3/120" for what the rank computes before it. */
+void rfn_event_selector_append(struct rfn_text *text, const struct rfn_event_gain *event);
 
 void rfn_whatif_text(struct rfn_text *out, const struct rfn_whatif *whatif);
 json_t *rfn_whatif_json(const struct rfn_whatif *whatif); /* NULL: out of memory */

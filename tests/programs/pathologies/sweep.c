@@ -13,13 +13,17 @@
  * --columns NUMBER      of the grid: ranks in x; the size is a multiple, of 40 rows at most
  * --work SECONDS        per block
  * --blocks NUMBER       per sweep
- * --iterations NUMBER   of four sweeps each */
+ * --iterations NUMBER   of four sweeps each
+ * --apart NUMBER        1: ranks have no neighbours, and wait for nobody */
 #include "work.h"
+
+static int apart;
 
 /* The rank so many columns or rows further; none at the edge. */
 static int neighbour(int columns, int x, int y)
 {
-    return x < 0 || x >= columns || y < 0 || y >= size / columns ? MPI_PROC_NULL : y * columns + x;
+    return apart || x < 0 || x >= columns || y < 0 || y >= size / columns ? MPI_PROC_NULL
+                                                                          : y * columns + x;
 }
 
 /* One sweep towards larger (1) or smaller (-1) x and y. */
@@ -45,10 +49,12 @@ ROLE void sweep(int columns, int dx, int dy, int64_t work, int blocks)
 
 int main(int argc, char **argv)
 {
-    struct parameter with[] = {{"columns", 4}, {"work", 0.001}, {"blocks", 10}, {"iterations", 50}};
-    parse(argc, argv, with, 4);
+    struct parameter with[] = {
+        {"columns", 4}, {"work", 0.001}, {"blocks", 10}, {"iterations", 50}, {"apart", 0}};
+    parse(argc, argv, with, 5);
     int columns = (int)with[0].value, blocks = (int)with[2].value, iterations = (int)with[3].value;
     int64_t work = to_ns(with[1].value);
+    apart = with[4].value > 0;
     MPI_Init(&argc, &argv);
     work_begin();
     if (columns < 1 || size % columns != 0 || size / columns > 40)
