@@ -176,6 +176,8 @@ def test_refused(bench):
     for selector in ("L", "o", "G", "bytes:8", "rank:1", "call:MPI_Send", "wait:MPI_Recv", "compute:main"):
         refused(bench, out, selector)
     harness.compare("it is named", "MPI_Recv < exchange" in refused(bench, out, "wait:MPI_Recv"), True)
+    run = bench.run([bench.refrain, "whatif", "--events", out])
+    harness.compare(f"--events: {run.err}", (run.code, "needs the full archive" in run.err), (2, True))
     kept = calls_of(bench, out)
     for number, (enter, left, _, _) in enumerate(kept[2][:12]):
         if left - enter < 1_000_000:

@@ -5,6 +5,7 @@
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
 #include "cli/text/terminal.h"
+#include "cli/whatif/kept.h"
 #include "cli/whatif/whatif.h"
 
 #include <stdlib.h>
@@ -471,6 +472,8 @@ static int ask_archive(const struct rfn_archive *archive, const struct options *
                           file);
         return RFN_EXIT_BAD_INPUT;
     }
+    if (given->events && rfn_kept_refuses_events(archive, file))
+        return RFN_EXIT_USAGE;
     int error = rfn_waits_new(archive, &how, rfn_progress_show, &progress, &waits, &diag);
     rfn_progress_done(&progress);
     if (error < 0)

@@ -1,5 +1,6 @@
 #include "cli/whatif/kept.h"
 
+#include "cli/args/command.h"
 #include "refrain/explain.h"
 
 /* Whether it takes as long as assumptions may be about, on all threads of the rank. */
@@ -83,4 +84,16 @@ bool rfn_kept_allows(const struct rfn_aggregation *of, const struct rfn_selector
     const bool allows = text->n == 0;
     rfn_text_release(&ignored);
     return allows;
+}
+
+bool rfn_kept_refuses_events(const struct rfn_archive *archive, const char *file)
+{
+    struct rfn_aggregation of;
+    const bool refuses = rfn_aggregation_read(archive, &of, NULL) == 0 && of.any;
+    rfn_aggregation_release(&of);
+    if (refuses)
+        rfn_command_error("%s: not all events were kept (refrain reduce --keep-predictions), so "
+                          "--events needs the full archive; ask about one by event:RANK/INDEX",
+                          file);
+    return refuses;
 }
