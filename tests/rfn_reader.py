@@ -442,7 +442,8 @@ class Column:
 
 MAGIC, CHUNK_MAGIC = b"\x89RFN\r\n\x1a\n", 0x434e4652
 (META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, RANK_PARAMS, TIMING, TOC, CLOCKS,
- PROFILE, PROFILES, CLUSTERS, SITE_SPREADS, SPREADS, COMMON, USAGE) = range(1, 17)
+ PROFILE, PROFILES, CLUSTERS, SITE_SPREADS, SPREADS, COMMON, USAGE,
+ AGGREGATED) = range(1, 18)
 ZSTD = ctypes.CDLL("libzstd.so.1")
 XXHASH = ctypes.CDLL("libxxhash.so.0")
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
@@ -1637,6 +1638,7 @@ class Archive:
         if flags & 512 and self.minor >= 7:  # what was sent in steps of merging, which nobody writes any more
             for _ in range(12):
                 reader.varint()
+        self.predicted = reader.string() if flags & 2048 and self.minor >= 10 else None
         reader.end(self.exact)
 
     def read_definitions(self, reader):
@@ -1812,6 +1814,30 @@ class Archive:
                                       for _ in range(reader.count())]
             check(all(wait <= time for _, _, time, _, wait in found[stream][1]), "a core wait is too long")
         return found
+
+    def aggregated(self):
+        """What AGGREGATED says: (least ns, least bytes, terms, L, o, g, G, S, messages, events and bytes before,
+        activities, by stream {event: how many were left out in front of it}), or None."""
+        if self.minor < 10 or (AGGREGATED, 0) not in self.chunks:
+            return None
+        reader, activities, gaps = self.payload(AGGREGATED), [], []
+
+        def site():
+            return (reader.below(len(self.functions), "function"), reader.below(len(self.paths), "path"))
+
+        head = [reader.varint() for _ in range(3)] + [struct.unpack("<d", reader.take(8))[0] for _ in range(4)]
+        head += [reader.varint() for _ in range(4)]
+        for _ in range(reader.varint()):
+            activities.append((site(),) if reader.varint() else (site(), site(), reader.varint()))
+        for stream in self.streams:
+            event, found = 0, {}
+            for _ in range(reader.varint()):
+                event += reader.varint()
+                found[event] = reader.varint()
+                check(found[event] > 0 and event > 0, "a gap is not there")
+            gaps.append(found)
+        reader.end(self.exact)
+        return (*head, activities, gaps)
 
     def read_clocks(self):
         self.reference, self.clocks, self.first = 0, {}, None

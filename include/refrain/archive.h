@@ -101,6 +101,8 @@ struct rfn_run {
                            ranks, as "peer,count" (--ignore-parameter); NULL: none */
     bool clustered;     /* what alike ranks did is stored once, or is to be when there are more of
                            them: these were taken from an archive where it is so, or ended alone */
+    const char *predicted; /* the run was not recorded so, but predicted (refrain/predict.h): what
+                              was assumed, "rank:3 x 0.5", or ""; NULL: it was recorded */
 };
 
 const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive);

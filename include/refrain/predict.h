@@ -87,6 +87,17 @@ int rfn_predict(const struct rfn_archive *archive, const struct rfn_predict_opti
                 struct rfn_prediction *prediction, struct rfn_diag *diag);
 void rfn_prediction_release(struct rfn_prediction *prediction);
 
+/* Predicts a lane and writes the run as it is predicted: an archive with the same calls, and full
+ * times, that says in META what is assumed (`assumed`: "rank:3 x 0.5"; "" or NULL: nothing). What
+ * was measured beside the calls is not in it: clocks, what processes used, merging. Times that many
+ * unsuccessful polls had do not end behind the call that they waited for. The prediction is to be
+ * released after 0; *bytes: the file's size. Errors of rfn_predict; RFN_E_EXISTS where there is
+ * such a file, unless `force`; RFN_E_INCOMPLETE where the archive is; RFN_E_IO, RFN_E_USAGE (the
+ * path is the archive itself), RFN_E_CORRUPT. */
+int rfn_predict_write(const struct rfn_archive *archive, const struct rfn_predict_options *options,
+                      const char *assumed, const char *path, bool force,
+                      struct rfn_prediction *prediction, uint64_t *bytes, struct rfn_diag *diag);
+
 /* ---- which single event saves most ---- */
 
 /* A call, waiting included, or what a stream computes before one. */

@@ -29,7 +29,8 @@ enum rfn_chunk_type {
     RFN_CHUNK_SITE_SPREADS = 13, /* of minor version 4: nothing is told apart by what came before */
     RFN_CHUNK_SPREADS = 14,      /* since minor version 5 */
     RFN_CHUNK_COMMON = 15,       /* since minor version 6 */
-    RFN_CHUNK_USAGE = 16         /* since minor version 10 */
+    RFN_CHUNK_USAGE = 16,        /* since minor version 10 */
+    RFN_CHUNK_AGGREGATED = 17    /* since minor version 10 */
 };
 
 enum { RFN_HEADER_BYTES = 64, RFN_CHUNK_HEADER_BYTES = 48, RFN_CHUNK_ALIGNMENT = 8 };
@@ -44,7 +45,9 @@ enum {
     RFN_SENT_SINCE_MINOR = 7,
     RFN_ENDS_SINCE_MINOR = 9,
     RFN_USAGE_SINCE_MINOR = 10,
-    RFN_CALLS_SINCE_MINOR = 10
+    RFN_CALLS_SINCE_MINOR = 10,
+    RFN_PREDICTED_SINCE_MINOR = 10,
+    RFN_AGGREGATED_SINCE_MINOR = 10
 };
 enum { RFN_MERGING_STEPS = 6 }; /* for which META has numbers that nobody writes any more */
 enum { RFN_STATE_WRITING = 0, RFN_STATE_WHOLE = 1 };

@@ -8,6 +8,7 @@
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
 #include "cli/args/rank_filter.h"
+#include "cli/text/aggregation_text.h"
 #include "cli/text/pager.h"
 #include "cli/text/parameters.h"
 #include "cli/text/print_text.h"
@@ -298,6 +299,15 @@ static void tell(const struct dump *dump, void (*append)(struct rfn_text *, cons
     rfn_text_release(&text);
 }
 
+static void tell_aggregation(const struct dump *dump)
+{
+    struct rfn_text text = {0};
+    rfn_aggregation_append(&text, dump->archive);
+    if (text.n)
+        rfn_command_error("%s: %s", dump->options->given.file, rfn_text_terminated(&text));
+    rfn_text_release(&text);
+}
+
 static int dump_all(struct dump *dump)
 {
     const char *file = dump->options->given.file;
@@ -314,10 +324,13 @@ static int dump_all(struct dump *dump)
     dump->paths = calloc((size_t)rfn_archive_paths(dump->archive) + 1, sizeof *dump->paths);
     if (!dump->volumes || !dump->tracker || !dump->paths)
         return rfn_command_fail(file, RFN_E_NOMEM, NULL);
+    if (run->predicted)
+        tell(dump, rfn_predicted_append);
     if (run->reduced)
         tell(dump, rfn_reduction_append);
     if (run->forced)
         tell(dump, rfn_forced_append);
+    tell_aggregation(dump);
     int incomplete = rfn_command_check_complete(dump->archive, file, RFN_EXIT_OK);
     dump->times = run->times;
     dump->volume = run->volume != NULL;

@@ -2,6 +2,7 @@
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
 #include "cli/expressions.h"
+#include "cli/text/aggregation_text.h"
 #include "cli/text/clocks.h"
 #include "cli/text/clusters_text.h"
 #include "cli/text/hosts.h"
@@ -302,6 +303,7 @@ static void set_run(json_t *value, const struct rfn_run *run)
     RFN_JSON_SET(value, "bytes", run->file_bytes);
     RFN_JSON_SET(value, "reduced", rfn_json_reduction(run));
     RFN_JSON_SET(value, "ignored_parameters", run->forced);
+    RFN_JSON_SET(value, "predicted", run->predicted);
 }
 
 static int print_json(const struct facts *facts, int status)
@@ -317,6 +319,7 @@ static int print_json(const struct facts *facts, int status)
     if (!complete)
         RFN_JSON_SET(value, "incomplete_because", why);
     set_run(value, facts->run);
+    RFN_JSON_SET(value, "aggregated", rfn_json_aggregation(archive));
     RFN_JSON_SET(value, "events", totals->events);
     RFN_JSON_SET(value, "calls", totals->calls);
     RFN_JSON_SET(value, "region_events", totals->region_events);
@@ -411,6 +414,15 @@ static void append_alike(struct rfn_text *out, const struct rfn_clustering *clus
                     rfn_count_text(rfn_clustering_after_expressions(clustering)).text);
 }
 
+static void append_aggregation(struct rfn_text *out, const struct rfn_archive *archive)
+{
+    struct rfn_text text = {0};
+    rfn_aggregation_append(&text, archive);
+    if (text.n)
+        rfn_text_format(out, "%-12s%s\n", "Aggregated", rfn_text_terminated(&text));
+    rfn_text_release(&text);
+}
+
 static void append_sizes(struct rfn_text *out, const struct facts *facts)
 {
     const struct rfn_archive *archive = facts->archive;
@@ -443,6 +455,7 @@ static void append_sizes(struct rfn_text *out, const struct facts *facts)
     else
         rfn_text_format(out, "%-12s%s\n", "Time span", "the archive has no times");
     rfn_reduction_lines(out, run);
+    append_aggregation(out, facts->archive);
     if (run->volume) {
         rfn_text_format(out, "%-12s", "Volume");
         rfn_text_printable(out, run->volume);

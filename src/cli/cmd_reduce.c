@@ -5,6 +5,7 @@
 #include "cli/args/rank_filter.h"
 #include "cli/args/reduction.h"
 #include "cli/expressions.h"
+#include "cli/keep_predictions.h"
 #include "cli/text/json.h"
 #include "cli/text/print_text.h"
 #include "cli/text/terminal.h"
@@ -27,7 +28,8 @@ enum {
     KEY_IGNORE,
     KEY_EXPRESSION,
     KEY_PLUGIN,
-    KEY_RANK
+    KEY_RANK,
+    KEY_KEEP_PREDICTIONS
 };
 
 static const struct argp_option options[] = {
@@ -56,6 +58,8 @@ static const struct argp_option options[] = {
      0},
     {"memory", KEY_MEMORY, "SIZE", 0,
      "Widen thresholds so that what is compared takes at most SIZE, as 512M; 1G by default", 0},
+    {"keep-predictions", KEY_KEEP_PREDICTIONS, "TIME[,SIZE]", OPTION_ARG_OPTIONAL,
+     RFN_HELP_KEEP_PREDICTIONS, 0},
     {"json", 'j', NULL, 0, "Print the result as JSON", 0},
     {0}};
 
@@ -69,6 +73,8 @@ struct arguments {
     bool no_cluster;
     bool some; /* only some ranks: */
     struct rfn_rank_filter ranks;
+    bool keep_predictions; /* and nothing else */
+    struct rfn_aggregate_options aggregate;
     char across_text[RFN_ACROSS_TEXT];
     struct rfn_trace_profile_options options;
 };
@@ -84,6 +90,8 @@ static void finish_arguments(struct argp_state *state, struct arguments *argumen
         argp_error(state, "--expression and --plugin go with --cluster");
     if (arguments->some && (arguments->times || arguments->expressions || made->forced))
         argp_error(state, "--rank takes ranks out as they are: reduce what comes out, or before");
+    if (arguments->keep_predictions && (arguments->some || arguments->times || made->cluster))
+        argp_error(state, "--keep-predictions goes with no other way to reduce");
     if (arguments->no_cluster && !arguments->some)
         argp_error(state, "--no-cluster goes with --rank");
     if (arguments->no_cluster && made->cluster)
@@ -172,6 +180,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_RANK:
         rfn_rank_argument(state, arg, &arguments->ranks);
         arguments->some = true;
+        return 0;
+    case KEY_KEEP_PREDICTIONS:
+        rfn_keep_predictions_argument(state, arg, &arguments->aggregate);
+        arguments->keep_predictions = true;
         return 0;
     case ARGP_KEY_END:
         finish_arguments(state, arguments);
@@ -348,7 +360,11 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     rfn_command_parse(command, parse, argc, argv, &arguments);
     int status = rfn_command_open(arguments.given.file, &archive);
     if (!status) {
-        status = arguments.some ? take_ranks(&arguments, archive) : reduce(&arguments, archive);
+        status = arguments.some ? take_ranks(&arguments, archive)
+                 : arguments.keep_predictions
+                     ? rfn_keep_predictions(archive, arguments.given.file, &arguments.aggregate,
+                                            arguments.output, arguments.force, arguments.given.json)
+                     : reduce(&arguments, archive);
         rfn_archive_close(archive);
     }
     rfn_rank_filter_release(&arguments.ranks);

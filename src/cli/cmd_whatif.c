@@ -5,6 +5,7 @@
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
 #include "cli/text/terminal.h"
+#include "cli/whatif/kept.h"
 #include "cli/whatif/whatif.h"
 
 #include <stdlib.h>
@@ -32,6 +33,8 @@ static const struct argp_option options[] = {
      0},
     {"network", KEY_NETWORK, "NETWORK", 0,
      "take L, o, g, G and S from this file of refrain calibrate, not from the run's messages", 0},
+    {"output", 'o', "OUT", 0, "write the run as it is predicted, an archive like others", 0},
+    {"force", 'f', NULL, 0, "replace OUT if there is such a file", 0},
     {"json", 'j', NULL, 0, "print everything as JSON, in seconds and bytes", 0},
     {0},
 };
@@ -43,6 +46,8 @@ struct options {
     int64_t caps_ns[GIVEN];         /* or at most so long each; 0 */
     size_t n;
     uint64_t dominoes;
+    const char *output;
+    bool force;
     bool events;
     const char *curve;        /* NULL: none */
     const char *network_file; /* NULL: not given */
@@ -103,6 +108,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         given->dominoes = rfn_number_argument(state, arg, "number of steps");
         if (given->dominoes > DOMINOES)
             argp_error(state, "--domino takes at most %d steps", DOMINOES);
+        return 0;
+    case 'o':
+        if (!arg[0])
+            argp_error(state, "the name of the predicted archive is empty");
+        given->output = arg;
+        return 0;
+    case 'f':
+        given->force = true;
         return 0;
     case KEY_NETWORK:
         given->network_file = arg;
@@ -432,7 +445,10 @@ static int ask(const struct rfn_measured *run, const struct options *given)
         error = rfn_network_estimate(run->archive, &asking.page.network, &asking.page.estimated,
                                      &asking.diag);
     int status = error ? fail(&asking, error) : take_given(&asking, given, selectors);
-    if (!status)
+    if (!status && given->output)
+        status = rfn_whatif_write(&asking.page, &asking.lane, given->output, given->force,
+                                  given->given.json);
+    else if (!status)
         status = print(&asking, given);
     for (size_t i = 0; i < given->n; i++)
         rfn_selector_release(&selectors[i]);
@@ -456,6 +472,8 @@ static int ask_archive(const struct rfn_archive *archive, const struct options *
                           file);
         return RFN_EXIT_BAD_INPUT;
     }
+    if (given->events && rfn_kept_refuses_events(archive, file))
+        return RFN_EXIT_USAGE;
     int error = rfn_waits_new(archive, &how, rfn_progress_show, &progress, &waits, &diag);
     rfn_progress_done(&progress);
     if (error < 0)

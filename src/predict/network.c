@@ -1,6 +1,7 @@
 /* network.c - the parameters of LogGPS, from the messages of an archive. */
 #include "base/grow.h"
 #include "predict/steps.h"
+#include "refrain/aggregation.h"
 #include "refrain/predict.h"
 
 #include <stdlib.h>
@@ -124,9 +125,19 @@ int rfn_network_estimate(const struct rfn_archive *archive, struct rfn_network *
 {
     struct estimating of = {.shortest = INT64_MAX};
     const struct rfn_step_hooks hooks = {.context = &of, .enter = enter, .leave = leave};
+    struct rfn_aggregation aggregation;
     *network = rfn_network_assumed();
+    int error = rfn_aggregation_read(archive, &aggregation, diag);
+    const bool known = aggregation.any && !error;
+    if (known) {
+        *network = aggregation.network;
+        *messages = aggregation.messages;
+    }
+    rfn_aggregation_release(&aggregation);
+    if (known || error < 0)
+        return error;
     of.sending = calloc((size_t)rfn_archive_run(archive)->streams + 1, sizeof *of.sending);
-    int error = of.sending ? rfn_steps_new(archive, &hooks, &of.steps) : RFN_E_NOMEM;
+    error = of.sending ? rfn_steps_new(archive, &hooks, &of.steps) : RFN_E_NOMEM;
     if (!error)
         error = rfn_steps_run(of.steps);
     if (!error)

@@ -13,7 +13,7 @@
 
 #include "base/grow.h"
 #include "predict/event_graph.h"
-#include "predict/steps.h"
+#include "predict/watch.h"
 #include "refrain/event.h"
 
 #include <stdlib.h>
@@ -83,6 +83,7 @@ struct stream {
 /* What a call needs was there when the first vector (of a rendezvous both) had come, and `way_ns`
  * later. */
 struct source {
+    const struct rfn_need *need;
     const int64_t *first, *second; /* second: NULL: no lane has a rendezvous */
     int64_t ready_ns, way_ns;      /* as recorded */
     int64_t bytes;
@@ -96,10 +97,13 @@ struct engine {
     const struct rfn_predict_options *options;
     const struct rfn_network *network;
     const struct rfn_lane *given;
-    size_t n, width;            /* lanes; of a vector */
-    struct rfn_graph *graph;    /* of the first lane; NULL: not asked for */
-    const struct events *asked; /* with a graph */
-    int64_t least_eager;        /* S of all lanes */
+    size_t n, width;                       /* lanes; of a vector */
+    struct rfn_graph *graph;               /* of the first lane; NULL: not asked for */
+    const struct events *asked;            /* with a graph */
+    int64_t least_eager;                   /* S of all lanes */
+    const struct rfn_predict_watch *watch; /* or NULL */
+    struct rfn_watched_need *watched;      /* what it is told of the call at hand */
+    size_t watched_capacity, n_sources;    /* of that call */
     struct rfn_steps *steps;
     struct effects *effects; /* by activity */
     size_t effects_capacity;
@@ -118,6 +122,12 @@ struct engine {
     struct vectors latest; /* of places, by need */
     struct rfn_prediction *prediction;
 };
+
+/* Has who looks on see a step. */
+#define WATCH(engine, hook, ...)                                                      \
+    ((engine)->watch && (engine)->watch->steps && (engine)->watch->steps->hook        \
+         ? (engine)->watch->steps->hook((engine)->watch->steps->context, __VA_ARGS__) \
+         : 0)
 
 static int64_t most(int64_t a, int64_t b)
 {
@@ -303,6 +313,7 @@ static void reach_points(const struct engine *engine, const struct rfn_step *ste
 static int compute(void *context, const struct rfn_step *step)
 {
     struct engine *engine = context;
+    RFN_TRY(WATCH(engine, compute, step));
     const struct effects *effects = effects_of(engine, step->activity);
     int64_t *early = engine->streams[step->stream].early;
     const int64_t ns = step->exit_ns - step->enter_ns;
@@ -331,6 +342,7 @@ static int polls(void *context, const struct rfn_step *step)
 {
     struct engine *engine = context;
     struct stream *stream = &engine->streams[step->stream];
+    RFN_TRY(WATCH(engine, polls, step));
     if (!stream->polled)
         stream->polled = malloc(engine->n * sizeof *stream->polled);
     if (!stream->polled)
@@ -422,6 +434,7 @@ static int mark(struct engine *engine, const struct rfn_step *step)
 static int enter(void *context, const struct rfn_step *step)
 {
     struct engine *engine = context;
+    RFN_TRY(WATCH(engine, enter, step));
     for (size_t i = 0; i < step->n_posts; i++) {
         const struct rfn_post *post = &step->posts[i];
         if (post->kind == RFN_POST_COLLECTIVE) {
@@ -441,6 +454,7 @@ static int enter(void *context, const struct rfn_step *step)
 static int keep(void *context, uint32_t message, uint32_t receive)
 {
     struct engine *engine = context;
+    RFN_TRY(WATCH(engine, keep, message, receive));
     int64_t *to = vector(&engine->messages, message, 2 * engine->width);
     const int64_t *from = vector(&engine->receives, receive, engine->width);
     if (!to || !from)
@@ -452,6 +466,7 @@ static int keep(void *context, uint32_t message, uint32_t receive)
 static int over(void *context, uint32_t number)
 {
     struct engine *engine = context;
+    RFN_TRY(WATCH(engine, over, number));
     if (number < engine->collectives_capacity) {
         engine->collectives[number].begun = false;
         free(engine->collectives[number].places);
@@ -602,6 +617,7 @@ static int find_sources(struct engine *engine, const struct rfn_step *step, size
     for (size_t i = 0; i < step->n_needs; i++) {
         const struct rfn_need *need = &step->needs[i];
         struct source *source = &engine->sources[*n];
+        const size_t before = *n;
         switch (need->kind) {
         case RFN_NEED_MESSAGE:
         case RFN_NEED_TAKEN:
@@ -619,6 +635,8 @@ static int find_sources(struct engine *engine, const struct rfn_step *step, size
             ++*n;
             break;
         }
+        if (*n > before)
+            source->need = need;
     }
     fit_ways(engine, step, *n);
     return 0;
@@ -858,9 +876,8 @@ static int draw(struct engine *engine, const struct call *call, uint32_t tail)
     return 0;
 }
 
-static int leave(void *context, const struct rfn_step *step)
+static int end_call(struct engine *engine, const struct rfn_step *step)
 {
-    struct engine *engine = context;
     struct stream *stream = &engine->streams[step->stream];
     struct call call = {.step = step, .effects = effects_of(engine, step->activity)};
     if (!call.effects)
@@ -872,6 +889,7 @@ static int leave(void *context, const struct rfn_step *step)
     RFN_TRY((int)least(node, 0));
     call.early = polled ? stream->polled : stream->early;
     RFN_TRY(find_sources(engine, step, &call.n_sources));
+    engine->n_sources = call.n_sources;
     if (!call.n_sources && !call.effects->n && call.early == stream->early && !engine->graph) {
         leave_alone(engine, &call);
         return 0;
@@ -888,6 +906,30 @@ static int leave(void *context, const struct rfn_step *step)
     for (size_t k = 0; k < engine->n; k++)
         stream->early[k] = step->exit_ns - engine->exits[k];
     return 0;
+}
+
+static int tell_needs(struct engine *engine, const struct rfn_step *step)
+{
+    size_t n = 0;
+    RFN_TRY(RFN_GROW(engine->watched, engine->watched_capacity, engine->n_sources + 1));
+    for (size_t i = 0; i < engine->n_sources; i++) {
+        const struct source *source = &engine->sources[i];
+        if (is_needed(source, source->rendezvous))
+            engine->watched[n++] = (struct rfn_watched_need){source->need, source->ready_ns,
+                                                             source->way_ns, source->rendezvous};
+    }
+    return engine->watch->needed(engine->watch->context, engine->steps, step, engine->watched, n);
+}
+
+static int leave(void *context, const struct rfn_step *step)
+{
+    struct engine *engine = context;
+    const struct rfn_predict_watch *watch = engine->watch;
+    const int64_t *early = engine->streams[step->stream].early, before = early[0];
+    RFN_TRY(end_call(engine, step));
+    if (watch && watch->needed)
+        RFN_TRY(tell_needs(engine, step));
+    return watch && watch->left ? watch->left(watch->context, step, before, early[0]) : 0;
 }
 
 /* ---- the whole ---- */
@@ -1022,6 +1064,7 @@ static void release(struct engine *engine)
     free(engine->special);
     free(engine->exits);
     free(engine->sources);
+    free(engine->watched);
     free(engine->messages.items);
     free(engine->receives.items);
     free(engine->latest.items);
@@ -1089,6 +1132,16 @@ int rfn_predict(const struct rfn_archive *archive, const struct rfn_predict_opti
                 struct rfn_prediction *prediction, struct rfn_diag *diag)
 {
     struct engine engine = {.archive = archive, .options = options, .prediction = prediction};
+    return predict(&engine, NULL, NULL, diag);
+}
+
+int rfn_predict_watched(const struct rfn_archive *archive,
+                        const struct rfn_predict_options *options,
+                        const struct rfn_predict_watch *watch, struct rfn_prediction *prediction,
+                        struct rfn_diag *diag)
+{
+    struct engine engine = {
+        .archive = archive, .options = options, .watch = watch, .prediction = prediction};
     return predict(&engine, NULL, NULL, diag);
 }
 

@@ -4,6 +4,7 @@
 #include "analyze/match/activity.h"
 #include "analyze/match/matching.h"
 #include "base/grow.h"
+#include "refrain/aggregation.h"
 #include "refrain/event.h"
 
 #include <stdlib.h>
@@ -31,6 +32,7 @@ struct step_stream {
     unsigned sends;                  /* of them */
     struct rfn_loop_requests *loops; /* by number */
     size_t loops_capacity;
+    size_t next_gap; /* of the aggregation */
 };
 
 struct rfn_steps {
@@ -40,6 +42,7 @@ struct rfn_steps {
     struct rfn_need *needs;
     size_t needs_capacity;
     bool stopped;
+    struct rfn_aggregation aggregation;
 };
 
 static struct step_stream *stream_of(const struct rfn_steps *steps, uint32_t stream)
@@ -99,12 +102,28 @@ static struct rfn_step step_of(const struct step_stream *of, uint32_t stream,
                              .rank = at->rank,
                              .record = at->record,
                              .index = rfn_event_order_index(at),
+                             .call_ns = at->enter_ns,
                              .activity = symbol_of(of)->in_mpi,
                              .enter_ns = at->enter_ns,
                              .exit_ns = at->exit_ns};
 }
 
 /* ---- between calls ---- */
+
+/* Whether calls in front of it were left out, none of which was an unsuccessful poll. What was done
+ * instead of them nothing can be assumed about. */
+static bool is_aggregated(const struct rfn_steps *steps, struct step_stream *of, uint32_t stream,
+                          const struct rfn_event_order_stream *at)
+{
+    if (!steps->aggregation.any)
+        return false;
+    const struct rfn_aggregated_stream *gaps = &steps->aggregation.streams[stream];
+    const bool is = of->next_gap < gaps->n &&
+                    gaps->gaps[of->next_gap].event == rfn_event_order_index(at);
+    of->next_gap += is;
+    of->polls.any &= !is;
+    return is;
+}
 
 static int take_gap(struct rfn_steps *steps, struct step_stream *of, uint32_t stream,
                     const struct rfn_event_order_stream *at)
@@ -253,7 +272,8 @@ static int enter(void *context, uint32_t stream, struct rfn_event_order_stream *
     of->n_posts = 0;
     of->sends = 0;
     RFN_TRY(rfn_match_begin(&steps->match, &of->match, stream, at));
-    RFN_TRY(take_gap(steps, of, stream, at));
+    if (!is_aggregated(steps, of, stream, at))
+        RFN_TRY(take_gap(steps, of, stream, at));
     RFN_TRY(take_polls(steps, of, stream, at));
     RFN_TRY(rfn_open_regions_event(&of->regions, of->match.symbol->role, at->record));
     RFN_TRY(rfn_match_call(&steps->match, &of->match, at));
@@ -427,7 +447,9 @@ int rfn_steps_new(const struct rfn_archive *archive, const struct rfn_step_hooks
     if (!made)
         return RFN_E_NOMEM;
     made->hooks = hooks;
-    int error = init(made, archive);
+    int error = rfn_aggregation_read(archive, &made->aggregation, NULL);
+    if (!error)
+        error = init(made, archive);
     if (error < 0)
         rfn_steps_free(made);
     else
@@ -449,6 +471,7 @@ void rfn_steps_free(struct rfn_steps *steps)
     }
     rfn_match_release(&steps->match);
     rfn_activities_release(&steps->activities);
+    rfn_aggregation_release(&steps->aggregation);
     free(steps->needs);
     free(steps);
 }

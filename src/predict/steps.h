@@ -55,6 +55,7 @@ struct rfn_step {
     uint32_t stream, rank;
     const struct rfn_record *record; /* of the call; of compute, that behind it: its words */
     uint64_t index;                  /* its number in the stream */
+    int64_t call_ns;                 /* its enter, also where it ends polls */
     uint32_t activity;               /* number for rfn_steps_activity */
     int64_t enter_ns, exit_ns;
     unsigned messages; /* leave: that the call sends, or ends to receive */

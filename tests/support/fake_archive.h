@@ -15,6 +15,7 @@
 
 #include "archive/cursor/cursor.h"
 #include "archive/read/archive_calls.h"
+#include "refrain/aggregation.h"
 #include "refrain/archive.h"
 #include "refrain/event.h"
 
@@ -31,6 +32,20 @@
 #define FAKE_LISTS 32
 #endif
 enum { FAKE_LIST_WORDS = 32, FAKE_COMMS = 9, FAKE_CONTEXTS = 8, FAKE_WIDTH = 8, FAKE_LOOPS = 8 };
+
+int rfn_aggregation_read(const struct rfn_archive *archive, struct rfn_aggregation *aggregation,
+                         struct rfn_diag *diag)
+{
+    (void)archive;
+    (void)diag;
+    *aggregation = (struct rfn_aggregation){0};
+    return 0;
+}
+
+void rfn_aggregation_release(struct rfn_aggregation *aggregation)
+{
+    (void)aggregation;
+}
 
 /* ---- functions ---- */
 

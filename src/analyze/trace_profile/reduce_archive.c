@@ -255,62 +255,27 @@ static bool makes_meta(const struct reducer *reducer)
     return reducer->profile || merged_roles(reducer);
 }
 
-/* Types that an old version does not have mean nothing there. */
-static bool stays(const struct reducer *reducer, uint32_t type)
+static bool stays(const void *context, uint32_t type)
 {
-    const struct rfn_chunks *chunks = &reducer->archive->chunks;
+    const struct reducer *reducer = context;
     switch (type) {
-    case RFN_CHUNK_STREAMS:
-    case RFN_CHUNK_TOC:
-        return false;
     case RFN_CHUNK_META:
         return !makes_meta(reducer);
     case RFN_CHUNK_TIMING:
-        return !reducer->profile;
     case RFN_CHUNK_PROFILE:
     case RFN_CHUNK_PROFILES:
     case RFN_CHUNK_SITE_SPREADS:
     case RFN_CHUNK_SPREADS:
-        return !reducer->profile && rfn_chunks_know(chunks, type);
+        return !reducer->profile;
     case RFN_CHUNK_STRUCTURE:
     case RFN_CHUNK_RANK_PARAMS:
     case RFN_CHUNK_VALUES:
-        return !reducer->cluster;
     case RFN_CHUNK_CLUSTERS:
     case RFN_CHUNK_COMMON:
-        return !reducer->cluster && rfn_chunks_know(chunks, type);
-    case RFN_CHUNK_CLOCKS:
-    case RFN_CHUNK_USAGE:
-        return rfn_chunks_know(chunks, type);
+        return !reducer->cluster;
     default:
         return true;
     }
-}
-
-/* DEFINITIONS of minor version 0 end before the regions: there are none. */
-static int copy_others(struct reducer *reducer)
-{
-    const struct rfn_chunks *chunks = &reducer->archive->chunks;
-    for (size_t i = 0; i < chunks->n; i++) {
-        const struct rfn_toc_entry *entry = &chunks->entries[i];
-        struct rfn_rope payload = RFN_ROPE_INIT;
-        struct rfn_payload old;
-        if (!stays(reducer, entry->type))
-            continue;
-        if (entry->type != RFN_CHUNK_DEFINITIONS || chunks->minor > 0 ||
-            rfn_archive_regions(reducer->archive) > 0) {
-            RFN_TRY(packed(reducer, rfn_rewrite_copy(&reducer->rewrite, i)));
-            continue;
-        }
-        RFN_TRY(rfn_chunks_load(chunks, entry, &old, reducer->diag));
-        rfn_buf_bytes(&payload.bytes, old.data, old.size);
-        rfn_buf_varint(&payload.bytes, 0);
-        int error = rfn_rewrite_add(&reducer->rewrite, RFN_CHUNK_DEFINITIONS, 0, &payload);
-        rfn_payload_release(&old);
-        rfn_rope_release(&payload);
-        RFN_TRY(packed(reducer, error));
-    }
-    return 0;
 }
 
 /* ---- the whole ---- */
@@ -362,7 +327,7 @@ static int write_reduced(struct reducer *reducer, const char *path, bool force,
     if (makes_meta(reducer))
         RFN_TRY(add_meta(reducer));
     RFN_TRY(add_streams(reducer));
-    RFN_TRY(copy_others(reducer));
+    RFN_TRY(rfn_rewrite_copy_others(&reducer->rewrite, stays, reducer, reducer->diag));
     int error = rfn_rewrite_write(&reducer->rewrite, path, force, &result->bytes, reducer->diag);
     if (error == RFN_E_NOMEM)
         return no_memory(reducer);

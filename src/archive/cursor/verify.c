@@ -15,6 +15,7 @@
 #include "archive/read/cluster_parts.h"
 #include "archive/read/reader.h"
 #include "event/kind.h"
+#include "refrain/aggregation.h"
 #include "refrain/usage.h"
 
 #include <inttypes.h>
@@ -129,6 +130,7 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
     case RFN_CHUNK_SPREADS:
         return archive->dictionary.run.reduced && entry->id == 0;
     case RFN_CHUNK_USAGE:
+    case RFN_CHUNK_AGGREGATED:
         return entry->id == 0;
     default:
         return false;
@@ -141,7 +143,7 @@ static bool holds_events(uint32_t type)
     return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING ||
            type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES || type == RFN_CHUNK_CLUSTERS ||
            type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS ||
-           type == RFN_CHUNK_COMMON || type == RFN_CHUNK_USAGE;
+           type == RFN_CHUNK_COMMON || type == RFN_CHUNK_USAGE || type == RFN_CHUNK_AGGREGATED;
 }
 
 /* Chunks are read later, but for those of other types, of which only the checksums are looked at:
@@ -367,6 +369,14 @@ static int check_usage(const struct verifier *verifier)
     return error;
 }
 
+static int check_aggregation(const struct verifier *verifier)
+{
+    struct rfn_aggregation aggregation;
+    const int error = rfn_aggregation_read(verifier->archive, &aggregation, verifier->diag);
+    rfn_aggregation_release(&aggregation);
+    return error;
+}
+
 static int verify(struct verifier *verifier)
 {
     const struct rfn_archive *archive = verifier->archive;
@@ -386,7 +396,9 @@ static int verify(struct verifier *verifier)
         error = rfn_archive_check_signatures(archive, verifier->diag);
     if (!error)
         error = rfn_time_spreads_check(archive, verifier->diag);
-    return error ? error : check_usage(verifier);
+    if (!error)
+        error = check_usage(verifier);
+    return error ? error : check_aggregation(verifier);
 }
 
 int rfn_archive_verify_open(const struct rfn_archive *archive,

@@ -24,7 +24,8 @@ static int check_meta(const struct rfn_archive_merge *joining,
                  {"the volumes are", a->volume, b->volume},
                  {"times were reduced by", a->similar, b->similar},
                  {"times were reduced across ranks by", a->across, b->across},
-                 {"the merged parameters are", a->forced, b->forced}};
+                 {"the merged parameters are", a->forced, b->forced},
+                 {"what is assumed is", a->predicted, b->predicted}};
     const struct {
         const char *what;
         uint64_t before, here;
@@ -37,6 +38,7 @@ static int check_meta(const struct rfn_archive_merge *joining,
         {"innermost frames of call paths:", a->path_ends.inner, b->path_ends.inner},
         {"least calls of a segment:", a->reduction.min_calls, b->reduction.min_calls},
         {"exact starts:", a->reduction.exact_starts, b->reduction.exact_starts},
+        {"whether times are predicted:", a->predicted != NULL, b->predicted != NULL},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *before = texts[i].before ? texts[i].before : "";
@@ -145,6 +147,12 @@ static int check_whole(const struct rfn_archive_merge *joining,
         return rfn_fail(joining->diag, archive->chunks.fault, -1, -1,
                         "%s: %s; only whole archives can be taken apart and joined", path_of(input),
                         archive->why);
+    if (rfn_chunks_know(&archive->chunks, RFN_CHUNK_AGGREGATED) &&
+        rfn_chunks_find(&archive->chunks, RFN_CHUNK_AGGREGATED, 0) >= 0)
+        return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
+                        "%s has not all calls (refrain reduce --keep-predictions): take apart or "
+                        "join the full archive",
+                        path_of(input));
     return 0;
 }
 

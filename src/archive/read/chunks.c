@@ -544,6 +544,8 @@ bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type)
         return chunks->minor >= RFN_COMMON_SINCE_MINOR;
     if (type == RFN_CHUNK_USAGE)
         return chunks->minor >= RFN_USAGE_SINCE_MINOR;
+    if (type == RFN_CHUNK_AGGREGATED)
+        return chunks->minor >= RFN_AGGREGATED_SINCE_MINOR;
     return type <= RFN_CHUNK_TOC;
 }
 

@@ -535,6 +535,8 @@ static const char *read_meta(struct context *context, uint32_t minor)
         sound = read_online_merges(context);
     for (int i = 0; sound && !fault && sent && i < 2 * RFN_MERGING_STEPS; i++)
         rfn_reader_varint(&context->reader);
+    if (sound && !fault && minor >= RFN_PREDICTED_SINCE_MINOR && flags >> 11 & 1)
+        fault = read_text(context, &run->predicted);
     return fault || (sound && !context->reader.failed) ? fault : "it is malformed";
 }
 

@@ -418,6 +418,45 @@ void rfn_pack_clock(const struct rfn_pack_clock *clock, const uint64_t *marks, s
     }
 }
 
+int rfn_pack_timing_of(const struct rfn_pack_clock *clock, const uint64_t *marks, size_t n_marks,
+                       struct rfn_pack_times (*of)(const void *context, uint32_t symbol),
+                       const void *context, uint32_t n_symbols, bool volumes, struct rfn_rope *out)
+{
+    rfn_buf_varint(&out->bytes, (uint64_t)(clock != NULL) | (uint64_t)volumes << 1);
+    if (clock)
+        rfn_pack_clock(clock, marks, n_marks, &out->bytes);
+    for (uint32_t i = 0; i < n_symbols; i++) {
+        const struct rfn_pack_times times = of(context, i);
+        if (clock) {
+            rfn_column_pack(times.gap, out);
+            rfn_column_pack(times.duration, out);
+        }
+        if (times.polls) {
+            rfn_column_pack(times.polls, out);
+            if (clock)
+                rfn_column_pack(times.inside, out);
+        }
+    }
+    for (uint32_t i = 0; i < n_symbols && volumes; i++) {
+        const struct rfn_pack_times times = of(context, i);
+        rfn_column_pack(&times.volumes[0], out);
+        rfn_column_pack(&times.volumes[1], out);
+    }
+    return rfn_rope_status(out);
+}
+
+static struct rfn_pack_times times_of(const void *context, uint32_t number)
+{
+    const struct rfn_stream *stream = context;
+    const struct rfn_symbol *symbol = rfn_stream_symbol(stream, number);
+    return (struct rfn_pack_times){
+        .gap = &symbol->gap,
+        .duration = &symbol->duration,
+        .polls = symbol->failed_poll ? &symbol->polls : NULL,
+        .inside = symbol->failed_poll ? &symbol->inside : NULL,
+        .volumes = rfn_stream_has_volume(stream) ? rfn_stream_volume(stream, symbol) : NULL};
+}
+
 int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,
                     struct rfn_rope *out)
 {
@@ -427,29 +466,10 @@ int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock
     bool volume = rfn_stream_has_volume(stream);
     if (!clock && !polls && !volume)
         return 0;
-    rfn_buf_varint(&out->bytes, (uint64_t)(clock != NULL) | (uint64_t)volume << 1);
     size_t n_marks;
     const uint64_t *marks = rfn_stream_marks(stream, &n_marks);
-    if (clock)
-        rfn_pack_clock(clock, marks, n_marks, &out->bytes);
-    for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++) {
-        const struct rfn_symbol *symbol = rfn_stream_symbol(stream, i);
-        if (clock) {
-            rfn_column_pack(&symbol->gap, out);
-            rfn_column_pack(&symbol->duration, out);
-        }
-        if (symbol->failed_poll) {
-            rfn_column_pack(&symbol->polls, out);
-            if (clock)
-                rfn_column_pack(&symbol->inside, out);
-        }
-    }
-    for (uint32_t i = 0; i < rfn_stream_symbols(stream) && volume; i++) {
-        const struct rfn_column *columns = rfn_stream_volume(stream, rfn_stream_symbol(stream, i));
-        rfn_column_pack(&columns[0], out);
-        rfn_column_pack(&columns[1], out);
-    }
-    return rfn_rope_status(out);
+    return rfn_pack_timing_of(clock, marks, n_marks, times_of, stream, rfn_stream_symbols(stream),
+                              volume, out);
 }
 
 /* ---- clocks of hosts ---- */
@@ -529,7 +549,8 @@ int rfn_pack_meta(const struct rfn_run *run, struct rfn_buf *out)
                  (uint64_t)(run->volume != NULL) << 2 | (uint64_t)run->start_off << 3 |
                  (uint64_t)run->reduced << 4 | (uint64_t)(run->path_ends.inner > 0) << 5 |
                  (uint64_t)(run->merging.messages > 0) << 6 | (uint64_t)(run->forced != NULL) << 7 |
-                 (uint64_t)(run->merging.online.merges > 0) << 8 | (uint64_t)run->clustered << 10);
+                 (uint64_t)(run->merging.online.merges > 0) << 8 | (uint64_t)run->clustered << 10 |
+                 (uint64_t)(run->predicted != NULL) << 11);
     rfn_buf_varint(out, (uint64_t)(run->merge_seconds * 1e9 + 0.5));
     if (run->volume) {
         rfn_buf_string(out, run->volume);
@@ -547,5 +568,7 @@ int rfn_pack_meta(const struct rfn_run *run, struct rfn_buf *out)
         rfn_buf_string(out, run->forced);
     if (run->merging.online.merges)
         pack_online_merges(&run->merging.online, out);
+    if (run->predicted)
+        rfn_buf_string(out, run->predicted);
     return rfn_buf_status(out);
 }

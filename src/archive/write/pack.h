@@ -87,6 +87,16 @@ struct rfn_pack_clock {
 void rfn_pack_clock(const struct rfn_pack_clock *clock, const uint64_t *marks, size_t n_marks,
                     struct rfn_buf *out);
 
+/* Times of a symbol; polls and inside only of a failed poll, and volumes, two of them, only where
+ * events have volumes: else NULL. */
+struct rfn_pack_times {
+    const struct rfn_column *gap, *duration, *polls, *inside, *volumes;
+};
+
+/* Payload of TIMING, whose columns `of` tells. clock is NULL without times. Borrows the columns. */
+int rfn_pack_timing_of(const struct rfn_pack_clock *clock, const uint64_t *marks, size_t n_marks,
+                       struct rfn_pack_times (*of)(const void *context, uint32_t symbol),
+                       const void *context, uint32_t n_symbols, bool volumes, struct rfn_rope *out);
 /* Payload of TIMING. clock is NULL without times. Writes nothing when there is nothing to say (no
  * times, no volume and no failed poll). */
 int rfn_pack_timing(const struct rfn_stream *stream, const struct rfn_pack_clock *clock,

@@ -45,3 +45,41 @@ int rfn_rewrite_add_streams(struct rfn_rewrite *rewrite, uint32_t n,
     rfn_rope_release(&payload);
     return error;
 }
+
+/* ---- the other chunks ---- */
+
+/* DEFINITIONS of minor version 0 end before the regions: there are none. */
+static int copy_old_definitions(struct rfn_rewrite *rewrite, const struct rfn_toc_entry *entry,
+                                struct rfn_diag *diag)
+{
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    struct rfn_payload old;
+    RFN_TRY(rfn_chunks_load(&rewrite->from->chunks, entry, &old, diag));
+    rfn_buf_bytes(&payload.bytes, old.data, old.size);
+    rfn_buf_varint(&payload.bytes, 0);
+    int error = rfn_rewrite_add(rewrite, RFN_CHUNK_DEFINITIONS, 0, &payload);
+    rfn_payload_release(&old);
+    rfn_rope_release(&payload);
+    return rfn_rewrite_failed(error, diag);
+}
+
+int rfn_rewrite_copy_others(struct rfn_rewrite *rewrite,
+                            bool (*stays)(const void *context, uint32_t type), const void *context,
+                            struct rfn_diag *diag)
+{
+    const struct rfn_chunks *chunks = &rewrite->from->chunks;
+    for (size_t i = 0; i < chunks->n; i++) {
+        const struct rfn_toc_entry *entry = &chunks->entries[i];
+        const bool means = rfn_chunks_know(chunks, entry->type) ||
+                           entry->type > RFN_CHUNK_AGGREGATED;
+        if (!means || entry->type == RFN_CHUNK_STREAMS || entry->type == RFN_CHUNK_TOC ||
+            !stays(context, entry->type))
+            continue;
+        if (entry->type == RFN_CHUNK_DEFINITIONS && chunks->minor == 0 &&
+            rfn_archive_regions(rewrite->from) == 0)
+            RFN_TRY(copy_old_definitions(rewrite, entry, diag));
+        else
+            RFN_TRY(rfn_rewrite_failed(rfn_rewrite_copy(rewrite, i), diag));
+    }
+    return 0;
+}

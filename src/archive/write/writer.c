@@ -2,7 +2,7 @@
  * one process (record/finish/finish.c), with numbers in place of hashes: definitions have their
  * final ones at once. A stream numbers what it refers to itself, in order of first use. So streams
  * that do alike have equal structures, whatever communicators they do it on. */
-#include "refrain/writer.h"
+#include "archive/write/writer_like.h"
 
 #include "archive/read/dictionary.h"
 #include "archive/write/rewrite_facts.h"
@@ -29,6 +29,7 @@ struct stream {
     struct rfn_stream *events;
     struct numbers sites, types, comms;      /* of sites: function << 32 | path */
     uint64_t end_ns, counted, region_events; /* so far */
+    bool polls;                              /* the last event */
     uint64_t signature;
     struct rfn_pack_refs refs; /* site_functions: to be freed, the other tables are in it */
     struct rfn_rope values;    /* VALUES */
@@ -51,6 +52,7 @@ struct rfn_writer {
     int64_t *words;         /* of a list */
     size_t words_capacity;
     struct rfn_memory memory;
+    const struct rfn_archive *like; /* whose definitions it has, or NULL */
     struct rfn_rewrite rewrite;
     struct rfn_diag *diag;
 };
@@ -283,6 +285,61 @@ int64_t rfn_writer_host(struct rfn_writer *writer, const char *name, uint32_t co
     return define(writer, RFN_DEFINITION_HOST, 0, &content);
 }
 
+/* ---- those of another archive ---- */
+
+/* Numbers 0 to n - 1 of a kind, whatever they are: what they mean is copied in the end. */
+static int define_numbers(struct rfn_writer *writer, enum rfn_definition_kind kind, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct rfn_buf content = RFN_BUF_INIT;
+        rfn_buf_u8(&content, (uint8_t)kind); /* hashes of different kinds are mixed */
+        rfn_buf_varint(&content, i);
+        const int64_t number = define(writer, kind, 0, &content);
+        RFN_TRY((int)(number < 0 ? number : 0));
+    }
+    return 0;
+}
+
+static int define_like(struct rfn_writer *writer, const struct rfn_archive *archive)
+{
+    const struct rfn_dictionary *of = &archive->dictionary;
+    writer->like = archive;
+    if (of->n_functions > RFN_WRITER_FUNCTIONS_MAX)
+        return rfn_fail(writer->diag, RFN_E_RANGE, -1, -1, "there are too many functions");
+    if (of->n_functions)
+        memcpy(writer->functions, of->functions, of->n_functions * sizeof *of->functions);
+    RFN_TRY(define_numbers(writer, RFN_DEFINITION_FUNCTION, of->n_functions));
+    RFN_TRY(define_numbers(writer, RFN_DEFINITION_PATH, of->n_paths));
+    RFN_TRY(define_numbers(writer, RFN_DEFINITION_DATATYPE, of->n_datatypes));
+    RFN_TRY(define_numbers(writer, RFN_DEFINITION_HOST, of->n_hosts));
+    RFN_TRY(define_numbers(writer, RFN_DEFINITION_COMM, of->n_comms));
+    RFN_TRY(failed(writer, RFN_GROW(writer->comms, writer->comms_capacity, of->n_comms)));
+    if (of->n_comms)
+        memcpy(writer->comms, of->comms, of->n_comms * sizeof *of->comms);
+    for (uint32_t i = 0; i < of->n_regions; i++) {
+        const int64_t number = rfn_writer_region(writer, of->regions[i]);
+        RFN_TRY((int)(number < 0 ? number : 0));
+    }
+    return 0;
+}
+
+int rfn_writer_new_like(const struct rfn_archive *archive, const char *path, bool force,
+                        const struct rfn_run *run, struct rfn_writer **writer,
+                        struct rfn_diag *diag)
+{
+    RFN_TRY(rfn_rewrite_check_other(archive, path, diag));
+    RFN_TRY(rfn_writer_new(path, force, run, writer, diag));
+    int error = define_like(*writer, archive);
+    if (error < 0)
+        rfn_writer_cancel(*writer);
+    return error;
+}
+
+int rfn_writer_chunk(struct rfn_writer *writer, uint32_t type, struct rfn_rope *payload)
+{
+    return failed(writer, rfn_rewrite_add(&writer->rewrite, type, 0, payload));
+}
+
 /* ---- streams ---- */
 
 static void free_stream(struct stream *stream)
@@ -428,7 +485,11 @@ int rfn_writer_event(struct rfn_writer *writer, uint32_t number, const struct rf
     } else {
         stream->region_events++;
     }
-    int error = rfn_stream_event(stream->events, &event);
+    /* Runs of polls that were apart stay apart, whatever was between them. */
+    int error = writer->like && stream->polls ? rfn_stream_flush(stream->events) : 0;
+    stream->polls = record->failed_poll;
+    if (error >= 0)
+        error = rfn_stream_event(stream->events, &event);
     if (error >= 0 && record->failed_poll && !writer->run.all_polls)
         error = rfn_stream_more_polls(stream->events, record->polls ? record->polls - 1 : 0,
                                       event.exit - event.enter - (uint64_t)record->inside_ns);
@@ -581,14 +642,25 @@ static int add_stream(struct rfn_writer *writer, uint32_t number, struct rfn_tab
     return add(writer, RFN_CHUNK_TIMING, number, error, &payload);
 }
 
-static int add_chunks(struct rfn_writer *writer)
+static int add_definitions(struct rfn_writer *writer)
 {
     const struct rfn_source_finder finder = {.context = writer, .find = find_location};
+    const struct rfn_archive *like = writer->like;
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    if (like)
+        return rfn_rewrite_copy_of(&writer->rewrite, like,
+                                   (size_t)rfn_chunks_find(&like->chunks, RFN_CHUNK_DEFINITIONS, 0),
+                                   0);
+    int error = rfn_pack_known_definitions(&writer->merge, &finder, &payload.bytes);
+    return add(writer, RFN_CHUNK_DEFINITIONS, 0, error, &payload);
+}
+
+static int add_chunks(struct rfn_writer *writer)
+{
     const size_t n_groups = writer->merge.streams.of[RFN_KIND_OF_GROUP].n;
     struct rfn_tables rank_params = {0};
     struct rfn_rope payload = RFN_ROPE_INIT;
-    int error = rfn_pack_known_definitions(&writer->merge, &finder, &payload.bytes);
-    error = add(writer, RFN_CHUNK_DEFINITIONS, 0, error, &payload);
+    int error = add_definitions(writer);
     if (!error)
         error = rfn_rewrite_add_streams(&writer->rewrite, (uint32_t)writer->n_streams, word_of,
                                         writer);

@@ -2,6 +2,7 @@
  * how efficiently, how far to trust that, and the three stories that cost most, each with advice.
  */
 #include "cli/report/report.h"
+#include "cli/text/aggregation_text.h"
 #include "cli/text/hosts.h"
 #include "cli/text/run_text.h"
 #include "cli/text/terminal.h"
@@ -120,6 +121,26 @@ static void append_reduced(struct rfn_text *out, const struct rfn_report *report
                         rfn_time_text(report->waits->matching.backward_max_ns).text);
     rfn_text_string(&text, " (refrain info --variation).");
     rfn_report_sentence(out, report, &text, INDENT);
+}
+
+static void append_predicted(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text text = {0};
+    rfn_text_string(&text, "Predicted: ");
+    rfn_predicted_append(&text, report->run);
+    rfn_text_char(&text, '.');
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
+static void append_aggregation(struct rfn_text *out, const struct rfn_report *report)
+{
+    struct rfn_text text = {0};
+    rfn_aggregation_append(&text, report->archive);
+    if (text.n)
+        rfn_text_char(&text, '.');
+    if (text.n)
+        rfn_report_sentence(out, report, &text, INDENT);
+    rfn_text_release(&text);
 }
 
 static void append_forced(struct rfn_text *out, const struct rfn_report *report)
@@ -357,6 +378,9 @@ static void append_ends(struct rfn_text *out, const struct rfn_report *report)
 void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
 {
     append_run(out, report);
+    if (report->run->predicted)
+        append_predicted(out, report);
+    append_aggregation(out, report);
     if (report->run->forced)
         append_forced(out, report);
     if (report->ranks)

@@ -1,5 +1,6 @@
 /* report_json.c - everything of the report's page, as raw numbers. */
 #include "cli/report/report.h"
+#include "cli/text/aggregation_text.h"
 #include "cli/text/hosts.h"
 #include "cli/text/json.h"
 #include "cli/text/run_text.h"
@@ -42,6 +43,8 @@ static void set_run(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "times", run->times);
     RFN_JSON_SET(value, "reduced", rfn_json_reduction(run));
     RFN_JSON_SET(value, "ignored_parameters", run->forced);
+    RFN_JSON_SET(value, "predicted", run->predicted);
+    RFN_JSON_SET(value, "aggregated", rfn_json_aggregation(report->archive));
     RFN_JSON_SET(value, "volume", run->volume);
     RFN_JSON_SET(value, "volume_unit", run->volume ? rfn_json_text(run->volume_unit) : json_null());
     RFN_JSON_SET(value, "events", profile->events);

@@ -48,6 +48,15 @@ void rfn_forced_append(struct rfn_text *out, const struct rfn_run *run)
     rfn_text_string(out, "), and messages may not match");
 }
 
+void rfn_predicted_append(struct rfn_text *out, const struct rfn_run *run)
+{
+    rfn_text_string(out, "times are predicted, not recorded: ");
+    if (run->predicted[0])
+        rfn_text_printable(out, run->predicted);
+    else
+        rfn_text_string(out, "nothing is assumed");
+}
+
 /* The file may say anything. */
 static double difference(uint64_t a, uint64_t b)
 {
@@ -86,6 +95,11 @@ void rfn_path_ends_line(struct rfn_text *text, const struct rfn_run *run, int wi
 void rfn_reduction_lines(struct rfn_text *out, const struct rfn_run *run)
 {
     const struct rfn_run_reduction *of = &run->reduction;
+    if (run->predicted) {
+        rfn_text_format(out, "%-12s", "Predicted");
+        rfn_predicted_append(out, run);
+        rfn_text_char(out, '\n');
+    }
     if (run->forced) {
         rfn_text_format(out, "%-12s", "Merged");
         rfn_forced_append(out, run);

@@ -20,11 +20,15 @@ void rfn_reduction_append(struct rfn_text *out, const struct rfn_run *run);
  * match", of an archive with merged parameters. */
 void rfn_forced_append(struct rfn_text *out, const struct rfn_run *run);
 
+/* "times are predicted, not recorded: rank:3 x 0.5", of an archive of a predicted run. */
+void rfn_predicted_append(struct rfn_text *out, const struct rfn_run *run);
+
 /* A line "Paths     of the outermost frame and the 2 innermost ones only", its first word filled up
  * to width; nothing where paths have all their frames. */
 void rfn_path_ends_line(struct rfn_text *text, const struct rfn_run *run, int width);
 
-/* Lines for refrain info: parameters that are merged, and which times there are. */
+/* Lines for refrain info: what is predicted, parameters that are merged, and which times there are.
+ */
 void rfn_reduction_lines(struct rfn_text *out, const struct rfn_run *run);
 
 /* The same for --json: null, or what is known. */

@@ -85,6 +85,11 @@ static void test_lines(void **state)
     run.forced = "peer,count";
     expect_lines(&run, "Merged      some parameters are those of the lowest rank of each cluster "
                        "(peer,count), and messages may not match\n");
+    run.forced = NULL;
+    run.predicted = "rank:3 x 0.5";
+    expect_lines(&run, "Predicted   times are predicted, not recorded: rank:3 x 0.5\n");
+    run.predicted = "";
+    expect_lines(&run, "Predicted   times are predicted, not recorded: nothing is assumed\n");
 }
 
 static void expect_across_one(uint64_t time_sets, const char *expected)

@@ -1,5 +1,7 @@
 #include "cli/whatif/candidates.h"
 
+#include "cli/whatif/kept.h"
+
 #include <stdlib.h>
 
 /* Ranks that compute so much longer than the mean may be given less. */
@@ -108,6 +110,26 @@ static int add_sizes(struct rfn_candidates *candidates, const struct rfn_measure
     return 0;
 }
 
+/* Only what was kept of an archive that is aggregated. */
+static int leave_out(struct rfn_candidates *candidates, const struct rfn_archive *archive)
+{
+    struct rfn_aggregation aggregation;
+    size_t n = 0;
+    const int error = rfn_aggregation_read(archive, &aggregation, NULL);
+    for (size_t i = 0; i < candidates->n; i++) {
+        struct rfn_selector *selector = &candidates->selectors[i];
+        if (!error && rfn_kept_allows(&aggregation, selector, NULL)) {
+            candidates->selectors[n] = *selector;
+            candidates->remedies[n++] = candidates->remedies[i];
+        } else {
+            rfn_selector_release(selector);
+        }
+    }
+    candidates->n = n;
+    rfn_aggregation_release(&aggregation);
+    return error;
+}
+
 int rfn_candidates_init(struct rfn_candidates *candidates, const struct rfn_measured *run)
 {
     struct rfn_assumption assumptions[2];
@@ -123,6 +145,7 @@ int rfn_candidates_init(struct rfn_candidates *candidates, const struct rfn_meas
     RFN_TRY(add_sizes(candidates, run));
     for (int kind = RFN_SELECT_L; kind <= RFN_SELECT_G; kind++)
         RFN_TRY(add(candidates, run, (enum rfn_selector_kind)kind, NULL, 0, INT64_MAX));
+    RFN_TRY(leave_out(candidates, run->archive));
     for (size_t i = 0; i < candidates->n; i++) { /* selectors move no more */
         struct rfn_remedy *remedy = &candidates->remedies[i];
         rfn_selector_assume(&candidates->selectors[i], remedy->assumption.factor, assumptions);

@@ -1,6 +1,7 @@
 #include "cli/whatif/selector.h"
 
 #include "cli/args/rank_filter.h"
+#include "cli/whatif/kept.h"
 
 #include <stdlib.h>
 
@@ -213,8 +214,7 @@ static int cut_ranks(struct rfn_selector *selector, const struct rfn_measured *r
     return set_ranks(selector, run, selector->on, wrong);
 }
 
-/* "64K"; *end is behind it. */
-static int64_t size_of(const char *text, char **end)
+int64_t rfn_selector_size(const char *text, char **end)
 {
     static const char units[] = "KMGT";
     unsigned long long value = strtoull(text, end, 10);
@@ -231,9 +231,9 @@ static int64_t size_of(const char *text, char **end)
 static int set_bytes(struct rfn_selector *selector, struct rfn_text *wrong)
 {
     char *end;
-    selector->least = selector->most = size_of(selector->text, &end);
+    selector->least = selector->most = rfn_selector_size(selector->text, &end);
     if (selector->least >= 0 && *end == '-')
-        selector->most = end[1] ? size_of(end + 1, &end) : (end++, INT64_MAX);
+        selector->most = end[1] ? rfn_selector_size(end + 1, &end) : (end++, INT64_MAX);
     if (selector->least < 0 || selector->most < selector->least || *end)
         return wrong_text(wrong, "'%s' is no range of sizes like 8, 1K-64K or 1M-", selector->text);
     return 0;
@@ -279,6 +279,21 @@ static int check(struct rfn_selector *selector, const struct rfn_measured *run,
     }
 }
 
+static int check_kept(const struct rfn_selector *selector, const char *text, struct rfn_text *wrong)
+{
+    struct rfn_aggregation aggregation;
+    struct rfn_text why = {0};
+    int error = rfn_aggregation_read(selector->archive, &aggregation, NULL);
+    if (!error && !rfn_kept_allows(&aggregation, selector, &why)) {
+        rfn_text_format(wrong, "nothing is known of '%s': %s", text, rfn_text_terminated(&why));
+        rfn_text_string(wrong, " (refrain reduce --keep-predictions); ask the full archive");
+        error = RFN_E_USAGE;
+    }
+    rfn_text_release(&why);
+    rfn_aggregation_release(&aggregation);
+    return error;
+}
+
 int rfn_selector_parse(struct rfn_selector *selector, const struct rfn_measured *run,
                        const char *text, struct rfn_text *wrong)
 {
@@ -291,7 +306,8 @@ int rfn_selector_parse(struct rfn_selector *selector, const struct rfn_measured 
             break;
         RFN_TRY(rfn_selector_init(selector, run->archive, (enum rfn_selector_kind)kind,
                                   colon ? colon + 1 : NULL));
-        return check(selector, run, wrong);
+        RFN_TRY(check(selector, run, wrong));
+        return check_kept(selector, text, wrong);
     }
     *selector = (struct rfn_selector){0};
     return wrong_text(wrong,

@@ -56,6 +56,9 @@ int rfn_selector_parse(struct rfn_selector *selector, const struct rfn_measured 
                        const char *text, struct rfn_text *wrong);
 void rfn_selector_release(struct rfn_selector *selector);
 
+/* The bytes of "64K"; *end is behind it. Negative: there is no size. */
+int64_t rfn_selector_size(const char *text, char **end);
+
 void rfn_selector_append(struct rfn_text *text, const struct rfn_selector *selector);
 
 /* The assumptions that it takes `factor` times as long; how many, at most 2. They refer to it. */

@@ -40,4 +40,8 @@ void rfn_event_selector_append(struct rfn_text *text, const struct rfn_event_gai
 void rfn_whatif_text(struct rfn_text *out, const struct rfn_whatif *whatif);
 json_t *rfn_whatif_json(const struct rfn_whatif *whatif); /* NULL: out of memory */
 
+/* Writes the run as the lane predicts it, and says so. Returns the exit status. */
+int rfn_whatif_write(const struct rfn_whatif *whatif, const struct rfn_lane *lane, const char *path,
+                     bool force, bool json);
+
 #endif

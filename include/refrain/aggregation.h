@@ -1,0 +1,64 @@
+/* aggregation.h - archives that keep predictions, but not all calls (Ino et al., R1 to R3;
+ * doc/whatif.md): successive calls of a stream that are equally late under every assumption about
+ * what is kept are left out, and the gap that they leave is one computation.
+ *
+ * What may be assumed is said by thresholds: computations and calls of at least a time, and the way
+ * of messages of at least a size.
+ */
+#ifndef REFRAIN_AGGREGATION_H
+#define REFRAIN_AGGREGATION_H
+
+#include "refrain/predict.h"
+
+/* In front of an event of a stream so many others were left out. */
+struct rfn_aggregated_gap {
+    uint64_t event, left_out;
+};
+
+struct rfn_aggregation {
+    bool any;                    /* else the archive has all calls, and the rest means nothing */
+    int64_t least_ns;            /* assumptions may be about what takes so long at least, */
+    int64_t least_bytes;         /* and about messages of so many bytes at least */
+    uint32_t terms;              /* of forms, by which it was decided (m in the paper) */
+    struct rfn_network network;  /* of all messages, those left out, too */
+    uint64_t messages;           /* it was estimated from so many */
+    uint64_t events, file_bytes; /* of the archive before */
+    /* Activities of which some execution was shorter than least_ns: computations, and calls as
+     * RFN_ACTIVITY_MPI. Nothing can be assumed about them as a whole. */
+    struct rfn_activity *fixed;
+    size_t n_fixed;
+    struct rfn_aggregated_stream {
+        const struct rfn_aggregated_gap *gaps; /* ascending */
+        size_t n;
+    } * streams; /* by number */
+    struct rfn_aggregated_gap *gaps;
+    size_t n_gaps;
+};
+
+/* *aggregation is to be released, also after an error. RFN_E_CORRUPT, RFN_E_NOMEM, errors of
+ * reading. */
+int rfn_aggregation_read(const struct rfn_archive *archive, struct rfn_aggregation *aggregation,
+                         struct rfn_diag *diag);
+void rfn_aggregation_release(struct rfn_aggregation *aggregation);
+
+struct rfn_aggregate_options {
+    int64_t least_ns;                              /* negative: a thousandth of the run time */
+    int64_t least_bytes;                           /* negative: 64 KiB */
+    uint32_t terms;                                /* 0: 3; at most 8 */
+    void (*progress)(void *context, double share); /* may be NULL */
+    void *context;
+};
+
+struct rfn_aggregate_result {
+    int64_t least_ns, least_bytes;
+    uint64_t events_before, events, bytes_before, bytes;
+};
+
+/* Writes an archive without the calls that predictions do not need. RFN_E_NOTFOUND: there are no
+ * times; RFN_E_RANGE: more than 8 terms; RFN_E_UNSUPPORTED: it is aggregated already; else as
+ * rfn_predict_write. */
+int rfn_aggregate(const struct rfn_archive *archive, const struct rfn_aggregate_options *options,
+                  const char *path, bool force, struct rfn_aggregate_result *result,
+                  struct rfn_diag *diag);
+
+#endif
