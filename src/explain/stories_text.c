@@ -55,8 +55,9 @@ static void append_cause(struct rfn_text *text, const struct rfn_measured *run,
 {
     const struct rfn_activity *activity = &run->waits->activities[finding->activity];
     bool computes = activity->kind == RFN_ACTIVITY_COMPUTE,
-         more = finding->late == RFN_LATE_ONE || finding->late == RFN_LATE_SOME;
-    bool one = finding->n_late <= 1; /* as they are named */
+         more = (finding->late == RFN_LATE_ONE || finding->late == RFN_LATE_SOME) &&
+                finding->n_late < run->waits->n_ranks; /* else there are no others */
+    bool one = finding->n_late <= 1;                   /* as they are named */
     append_late(text, run, finding);
     if (computes && more && rfn_work_is_idle(&finding->usage))
         rfn_text_string(text,

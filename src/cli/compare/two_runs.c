@@ -84,6 +84,10 @@ void rfn_compare_file_append(struct rfn_text *text, const char *file,
     rfn_text_string(text, about->mpi ? "; " : "");
     if (about->mpi)
         rfn_mpi_append(text, about);
+    if (about->predicted) {
+        rfn_text_string(text, "; ");
+        rfn_predicted_append(text, about);
+    }
     if (!rfn_archive_complete(archive, &why)) {
         rfn_text_string(text, "; incomplete: ");
         rfn_text_printable(text, why ? why : "the file was cut short");

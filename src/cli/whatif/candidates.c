@@ -147,6 +147,7 @@ static int leave_out(struct rfn_candidates *candidates, const struct rfn_archive
             candidates->selectors[n] = *selector;
             candidates->remedies[n++] = candidates->remedies[i];
         } else {
+            candidates->untold++;
             rfn_selector_release(selector);
         }
     }

@@ -8,6 +8,7 @@ struct rfn_candidates {
     struct rfn_selector *selectors;
     struct rfn_remedy *remedies; /* whose contexts are the selectors; in any order */
     size_t n;
+    size_t untold; /* that an archive with --keep-predictions cannot tell */
 };
 
 /* Each waiting, each call path, each function that computes, regions, ranks whose computing is

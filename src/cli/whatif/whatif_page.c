@@ -132,6 +132,19 @@ static void append_remedies(struct rfn_text *out, const struct rfn_whatif *whati
     rfn_table_print(&table, 2, n ? out : NULL);
 }
 
+static void append_untold(struct rfn_text *out, const struct rfn_whatif *whatif)
+{
+    struct rfn_text text = {0};
+    if (!whatif->candidates->untold)
+        return;
+    rfn_text_format(&text,
+                    "%zu more cannot be told of this file, of which calls were left out "
+                    "(refrain reduce --keep-predictions): ask the full archive.",
+                    whatif->candidates->untold);
+    rfn_text_string(out, "  ");
+    sentence(out, whatif, &text);
+}
+
 /* ---- the run time as a function ---- */
 
 enum { CURVE_ROWS = 20 };
@@ -276,6 +289,7 @@ void rfn_whatif_text(struct rfn_text *out, const struct rfn_whatif *whatif)
     append_given(out, whatif);
     append_trust(out, whatif);
     append_remedies(out, whatif);
+    append_untold(out, whatif);
     append_curve(out, whatif);
     append_events(out, whatif);
     append_dominoes(out, whatif);
