@@ -219,13 +219,11 @@ int64_t rfn_selector_size(const char *text, char **end)
     static const char units[] = "KMGT";
     unsigned long long value = strtoull(text, end, 10);
     const char *unit = **end ? strchr(units, **end) : NULL;
-    if (*end == text || value > INT64_MAX >> 40)
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (*end == text || value > (unsigned long long)(INT64_MAX >> shift))
         return -1;
-    if (unit) {
-        value <<= 10 * (unit - units + 1);
-        ++*end;
-    }
-    return (int64_t)value;
+    *end += unit != NULL;
+    return (int64_t)(value << shift);
 }
 
 static int set_bytes(struct rfn_selector *selector, struct rfn_text *wrong)
@@ -239,6 +237,17 @@ static int set_bytes(struct rfn_selector *selector, struct rfn_text *wrong)
     return 0;
 }
 
+/* Whether a stream of the rank has a call of that number. */
+static bool has_event(const struct rfn_archive *archive, unsigned long long rank, uint64_t event)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < rfn_archive_run(archive)->streams && !has; i++) {
+        const struct rfn_stream_info info = rfn_archive_stream(archive, i);
+        has = info.rank == rank && event < info.events;
+    }
+    return has;
+}
+
 static int set_event(struct rfn_selector *selector, const struct rfn_measured *run,
                      struct rfn_text *wrong)
 {
@@ -248,6 +257,9 @@ static int set_event(struct rfn_selector *selector, const struct rfn_measured *r
     selector->event = *end == '/' ? strtoull(end + 1, &last, 10) : 0;
     if (end == selector->text || *end != '/' || last == end + 1 || *last || rank >= n)
         return wrong_text(wrong, "'%s' is no event like 3/120: rank and index of refrain dump",
+                          selector->text);
+    if (!has_event(run->archive, rank, selector->event))
+        return wrong_text(wrong, "the run has no event %s; refrain dump lists them",
                           selector->text);
     selector->ranks = calloc((size_t)n + 1, sizeof *selector->ranks);
     if (!selector->ranks)
