@@ -78,8 +78,8 @@ static void append_trust(struct rfn_text *out, const struct rfn_whatif *whatif)
         rfn_text_printable(&text, whatif->network_file);
         rfn_text_string(&text, ").");
     } else if (whatif->estimated) {
-        rfn_text_format(&text, "estimated from %s messages.",
-                        rfn_count_text(whatif->estimated).text);
+        rfn_text_format(&text, "estimated from %s message%s.",
+                        rfn_count_text(whatif->estimated).text, whatif->estimated == 1 ? "" : "s");
     } else {
         rfn_text_string(&text, "assumed: no message shows it.");
     }
