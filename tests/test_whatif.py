@@ -112,7 +112,7 @@ def test_wrong_selectors(bench):
     archive = test_smpi.smpi_run(bench, test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "late_sender.c")), 2)
     for option, selector, words in (
             ("--remove", "call:MPI_Recv@2", "does not have all ranks of '2'"), ("--remove", "call:MPI_Recv@x", "no call path"),
-            ("--remove", "event:0/99999", "no event 0/99999"), ("--remove", "bytes:8388608T", "no range of sizes"),
+            ("--remove", "event:0/99999", "no event '0/99999'"), ("--remove", "bytes:8388608T", "no range of sizes"),
             ("--cap", "L=1ms", "--cap is about computation, calls or waits, not about the network"),
             ("--cap", "rank:0", "--cap takes SELECTOR=TIME"), ("--cap", "rank:0=0", "--cap takes SELECTOR=TIME")):
         run = bench.run([bench.refrain, "whatif", option, selector, archive])

@@ -75,6 +75,11 @@ void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archiv
  * name that the linker sees; NULL where it is not known. Borrowed from the archive. */
 const char *rfn_activity_function(const struct rfn_archive *archive,
                                   const struct rfn_activity *activity);
+/* In how many functions it may be: 1 where it is known; 0: of none. */
+uint32_t rfn_activity_functions(const struct rfn_archive *archive,
+                                const struct rfn_activity *activity);
+/* With what the words of a computation begin. */
+#define RFN_COMPUTING "computing in "
 /* The same, but of a computation the function that both calls around it have in common. */
 const char *rfn_activity_common(const struct rfn_archive *archive,
                                 const struct rfn_activity *activity);

@@ -413,6 +413,10 @@ static int take_given(struct asking *asking, const struct options *given,
         const int status = parse_selector(asking, given->texts[i], &selectors[i]);
         if (status)
             return status;
+        if (selectors[i].kind == RFN_SELECT_S && given->factors[i] == 0) {
+            rfn_command_error("--remove takes no S: ask --scale S=10, a ten times larger one");
+            return RFN_EXIT_USAGE;
+        }
         struct rfn_assumption *assumed = asking->assumed + asking->lane.n;
         asking->lane.n += rfn_selector_assume(&selectors[i], given->factors[i], assumed);
         assumed->cap_ns = given->caps_ns[i];
@@ -492,6 +496,11 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     struct options given = {0};
     struct rfn_archive *archive;
     rfn_command_parse(command, parse, argc, argv, &given);
+    if (given.output && (given.events || given.curve || given.dominoes)) {
+        rfn_command_error("--output writes the run with what --remove, --scale and --cap assume: "
+                          "leave out --events, --curve and --domino");
+        return RFN_EXIT_USAGE;
+    }
     int status = rfn_command_network(given.network_file, &given.network);
     if (!status)
         status = rfn_command_open(given.given.file, &archive);

@@ -505,6 +505,19 @@ void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archiv
     }
 }
 
+uint32_t rfn_activity_functions(const struct rfn_archive *archive,
+                                const struct rfn_activity *activity)
+{
+    const struct stretch stretch = stretch_of(archive, activity);
+    const struct works works = works_of(archive, activity, &stretch);
+    uint32_t n = works.more;
+    if (activity->kind != RFN_ACTIVITY_COMPUTE || !works.n)
+        return rfn_activity_function(archive, activity) != NULL;
+    for (uint32_t i = 0; i < works.n; i++)
+        n += works.works[i].n ? works.works[i].n_names + works.works[i].unnamed : 1;
+    return n;
+}
+
 const char *rfn_activity_function(const struct rfn_archive *archive,
                                   const struct rfn_activity *activity)
 {

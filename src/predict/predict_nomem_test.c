@@ -73,8 +73,7 @@ static int predict(const void *of)
     struct rfn_diag diag = {.text = ""};
     (void)of;
     const int error = rfn_predict(&fake, &options, &prediction, &diag);
-    if (!error)
-        rfn_prediction_release(&prediction);
+    rfn_prediction_release(&prediction); /* also after an error */
     return error;
 }
 
@@ -85,11 +84,9 @@ static int rank_events(const void *of)
     struct rfn_diag diag = {.text = ""};
     (void)of;
     const int error = rfn_predict_events(&fake, &one_lane, 5, &gains, &prediction, &diag);
-    if (error)
-        return error;
     rfn_event_gains_release(&gains);
     rfn_prediction_release(&prediction);
-    return 0;
+    return error;
 }
 
 static int rank_remedies(const void *of)
@@ -100,8 +97,7 @@ static int rank_remedies(const void *of)
     (void)of;
     const int error = rfn_remedies_rank(&fake, &network, &lanes[0], remedies, 1, 1, NULL, NULL,
                                         &prediction, &diag);
-    if (!error)
-        rfn_prediction_release(&prediction);
+    rfn_prediction_release(&prediction); /* also after an error */
     return error;
 }
 
@@ -111,8 +107,7 @@ static int draw_curve(const void *of)
     struct rfn_diag diag = {.text = ""};
     (void)of;
     const int error = rfn_predict_curve(&fake, &one_lane, assumptions, 1, 0, 2, &curve, &diag);
-    if (!error)
-        rfn_curve_release(&curve);
+    rfn_curve_release(&curve);
     return error;
 }
 

@@ -77,6 +77,17 @@ static void assume_site(struct asking *asking, size_t story, enum rfn_assumed wh
         subject->site = site;
 }
 
+/* Whether ranks do this work that are not late. */
+static bool others_do_it(const struct rfn_finding *finding, uint32_t n_ranks)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < n_ranks; i++)
+        n += finding->spent[i] > 0;
+    for (uint32_t i = 0; i < finding->n_late; i++)
+        n -= finding->spent[finding->ranks[i].rank] > 0;
+    return n > 0;
+}
+
 /* What the late ranks spent in it, when it had been as long as it was for others that do it, too;
  * without such, nothing. */
 static double even_factor(const struct rfn_finding *finding, const bool *late, uint32_t n_ranks)
@@ -130,7 +141,8 @@ static int assume_finding(struct asking *asking, size_t story, const struct rfn_
     const bool some = finding->late == RFN_LATE_ONE || finding->late == RFN_LATE_SOME;
     if (activity->kind != RFN_ACTIVITY_COMPUTE && activity->kind != RFN_ACTIVITY_START)
         return assume_ranks(asking, story, finding);
-    if (some && !in_turn && activity->kind == RFN_ACTIVITY_COMPUTE)
+    if (some && !in_turn && activity->kind == RFN_ACTIVITY_COMPUTE &&
+        (finding->n_late == 1 || others_do_it(finding, asking->report->waits->n_ranks)))
         return assume_ranks(asking, story, finding);
     assume_site(asking, story, RFN_ASSUME_WAIT, finding->waited);
     return 0;

@@ -983,6 +983,44 @@ static void check_stories(const json_t *value)
     string_is(json_array_get(stories, 2), "kind", "noise");
 }
 
+/* What was predicted: without the stories, on an ideal network, and in two windows. */
+static void test_ahead(void **state)
+{
+    struct rfn_report_window windows[] = {
+        {0, SECONDS(4), 2e9, SECONDS(2.5), SECONDS(3)},
+        {SECONDS(4), SECONDS(10), 3.5e9, SECONDS(3.5), SECONDS(3.5)}};
+    const struct rfn_report_ahead ahead = {
+        .run_ns = SECONDS(10),
+        .without_ns = {SECONDS(7), SECONDS(9.99)},
+        .n_stories = 2,
+        .main = {0, SECONDS(10), 5.5e9, SECONDS(9), SECONDS(9.5)},
+        .windows = windows,
+        .n_windows = 2};
+    (void)state;
+    report.ahead = &ahead;
+    page();
+    expect(" Without it the run would take 7.00 s instead of 10.0 s. 2. ");
+    expect(" Without it the run would hardly be shorter. 3. ");
+    expect("serialization efficiency 94.7 % longest outside MPI / on an ideal network");
+    expect("transfer efficiency 95.0 % on an ideal network / from Init to Finalize");
+    expect("When is efficiency lost? Factors by time window from to parallel load balance "
+           "serialization transfer 0 s 4.00 s 50.0 % 80.0 % 83.3 % 75.0 % 4.00 s 10.0 s 58.3 % "
+           "100.0 % 100.0 % 58.3 %");
+    json_t *value = rfn_report_json(&report);
+    const json_t *efficiency = json_object_get(value, "efficiency");
+    const json_t *first = json_array_get(json_object_get(value, "windows"), 0);
+    const json_t *stories = json_object_get(value, "stories");
+    real_is(efficiency, "serialization_efficiency", 9 / 9.5);
+    real_is(efficiency, "transfer_efficiency", 0.95);
+    real_is(efficiency, "ideal_seconds", 9.5);
+    real_is(first, "load_balance", 0.8);
+    real_is(first, "to_seconds", 4);
+    real_is(json_array_get(stories, 0), "without_seconds", 7);
+    real_is(json_array_get(stories, 1), "without_seconds", 9.99);
+    assert_true(json_is_null(json_object_get(json_array_get(stories, 2), "without_seconds")));
+    json_decref(value);
+}
+
 static void test_json(void **state)
 {
     (void)state;
@@ -1068,6 +1106,7 @@ int main(void)
         TEST(ranks),
         TEST(call_paths),
         TEST(json),
+        TEST(ahead),
         TEST(json_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

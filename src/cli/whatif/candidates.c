@@ -6,6 +6,8 @@
 
 /* Ranks that compute so much longer than the mean may be given less. */
 static const double above_mean = 1.01;
+/* Of the time of all ranks: calls that take less are not worth a prediction. */
+static const double LEAST_SHARE = 1e-4;
 
 /* One more, taken by `text`, unless it is there; what it takes on the critical path is added. */
 static int add(struct rfn_candidates *candidates, const struct rfn_measured *run,
@@ -36,6 +38,20 @@ static int add_named(struct rfn_candidates *candidates, const struct rfn_measure
     return error;
 }
 
+/* "norm() and relax(), called in main() [solver.c:12-14]" */
+static void append_functions(struct rfn_text *text, const struct rfn_archive *archive,
+                             const struct rfn_activity *activity)
+{
+    struct rfn_text words = {0};
+    rfn_activity_append(&words, archive, activity);
+    const char *all = rfn_text_terminated(&words);
+    rfn_text_string(text, all + (strncmp(all, RFN_COMPUTING, strlen(RFN_COMPUTING)) == 0
+                                     ? strlen(RFN_COMPUTING)
+                                     : 0));
+    text->failed |= words.failed;
+    rfn_text_release(&words);
+}
+
 /* Computations, and the own time of calls, on the critical path: no others can save anything. */
 static int add_critical(struct rfn_candidates *candidates, const struct rfn_measured *run)
 {
@@ -48,8 +64,13 @@ static int add_critical(struct rfn_candidates *candidates, const struct rfn_meas
         if (activity->kind == RFN_ACTIVITY_MPI || activity->kind == RFN_ACTIVITY_WAIT) {
             rfn_call_site_path(&path, run->archive, activity->at, SIZE_MAX);
             RFN_TRY(add_named(candidates, run, RFN_SELECT_CALL, &path, row->ns));
+        } else if (activity->kind == RFN_ACTIVITY_COMPUTE && function &&
+                   rfn_activity_functions(run->archive, activity) == 1) {
+            rfn_text_format(&path, "%s()", function);
+            RFN_TRY(add_named(candidates, run, RFN_SELECT_COMPUTE, &path, row->ns));
         } else if (activity->kind == RFN_ACTIVITY_COMPUTE && function) {
-            RFN_TRY(add(candidates, run, RFN_SELECT_COMPUTE, function, 0, row->ns));
+            append_functions(&path, run->archive, activity);
+            RFN_TRY(add_named(candidates, run, RFN_SELECT_COMPUTE, &path, row->ns));
         }
         if (activity->kind == RFN_ACTIVITY_COMPUTE &&
             activity->region < rfn_archive_regions(run->archive))
@@ -59,15 +80,19 @@ static int add_critical(struct rfn_candidates *candidates, const struct rfn_meas
     return 0;
 }
 
-/* A chain of waits cannot be longer than all of them. */
+/* What calls take in all ranks: a prediction counts as waiting until all is there that the call
+ * needs, so also while it comes. */
 static int add_waits(struct rfn_candidates *candidates, const struct rfn_measured *run)
 {
-    for (size_t i = 0; i < run->waits->n_rows; i++) {
-        const struct rfn_wait_row *row = &run->waits->rows[i];
+    for (size_t i = 0; i < run->profile->n_rows; i++) {
+        const struct rfn_profile_row *row = &run->profile->rows[i];
+        const double share = (double)row->time.total_ns / ((double)run->efficiency.all_ns + 1);
         struct rfn_text path = {0};
+        if (share < LEAST_SHARE)
+            continue;
         rfn_call_site_path(&path, run->archive, (struct rfn_call_site){row->function, row->path},
                            SIZE_MAX);
-        RFN_TRY(add_named(candidates, run, RFN_SELECT_WAIT, &path, row->total_ns));
+        RFN_TRY(add_named(candidates, run, RFN_SELECT_WAIT, &path, row->time.total_ns));
     }
     return 0;
 }
@@ -133,7 +158,7 @@ static int leave_out(struct rfn_candidates *candidates, const struct rfn_archive
 int rfn_candidates_init(struct rfn_candidates *candidates, const struct rfn_measured *run)
 {
     struct rfn_assumption assumptions[2];
-    const size_t most = 2 * run->waits->n_critical + run->waits->n_rows + run->profile->n_ranks +
+    const size_t most = 2 * run->waits->n_critical + run->profile->n_rows + run->profile->n_ranks +
                         RFN_SIZE_BINS + RFN_SELECTORS;
     *candidates = (struct rfn_candidates){.selectors = calloc(most, sizeof *candidates->selectors),
                                           .remedies = calloc(most, sizeof *candidates->remedies)};

@@ -54,16 +54,27 @@ static bool holds(const struct rfn_selector *selector, struct rfn_text *words)
     return is;
 }
 
+/* "smooth()": in no other function. */
+static bool is_call_of(const char *text, const char *function)
+{
+    const size_t length = strlen(function);
+    return strncmp(text, function, length) == 0 && strcmp(text + length, "()") == 0;
+}
+
 static bool is_function(const struct rfn_selector *selector, const struct rfn_activity *activity)
 {
     const char *function = rfn_activity_function(selector->archive, activity);
     struct rfn_text words = {0};
-    if (function && strcmp(function, selector->text) == 0)
+    if (function && is_call_of(selector->text, function) &&
+        rfn_activity_functions(selector->archive, activity) == 1)
         return true;
-    if (!selector->part)
-        return false;
     rfn_activity_append(&words, selector->archive, activity);
-    return holds(selector, &words);
+    const char *all = rfn_text_terminated(&words);
+    const bool is = selector->part ? strstr(all, selector->text) != NULL
+                                   : strncmp(all, RFN_COMPUTING, strlen(RFN_COMPUTING)) == 0 &&
+                                         strcmp(all + strlen(RFN_COMPUTING), selector->text) == 0;
+    rfn_text_release(&words);
+    return is;
 }
 
 static bool is_region(const struct rfn_selector *selector, const struct rfn_activity *activity)
@@ -166,16 +177,28 @@ static void append_near(struct rfn_text *wrong, const struct rfn_selector *selec
     rfn_text_release(&seen);
 }
 
-static int check_activities(const struct rfn_selector *selector, const struct rfn_measured *run,
-                            struct rfn_text *wrong)
+static bool takes_some(const struct rfn_selector *selector, const struct rfn_measured *run)
 {
     const struct rfn_waits *waits = run->waits;
     const bool call = selector->kind == RFN_SELECT_WAIT || selector->kind == RFN_SELECT_CALL;
     for (size_t i = 0; i < waits->n_activities; i++) {
         const struct rfn_activity *activity = &waits->activities[i];
         if (call == (activity->kind == RFN_ACTIVITY_MPI) && takes(selector, activity))
-            return 0;
+            return true;
     }
+    return false;
+}
+
+/* What is named in full, as whatif ranks it, is meant alone; else all whose words have the text. */
+static int check_activities(struct rfn_selector *selector, const struct rfn_measured *run,
+                            struct rfn_text *wrong)
+{
+    const bool call = selector->kind == RFN_SELECT_WAIT || selector->kind == RFN_SELECT_CALL;
+    if (takes_some(selector, run))
+        return 0;
+    selector->part = selector->kind != RFN_SELECT_REGION;
+    if (takes_some(selector, run))
+        return 0;
     rfn_text_string(wrong, call ? "no call path has '" : "no computation is in '");
     rfn_text_printable(wrong, selector->text);
     rfn_text_char(wrong, '\'');
@@ -237,15 +260,16 @@ static int set_bytes(struct rfn_selector *selector, struct rfn_text *wrong)
     return 0;
 }
 
-/* Whether a stream of the rank has a call of that number. */
-static bool has_event(const struct rfn_archive *archive, unsigned long long rank, uint64_t event)
+/* Of the rank's stream that has most. */
+static uint64_t events_of(const struct rfn_archive *archive, uint32_t rank)
 {
-    bool has = false;
-    for (uint32_t i = 0; i < rfn_archive_run(archive)->streams && !has; i++) {
-        const struct rfn_stream_info info = rfn_archive_stream(archive, i);
-        has = info.rank == rank && event < info.events;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < rfn_archive_run(archive)->streams; i++) {
+        const struct rfn_stream_info stream = rfn_archive_stream(archive, i);
+        if (stream.rank == rank && stream.events > most)
+            most = stream.events;
     }
-    return has;
+    return most;
 }
 
 static int set_event(struct rfn_selector *selector, const struct rfn_measured *run,
@@ -258,13 +282,12 @@ static int set_event(struct rfn_selector *selector, const struct rfn_measured *r
     if (end == selector->text || *end != '/' || last == end + 1 || *last || rank >= n)
         return wrong_text(wrong, "'%s' is no event like 3/120: rank and index of refrain dump",
                           selector->text);
-    if (!has_event(run->archive, rank, selector->event))
-        return wrong_text(wrong, "the run has no event %s; refrain dump lists them",
-                          selector->text);
     selector->ranks = calloc((size_t)n + 1, sizeof *selector->ranks);
     if (!selector->ranks)
         return RFN_E_NOMEM;
     selector->ranks[rank] = true;
+    if (selector->event >= events_of(run->archive, (uint32_t)rank))
+        return wrong_text(wrong, "there is no event '%s': its rank has fewer", selector->text);
     return 0;
 }
 
@@ -286,7 +309,6 @@ static int check(struct rfn_selector *selector, const struct rfn_measured *run,
         return 0;
     default:
         RFN_TRY(cut_ranks(selector, run, wrong));
-        selector->part = selector->kind != RFN_SELECT_REGION;
         return check_activities(selector, run, wrong);
     }
 }

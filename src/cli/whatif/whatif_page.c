@@ -121,7 +121,7 @@ static void append_remedies(struct rfn_text *out, const struct rfn_whatif *whati
             remedy->bound_ns < as_given(whatif) ? rfn_time_text(remedy->bound_ns).text : "");
         rfn_selector_append(&name, selector_of(remedy));
         if (remedy->assumption.factor > 0)
-            rfn_text_string(&name, ", brought to the mean of all ranks");
+            rfn_text_format(&name, "=%.3g, the mean of all ranks", remedy->assumption.factor);
         rfn_table_text(&table, &name);
     }
     rfn_text_string(out, n ? "\nWhat would it save if something were gone?"
@@ -134,6 +134,8 @@ static void append_remedies(struct rfn_text *out, const struct rfn_whatif *whati
 }
 
 /* ---- the run time as a function ---- */
+
+enum { CURVE_ROWS = 20 };
 
 /* What a factor means, where it is of a time of the network: "8.10 us". false: it is not. */
 static bool append_parameter(struct rfn_text *text, const struct rfn_whatif *whatif, double factor)
@@ -178,6 +180,7 @@ static void append_tolerance(struct rfn_text *out, const struct rfn_whatif *what
 static void append_curve(struct rfn_text *out, const struct rfn_whatif *whatif)
 {
     const struct rfn_curve *curve = &whatif->curve;
+    const size_t step = 1 + (curve->n - (curve->n > 0)) / CURVE_ROWS;
     struct rfn_table table;
     if (!whatif->curve_of)
         return;
@@ -186,12 +189,20 @@ static void append_curve(struct rfn_text *out, const struct rfn_whatif *whatif)
     rfn_text_release(&value);
     rfn_text_string(out, "\nHow does the run time depend on ");
     rfn_selector_append(out, whatif->curve_of);
-    rfn_text_string(out, "? Its slope changes at\n");
+    rfn_text_string(out, "?\n");
+    append_tolerance(out, whatif);
+    rfn_text_string(out, "  Its slope changes at");
+    if (curve->n > CURVE_ROWS)
+        rfn_text_format(out, " (about every %zuth of %zu points; --json has all)", step, curve->n);
+    rfn_text_char(out, '\n');
     rfn_table_init(&table, network ? "rrrr" : "rrr",
                    network ? "times as long\tthat is\trun time\tthen per 1 %"
                            : "times as long\trun time\tthen per 1 %");
-    for (size_t i = 0; i < curve->n; i++) {
-        const struct rfn_curve_point *at = &curve->points[i], *next = at + 1;
+    for (size_t i = 0; i < curve->n;
+         i += i + step < curve->n || i + 1 == curve->n ? step : curve->n - 1 - i) {
+        const struct rfn_curve_point *at = &curve->points[i],
+                                     *next = i + step < curve->n ? at + step
+                                                                 : &curve->points[curve->n - 1];
         rfn_table_row(&table, "%.4g", at->factor);
         if (append_parameter(&value, whatif, at->factor))
             rfn_table_text(&table, &value);
@@ -203,7 +214,6 @@ static void append_curve(struct rfn_text *out, const struct rfn_whatif *whatif)
                                          .text);
     }
     rfn_table_print(&table, 2, out);
-    append_tolerance(out, whatif);
 }
 
 /* ---- single events ---- */
@@ -215,6 +225,9 @@ void rfn_event_selector_append(struct rfn_text *text, const struct rfn_event_gai
                     (unsigned long long)event->index);
 }
 
+/* Of the line below a row: as far as the name of the event. */
+enum { NOTE = 6 };
+
 static void append_events(struct rfn_text *out, const struct rfn_whatif *whatif)
 {
     struct rfn_table table;
@@ -223,7 +236,7 @@ static void append_events(struct rfn_text *out, const struct rfn_whatif *whatif)
     rfn_text_string(out, whatif->events.n
                              ? "\nWhich single event would save most if it took no time?\n"
                              : "\nNo single event alone would save time.\n");
-    rfn_table_init(&table, "rrrll", "saved\ttakes\tat\tgone\twhat it is");
+    rfn_table_init(&table, "rrrl", "saved\ttakes\tat\tgone");
     for (size_t i = 0; i < whatif->events.n && i < whatif->top; i++) {
         const struct rfn_event_gain *event = &whatif->events.events[i];
         struct rfn_text name = {0}, what = {0};
@@ -232,10 +245,9 @@ static void append_events(struct rfn_text *out, const struct rfn_whatif *whatif)
         rfn_event_selector_append(&name, event);
         rfn_table_text(&table, &name);
         rfn_activity_append(&what, whatif->run->archive, &event->activity);
-        rfn_table_text(&table, &what);
+        rfn_table_note(&table, &what);
     }
-    rfn_table_fit(&table, whatif->width, (const unsigned[]){2}, 1);
-    rfn_table_print(&table, 2, whatif->events.n ? out : NULL);
+    rfn_table_print(&table, NOTE, whatif->events.n ? out : NULL);
 }
 
 /* ---- the domino path ---- */
