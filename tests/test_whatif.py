@@ -112,12 +112,30 @@ def test_wrong_selectors(bench):
     archive = test_smpi.smpi_run(bench, test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "late_sender.c")), 2)
     for option, selector, words in (
             ("--remove", "call:MPI_Recv@2", "does not have all ranks of '2'"), ("--remove", "call:MPI_Recv@x", "no call path"),
+            ("--remove", "event:0/99999", "no event '0/99999'"), ("--remove", "bytes:8388608T", "no range of sizes"),
             ("--cap", "L=1ms", "--cap is about computation, calls or waits, not about the network"),
             ("--cap", "rank:0", "--cap takes SELECTOR=TIME"), ("--cap", "rank:0=0", "--cap takes SELECTOR=TIME")):
         run = bench.run([bench.refrain, "whatif", option, selector, archive])
         harness.compare(f"exit of {option} {selector}", run.code, 2)
         if words not in run.err:
             raise harness.Failure(f"{option} {selector}: {run.err}")
+
+
+def test_large_sizes(bench):
+    """Sizes are the same with and without a unit, also of 8 MiB and more."""
+    archive = halo(bench)
+    for plain, with_unit in (("8388608-16777216", "8M-16M"), ("1099511627776-", "1T-")):
+        texts = [whatif(bench, archive, "--remove", f"bytes:{sizes}")["predicted_seconds"] for sizes in (plain, with_unit)]
+        harness.compare(plain, texts[0], texts[1])
+
+
+def test_no_dominoes(bench):
+    """Where nothing is left that saves time there is no step, with single events and without."""
+    archive = test_smpi.smpi_run(bench, test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "late_sender.c")), 2)
+    gone = ["rank:0-1", "call:MPI", "wait:MPI", "L", "o", "G"]
+    options = [word for selector in gone for word in ("--remove", selector)]
+    for more in ([], ["--events"]):
+        harness.compare(f"{more}", whatif(bench, archive, "--domino", "3", *more, *options)["domino"], [])
 
 
 def saved(bench, archive, *options):

@@ -28,8 +28,7 @@ static const struct argp_option options[] = {
     {"events", KEY_EVENTS, NULL, 0, "also tell which single events would save most", 0},
     {"domino", KEY_DOMINO, "N", 0,
      "mend the best, then the best after it, and so on, N times (at most 20); with --events, "
-     "single "
-     "events",
+     "single events",
      0},
     {"network", KEY_NETWORK, "NETWORK", 0,
      "take L, o, g, G and S from this file of refrain calibrate, not from the run's messages", 0},
@@ -173,25 +172,34 @@ static bool next_longest(const struct rfn_candidates *candidates, struct rfn_ass
     return longest;
 }
 
-/* Removes as many of the longest waits as there are dominoes. */
-static int without_waits(struct asking *asking)
+/* What the run would take in these lanes, one for each domino. */
+static int predict_waits(struct asking *asking, const struct rfn_lane *lanes)
 {
     struct rfn_whatif *page = &asking->page;
-    struct rfn_assumption waits[DOMINOES];
-    struct rfn_lane lanes[DOMINOES];
     struct rfn_prediction prediction;
-    size_t n = 0;
-    for (size_t i = 0; i < page->n_dominoes; i++) {
-        n += next_longest(page->candidates, waits, n);
-        lanes[i] = (struct rfn_lane){waits, n};
-    }
     const struct rfn_predict_options options = {
         .network = &page->network, .lanes = lanes, .n = page->n_dominoes};
+    if (!page->n_dominoes)
+        return 0;
     RFN_TRY(rfn_predict(page->run->archive, &options, &prediction, &asking->diag));
     for (size_t i = 0; i < page->n_dominoes; i++)
         page->dominoes[i].waits_ns = prediction.predicted_ns[i];
     rfn_prediction_release(&prediction);
     return 0;
+}
+
+/* Removes as many of the longest waits as there are dominoes. */
+static int without_waits(struct asking *asking)
+{
+    const struct rfn_whatif *page = &asking->page;
+    struct rfn_assumption waits[DOMINOES];
+    struct rfn_lane lanes[DOMINOES];
+    size_t n = 0;
+    for (size_t i = 0; i < page->n_dominoes; i++) {
+        n += next_longest(page->candidates, waits, n);
+        lanes[i] = (struct rfn_lane){waits, n};
+    }
+    return predict_waits(asking, lanes);
 }
 
 /* The best remedy is gone, too. 1; 0: nothing is left that saves time; or an error. */
@@ -262,10 +270,9 @@ static int assume_event(struct asking *asking, struct rfn_lane *lane, struct rfn
 /* As many of the longest single waits are gone as there are dominoes, one more in each lane. */
 static int without_single_waits(struct asking *asking, const struct rfn_event_gains *gains)
 {
-    struct rfn_whatif *page = &asking->page;
+    const struct rfn_whatif *page = &asking->page;
     struct rfn_assumption waits[DOMINOES];
     struct rfn_lane lanes[DOMINOES];
-    struct rfn_prediction prediction;
     const uint32_t ranks = rfn_archive_run(page->run->archive)->ranks;
     bool *of = calloc(DOMINOES * (size_t)ranks + 1, sizeof *of);
     if (!of)
@@ -281,13 +288,7 @@ static int without_single_waits(struct asking *asking, const struct rfn_event_ga
         }
         lanes[i] = (struct rfn_lane){waits, n};
     }
-    const struct rfn_predict_options options = {
-        .network = &page->network, .lanes = lanes, .n = page->n_dominoes};
-    int error = rfn_predict(page->run->archive, &options, &prediction, &asking->diag);
-    for (size_t i = 0; !error && i < page->n_dominoes; i++)
-        page->dominoes[i].waits_ns = prediction.predicted_ns[i];
-    if (!error)
-        rfn_prediction_release(&prediction);
+    const int error = predict_waits(asking, lanes);
     free(of);
     return error;
 }
@@ -311,7 +312,7 @@ static int follow_events(struct asking *asking, size_t steps)
         page->dominoes[page->n_dominoes - 1] = (struct rfn_domino){selector, run_ns, 0};
     }
     rfn_event_gains_release(&gains);
-    return error || !page->n_dominoes ? error : without_single_waits(asking, &page->events);
+    return error ? error : without_single_waits(asking, &page->events);
 }
 
 /* ---- the run time as a function ---- */

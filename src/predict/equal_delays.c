@@ -349,8 +349,9 @@ int rfn_equal_delays_find(const struct rfn_archive *archive, struct rfn_call_gro
     struct finder *finder = calloc(1, sizeof *finder);
     if (!finder)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
-    *finder = (struct finder){
-        .groups = groups, .to = aggregation, .unknowns = {.most = aggregation->terms}};
+    finder->groups = groups;
+    finder->to = aggregation;
+    finder->unknowns.most = aggregation->terms;
     const struct rfn_step_hooks steps = {
         .context = finder, .compute = compute, .enter = enter, .keep = keep, .over = over};
     const struct rfn_predict_watch watch = {.context = finder, .steps = &steps, .needed = needed};

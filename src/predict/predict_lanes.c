@@ -31,14 +31,25 @@ static int index_effects(const struct rfn_engine *engine, struct rfn_engine_effe
     return 0;
 }
 
+static bool is_about_same(const struct rfn_assumption *a, const struct rfn_assumption *b)
+{
+    return a->what == b->what && a->takes == b->takes && a->context == b->context;
+}
+
+/* Lanes often differ by a factor alone: what their assumption is about is asked once. */
 static int find_effects(struct rfn_engine *engine, const struct rfn_activity *activity,
                         struct rfn_engine_effects *effects)
 {
+    const struct rfn_assumption *asked = NULL;
     size_t capacity = 0;
+    bool takes = false;
     for (size_t lane = 0; lane < engine->n; lane++) {
         for (size_t i = 0; i < engine->given[lane].n; i++) {
             const struct rfn_assumption *assumption = &engine->given[lane].assumptions[i];
-            if (!concerns(assumption, activity))
+            if (!asked || !is_about_same(asked, assumption))
+                takes = concerns(assumption, activity);
+            asked = assumption;
+            if (!takes)
                 continue;
             RFN_TRY(RFN_GROW(effects->items, capacity, effects->n + 1));
             effects->items[effects->n++] = (struct rfn_engine_effect){(uint32_t)lane, assumption};

@@ -24,12 +24,20 @@ static bool find_point(const struct rfn_engine *engine, const struct rfn_need *n
     return source->first;
 }
 
+/* What was posted under a number; NULL: nothing. Sources point to it, so no vector grows here. */
+static const int64_t *find_vector(const struct rfn_engine_vectors *vectors, uint32_t number,
+                                  size_t n)
+{
+    return ((size_t)number + 1) * n <= vectors->capacity ? vectors->items + (size_t)number * n
+                                                         : NULL;
+}
+
 /* A message, or that the receive of one is posted. false: in all lanes it is sent whoever receives
  * it, or was when its receive was posted. */
-static bool find_message(struct rfn_engine *engine, const struct rfn_step *step,
+static bool find_message(const struct rfn_engine *engine, const struct rfn_step *step,
                          const struct rfn_need *need, struct rfn_engine_source *source)
 {
-    const int64_t *sent = rfn_engine_vector(&engine->messages, need->number, 2 * engine->width);
+    const int64_t *sent = find_vector(&engine->messages, need->number, 2 * engine->width);
     *source = (struct rfn_engine_source){.first = sent,
                                          .ready_ns = need->sent_ns,
                                          .bytes = need->bytes,
@@ -41,9 +49,9 @@ static bool find_message(struct rfn_engine *engine, const struct rfn_step *step,
         (source->taken && need->posted_ns >= step->exit_ns))
         return false;
     if (need->posted_ns > INT64_MIN && (need->synchronous || need->bytes > engine->least_eager))
-        source->second = need->receive ? rfn_engine_vector(&engine->receives, need->receive - 1,
-                                                           engine->width)
-                                       : sent + engine->width;
+        source->second = need->receive
+                             ? find_vector(&engine->receives, need->receive - 1, engine->width)
+                             : sent + engine->width;
     source->rendezvous = rfn_is_rendezvous(source, engine->network->eager_bytes);
     if (source->rendezvous)
         source->ready_ns = rfn_most(source->ready_ns, need->posted_ns);
@@ -51,14 +59,13 @@ static bool find_message(struct rfn_engine *engine, const struct rfn_step *step,
     return !source->taken || source->second;
 }
 
-/* The latest of some places, in vector i of `latest`. NULL: no memory. */
-static const int64_t *latest_of(struct rfn_engine *engine, const struct rfn_need *need,
-                                const int64_t *places, size_t i)
+/* The latest of some places. RFN_E_NOMEM; RFN_E_RANGE: too many nodes. */
+static int take_places(struct rfn_engine *engine, const struct rfn_need *need,
+                       const int64_t *places, int64_t *latest)
 {
-    int64_t *latest = rfn_engine_vector(&engine->latest, (uint32_t)i, engine->width);
-    for (size_t k = 0; latest && k < engine->width; k++)
+    for (size_t k = 0; k < engine->width; k++)
         latest[k] = INT64_MIN;
-    for (size_t p = 0; latest && p < need->n_places; p++) {
+    for (size_t p = 0; p < need->n_places; p++) {
         const int64_t *of = places + (need->places ? need->places[p] : p) * engine->width;
         int64_t *node = &latest[engine->n];
         for (size_t k = 0; k < engine->n; k++)
@@ -66,14 +73,15 @@ static const int64_t *latest_of(struct rfn_engine *engine, const struct rfn_need
         if (engine->graph)
             *node = *node == INT64_MIN ? of[engine->n]
                                        : rfn_engine_later(engine->graph, *node, of[engine->n]);
-        if (engine->graph && *node < 0)
-            return NULL;
+        if (engine->graph)
+            RFN_TRY((int)rfn_least(*node, 0));
     }
-    return latest;
+    return 0;
 }
 
-static bool find_others(struct rfn_engine *engine, const struct rfn_need *need, size_t i,
-                        struct rfn_engine_source *source)
+/* 1: the others are known; 0; or a negative error. */
+static int find_others(struct rfn_engine *engine, const struct rfn_need *need, size_t i,
+                       struct rfn_engine_source *source)
 {
     static const int which[] = {[RFN_NEEDS_ALL] = RFN_ENGINE_ALL,
                                 [RFN_NEEDS_DATA] = RFN_ENGINE_DATA,
@@ -81,15 +89,19 @@ static bool find_others(struct rfn_engine *engine, const struct rfn_need *need, 
                                 [RFN_NEEDS_OTHERS] = RFN_ENGINE_OTHERS};
     *source = (struct rfn_engine_source){.ready_ns = need->ns};
     if (need->number >= engine->collectives_capacity)
-        return false;
+        return 0;
     const struct rfn_engine_collective *collective = &engine->collectives[need->number];
-    if (!collective->begun)
-        return false;
-    if (need->needs == RFN_NEEDS_LOWER || need->needs == RFN_NEEDS_NEIGHBORS)
-        source->first = collective->places ? latest_of(engine, need, collective->places, i) : NULL;
-    else
+    const bool some = need->needs == RFN_NEEDS_LOWER || need->needs == RFN_NEEDS_NEIGHBORS;
+    if (!collective->begun || (some && (!collective->places || !need->n_places)))
+        return 0;
+    if (!some) {
         source->first = collective->latest + (size_t)which[need->needs] * engine->width;
-    return source->first;
+        return 1;
+    }
+    int64_t *latest = engine->latest.items + i * engine->width;
+    source->first = latest;
+    RFN_TRY(take_places(engine, need, collective->places, latest));
+    return 1;
 }
 
 /* Of the messages of a call that came while it waited only the last one is known to have come just
@@ -123,6 +135,7 @@ static void fit_ways(struct rfn_engine *engine, const struct rfn_step *step, siz
 
 int rfn_engine_find_sources(struct rfn_engine *engine, const struct rfn_step *step, size_t *n)
 {
+    int found;
     *n = 0;
     RFN_TRY(RFN_GROW(engine->sources, engine->sources_capacity, step->n_needs + 1));
     if (step->n_needs &&
@@ -138,7 +151,9 @@ int rfn_engine_find_sources(struct rfn_engine *engine, const struct rfn_step *st
             *n += find_message(engine, step, need, source);
             break;
         case RFN_NEED_COLLECTIVE:
-            *n += find_others(engine, need, i, source);
+            found = find_others(engine, need, i, source);
+            RFN_TRY(found);
+            *n += (size_t)found;
             break;
         case RFN_NEED_POINT:
             *source = (struct rfn_engine_source){0};

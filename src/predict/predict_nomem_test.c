@@ -1,6 +1,8 @@
-/* Predictions out of memory: of all allocations each fails once, and nothing is left behind. */
-#define FAKE_EVENTS 64
-#include "refrain/predict.h"
+/* Predictions out of memory: of all their allocations each fails once, and they give up with
+ * RFN_E_NOMEM and leave nothing behind. The archive is made so that every part of the engine has
+ * something to keep. */
+#define FAKE_EVENTS 256
+#include "predict/equal_delays.h"
 
 #include "support/fake_archive.h"
 
@@ -12,95 +14,178 @@
 
 #include "support/fail_each.h"
 
-enum { PLAIN = RFN_BUFFER_PLAIN, BYTE = 0, WORLD = 0, AS = RFN_AS_POSTED, MS = 1000000 };
+enum { PLAIN = RFN_BUFFER_PLAIN, BYTE = 0, WORLD = 0, SUM = 0, AS = RFN_AS_POSTED, SIZE = 1000 };
 #define RECENT(distance) ((distance)*4 + RFN_REQUEST_RECENT)
 
 static const struct rfn_network network = {
-    .latency_ns = 10, .overhead_ns = 5, .gap_ns = 5, .gap_per_byte_ns = 0, .eager_bytes = 8};
-static const bool of_1[4] = {false, true};
-static const struct rfn_assumption half = {
-    .what = RFN_ASSUME_COMPUTE, .factor = 0.5, .ranks = of_1};
-static const struct rfn_lane lane = {&half, 1};
-static const int64_t points[] = {50 * MS, 100 * MS};
-static const struct rfn_predict_options options = {
-    .network = &network, .lanes = &lane, .n = 1, .points_ns = points, .n_points = 2};
+    .latency_ns = 10, .overhead_ns = 5, .gap_ns = 5, .gap_per_byte_ns = 1, .eager_bytes = 8};
 
-/* Messages of both kinds, requests, a barrier, a scan. */
-static void make_run(void)
+static int64_t now; /* calls come one after another, and those of several ranks overlap */
+
+#define CALL(rank, function, ...) (now += 10, EVENT(rank, function, 0, now, now + 25, __VA_ARGS__))
+
+static void messages(void)
 {
-    fake_reset();
-    for (uint32_t i = 0; i < 3; i++)
-        EVENT(i, PCONTROL, 0, 0, 0, 1);
-    EVENT(0, IRECV, 0, 10 * MS, 10 * MS, PLAIN, 99, BYTE, 1, 5, WORLD);
-    EVENT(0, IRECV, 0, 11 * MS, 11 * MS, PLAIN, 99, BYTE, 2, 5, WORLD);
-    EVENT(0, WAITALL, 0, 20 * MS, 100 * MS, 2, LIST(RECENT(2), RECENT(1)),
-          LIST(AS, AS, AS, AS, AS, AS));
-    EVENT(1, SEND_, 0, 50 * MS, 50 * MS + 2, PLAIN, 8, BYTE, 0, 5, WORLD);
-    EVENT(2, SEND_, 0, 80 * MS, 100 * MS, PLAIN, 9, BYTE, 0, 5, WORLD);
-    for (uint32_t i = 0; i < 4; i++)
-        EVENT(i, BARRIER, 0, (100 + 10 * i) * MS, 140 * MS, WORLD);
+    CALL(1, RECV_, PLAIN, SIZE, BYTE, 0, 5, WORLD, AS, AS, AS);
+    CALL(0, SEND_, PLAIN, SIZE, BYTE, 1, 5, WORLD);
+    now += 40;
+    CALL(1, IRECV, PLAIN, SIZE, BYTE, RFN_ANY, 7, WORLD);
+    now += 40;
+    CALL(1, WAIT, RECENT(1), LIST(0, 2, AS, AS, 0, 0));
+    CALL(2, SEND_, PLAIN, SIZE, BYTE, 1, 7, WORLD);
+    now += 40;
+    struct rfn_record *polls = CALL(3, IPROBE, 2, 8, WORLD, AS, AS, AS);
+    polls->failed_poll = true;
+    polls->polls = 5;
+    now += 40;
+    CALL(3, IPROBE, 2, 8, WORLD, AS, AS, AS);
+    CALL(2, SEND_, PLAIN, SIZE, BYTE, 3, 8, WORLD);
+    now += 40;
 }
 
-static int run(const void *of)
+static void make_archive(void)
+{
+    fake_reset();
+    now = 0;
+    for (int i = 0; i < 2; i++) {
+        messages();
+        for (uint32_t rank = 0; rank < 4; rank++) {
+            CALL(rank, ALLREDUCE, PLAIN, PLAIN, 8, BYTE, SUM, WORLD);
+            CALL(rank, SCAN, PLAIN, PLAIN, 8, BYTE, SUM, WORLD);
+        }
+        now += 40;
+    }
+}
+
+/* ---- what runs out of memory ---- */
+
+static const struct rfn_assumption assumptions[] = {{.what = RFN_ASSUME_COMPUTE, .factor = 0.5},
+                                                    {.what = RFN_ASSUME_L, .factor = 2}};
+static const struct rfn_lane lanes[] = {{NULL, 0}, {assumptions, 2}};
+static const int64_t points_ns[] = {0, 50};
+static const struct rfn_predict_options options = {
+    .network = &network, .lanes = lanes, .n = 2, .points_ns = points_ns, .n_points = 2};
+static const struct rfn_predict_options one_lane = {.network = &network, .lanes = lanes, .n = 1};
+
+static int predict(const void *of)
 {
     struct rfn_prediction prediction;
-    struct rfn_diag diag;
-    int error = rfn_predict(of, &options, &prediction, &diag);
+    struct rfn_diag diag = {.text = ""};
+    (void)of;
+    const int error = rfn_predict(&fake, &options, &prediction, &diag);
     rfn_prediction_release(&prediction); /* also after an error */
     return error;
 }
 
-static int events(const void *of)
+static int rank_events(const void *of)
 {
     struct rfn_prediction prediction;
     struct rfn_event_gains gains;
-    struct rfn_diag diag;
-    int error = rfn_predict_events(of, &options, 5, &gains, &prediction, &diag);
+    struct rfn_diag diag = {.text = ""};
+    (void)of;
+    const int error = rfn_predict_events(&fake, &one_lane, 5, &gains, &prediction, &diag);
     rfn_event_gains_release(&gains);
     rfn_prediction_release(&prediction);
     return error;
 }
 
-static int curve(const void *of)
+static int rank_remedies(const void *of)
 {
-    struct rfn_curve found;
-    struct rfn_diag diag;
-    int error = rfn_predict_curve(of, &options, &half, 1, 0, 2, &found, &diag);
-    rfn_curve_release(&found);
+    struct rfn_remedy remedies[] = {{.assumption = assumptions[0], .bound_ns = INT64_MAX}};
+    struct rfn_prediction prediction;
+    struct rfn_diag diag = {.text = ""};
+    (void)of;
+    const int error = rfn_remedies_rank(&fake, &network, &lanes[0], remedies, 1, 1, NULL, NULL,
+                                        &prediction, &diag);
+    rfn_prediction_release(&prediction); /* also after an error */
     return error;
 }
 
-static int remedies(const void *of)
+static int draw_curve(const void *of)
 {
-    struct rfn_remedy some[] = {{.assumption = half, .bound_ns = 10}};
-    struct rfn_prediction prediction;
-    struct rfn_diag diag;
-    int error = rfn_remedies_rank(of, &network, &lane, some, 1, 1, NULL, NULL, &prediction, &diag);
-    rfn_prediction_release(&prediction);
+    struct rfn_curve curve;
+    struct rfn_diag diag = {.text = ""};
+    (void)of;
+    const int error = rfn_predict_curve(&fake, &one_lane, assumptions, 1, 0, 2, &curve, &diag);
+    rfn_curve_release(&curve);
     return error;
 }
 
 static int estimate(const void *of)
 {
     struct rfn_network found;
-    struct rfn_diag diag;
-    uint64_t messages;
-    return rfn_network_estimate(of, &found, &messages, &diag);
+    struct rfn_diag diag = {.text = ""};
+    uint64_t n;
+    (void)of;
+    return rfn_network_estimate(&fake, &found, &n, &diag);
 }
 
-static void test_each_allocation_fails(void **state)
+static int find_equal_delays(const void *of)
+{
+    struct rfn_aggregation aggregation = {
+        .any = true, .terms = 1, .least_ns = 50, .least_bytes = SIZE, .network = network};
+    struct rfn_call_groups groups;
+    struct rfn_diag diag = {.text = ""};
+    (void)of;
+    int error = rfn_call_groups_init(&groups, &fake);
+    if (!error)
+        error = rfn_call_groups_read(&groups, &fake, &diag);
+    if (!error)
+        error = rfn_equal_delays_find(&fake, &groups, &aggregation, NULL, NULL, &diag);
+    rfn_call_groups_release(&groups);
+    rfn_aggregation_release(&aggregation);
+    return error;
+}
+
+/* ---- the tests ---- */
+
+static void check(uint64_t least, int (*run)(const void *of))
+{
+    make_archive();
+    assert_int_equal(fail_each(least, run, NULL), 0);
+}
+
+static void test_predict(void **state)
 {
     (void)state;
-    make_run();
-    assert_int_equal(fail_each(20, run, &fake), 0);
-    assert_int_equal(fail_each(20, events, &fake), 0);
-    assert_int_equal(fail_each(20, curve, &fake), 0);
-    assert_int_equal(fail_each(20, remedies, &fake), 0);
-    assert_int_equal(fail_each(20, estimate, &fake), 0);
+    check(50, predict);
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+    check(50, rank_events);
+}
+
+static void test_remedies(void **state)
+{
+    (void)state;
+    check(50, rank_remedies);
+}
+
+static void test_curve(void **state)
+{
+    (void)state;
+    check(50, draw_curve);
+}
+
+static void test_estimate(void **state)
+{
+    (void)state;
+    check(20, estimate);
+}
+
+static void test_equal_delays(void **state)
+{
+    (void)state;
+    check(50, find_equal_delays);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_allocation_fails)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_predict),  cmocka_unit_test(test_events),
+        cmocka_unit_test(test_remedies), cmocka_unit_test(test_curve),
+        cmocka_unit_test(test_estimate), cmocka_unit_test(test_equal_delays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

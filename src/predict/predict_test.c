@@ -12,6 +12,7 @@
 
 enum { PLAIN = RFN_BUFFER_PLAIN, BYTE = 0, WORLD = 0, AS = RFN_AS_POSTED };
 #define RECENT(distance) ((distance)*4 + RFN_REQUEST_RECENT)
+#define SLOT(slot)       ((slot)*4 + RFN_REQUEST_SLOT)
 
 /* Messages of up to 8 bytes are sent whoever receives them, and are there 10 + 5 ns later. */
 static const struct rfn_network network = {
@@ -234,6 +235,40 @@ static void test_several(void **state)
     assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 1), 100);
 }
 
+/* A probe takes the message of a rendezvous: without what its rank computes, from 0 on. */
+static void test_matched_probe(void **state)
+{
+    (void)state;
+    begin(0);
+    begin(1);
+    send(0, 50, 131, 1, 9);
+    EVENT(1, MPROBE, 0, 100, 101, 0, 5, WORLD, 3, AS, AS, AS);
+    EVENT(1, MRECV, 0, 101, 131, PLAIN, 9, BYTE, 3, AS, AS, AS);
+    end(0, 200);
+    end(1, 131);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0.9, 1), 190);
+}
+
+/* A message, and one in 8 parts, which have numbers behind it. The last part is ready at 80, and so
+ * 35 later there for the receiver. */
+static void test_parts(void **state)
+{
+    enum { PARTS = 8 };
+    (void)state;
+    begin(0);
+    begin(1);
+    EVENT(0, PSEND_INIT, 0, 0, 0, PLAIN, PARTS, 1, BYTE, 1, 6, WORLD, SLOT(0));
+    EVENT(0, START, 0, 0, 0, SLOT(0));
+    send(0, 50, 52, 1, 8);
+    EVENT(0, PREADY_RANGE, 0, 80, 80, 0, PARTS - 1, SLOT(0));
+    EVENT(0, WAIT, 0, 80, 80, SLOT(0), 0);
+    EVENT(1, PRECV_INIT, 0, 0, 0, PLAIN, PARTS, 1, BYTE, 0, 6, WORLD, SLOT(0));
+    EVENT(1, START, 0, 0, 0, SLOT(0));
+    EVENT(1, IRECV, 0, 1, 1, PLAIN, 99, BYTE, 0, 5, WORLD);
+    EVENT(1, WAITALL, 0, 20, 120, 2, LIST(RECENT(1), SLOT(0)), 0);
+    assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 0), 2 + 35 + 5);
+}
+
 /* Times that do not fit together: counted, and as recorded without an assumption. */
 static void test_clamped(void **state)
 {
@@ -267,6 +302,28 @@ static void test_remedies(void **state)
     assert_int_equal(remedies[1].saved_ns, 82);
     assert_int_equal(remedies[1].saved_half_ns, 41);
     assert_int_equal(prediction.predicted_ns[0], 200);
+}
+
+/* None is among the best 0, so more than one pass predicts at once are enough. */
+static void test_no_best(void **state)
+{
+    enum { N = 50 };
+    const bool of_0[4] = {true};
+    const struct rfn_lane none = {NULL, 0};
+    struct rfn_remedy remedies[N];
+    struct rfn_diag diag;
+    size_t evaluated = 0;
+    (void)state;
+    eager_waiting();
+    for (size_t i = 0; i < N; i++)
+        remedies[i] = (struct rfn_remedy){.assumption = {.what = RFN_ASSUME_COMPUTE, .ranks = of_0},
+                                          .bound_ns = INT64_MAX};
+    assert_int_equal(
+        rfn_remedies_rank(&fake, &network, &none, remedies, N, 0, NULL, NULL, &prediction, &diag),
+        0);
+    for (size_t i = 0; i < N; i++)
+        evaluated += remedies[i].evaluated;
+    assert_in_range(evaluated, 1, N - 1);
 }
 
 /* The receiver has waited from 20 ms on, and the message is there 100 ms times the factor after the
@@ -320,10 +377,10 @@ static void test_estimate(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(eager_waiting), TEST(eager_lying),  TEST(rendezvous),
-                                       TEST(sent_before),   TEST(larger_eager), TEST(ideal),
-                                       TEST(overtaken),     TEST(barrier),      TEST(several),
-                                       TEST(clamped),       TEST(remedies),     TEST(curve),
-                                       TEST(estimate)};
+    const struct CMUnitTest tests[] = {
+        TEST(eager_waiting), TEST(eager_lying), TEST(rendezvous),    TEST(sent_before),
+        TEST(larger_eager),  TEST(ideal),       TEST(overtaken),     TEST(barrier),
+        TEST(several),       TEST(clamped),     TEST(remedies),      TEST(curve),
+        TEST(estimate),      TEST(parts),       TEST(matched_probe), TEST(no_best)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,13 +19,13 @@ enum {
     RUN_SECOND = 1000 * 1000 * 1000
 };
 
-/* Of a stream, by how much what is earlier than recorded; and the phases of polls that end before
- * their last poll would begin. */
+/* The columns of a stream: by how much each call begins and ends earlier than recorded; and of the
+ * phases of polls that end before their last poll would begin, when the first poll begins, as
+ * recorded, and the number, and predicted exit, of the call that ends them. */
+enum { ENTER_EARLY, EXIT_EARLY, PHASE_FROM, PHASE_LAST, PHASE_END, MOVES };
+
 struct moves {
-    struct rfn_column enter_early, exit_early;
-    struct rfn_column phase_from, phase_last, phase_end; /* enter of the first poll, as recorded;
-                                                            number, and predicted exit, of the call
-                                                            that ends them */
+    struct rfn_column columns[MOVES];
 };
 
 struct maker {
@@ -44,8 +44,9 @@ static int failed(const struct maker *maker, int error)
 
 /* ---- while it is predicted ---- */
 
-static int append(const struct maker *maker, struct rfn_column *column, int64_t value)
+static int append(const struct maker *maker, uint32_t stream, int which, int64_t value)
 {
+    struct rfn_column *column = &maker->moves[stream].columns[which];
     RFN_TRY(rfn_column_append(column, value));
     return column->sealed.size > LARGE ? rfn_column_spill(column, &maker->rewrite.spill, false) : 0;
 }
@@ -54,22 +55,22 @@ static int left(void *context, const struct rfn_step *step, int64_t enter_early_
                 int64_t exit_early_ns)
 {
     const struct maker *maker = context;
-    struct moves *moves = &maker->moves[step->stream];
+    const uint32_t stream = step->stream;
     const int64_t exit_ns = step->exit_ns - exit_early_ns;
     if (step->polled && exit_ns < step->call_ns - enter_early_ns) {
-        RFN_TRY(append(maker, &moves->phase_from, step->enter_ns));
-        RFN_TRY(append(maker, &moves->phase_last, (int64_t)step->index));
-        RFN_TRY(append(maker, &moves->phase_end, exit_ns));
+        RFN_TRY(append(maker, stream, PHASE_FROM, step->enter_ns));
+        RFN_TRY(append(maker, stream, PHASE_LAST, (int64_t)step->index));
+        RFN_TRY(append(maker, stream, PHASE_END, exit_ns));
     }
-    RFN_TRY(append(maker, &moves->enter_early, enter_early_ns));
-    return append(maker, &moves->exit_early, exit_early_ns);
+    RFN_TRY(append(maker, stream, ENTER_EARLY, enter_early_ns));
+    return append(maker, stream, EXIT_EARLY, exit_early_ns);
 }
 
 /* ---- the times of a stream ---- */
 
-/* What a stream has been moved by, event by event. */
+/* Reads the moves of a stream, event by event. */
 struct reading {
-    struct rfn_column_cursor enter_early, exit_early, phase_from, phase_last, phase_end;
+    struct rfn_column_cursor cursors[MOVES];
     uint64_t phases; /* to come, with the next one: */
     int64_t from_ns, last, end_ns;
     int64_t before_ns; /* exit of the event before */
@@ -92,29 +93,23 @@ static int next_phase(struct reading *reading)
 {
     if (!reading->phases)
         return 0;
-    RFN_TRY(rfn_column_next(&reading->phase_from, &reading->from_ns));
-    RFN_TRY(rfn_column_next(&reading->phase_last, &reading->last));
-    return rfn_column_next(&reading->phase_end, &reading->end_ns);
+    RFN_TRY(rfn_column_next(&reading->cursors[PHASE_FROM], &reading->from_ns));
+    RFN_TRY(rfn_column_next(&reading->cursors[PHASE_LAST], &reading->last));
+    return rfn_column_next(&reading->cursors[PHASE_END], &reading->end_ns);
 }
 
 static int open_reading(const struct moves *moves, struct reading *reading)
 {
-    rfn_column_open_growing(&reading->enter_early, &moves->enter_early);
-    rfn_column_open_growing(&reading->exit_early, &moves->exit_early);
-    rfn_column_open_growing(&reading->phase_from, &moves->phase_from);
-    rfn_column_open_growing(&reading->phase_last, &moves->phase_last);
-    rfn_column_open_growing(&reading->phase_end, &moves->phase_end);
-    reading->phases = moves->phase_from.n;
+    for (int i = 0; i < MOVES; i++)
+        rfn_column_open_growing(&reading->cursors[i], &moves->columns[i]);
+    reading->phases = moves->columns[PHASE_FROM].n;
     return next_phase(reading);
 }
 
 static void close_reading(struct reading *reading)
 {
-    rfn_column_close(&reading->enter_early);
-    rfn_column_close(&reading->exit_early);
-    rfn_column_close(&reading->phase_from);
-    rfn_column_close(&reading->phase_last);
-    rfn_column_close(&reading->phase_end);
+    for (int i = 0; i < MOVES; i++)
+        rfn_column_close(&reading->cursors[i]);
 }
 
 /* The predicted times of an event. They ascend, whatever the file says. */
@@ -122,8 +117,8 @@ static int move(struct reading *reading, const struct rfn_record *record, int64_
                 int64_t *exit_ns)
 {
     int64_t enter_early, exit_early;
-    RFN_TRY(rfn_column_next(&reading->enter_early, &enter_early));
-    RFN_TRY(rfn_column_next(&reading->exit_early, &exit_early));
+    RFN_TRY(rfn_column_next(&reading->cursors[ENTER_EARLY], &enter_early));
+    RFN_TRY(rfn_column_next(&reading->cursors[EXIT_EARLY], &exit_early));
     *enter_ns = record->enter_ns - enter_early;
     *exit_ns = record->exit_ns - exit_early;
     if (reading->phases && record->enter_ns >= reading->from_ns) {
@@ -347,26 +342,17 @@ static int init(struct maker *maker)
     maker->starts = calloc((size_t)n + 1, sizeof *maker->starts);
     if (!maker->moves || !maker->starts)
         return failed(maker, RFN_E_NOMEM);
-    for (uint32_t i = 0; i < n; i++) {
-        rfn_column_init(&maker->moves[i].enter_early);
-        rfn_column_init(&maker->moves[i].exit_early);
-        rfn_column_init(&maker->moves[i].phase_from);
-        rfn_column_init(&maker->moves[i].phase_last);
-        rfn_column_init(&maker->moves[i].phase_end);
-    }
+    for (size_t i = 0; i < (size_t)n * MOVES; i++)
+        rfn_column_init(&maker->moves[i / MOVES].columns[i % MOVES]);
     find_starts(maker);
     return 0;
 }
 
 static void release(struct maker *maker)
 {
-    for (uint32_t i = 0; maker->moves && i < maker->archive->n_streams; i++) {
-        rfn_column_release(&maker->moves[i].enter_early);
-        rfn_column_release(&maker->moves[i].exit_early);
-        rfn_column_release(&maker->moves[i].phase_from);
-        rfn_column_release(&maker->moves[i].phase_last);
-        rfn_column_release(&maker->moves[i].phase_end);
-    }
+    const size_t n = (size_t)maker->archive->n_streams * MOVES;
+    for (size_t i = 0; maker->moves && i < n; i++)
+        rfn_column_release(&maker->moves[i / MOVES].columns[i % MOVES]);
     free(maker->moves);
     free(maker->starts);
     rfn_rewrite_release(&maker->rewrite);

@@ -85,10 +85,13 @@ static int evaluate(struct ranking *ranking, struct rfn_remedy *remedies, size_t
     return 0;
 }
 
-/* What the last of the `best` ones saves so far. */
+/* What the last of the `best` ones saves so far; -1: there are fewer. Of none nothing more is
+ * asked. */
 static int64_t least_of_best(struct rfn_remedy *remedies, size_t n, size_t best)
 {
     qsort(remedies, n, sizeof *remedies, by_gain);
+    if (!best)
+        return INT64_MAX;
     return n < best ? -1 : remedies[best - 1].saved_ns;
 }
 

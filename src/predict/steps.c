@@ -176,6 +176,11 @@ static int posted(struct rfn_match *match, uint32_t stream, const struct rfn_awa
         of->sends++;
         break;
     case RFN_AWAITS_MESSAGE:
+        if (of->match.symbol->role->in[RFN_IN_MESSAGE] >= 0)
+            return 0; /* a matched probe has posted it */
+        post.kind = RFN_POST_RECEIVE;
+        break;
+    case RFN_AWAITS_PROBED:
         post.kind = RFN_POST_RECEIVE;
         break;
     case RFN_AWAITS_ALL:

@@ -44,7 +44,8 @@ int rfn_aggregation_read(const struct rfn_archive *archive, struct rfn_aggregati
 
 void rfn_aggregation_release(struct rfn_aggregation *aggregation)
 {
-    (void)aggregation;
+    free(aggregation->fixed);
+    *aggregation = (struct rfn_aggregation){0};
 }
 
 /* ---- functions ---- */

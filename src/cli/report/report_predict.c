@@ -104,10 +104,22 @@ static double even_factor(const struct rfn_finding *finding, const bool *late, u
     return of_others < of_late ? of_others / of_late : 1;
 }
 
+/* Only of the ranks that are late. */
+static int assume_late(const struct asking *asking, const struct rfn_finding *finding,
+                       struct subject *subject, struct rfn_assumption *assumption)
+{
+    subject->ranks = calloc((size_t)asking->report->run->ranks + 1, sizeof *subject->ranks);
+    if (!subject->ranks)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < finding->n_late; i++)
+        subject->ranks[finding->ranks[i].rank] = true;
+    assumption->ranks = subject->ranks;
+    return 0;
+}
+
 static int assume_ranks(struct asking *asking, size_t story, const struct rfn_finding *finding)
 {
-    const struct rfn_report *report = asking->report;
-    const struct rfn_activity *activity = &report->waits->activities[finding->activity];
+    const struct rfn_activity *activity = &asking->report->waits->activities[finding->activity];
     const bool computes = activity->kind == RFN_ACTIVITY_COMPUTE;
     struct subject *subject;
     struct rfn_assumption *assumption = assume(
@@ -115,14 +127,9 @@ static int assume_ranks(struct asking *asking, size_t story, const struct rfn_fi
     if (!assumption)
         return 0;
     subject->activity = activity;
-    subject->ranks = calloc((size_t)report->run->ranks + 1, sizeof *subject->ranks);
-    if (!subject->ranks)
-        return RFN_E_NOMEM;
-    for (uint32_t i = 0; i < finding->n_late; i++)
-        subject->ranks[finding->ranks[i].rank] = true;
-    assumption->ranks = subject->ranks;
+    RFN_TRY(assume_late(asking, finding, subject, assumption));
     if (computes)
-        assumption->factor = even_factor(finding, subject->ranks, report->waits->n_ranks);
+        assumption->factor = even_factor(finding, subject->ranks, asking->report->waits->n_ranks);
     return 0;
 }
 
@@ -148,15 +155,7 @@ static int assume_slow(struct asking *asking, size_t number, const struct rfn_st
     struct subject *subject;
     struct rfn_assumption *assumption = assume(asking, number, RFN_ASSUME_COMPUTE,
                                                1 / story->factor, &subject);
-    if (!assumption)
-        return 0;
-    subject->ranks = calloc((size_t)asking->report->run->ranks + 1, sizeof *subject->ranks);
-    if (!subject->ranks)
-        return RFN_E_NOMEM;
-    for (uint32_t i = 0; i < finding->n_late; i++)
-        subject->ranks[finding->ranks[i].rank] = true;
-    assumption->ranks = subject->ranks;
-    return 0;
+    return assumption ? assume_late(asking, finding, subject, assumption) : 0;
 }
 
 static int assume_story(struct asking *asking, size_t number, const struct rfn_stories *stories)

@@ -242,13 +242,11 @@ int64_t rfn_selector_size(const char *text, char **end)
     static const char units[] = "KMGT";
     unsigned long long value = strtoull(text, end, 10);
     const char *unit = **end ? strchr(units, **end) : NULL;
-    if (*end == text || value > INT64_MAX >> 40)
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (*end == text || value > (unsigned long long)(INT64_MAX >> shift))
         return -1;
-    if (unit) {
-        value <<= 10 * (unit - units + 1);
-        ++*end;
-    }
-    return (int64_t)value;
+    *end += unit != NULL;
+    return (int64_t)(value << shift);
 }
 
 static int set_bytes(struct rfn_selector *selector, struct rfn_text *wrong)
