@@ -178,10 +178,17 @@ def test_refused(bench):
     harness.compare("it is named", "MPI_Recv < exchange" in refused(bench, out, "wait:MPI_Recv"), True)
     run = bench.run([bench.refrain, "whatif", "--events", out])
     harness.compare(f"--events: {run.err}", (run.code, "needs the full archive" in run.err), (2, True))
-    kept = calls_of(bench, out)
+    kept, computed = calls_of(bench, out), []
     for number, (enter, left, _, _) in enumerate(kept[2][:12]):
         if left - enter < 1_000_000:
             refused(bench, out, f"event:2/{number}")
+        before = enter - kept[2][number - 1][1] if number else 0
+        if before < 1_000_000:
+            refused(bench, out, f"before:2/{number}")
+        else:
+            computed.append(number)
+            test_whatif.whatif(bench, out, "--remove", f"before:2/{number}")
+    harness.compare("some computations may be asked about", len(computed) > 0, True)
     ranked = test_whatif.whatif(bench, out)["remedies"]
     harness.compare("something is ranked", len(ranked) > 0, True)
     for remedy in ranked[:4]:

@@ -6,7 +6,6 @@ import os
 import harness
 import test_events
 import test_install
-import test_merge
 import test_reader
 import test_spawn
 
@@ -36,6 +35,10 @@ def without(value, names):
     return [without(inner, names) for inner in value] if isinstance(value, list) else value
 
 
+USAGE = ("peak_memory_bytes", "cpu_seconds", "cpu_share", "core_wait_seconds", "core_wait_share", "switches",
+         "preemptions")
+
+
 def without_work(value):
     """Without what writers do not know: names of the functions that compute, for which they name what calls MPI, what
     processes used, and the advice that follows."""
@@ -43,7 +46,7 @@ def without_work(value):
         return [without_work(part) for part in value]
     if not isinstance(value, dict):
         return value
-    left_out = {"text", "advice", *test_merge.USAGE} | ({"activity", "function"} if value.get("kind") == "compute" else set())
+    left_out = {"text", "advice", *USAGE} | ({"activity", "function"} if value.get("kind") == "compute" else set())
     return {key: without_work(part) for key, part in value.items() if key not in left_out}
 
 

@@ -192,7 +192,7 @@ struct rfn_program_call {
     const char *function; /* by the name that the linker sees; NULL: not known (a pointer) */
     uint32_t line;
     uint64_t offset; /* its return address in the module, or the begin of inlined code */
-    bool library;    /* it came with the system, as its declaration says, or is not known */
+    bool library;    /* its declaration is in a header of the system, or nowhere */
 };
 
 #define RFN_NO_LOCATION UINT32_MAX

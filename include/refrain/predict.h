@@ -14,8 +14,8 @@
 #include "refrain/waits.h"
 
 /* Estimates L, o, G and S from the archive's own messages: L + 2 o and G are the lower envelope of
- * what messages took whose receiver waited, o the shortest call that sends or receives without
- * waiting, S the largest message sent before its receive was posted; of the first 32,768 calls.
+ * what messages took whose receiver waited, o the shortest call that sends without waiting,
+ * S the largest message sent before its receive was posted; of the first 32,768 calls.
  * Without such messages rfn_network_assumed. *estimated: from so many messages. RFN_E_NOMEM. */
 int rfn_network_estimate(const struct rfn_archive *archive, struct rfn_network *network,
                          uint64_t *estimated, struct rfn_diag *diag);

@@ -607,8 +607,8 @@ const struct rfn_command rfn_cmd_info = {
     .name = "info",
     .summary = "Tells what is in an archive: run, sizes, groups of ranks",
     .usage = "FILE",
-    .about = "Ranks are written as runs: 0-3,8 are the ranks 0 to 3 and 8, 0-12:4 every fourth "
-             "rank from 0 to 12.",
+    .about = "Ranks are written as runs: 0-3,8 are the ranks 0 to 3 and 8, 0-12 by 4 every "
+             "fourth rank from 0 to 12.",
     .options = options,
     .run = run,
 };

@@ -259,7 +259,9 @@ static int assume_event(struct asking *asking, struct rfn_lane *lane, struct rfn
 {
     struct rfn_text name = {0}, wrong = {0};
     rfn_event_selector_append(&name, event);
-    int error = rfn_selector_parse(selector, asking->page.run, rfn_text_terminated(&name), &wrong);
+    const char *text = rfn_text_terminated(&name);
+    int error = name.failed ? RFN_E_NOMEM
+                            : rfn_selector_parse(selector, asking->page.run, text, &wrong);
     rfn_text_release(&name);
     rfn_text_release(&wrong);
     if (!error)

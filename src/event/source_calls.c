@@ -102,13 +102,9 @@ static bool address_of(Dwarf_Die *die, unsigned name, Dwarf_Addr *address)
  * to look at where the program calls functions of its own. */
 static bool is_library(Dwarf_Die *function)
 {
-    static const char *const folders[] = {"/usr/include/", "/usr/lib/", "/usr/local/include/"};
+    static const char system[] = "/usr/";
     const char *file = dwarf_decl_file(function);
-    for (size_t i = 0; file && i < sizeof folders / sizeof *folders; i++) {
-        if (strncmp(file, folders[i], strlen(folders[i])) == 0)
-            return true;
-    }
-    return !file;
+    return !file || strncmp(file, system, strlen(system)) == 0;
 }
 
 /* DWARF 5, or what GNU had before. */

@@ -236,7 +236,7 @@ static bool is_named(const struct work *work, const char *function)
 /* Names all functions; where not all are known, or they are too many, the first. */
 static void name_calls(struct work *work, const struct rfn_program_call *calls, uint32_t n)
 {
-    bool all = true;
+    bool all = n == work->n;
     for (uint32_t i = 0; i < n; i++) {
         const char *function = calls[i].function;
         if (function && is_named(work, function))

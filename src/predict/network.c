@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* By size, in powers of two: what the fastest message took whose receiver waited for it. */
-enum { SIZES = 64, SMALL = 10, LARGE = 14 }; /* up to 1 KiB; from 16 KiB */
+enum { SIZES = 64, SMALL = 10, LARGE = 14 }; /* below 2 KiB; from 16 KiB */
 
 /* Calls that are looked at: later ones of a long run hardly show more. */
 enum { ENOUGH = 1 << 15 };

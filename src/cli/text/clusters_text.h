@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-/* "0-15", "0-12:4", "9-14, 6 times 8 apart"; several with "; " between them. */
+/* "0-15", "0-12 by 4", "9-14, 6 times 8 apart"; several with "; " between them. */
 void rfn_rank_blocks_append(struct rfn_text *text, const struct rfn_rank_block *blocks,
                             size_t n_blocks);
 /* "rank + 1", "(rank + 1) mod 16", "rank of (i, j + 1) round a 4 x 4 grid". */

@@ -3,23 +3,37 @@
 #include "cli/args/command.h"
 #include "refrain/explain.h"
 
+/* How long a call takes, or what is computed between the call before it and that one; -1: it cannot
+ * be read, or there is no such call. */
+static int64_t length_of(const struct rfn_archive *archive, uint32_t stream, uint64_t event,
+                         bool before)
+{
+    const struct rfn_record *record;
+    struct rfn_cursor *cursor;
+    int64_t ns = -1, left_ns;
+    if ((before && event == 0) || rfn_cursor_open(archive, stream, &cursor, NULL) < 0)
+        return -1;
+    if (rfn_cursor_seek(cursor, event - before, NULL) == 0 &&
+        rfn_cursor_next(cursor, &record, NULL) > 0) {
+        ns = record->exit_ns - record->enter_ns;
+        left_ns = record->exit_ns;
+        if (before)
+            ns = rfn_cursor_next(cursor, &record, NULL) > 0 ? record->enter_ns - left_ns : -1;
+    }
+    rfn_cursor_close(cursor);
+    return ns;
+}
+
 /* Whether it takes as long as assumptions may be about, on all threads of the rank. */
 static bool is_long(const struct rfn_aggregation *of, const struct rfn_archive *archive,
                     const struct rfn_assumption *assumption)
 {
+    const bool before = assumption->what == RFN_ASSUME_COMPUTE;
     bool is = true;
     for (uint32_t i = 0; i < rfn_archive_run(archive)->streams; i++) {
         const struct rfn_stream_info info = rfn_archive_stream(archive, i);
-        const struct rfn_record *record;
-        struct rfn_cursor *cursor;
-        if (!assumption->ranks[info.rank] || assumption->event >= info.events)
-            continue;
-        if (rfn_cursor_open(archive, i, &cursor, NULL) < 0)
-            return false;
-        is &= rfn_cursor_seek(cursor, assumption->event, NULL) == 0 &&
-              rfn_cursor_next(cursor, &record, NULL) > 0 &&
-              record->exit_ns - record->enter_ns >= of->least_ns;
-        rfn_cursor_close(cursor);
+        if (assumption->ranks[info.rank] && assumption->event < info.events)
+            is &= length_of(archive, i, assumption->event, before) >= of->least_ns;
     }
     return is;
 }

@@ -146,7 +146,7 @@ static int wrong_text(struct rfn_text *wrong, const char *format, const char *te
     return RFN_E_USAGE;
 }
 
-/* Names of the same kind that the run has, those first that the text is nearly a part of. */
+/* The first names of the same kind that the run has. */
 static void append_near(struct rfn_text *wrong, const struct rfn_selector *selector,
                         const struct rfn_measured *run)
 {

@@ -139,7 +139,7 @@ static void append_untold(struct rfn_text *out, const struct rfn_whatif *whatif)
     if (!whatif->candidates->untold)
         return;
     rfn_text_format(&text,
-                    "%zu more cannot be told of this file, of which calls were left out "
+                    "%zu more cannot be predicted from this file, as calls were left out "
                     "(refrain reduce --keep-predictions): ask the full archive.",
                     whatif->candidates->untold);
     rfn_text_string(out, "  ");
