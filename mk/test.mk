@@ -32,7 +32,7 @@ list-fuzzers:
 NOMEM_FLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc
 
 # Tests of the tool's modules are linked with those of them that they need, of all but the commands;
-# tests of MPI programs with those of their modules that do not call MPI.
+# tests of MPI programs with the modules of theirs that do not call MPI.
 CLI_TEST_LIB := $(O)/obj/cli/modules.a
 
 $(CLI_TEST_LIB): $(filter-out %/main.o $(O)/obj/cli/cmd_%.o,$(CLI_OBJ))

@@ -1,7 +1,7 @@
 """The domino path of programs/domino.c, by arithmetic.
 
 A run is a chain of stages, the last of which starts what the first spare rank does then. A remedy makes a stage or that
-take no time, or as long as the mean of all ranks; or it removes a wait, so that what comes behind it begins at once.
+take no time, or as long as the mean of all ranks; or it removes a wait: the next call begins at once.
 """
 
 STAGES = (53, 71, 67, 61, 59, 73, 47)  # ms

@@ -1,7 +1,7 @@
 """Predicts a run from its dump, by the definitions of doc/whatif.md and nothing of the tool's code.
 
 For programs of one thread per rank, in which MPI_Comm_split makes communicators and requests are completed by MPI_Wait,
-MPI_Waitall or MPI_Waitany. Times are nanoseconds. What is assumed is said by functions: of a call and what the computation
+MPI_Waitall or MPI_Waitany. Times are nanoseconds. Assumptions are functions: of a call and what the computation
 before it, itself, or its waiting takes, how long that is then.
 """
 import collections

@@ -127,6 +127,8 @@ def test_pager(bench):
         os.remove(seen)
         harness.compare(f"{verb} on a large screen",
                         on_terminal(bench, archive, *words, lines=1000, env=pager), (0, plain))
+        code, shown = on_terminal(bench, archive, *words, lines=9, env=(("REFRAIN_PAGER", "no-such-pager"), pager[1]))
+        harness.compare(f"{verb}: a pager that does not exist loses nothing", (code, plain in shown), (0, True))
         assert not os.path.exists(seen), f"{verb} starts a pager for what the screen has room for"
     for option in ("--json", "--csv=functions"):
         on_terminal(bench, archive, "report", option, lines=3, env=pager)

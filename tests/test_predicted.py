@@ -80,7 +80,7 @@ def check_times(bench, archive, options, **functions):
 def test_assumptions(bench):
     archive = random_run(bench, 5, 5)
     out, report = check_times(bench, archive, ["--scale", "rank:1=0.5"], compute=test_whatif.scaled(0.5, lambda call: call.rank == 1))
-    harness.compare("what is assumed", report["predicted"], "rank:1 x 0.5")
+    harness.compare("the assumptions", report["predicted"], "rank:1 x 0.5")
     check_times(bench, archive, ["--scale", "rank:0-2=3"], compute=test_whatif.scaled(3, lambda call: call.rank <= 2))
     check_times(bench, archive, ["--remove", "wait:MPI_Waitall", "--scale", "call:MPI_Send=9"],
                 own=test_whatif.scaled(9, lambda call: call.function.startswith("MPI_Send")),
@@ -98,7 +98,7 @@ def test_assumptions(bench):
 
 
 def test_polls_end(bench):
-    """Where what was polled for comes earlier the polls before it do not end later."""
+    """Where a polled message comes earlier the polls before it do not end later."""
     program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "waits_polling.c"))
     archive = test_smpi.smpi_run(bench, program, 2)
     for options in (["--remove", "rank:0"], ["--remove", "rank:1"], ["--scale", "rank:0=0.1"]):
@@ -137,7 +137,7 @@ def test_refused(bench):
         run = bench.run([bench.refrain, "whatif", *options, "-o", path, archive])
         harness.compare(f"{path}: {run.err}", (run.code != 0, said in run.err), (True, True))
     with open(there, encoding="ascii") as file:
-        harness.compare("what was there", file.read(), "mine")
+        harness.compare("the old file", file.read(), "mine")
     with open(archive, "rb") as file:
         bytes_ = file.read()
     cut = bench.path("cut.rfn")

@@ -87,7 +87,7 @@ def test_memory(bench, flavour):
 
 
 def test_kept(bench, flavour):
-    """Reducing, taking apart and merging keep what was used."""
+    """Reducing, taking apart and merging keep usage."""
     found, archive = recorded(bench, flavour, "cpu_use", 2, "sleep")
     reduced, merged = bench.fresh("reduced.rfn"), bench.fresh("merged.rfn")
     parts = [bench.fresh(f"rank{rank}.rfn") for rank in range(2)]

@@ -116,6 +116,28 @@ def mended(bench):
 
 # ---- on another network ----
 
+def calibrated(bench):
+    """The file that refrain calibrate writes of this network."""
+    platform, found = bench.fresh("platform.xml"), bench.fresh("network.json")
+    with open(platform, "w", encoding="ascii") as file:
+        file.write(PLATFORM % (BYTES_PER_SECOND, LATENCY_US))
+    program = os.path.join(bench.build, "lib", "refrain-calibrate-smpi")
+    bench.run(["smpirun", "-np", "2", "-platform", platform, *SIMULATION, program, found], check=True)
+    return found
+
+
+def further(bench):
+    """The pathologies where latency is three times as long."""
+    network, rows = calibrated(bench), []
+    for one in MENDED:
+        program, ranks = pathologies.compiled(bench, one.program.source), one.program.ranks
+        recorded, true = (simulate(bench, program, ranks, one.program.arguments(**one.numbers), latency)
+                          for latency in (1, 3))
+        found = whatif(bench, recorded, "--network", network, "--top", "1", "--scale", "L=3")
+        rows.append(Row(one.program.name, ranks, "`--network ... --scale L=3`", found["recorded_seconds"],
+                        found["predicted_seconds"], whatif(bench, true, "--top", "1")["recorded_seconds"]))
+    return rows
+
 class Elsewhere:
     """A program on a network whose latency or time per byte is so many times as long."""
 
@@ -153,12 +175,14 @@ def elsewhere(bench):
 PAGE = os.path.join(harness.HERE, "..", "doc", "whatif.md")
 BEGIN = "<!-- tools/whatif_table.py writes from here on -->\n"
 END = "<!-- to here -->\n"
-TABLES = {"mended": mended, "elsewhere": elsewhere}
+TABLES = {"mended": mended, "further": further, "elsewhere": elsewhere}
+TITLES = {"mended": "Without the cause:", "further": "The pathologies where latency is three times as long, with calibrated parameters:",
+          "elsewhere": "Other programs on other networks, with parameters that the run itself shows:"}
 
 
 def section(found):
     """found: rows by name of the table."""
-    return f"\nWithout the cause:\n\n{table(found['mended'])}\n\nOn another network:\n\n{table(found['elsewhere'])}\n\n"
+    return "\n" + "".join(f"{TITLES[name]}\n\n{table(found[name])}\n\n" for name in TABLES)
 
 
 def page_parts():

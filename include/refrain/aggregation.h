@@ -23,7 +23,7 @@ struct rfn_aggregation {
     struct rfn_network network;  /* of all messages, those left out, too */
     uint64_t messages;           /* it was estimated from so many */
     uint64_t events, file_bytes; /* of the archive before */
-    /* Activities of which some execution was shorter than least_ns: computations, and calls as
+    /* Activities with an execution shorter than least_ns: computations, and calls as
      * RFN_ACTIVITY_MPI. Nothing can be assumed about them as a whole. */
     struct rfn_activity *fixed;
     size_t n_fixed;

@@ -21,9 +21,10 @@ int rfn_network_estimate(const struct rfn_archive *archive, struct rfn_network *
                          uint64_t *estimated, struct rfn_diag *diag);
 
 enum rfn_assumed {
-    RFN_ASSUME_COMPUTE,  /* what ranks compute */
-    RFN_ASSUME_CALL,     /* what calls take themselves, when all that they wait for is there */
-    RFN_ASSUME_WAIT,     /* how long calls wait */
+    RFN_ASSUME_COMPUTE, /* what ranks compute */
+    RFN_ASSUME_CALL,    /* what calls take themselves, when all that they wait for is there */
+    RFN_ASSUME_WAIT,    /* how long calls wait, also while messages come */
+    RFN_ASSUME_LATE, /* how long calls wait until others have come; then messages take their way */
     RFN_ASSUME_TRANSFER, /* the way of messages of some sizes */
     RFN_ASSUME_IDEAL,    /* a network without any cost: messages come, and calls end, as soon as all
                             that they need is there, whatever the factor */
@@ -56,7 +57,7 @@ struct rfn_lane {
     size_t n;
 };
 
-/* What is predicted; all borrowed. */
+/* A request for predictions; all borrowed. */
 struct rfn_predict_options {
     const struct rfn_network *network;
     const struct rfn_lane *lanes;
@@ -76,8 +77,8 @@ struct rfn_prediction {
                               all threads */
     int64_t clamped_ns;    /* times that do not fit together: by how much things came later than
                               they were waited for, in all */
-    uint64_t overtaken;    /* messages to MPI_ANY_SOURCE, or to MPI_Waitany, that in the first lane
-                              came before another one that was received earlier */
+    uint64_t overtaken;    /* messages to MPI_ANY_SOURCE that in the first lane came before another
+                              one that was received earlier */
     uint64_t events;
 };
 
@@ -88,7 +89,7 @@ int rfn_predict(const struct rfn_archive *archive, const struct rfn_predict_opti
 void rfn_prediction_release(struct rfn_prediction *prediction);
 
 /* Predicts a lane and writes the run as it is predicted: an archive with the same calls, and full
- * times, that says in META what is assumed (`assumed`: "rank:3 x 0.5"; "" or NULL: nothing). What
+ * times, that gives the assumptions in META (`assumed`: "rank:3 x 0.5"; "" or NULL: nothing). What
  * was measured beside the calls is not in it: clocks, what processes used, merging. Times that many
  * unsuccessful polls had do not end behind the call that they waited for. The prediction is to be
  * released after 0; *bytes: the file's size. Errors of rfn_predict; RFN_E_EXISTS where there is

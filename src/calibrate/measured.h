@@ -1,4 +1,4 @@
-/* measured.h - the parameters of LogGPS from what was measured, and the file that holds them
+/* measured.h - the parameters of LogGPS from measured times, and the file that holds them
  * (refrain-calibrate(1)).
  */
 #ifndef RFN_CALIBRATE_MEASURED_H

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_BAD_USAGE = 2 }; /* as those of all commands */
+enum { EXIT_BAD_USAGE = 2 }; /* as all commands have it */
 enum { SHORT_TRAIN = 8, LONG_TRAIN = CAL_MOST_TRAIN, TRAINS = 4 };
 #ifdef RFN_SIMULATED /* time is exact, and costs nothing */
 enum { SIMULATED = 1 };
@@ -81,7 +81,7 @@ static int cannot_write(const char *file)
     return EXIT_FAILURE;
 }
 
-/* Whether the file can be written, so that this is told before anything is measured. */
+/* Whether the file can be written: asked before anything is measured. */
 static int check_file(const struct words *words)
 {
     int fd = open(words->file, O_WRONLY | O_CREAT | O_EXCL, 0666);

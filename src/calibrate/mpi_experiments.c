@@ -93,7 +93,7 @@ static void post_data(const struct cal_pair *pair, char *received, int64_t bytes
     PMPI_Irecv(received, (int)bytes, MPI_BYTE, pair->other, TAG_DATA, MPI_COMM_WORLD, request);
 }
 
-/* Keeps the core busy, so that what follows is as it is in a program; inside of MPI or not. There
+/* Keeps the core busy: then the measurement finds it as in a program; inside of MPI or not. There
  * the rank asks for what never comes, often enough where it is kept from its core: some MPIs move
  * even eager messages only while the receiver is inside. Simulated time passes in sleep. */
 static void pass_time(const struct cal_pair *pair, int64_t ns, bool inside)
@@ -183,7 +183,7 @@ double cal_send_back_and_forth(const struct cal_pair *pair, int64_t bytes, int n
     return shortest;
 }
 
-/* Two receives are posted at a time, so that posting the next one is no part of a round trip. */
+/* Two receives are posted at a time: posting the next one is no part of a round trip. */
 static void serve_back_and_forth(const struct cal_pair *pair, const struct task *task)
 {
     char *const received[] = {pair->received, pair->received2};

@@ -24,7 +24,7 @@ struct cal_train {
 };
 
 /* n messages, at most CAL_MOST_TRAIN. pause_ns: the receiver completes them so much later, when all
- * have come, so that it does not wait. */
+ * have come: it does not wait. */
 enum { CAL_MOST_TRAIN = 256 };
 struct cal_train cal_send_train(const struct cal_pair *pair, int n, int64_t pause_ns);
 

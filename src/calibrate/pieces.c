@@ -89,7 +89,7 @@ struct cuts {
     uint8_t begin[CAL_MOST_PIECES + 1][CAL_MOST_POINTS + 1];
 };
 
-/* Dynamic programming: what is best for all points but a last piece is part of what is best for
+/* Dynamic programming: the best pieces for all points but the last piece's are part of the best for
  * all. */
 static void cut(const struct cal_point *points, size_t n, struct cuts *cuts)
 {

@@ -2,7 +2,7 @@
  *
  * Sizes are spread evenly over the exponents, and within its part of them each is random: powers of
  * 2 alone would hide what begins or ends beside them. The order is random, too, and another one in
- * each round, so that whatever disturbs the machine for a while does not pass for a size's own.
+ * each round: a disturbance that lasts a while does not pass for the time of a size.
  */
 #ifndef RFN_CALIBRATE_SIZES_H
 #define RFN_CALIBRATE_SIZES_H

@@ -91,7 +91,7 @@ static void take_latest(struct finder *finder, struct rfn_form *form, const stru
     *form = rfn_form_latest(&finder->unknowns, form, other);
 }
 
-/* What was posted before under this number, and has no other end, stays. */
+/* An earlier post under this number that has no other end stays. */
 static void let_go(struct finder *finder, const struct posted *before)
 {
     if (before->open)

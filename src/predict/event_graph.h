@@ -3,7 +3,7 @@
  *
  * A node is a point in time of a stream, the begin or the end of a call, or what several others
  * have in common (a collective call). Edges lead to it from what it waited for: it is at the latest
- * of their tails, each with its weight later. Nodes come in happened-before order, so that edges
+ * of their tails, each with its weight later. Nodes come in happened-before order: edges
  * lead from lower to higher numbers.
  *
  * Without one event all paths that led through its end lead there from where it began, at once. How

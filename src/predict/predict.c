@@ -264,6 +264,9 @@ static int64_t end_in(const struct rfn_engine *engine, const struct rfn_engine_c
             continue;
         if (rendezvous)
             ready = rfn_most(ready, source->second[lane]);
+        if (ready > enter_ns)
+            ready = enter_ns + rfn_engine_assumed_ns(call->effects, lane, call->step,
+                                                     RFN_ASSUME_LATE, ready - enter_ns);
         there = rfn_most(there,
                          ready + rfn_engine_lane_way(engine, source, lane, call, rendezvous));
     }
@@ -307,7 +310,7 @@ static void count_overtaken(struct rfn_engine *engine, const struct rfn_engine_c
     }
 }
 
-/* A call that needs nobody, and of which only the network is assumed to differ. */
+/* A call that needs nobody, where lanes assume nothing but another network. */
 static void leave_alone(struct rfn_engine *engine, struct rfn_engine_call *call)
 {
     const struct rfn_step *step = call->step;

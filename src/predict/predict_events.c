@@ -122,7 +122,8 @@ static bool is_max_plus(const struct rfn_lane *lane)
 {
     for (size_t i = 0; i < lane->n; i++) {
         const struct rfn_assumption *assumption = &lane->assumptions[i];
-        if (assumption->what == RFN_ASSUME_WAIT && assumption->factor != 0)
+        if ((assumption->what == RFN_ASSUME_WAIT && assumption->factor != 0) ||
+            assumption->what == RFN_ASSUME_LATE)
             return false;
     }
     return true;

@@ -43,6 +43,7 @@ static void predict(const struct rfn_archive *archive, const struct rfn_network 
         {.what = RFN_ASSUME_COMPUTE, .factor = 0.5},
         {.what = RFN_ASSUME_CALL, .factor = 2},
         {.what = RFN_ASSUME_WAIT, .factor = 0},
+        {.what = RFN_ASSUME_LATE, .factor = 0},
         {.what = RFN_ASSUME_TRANSFER, .factor = 3, .most_bytes = INT64_MAX},
         {.what = RFN_ASSUME_IDEAL},
         {.what = RFN_ASSUME_L, .factor = 10},

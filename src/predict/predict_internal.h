@@ -135,7 +135,7 @@ struct rfn_engine_call {
     double bytes[2]; /* of messages that it needs: to come, to be taken */
 };
 
-/* What is asked of single events. */
+/* A request for single events. */
 struct rfn_engine_events {
     size_t most;
     struct rfn_event_gains *gains;

@@ -11,7 +11,7 @@
 static bool concerns(const struct rfn_assumption *assumption, const struct rfn_activity *activity)
 {
     const bool compute = activity->kind == RFN_ACTIVITY_COMPUTE;
-    const bool call = assumption->what == RFN_ASSUME_CALL || assumption->what == RFN_ASSUME_WAIT;
+    const bool call = assumption->what >= RFN_ASSUME_CALL && assumption->what <= RFN_ASSUME_LATE;
     if (compute ? assumption->what != RFN_ASSUME_COMPUTE : !call)
         return false;
     return !assumption->takes || assumption->takes(assumption->context, activity);

@@ -24,7 +24,7 @@ static bool find_point(const struct rfn_engine *engine, const struct rfn_need *n
     return source->first;
 }
 
-/* What was posted under a number; NULL: nothing. Sources point to it, so no vector grows here. */
+/* The post of a number; NULL: none. Sources point to it, so no vector grows here. */
 static const int64_t *find_vector(const struct rfn_engine_vectors *vectors, uint32_t number,
                                   size_t n)
 {

@@ -1,5 +1,5 @@
 /* Predictions out of memory: of all their allocations each fails once, and they give up with
- * RFN_E_NOMEM and leave nothing behind. The archive is made so that every part of the engine has
+ * RFN_E_NOMEM and leave nothing behind. In this archive every part of the engine has
  * something to keep. */
 #define FAKE_EVENTS 256
 #include "predict/equal_delays.h"
@@ -20,7 +20,7 @@ enum { PLAIN = RFN_BUFFER_PLAIN, BYTE = 0, WORLD = 0, SUM = 0, AS = RFN_AS_POSTE
 static const struct rfn_network network = {
     .latency_ns = 10, .overhead_ns = 5, .gap_ns = 5, .gap_per_byte_ns = 1, .eager_bytes = 8};
 
-static int64_t now; /* calls come one after another, and those of several ranks overlap */
+static int64_t now; /* calls come one after another, and ranks overlap */
 
 #define CALL(rank, function, ...) (now += 10, EVENT(rank, function, 0, now, now + 25, __VA_ARGS__))
 
@@ -139,53 +139,22 @@ static int find_equal_delays(const void *of)
 
 /* ---- the tests ---- */
 
-static void check(uint64_t least, int (*run)(const void *of))
+static void test_each_allocation_fails(void **state)
 {
-    make_archive();
-    assert_int_equal(fail_each(least, run, NULL), 0);
-}
-
-static void test_predict(void **state)
-{
+    static const struct {
+        uint64_t least; /* allocations */
+        int (*run)(const void *of);
+    } works[] = {{50, predict},    {50, rank_events}, {50, rank_remedies},
+                 {50, draw_curve}, {20, estimate},    {50, find_equal_delays}};
     (void)state;
-    check(50, predict);
-}
-
-static void test_events(void **state)
-{
-    (void)state;
-    check(50, rank_events);
-}
-
-static void test_remedies(void **state)
-{
-    (void)state;
-    check(50, rank_remedies);
-}
-
-static void test_curve(void **state)
-{
-    (void)state;
-    check(50, draw_curve);
-}
-
-static void test_estimate(void **state)
-{
-    (void)state;
-    check(20, estimate);
-}
-
-static void test_equal_delays(void **state)
-{
-    (void)state;
-    check(50, find_equal_delays);
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+        make_archive();
+        assert_int_equal(fail_each(works[i].least, works[i].run, NULL), 0);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_predict),  cmocka_unit_test(test_events),
-        cmocka_unit_test(test_remedies), cmocka_unit_test(test_curve),
-        cmocka_unit_test(test_estimate), cmocka_unit_test(test_equal_delays)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_allocation_fails)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,6 +92,8 @@ static void test_eager_waiting(void **state)
     assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 0), 200 - 93);   /* waits 93, until 113 */
     assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0.5, 1), 200 - 41); /* what it computes then */
     assert_int_equal(predict(RFN_ASSUME_WAIT, 0, 1), 200 - 93);
+    assert_int_equal(predict(RFN_ASSUME_LATE, 0, 1), 200 - 80); /* 13 ns on its way */
+    assert_int_equal(predict(RFN_ASSUME_LATE, 0.5, 1), 200 - 40);
     assert_int_equal(predict(RFN_ASSUME_CALL, 0, 1), 195);
     assert_int_equal(predict(RFN_ASSUME_TRANSFER, 0, 1), 187); /* 113 - 100 */
     assert_int_equal(predict(RFN_ASSUME_L, 2, -1), 210);
@@ -112,16 +114,22 @@ static void test_eager_lying(void **state)
     assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 0), 110);
 }
 
-/* A rendezvous ends on both sides when both were there. */
-static void test_rendezvous(void **state)
+/* The sender waits from 20 on, the receiver comes at 100. */
+static void rendezvous(void)
 {
-    (void)state;
     begin(0);
     begin(1);
     send(0, 20, 130, 1, 9);
     recv(1, 100, 130, 0);
     end(0, 150);
     end(1, 140);
+}
+
+/* A rendezvous ends on both sides when both were there. */
+static void test_rendezvous(void **state)
+{
+    (void)state;
+    rendezvous();
     assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0.5, 1), 100); /* the receiver 50 earlier */
     assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 1), 150 - 80);
     assert_int_equal(predict(RFN_ASSUME_COMPUTE, 0, 0),
@@ -133,12 +141,7 @@ static void test_rendezvous(void **state)
 static void test_larger_eager(void **state)
 {
     (void)state;
-    begin(0);
-    begin(1);
-    send(0, 20, 130, 1, 9);
-    recv(1, 100, 130, 0);
-    end(0, 150);
-    end(1, 140);
+    rendezvous();
     assert_int_equal(predict(RFN_ASSUME_S, 2, -1), 115); /* it lies there from 20 + 25 - 15 on */
     assert_int_equal(predict(RFN_ASSUME_S, 1, -1), 150);
 }

@@ -2,7 +2,7 @@
  *
  * The prediction tells call by call how much earlier each begins and ends. That goes to two columns
  * per stream, which are short where little changes and leave memory where they are not. Then each
- * stream is read again, its recorded times less those of the columns are packed as the recorder
+ * stream is read again, its recorded times minus the columns are packed as the recorder
  * packs times, and all chunks that say nothing of times are taken over as they are stored.
  */
 #include "archive/read/host_clocks.h"

@@ -62,7 +62,7 @@ static bool covers(const struct rfn_unknowns *unknowns, const struct rfn_term *t
     return false;
 }
 
-/* Leaves out terms that others cover. An unknown covers only earlier ones, so that what covers a
+/* Leaves out terms that others cover. An unknown covers only earlier ones: what covers a
  * term is never left out in its favour. */
 static uint32_t leave_out(const struct rfn_unknowns *unknowns, struct rfn_term *terms, uint32_t n)
 {

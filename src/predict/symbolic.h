@@ -9,7 +9,7 @@
  * unknowns, each unknown once. So forms that are equal term by term are equal whatever is assumed.
  * Unequal ones may be equal all the same.
  *
- * A form has few terms. What would have more becomes an unknown of its own, of which the last few
+ * A form has few terms. A longer one becomes an unknown of its own; the last few of these
  * are remembered: where one of them is at least another term, that is left out (`max` of both is
  * the first).
  */
@@ -44,9 +44,9 @@ struct rfn_unknowns {
     struct rfn_remembered remembered[RFN_FORMS_REMEMBERED];
 };
 
-/* An unknown of which nothing is known. */
+/* A new unknown. */
 struct rfn_form rfn_form_unknown(struct rfn_unknowns *unknowns);
-/* What is never late: unknown 0. */
+/* Never late: unknown 0. */
 struct rfn_form rfn_form_zero(void);
 struct rfn_form rfn_form_later(const struct rfn_form *form, int64_t ns);
 /* The later of both, under every assumption. */

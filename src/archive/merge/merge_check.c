@@ -25,7 +25,7 @@ static int check_meta(const struct rfn_archive_merge *joining,
                  {"times were reduced by", a->similar, b->similar},
                  {"times were reduced across ranks by", a->across, b->across},
                  {"the merged parameters are", a->forced, b->forced},
-                 {"what is assumed is", a->predicted, b->predicted}};
+                 {"the assumptions are", a->predicted, b->predicted}};
     const struct {
         const char *what;
         uint64_t before, here;

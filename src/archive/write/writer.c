@@ -285,7 +285,7 @@ int64_t rfn_writer_host(struct rfn_writer *writer, const char *name, uint32_t co
     return define(writer, RFN_DEFINITION_HOST, 0, &content);
 }
 
-/* ---- those of another archive ---- */
+/* ---- definitions of another archive ---- */
 
 /* Numbers 0 to n - 1 of a kind, whatever they are: what they mean is copied in the end. */
 static int define_numbers(struct rfn_writer *writer, enum rfn_definition_kind kind, uint32_t n)

@@ -13,7 +13,7 @@
 int rfn_network_file_read(const char *file, struct rfn_network *network, struct rfn_diag *diag);
 
 /* The same for a verb that was given this file; NULL: none, and nothing is read. 0, or the exit
- * status after telling what is wrong. */
+ * status after an error message. */
 int rfn_command_network(const char *file, struct rfn_network *network);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is read from a file of refrain calibrate, and what is said of one that is none. */
+/* Files of refrain calibrate are read, and others refused with the reason. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include "cli/args/network_file.h"
 #include "cli/text/json.h"

@@ -36,7 +36,7 @@ struct rfn_report {
     const char *call_path; /* text that the call paths shown contain; NULL: all are shown */
 };
 
-/* ---- what is predicted (report_predict.c) ---- */
+/* ---- predictions (report_predict.c) ---- */
 
 /* A time window, since the first enter. */
 struct rfn_report_window {

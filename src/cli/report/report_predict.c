@@ -16,7 +16,7 @@ enum { LANES = 1 + STORIES };
 /* What an assumption is about. */
 struct subject {
     const struct rfn_archive *archive;
-    const struct rfn_activity *activity; /* and those of the same piece of work; NULL: all */
+    const struct rfn_activity *activity; /* and all of the same piece of work; NULL: any */
     struct rfn_call_site site;           /* without an activity: calls there */
     bool *ranks;                         /* owned */
 };
@@ -28,7 +28,7 @@ struct asking {
     struct rfn_lane lanes[LANES];
 };
 
-/* ---- what is gone without a story ---- */
+/* ---- assumptions of a story ---- */
 
 static bool same_site(struct rfn_call_site a, struct rfn_call_site b)
 {
@@ -133,7 +133,7 @@ static int assume_ranks(struct asking *asking, size_t story, const struct rfn_fi
     return 0;
 }
 
-/* Where some ranks are late they are so no more; else nobody waits there. */
+/* Where some ranks are late they are so no more; else the others have come in time there. */
 static int assume_finding(struct asking *asking, size_t story, const struct rfn_finding *finding,
                           bool in_turn)
 {
@@ -144,7 +144,7 @@ static int assume_finding(struct asking *asking, size_t story, const struct rfn_
     if (some && !in_turn && activity->kind == RFN_ACTIVITY_COMPUTE &&
         (finding->n_late == 1 || others_do_it(finding, asking->report->waits->n_ranks)))
         return assume_ranks(asking, story, finding);
-    assume_site(asking, story, RFN_ASSUME_WAIT, finding->waited);
+    assume_site(asking, story, RFN_ASSUME_LATE, finding->waited);
     return 0;
 }
 

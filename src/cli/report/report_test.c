@@ -983,7 +983,7 @@ static void check_stories(const json_t *value)
     string_is(json_array_get(stories, 2), "kind", "noise");
 }
 
-/* What was predicted: without the stories, on an ideal network, and in two windows. */
+/* Predictions: without the stories, on an ideal network, and in two windows. */
 static void test_ahead(void **state)
 {
     struct rfn_report_window windows[] = {

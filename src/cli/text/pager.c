@@ -39,7 +39,8 @@ static void become_pager(const char *command, const int ends[2])
     close(ends[0]);
     close(ends[1]);
     setenv("LESS", "FRX", 0);
-    execlp("sh", "sh", "-c", command, (char *)NULL);
+    /* Where there is no such command nothing has been read: the page is printed all the same. */
+    execlp("sh", "sh", "-c", "(eval \"$0\"); [ $? -ne 127 ] || exec cat", command, (char *)NULL);
     _exit(127);
 }
 

@@ -135,7 +135,7 @@ static int add_sizes(struct rfn_candidates *candidates, const struct rfn_measure
     return 0;
 }
 
-/* Only what was kept of an archive that is aggregated. */
+/* Keeps the remedies that an aggregated archive can tell. */
 static int leave_out(struct rfn_candidates *candidates, const struct rfn_archive *archive)
 {
     struct rfn_aggregation aggregation;

@@ -3,7 +3,7 @@
 #include "cli/args/command.h"
 #include "refrain/explain.h"
 
-/* How long a call takes, or what is computed between the call before it and that one; -1: it cannot
+/* How long a call takes, or the computation between the call before it and that one; -1: it cannot
  * be read, or there is no such call. */
 static int64_t length_of(const struct rfn_archive *archive, uint32_t stream, uint64_t event,
                          bool before)
@@ -38,7 +38,7 @@ static bool is_long(const struct rfn_aggregation *of, const struct rfn_archive *
     return is;
 }
 
-/* An activity that the assumption is about, of which some execution is short. NULL: there is none.
+/* An activity that the assumption is about and that has a short execution. NULL: there is none.
  */
 static const struct rfn_activity *find_fixed(const struct rfn_aggregation *of,
                                              const struct rfn_assumption *assumption)

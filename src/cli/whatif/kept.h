@@ -1,5 +1,5 @@
 /* kept.h - what may be assumed about an archive from which calls were left out
- * (refrain/aggregation.h): only about what was kept predictions are those of the full archive. */
+ * (refrain/aggregation.h): predictions equal the full archive's only about kept calls. */
 #ifndef RFN_CLI_WHATIF_KEPT_H
 #define RFN_CLI_WHATIF_KEPT_H
 
@@ -10,8 +10,8 @@
  */
 bool rfn_kept_refuses_events(const struct rfn_archive *archive, const char *file);
 
-/* Whether the selector is about what was kept; always where nothing was left out. Else `why` (may
- * be NULL) names what it is about that was not. */
+/* Whether the selector is about kept calls alone; always where nothing was left out. Else `why`
+ * (may be NULL) names what it is about that was not. */
 bool rfn_kept_allows(const struct rfn_aggregation *aggregation, const struct rfn_selector *selector,
                      struct rfn_text *why);
 

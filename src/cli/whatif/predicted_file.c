@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* "rank:3 x 0.5, compute:smooth at most 1 ms"; and before it what was assumed when the file was
+/* "rank:3 x 0.5, compute:smooth at most 1 ms"; before it the assumptions with which the file was
  * predicted itself. */
 static void append_assumed(struct rfn_text *text, const struct rfn_whatif *whatif)
 {

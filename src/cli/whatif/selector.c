@@ -146,35 +146,85 @@ static int wrong_text(struct rfn_text *wrong, const char *format, const char *te
     return RFN_E_USAGE;
 }
 
-/* The first names of the same kind that the run has. */
-static void append_near(struct rfn_text *wrong, const struct rfn_selector *selector,
-                        const struct rfn_measured *run)
+/* The length of the longest text that stands in both. */
+static size_t in_common(const char *a, const char *b)
 {
-    enum { NAMED = 5 };
+    size_t most = 0;
+    for (; *a; a++) {
+        for (const char *at = b; *at; at++) {
+            size_t n = 0;
+            while (a[n] && a[n] == at[n])
+                n++;
+            most = n > most ? n : most;
+        }
+    }
+    return most;
+}
+
+enum { NEAR = 5 };
+
+/* Names, those that have most in common with what was asked first. */
+struct near {
+    char *names[NEAR + 1];
+    size_t common[NEAR + 1], n;
+};
+
+/* A name that is not there yet; the last of too many goes. */
+static int take_near(struct near *near, const char *name, const char *asked)
+{
+    const size_t common = in_common(name, asked);
+    size_t at = near->n;
+    for (size_t i = 0; i < near->n; i++) {
+        if (strcmp(near->names[i], name) == 0)
+            return 0;
+    }
+    if (near->n == NEAR && near->common[NEAR - 1] >= common)
+        return 0;
+    char *copy = malloc(strlen(name) + 1);
+    if (!copy)
+        return RFN_E_NOMEM;
+    strcpy(copy, name);
+    for (; at > 0 && near->common[at - 1] < common; at--) {
+        near->names[at] = near->names[at - 1];
+        near->common[at] = near->common[at - 1];
+    }
+    near->names[at] = copy;
+    near->common[at] = common;
+    if (near->n == NEAR)
+        free(near->names[NEAR]);
+    else
+        near->n++;
+    return 0;
+}
+
+/* Names of the same kind that the run has. */
+static int append_near(struct rfn_text *wrong, const struct rfn_selector *selector,
+                       const struct rfn_measured *run)
+{
     const struct rfn_waits *waits = run->waits;
     const bool compute = selector->kind == RFN_SELECT_COMPUTE;
-    struct rfn_text seen = {0};
-    unsigned n = 0;
-    for (size_t i = 0; i < waits->n_activities && n < NAMED; i++) {
+    struct near near = {.n = 0};
+    int error = 0;
+    for (size_t i = 0; i < waits->n_activities && !error; i++) {
         const struct rfn_activity *activity = &waits->activities[i];
-        struct rfn_text name = {0};
         const char *function = compute ? rfn_activity_function(run->archive, activity) : NULL;
+        struct rfn_text name = {0};
         if (activity->kind != (compute ? RFN_ACTIVITY_COMPUTE : RFN_ACTIVITY_MPI) ||
             (compute && !function))
             continue;
-        rfn_text_char(&name, '\n');
         if (compute)
             rfn_text_printable(&name, function);
         else
             rfn_call_site_path(&name, run->archive, activity->at, SIZE_MAX);
-        if (!strstr(rfn_text_terminated(&seen), rfn_text_terminated(&name))) {
-            rfn_text_string(wrong, n++ ? ", " : "; there are ");
-            rfn_text_string(wrong, rfn_text_terminated(&name) + 1);
-            rfn_text_string(&seen, rfn_text_terminated(&name));
-        }
+        error = take_near(&near, rfn_text_terminated(&name), selector->text);
         rfn_text_release(&name);
     }
-    rfn_text_release(&seen);
+    for (size_t i = 0; i < near.n; i++) {
+        rfn_text_string(wrong, i ? ", " : "; there are ");
+        rfn_text_string(wrong, near.names[i]);
+        free(near.names[i]);
+    }
+    return error;
 }
 
 static bool takes_some(const struct rfn_selector *selector, const struct rfn_measured *run)
@@ -189,7 +239,7 @@ static bool takes_some(const struct rfn_selector *selector, const struct rfn_mea
     return false;
 }
 
-/* What is named in full, as whatif ranks it, is meant alone; else all whose words have the text. */
+/* A full name, as whatif ranks it, means only itself; other text all names that contain it. */
 static int check_activities(struct rfn_selector *selector, const struct rfn_measured *run,
                             struct rfn_text *wrong)
 {
@@ -202,7 +252,7 @@ static int check_activities(struct rfn_selector *selector, const struct rfn_meas
     rfn_text_string(wrong, call ? "no call path has '" : "no computation is in '");
     rfn_text_printable(wrong, selector->text);
     rfn_text_char(wrong, '\'');
-    append_near(wrong, selector, run);
+    RFN_TRY(append_near(wrong, selector, run));
     return RFN_E_USAGE;
 }
 
@@ -225,7 +275,7 @@ static int set_ranks(struct rfn_selector *selector, const struct rfn_measured *r
     return error;
 }
 
-/* Cuts "@LIST" off. What is no list of ranks is part of a name. */
+/* Cuts "@LIST" off. Anything else behind @ is part of a name. */
 static int cut_ranks(struct rfn_selector *selector, const struct rfn_measured *run,
                      struct rfn_text *wrong)
 {

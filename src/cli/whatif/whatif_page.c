@@ -104,6 +104,8 @@ static void append_remedies(struct rfn_text *out, const struct rfn_whatif *whati
     const struct rfn_candidates *candidates = whatif->candidates;
     struct rfn_table table;
     size_t n = 0, shown = 0;
+    if (!whatif->top)
+        return;
     rfn_table_init(&table, "rrrrrl", "saved\tshare\tif halved\tfirst 1 %\tat most\tgone");
     for (size_t i = 0; i < candidates->n; i++) {
         const struct rfn_remedy *remedy = &candidates->remedies[i];
@@ -190,6 +192,13 @@ static void append_tolerance(struct rfn_text *out, const struct rfn_whatif *what
     sentence(out, whatif, &text);
 }
 
+/* Every step-th point, and the last one. */
+static size_t next_row(const struct rfn_curve *curve, size_t point, size_t step)
+{
+    const size_t last = curve->n - 1;
+    return point == last ? curve->n : point + step < last ? point + step : last;
+}
+
 static void append_curve(struct rfn_text *out, const struct rfn_whatif *whatif)
 {
     const struct rfn_curve *curve = &whatif->curve;
@@ -211,11 +220,9 @@ static void append_curve(struct rfn_text *out, const struct rfn_whatif *whatif)
     rfn_table_init(&table, network ? "rrrr" : "rrr",
                    network ? "times as long\tthat is\trun time\tthen per 1 %"
                            : "times as long\trun time\tthen per 1 %");
-    for (size_t i = 0; i < curve->n;
-         i += i + step < curve->n || i + 1 == curve->n ? step : curve->n - 1 - i) {
+    for (size_t i = 0; i < curve->n; i = next_row(curve, i, step)) {
         const struct rfn_curve_point *at = &curve->points[i],
-                                     *next = i + step < curve->n ? at + step
-                                                                 : &curve->points[curve->n - 1];
+                                     *next = &curve->points[next_row(curve, i, step)];
         rfn_table_row(&table, "%.4g", at->factor);
         if (append_parameter(&value, whatif, at->factor))
             rfn_table_text(&table, &value);
