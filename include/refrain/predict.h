@@ -120,8 +120,8 @@ struct rfn_event_gains {
 /* Of all events the exact gain, by one pass forward and one back over the run as a graph
  * (doc/whatif.md, Single events); *gains has those that save most, at most `most`. Assumed is what
  * the only lane of the options says, which is predicted, too. Memory grows with the run, by some
- * 200 bytes per event. Both results are to be released. RFN_E_NOMEM; RFN_E_RANGE: there are too many
- * events; RFN_E_UNSUPPORTED: waits are scaled. */
+ * 200 bytes per event. Both results are to be released. RFN_E_NOMEM; RFN_E_RANGE: there are too
+ * many events; RFN_E_UNSUPPORTED: waits are scaled. */
 int rfn_predict_events(const struct rfn_archive *archive, const struct rfn_predict_options *options,
                        size_t most, struct rfn_event_gains *gains,
                        struct rfn_prediction *prediction, struct rfn_diag *diag);
