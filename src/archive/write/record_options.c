@@ -1,6 +1,7 @@
 #include "refrain/record_options.h"
 
 #include "refrain/recording.h"
+#include "refrain/sampling.h"
 #include "refrain/trace_profile.h"
 
 #include <stddef.h>
@@ -69,6 +70,10 @@ static bool takes(enum rfn_record_option option, const char *text, struct rfn_di
         return rfn_similarity_check(text, why) == 0;
     case RFN_RECORD_SEGMENT_MIN_CALLS:
         return number_of(text) - 1 < INT32_MAX;
+    case RFN_RECORD_SAMPLE:
+        return rfn_sample_strategy_parse(text, &(struct rfn_sample_strategy){0}, why) == 0;
+    case RFN_RECORD_SAMPLE_SEED:
+        return number_of(text) != UINT64_MAX;
     case RFN_RECORD_IGNORE_PARAMETER:
         return rfn_forced_check(text, why) == 0;
     case RFN_RECORD_MERGE_INTERVAL:
