@@ -98,6 +98,11 @@
       "freq,stat,write", "freq",                                                                   \
       "Of sampled messages keep: freq: histograms (default); stat: only mean, deviation, least "   \
       "and greatest; write: histograms and the samples themselves")                                \
+    X(SAMPLE_WHERE, "sample-where", 0, "REFRAIN_SAMPLE_WHERE", CHECKED, COMMON, "CONDITION[,...]", \
+      "", NULL,                                                                                    \
+      "Sample only sends of a size (bytes=4K-1M), by a function of MPI (function=MPI_I*), with a " \
+      "function in their call path (path=*halo*), on a communicator (comm=NAME), in a region or "  \
+      "segment of the program (region=solve), or at a level of MPI_Pcontrol (level=2)")            \
     X(SAMPLE_SEED, "sample-seed", 0, "REFRAIN_SAMPLE_SEED", CHECKED, COMMON, "N",                  \
       "a whole number below 10^18", "1",                                                           \
       "Choose other messages at random than with other numbers N (default 1)")                     \

@@ -113,6 +113,8 @@ struct rec_stream {
     struct rec_sites sites;
     uint64_t *site_hashes; /* of sites that were sampled, else 0 (record/samples) */
     size_t n_site_hashes;
+    uint32_t sampled_regions; /* open ones that --sample-where names */
+    bool sampled_segment;     /* likewise */
     _Alignas(REC_CACHE_LINE) struct rec_call call;
     struct rec_recent recent;    /* only used under MPI_THREAD_MULTIPLE */
     struct rec_regions *regions; /* regions.h; NULL: none yet */

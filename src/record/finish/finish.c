@@ -259,10 +259,8 @@ static int pack_times(struct rec_finishing *finish, size_t i)
     struct rec_packed *packed = &finish->packed[i];
     const struct rfn_pack_pair pairs[] = {rec_finishing_pair(rec_start()),
                                           rec_finishing_pair(finish->end)};
-    const struct rfn_pack_clock clock = {.kind = (uint8_t)rec_clock.kind,
-                                         .pairs = pairs,
-                                         .n_pairs = 2,
-                                         .start = rec_start().quanta};
+    const struct rfn_pack_clock clock = {
+        .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = rec_start().quanta};
     if (packed->time_set != finish->survey.first_stream + i)
         return 0;
     int error = rfn_stream_reduced(stream)
@@ -426,9 +424,12 @@ static void release(struct rec_finishing *finish)
 static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *merge,
                        const struct rfn_buf *clocks, struct rec_archive_result *result, int error)
 {
-    struct rec_finishing finish = {
-        .exchange = exchange, .alone = result->alone, .clocks = clocks, .merge = *merge,
-        .end = rec_clock_pair(), .samples = RFN_BUF_INIT};
+    struct rec_finishing finish = {.exchange = exchange,
+                                   .alone = result->alone,
+                                   .clocks = clocks,
+                                   .merge = *merge,
+                                   .end = rec_clock_pair(),
+                                   .samples = RFN_BUF_INIT};
     char events[32];
     exchange->messages_sent = exchange->bytes_sent = 0; /* online merges count their own */
     error = survey(&finish, error ? error : describe(&finish));

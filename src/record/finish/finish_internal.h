@@ -26,7 +26,6 @@ static inline struct rfn_pack_pair rec_finishing_pair(struct rec_clock_pair pair
                                   (uint64_t)pair.realtime_ns};
 }
 
-
 /* What is written of a stream. */
 struct rec_packed {
     struct rfn_rope values, timing;

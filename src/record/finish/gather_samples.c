@@ -34,10 +34,9 @@ static int add_site(struct gathered *all, const struct rfn_sample_site_number *s
 static int add_own_sites(struct gathered *all, const struct rec_stream_definitions *of)
 {
     for (uint32_t site = 0; site < of->n_sites; site++) {
-        const struct rfn_sample_site_number number = {
-            .hash = rec_sampled_site(of->stream, site),
-            .function = (uint32_t)of->functions[site],
-            .path = (uint32_t)of->paths[site]};
+        const struct rfn_sample_site_number number = {.hash = rec_sampled_site(of->stream, site),
+                                                      .function = (uint32_t)of->functions[site],
+                                                      .path = (uint32_t)of->paths[site]};
         if (number.hash != RFN_SAMPLE_NO_SITE)
             RFN_TRY(add_site(all, &number));
     }
@@ -65,8 +64,8 @@ static int begin(struct gathered *all, const struct rec_finishing *finish)
 static int write_up(void *state, struct rfn_buf *out)
 {
     const struct gathered *all = state;
-    const uint64_t sums[] = {all->messages, all->bytes, all->sampled, all->not_kept, all->changed,
-                             all->n_sites};
+    const uint64_t sums[] = {all->messages, all->bytes,   all->sampled,
+                             all->not_kept, all->changed, all->n_sites};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         rfn_buf_varint(out, sums[i]);
     for (size_t i = 0; i < all->n_sites; i++) {
@@ -94,9 +93,9 @@ static int merge_child(void *state, int child, const uint8_t *bytes, size_t size
         site.path = (uint32_t)rfn_reader_varint(&reader);
         RFN_TRY(add_site(all, &site));
     }
-    return reader.failed ? RFN_E_EXCHANGE
-                         : rfn_sample_table_unpack(all->table, reader.at,
-                                                   (size_t)(reader.end - reader.at));
+    return reader.failed
+               ? RFN_E_EXCHANGE
+               : rfn_sample_table_unpack(all->table, bytes + reader.at, rfn_reader_left(&reader));
 }
 
 static int pack(const struct gathered *all, struct rfn_buf *payload)
@@ -104,10 +103,11 @@ static int pack(const struct gathered *all, struct rfn_buf *payload)
     char strategy[RFN_SAMPLE_TEXT];
     struct rfn_sample_strategy asked = {0};
     const struct rec_sampled own = rec_sampled();
+    const char *where = rec_options.texts[RFN_RECORD_SAMPLE_WHERE];
     rfn_sample_strategy_parse(rec_options.texts[RFN_RECORD_SAMPLE], &asked, NULL);
     rfn_sample_strategy_text(&asked, strategy);
     const struct rfn_samples_facts facts = {.strategy = strategy,
-                                            .where = "",
+                                            .where = where ? where : "",
                                             .analysis = own.analysis,
                                             .alone = rec_only_samples,
                                             .changed = all->changed,
@@ -145,10 +145,8 @@ int rec_chunk_sample_columns(struct rec_finishing *finish)
     struct rfn_raw_sample *samples = rec_kept_samples(&n);
     const struct rfn_pack_pair pairs[2] = {rec_finishing_pair(rec_start()),
                                            rec_finishing_pair(finish->end)};
-    const struct rfn_pack_clock clock = {.kind = (uint8_t)rec_clock.kind,
-                                         .pairs = pairs,
-                                         .n_pairs = 2,
-                                         .start = rec_start().quanta};
+    const struct rfn_pack_clock clock = {
+        .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = rec_start().quanta};
     if (rec_sampled().analysis != RFN_SAMPLE_WRITE)
         return 0;
     int error = rfn_pack_sample_columns(&clock, samples, n, &payload.bytes);

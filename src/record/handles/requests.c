@@ -459,8 +459,8 @@ void rec_in_requests(struct rec_call *call, const MPI_Request *requests, int64_t
     for (int64_t i = 0; i < n; i++)
         words[i] = refer(call, own, requests[i]);
     end_lookups(own);
-    rec_push_in(call,
-                call->no_lists ? 0 : rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n));
+    rec_push_in(
+        call, call->no_lists ? 0 : rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n));
 }
 
 /* The call is done with its requests that are still there, whatever came out. */
@@ -644,9 +644,8 @@ static inline void retire(const struct rec_call *call, struct rec_request *entry
 
 /* A request that a listener follows is over. One that was cancelled, or of which MPI does not tell
  * what a wildcard got, has got nothing that is known. */
-__attribute__((noinline)) static void tell_listener(const struct rec_call *call,
-                                                    struct rec_request *entry,
-                                                    const MPI_Status *status)
+__attribute__((noinline)) static void
+tell_listener(const struct rec_call *call, struct rec_request *entry, const MPI_Status *status)
 {
     int cancelled = 0;
     if (!rec_listen_requests)
@@ -784,7 +783,7 @@ void rec_out_completed_some(struct rec_call *call, int n, const int *indices,
     int64_t *words = n > 0 ? rec_words(call, n) : NULL;
     for (int i = 0; words && i < n; i++)
         words[i] = indices[i];
-    rec_push_out(call, n == MPI_UNDEFINED    ? RFN_UNDEFINED
+    rec_push_out(call, n == MPI_UNDEFINED         ? RFN_UNDEFINED
                        : n <= 0 || call->no_lists ? 0
                        : words ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n)
                                : RFN_LIST_ABSENT);

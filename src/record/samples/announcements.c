@@ -2,9 +2,9 @@
  *
  * Announcements for one rank are gathered; a full batch, or one that has waited for BATCH_AGE_NS,
  * is sent when a call of the program leaves. Sends are synchronous (MPI_Issend), at most SLOTS at a
- * time, so that no more than these are ever on their way, however slow a receiver is; what cannot be
- * sent yet waits, in bounded memory. Receivers look every LOOK_NS for batches that have come, and
- * receive those: nobody waits.
+ * time, so that no more than these are ever on their way, however slow a receiver is; what cannot
+ * be sent yet waits, in bounded memory. Receivers look every LOOK_NS for batches that have come,
+ * and receive those: nobody waits.
  *
  * In the end all ranks tell each other how many batches they have sent, and receive the rest. MPI
  * keeps the order of batches between two ranks, so announcements of a channel come in the order of
@@ -182,8 +182,8 @@ static void free_slots(void)
 {
     for (int i = 0; i < SLOTS; i++) {
         int done = 0;
-        if (slots[i].used && rec_mpi.MPI_Test(&slots[i].request, &done, MPI_STATUS_IGNORE) ==
-                                 MPI_SUCCESS && done)
+        if (slots[i].used &&
+            rec_mpi.MPI_Test(&slots[i].request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done)
             slots[i].used = false;
     }
 }
@@ -299,8 +299,7 @@ int rec_announcements_end(void)
             error = RFN_E_EXCHANGE;
         else if (receive_rest(&ending, size) < 0)
             error = RFN_E_EXCHANGE;
-        else if (rec_mpi.MPI_Waitall(ending.n, ending.requests, MPI_STATUSES_IGNORE) !=
-                 MPI_SUCCESS)
+        else if (rec_mpi.MPI_Waitall(ending.n, ending.requests, MPI_STATUSES_IGNORE) != MPI_SUCCESS)
             error = RFN_E_EXCHANGE;
     }
     release_room(&ending);

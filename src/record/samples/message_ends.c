@@ -133,16 +133,16 @@ static void keep(const struct rec_in_channel *channel, const struct rec_message_
         return;
     }
     kept[n_kept++] = (struct rfn_raw_sample){.source = channel->source,
-                                              .send = announced->site,
-                                              .receive = received->site,
-                                              .bytes = announced->bytes,
-                                              .channel = channel->hash,
-                                              .position = announced->position,
-                                              .weight = weight,
-                                              .sent = announced->sent,
-                                              .posted = received->posted,
-                                              .entered = received->entered,
-                                              .received = received->received};
+                                             .send = announced->site,
+                                             .receive = received->site,
+                                             .bytes = announced->bytes,
+                                             .channel = channel->hash,
+                                             .position = announced->position,
+                                             .weight = weight,
+                                             .sent = announced->sent,
+                                             .posted = received->posted,
+                                             .entered = received->entered,
+                                             .received = received->received};
 }
 
 struct rfn_raw_sample *rec_kept_samples(size_t *n)
@@ -174,11 +174,11 @@ static void sample(const struct rec_in_channel *channel, const struct rec_messag
 
 /* ---- both ends ---- */
 
-/* Only one end of a message is there. Where the sender decides alone the receiver has kept it
- * without knowing whether it was chosen. */
+/* Only one end of a message is there. Where the sender decides alone, or conditions do, the
+ * receiver has kept it without knowing whether it was chosen. */
 static void drop_alone(struct rec_message_ends *ends, bool announced)
 {
-    if (announced || ends->first->rate > 0)
+    if (announced || (ends->first->rate > 0 && !rec_conditions.any))
         rec_sample_dropped(ends->first->uncertain ? RFN_SAMPLE_UNCERTAIN : RFN_SAMPLE_ONE_SIDED);
     drop_first(ends);
 }
@@ -189,8 +189,7 @@ static void join(struct rec_in_channel *channel)
     while (announced->first && received->first) {
         const struct rec_message_end *a = announced->first, *r = received->first;
         if (a->position != r->position) {
-            drop_alone(a->position < r->position ? announced : received,
-                       a->position < r->position);
+            drop_alone(a->position < r->position ? announced : received, a->position < r->position);
             continue;
         }
         if (a->uncertain || r->uncertain)

@@ -200,8 +200,9 @@ static void enqueue(struct rec_posted_receive *receive, struct rec_in_channel *c
 
 /* ---- calls ---- */
 
-struct rec_posted_receive *rec_post_receive(const struct rec_call *call, const struct rec_comm *comm,
-                                            int64_t source, int64_t tag)
+struct rec_posted_receive *rec_post_receive(const struct rec_call *call,
+                                            const struct rec_comm *comm, int64_t source,
+                                            int64_t tag)
 {
     const bool wild = source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG;
     struct rec_posted_receive *receive = take_receive();

@@ -22,8 +22,8 @@ enum { COLLECTIVE_TAG = -1000 };
 
 /* What this rank sends on a channel. */
 struct out_channel {
-    uint64_t hash, position; /* of the next message */
-    uint32_t dest;           /* rank of MPI_COMM_WORLD */
+    uint64_t hash, position;         /* of the next message */
+    uint32_t dest;                   /* rank of MPI_COMM_WORLD */
     const struct rec_stream *stream; /* that sent first */
     bool uncertain;                  /* several threads send */
 };
@@ -36,6 +36,7 @@ struct sent_kind {
     struct rfn_sample_row *row; /* valid in its generation of the table */
     uint32_t generation;
     uint64_t bytes, site_hash;
+    bool fits; /* conditions that do not change at the site */
 };
 
 /* What is remembered of a persistent request. */
@@ -55,7 +56,7 @@ enum { KIND_BITS = 8 };
 
 static struct rfn_call *roles; /* by function */
 static struct sent_kind kinds[1 << KIND_BITS];
-static struct rfn_map out_channels; /* by hash */
+static struct rfn_map out_channels;       /* by hash */
 static struct rec_posted_receive **taken; /* by matched probes, by slot of the message */
 static size_t taken_capacity;
 static struct rfn_sampler sampler;
@@ -166,6 +167,7 @@ static struct sent_kind *kind_of(const struct rec_call *call, const struct rec_c
     kind->site_hash = rec_sample_site(call);
     kind->bytes = bytes_of(said->count, said->type);
     kind->channel = find_out_channel(comm, said->dest, said->tag, stream);
+    kind->fits = !rec_conditions.any || rec_conditions_take(call, comm, kind->bytes);
     kind->generation = rec_sampling.table->generation - 1;
     return kind;
 }
@@ -182,18 +184,20 @@ static void count(struct sent_kind *kind)
     rec_sampling.bytes += kind->bytes;
 }
 
-/* Whether the message is sampled; its rate, 0 where the sender decides. */
-static bool chooses(const struct out_channel *channel, uint64_t position, uint64_t enter,
+/* Whether the message, or the collective call, is sampled; its rate, 0 where the sender decides. */
+static bool chooses(const struct rec_call *call, const struct sent_kind *kind, uint64_t position,
                     double *rate)
 {
     const struct rfn_sample_strategy *strategy = &rec_sampling.strategy;
     *rate = 0;
-    if (strategy->kind == RFN_SAMPLE_OFF)
+    if (strategy->kind == RFN_SAMPLE_OFF || !kind->fits)
+        return false;
+    if (rec_conditions.any && !rec_conditions_hold(rec_sample_stream(call)))
         return false;
     if (!rfn_sample_agrees(strategy))
         return rfn_sampler_chooses(&sampler, strategy,
-                                   (int64_t)((double)enter * rec_sampling.quantum_ns));
-    if (__builtin_expect(!rfn_sample_chosen(strategy, channel->hash, position), 1))
+                                   (int64_t)((double)call->enter * rec_sampling.quantum_ns));
+    if (__builtin_expect(!rfn_sample_chosen(strategy, kind->channel->hash, position), 1))
         return false;
     *rate = rfn_sample_rate(strategy, position);
     return true;
@@ -215,7 +219,7 @@ static void send(const struct rec_call *call, const struct rec_comm *comm,
     if (call->off)
         return;
     count(kind);
-    if (!chooses(channel, end.position, call->enter, &end.rate))
+    if (!chooses(call, kind, end.position, &end.rate))
         return;
     end.site = kind->site_hash;
     end.bytes = kind->bytes;
@@ -274,10 +278,9 @@ static struct got got_by(const struct rec_call *call, const struct rfn_call *rol
     const int64_t source = outcome(call, role->out[RFN_OUT_RANK]),
                   tag = outcome(call, role->out[RFN_OUT_TAG]),
                   bytes = outcome(call, role->out[RFN_OUT_BYTES]);
-    return (struct got){
-        .source = source < 0 ? input(call, role->in[RFN_IN_source], -1) : source,
-        .tag = tag < 0 ? input(call, role->recv_tag, -1) : tag,
-        .bytes = bytes >= 0 ? (uint64_t)bytes : asked_bytes(call, role)};
+    return (struct got){.source = source < 0 ? input(call, role->in[RFN_IN_source], -1) : source,
+                        .tag = tag < 0 ? input(call, role->recv_tag, -1) : tag,
+                        .bytes = bytes >= 0 ? (uint64_t)bytes : asked_bytes(call, role)};
 }
 
 /* ---- matched probes ---- */
@@ -348,11 +351,10 @@ static void make_ready(const struct rec_call *call, const struct rfn_call *role,
 {
     const int64_t low = input(call, role->in[RFN_IN_partition_low], 0),
                   high = input(call, role->in[RFN_IN_partition_high], 0);
-    persistent->ready += role->operation == RFN_MPI_Pready_range  ? high - low + 1
-                         : role->operation == RFN_MPI_Pready_list ? input(call,
-                                                                          role->in[RFN_IN_length],
-                                                                          0)
-                                                                  : 1;
+    persistent->ready += role->operation == RFN_MPI_Pready_range ? high - low + 1
+                         : role->operation == RFN_MPI_Pready_list
+                             ? input(call, role->in[RFN_IN_length], 0)
+                             : 1;
     if (!persistent->announces || persistent->ready < persistent->partitions)
         return;
     persistent->announces = false;
@@ -386,11 +388,11 @@ static void collective(const struct rec_call *call)
     if (call->off)
         return;
     count(kind);
-    if (!chooses(kind->channel, position, call->enter, &rate))
+    if (!chooses(call, kind, position, &rate))
         return;
-    const struct rfn_sample_values values = {
-        .latency_ns = (double)(call->exit - call->enter) * rec_sampling.quantum_ns,
-        .weight = rate > 0 ? 1 / rate : 1};
+    const struct rfn_sample_values values = {.latency_ns = (double)(call->exit - call->enter) *
+                                                           rec_sampling.quantum_ns,
+                                             .weight = rate > 0 ? 1 / rate : 1};
     rfn_sample_row_sample(kind->row, &values, rec_sampling.analysis != RFN_SAMPLE_STAT);
     rec_sampling.sampled++;
 }
@@ -430,6 +432,8 @@ static void communicate(const struct rec_call *call, const struct rfn_call *role
 
 static bool on_call(const struct rec_call *call, const struct rec_stream *stream)
 {
+    if (rec_conditions.any)
+        rec_conditions_follow(call);
     if (call->function >= REC_FN_COUNT) /* a region of the program's */
         return !rec_only_samples;
     const struct rfn_call *role = &roles[call->function];
@@ -543,8 +547,7 @@ static enum rfn_sample_analysis own_analysis(void)
 static bool on_nothing(const struct rec_call *call, const struct rec_stream *stream)
 {
     (void)stream;
-    return call->function < REC_FN_COUNT &&
-           rec_functions[call->function].class_ == RFN_CLASS_SETUP;
+    return call->function < REC_FN_COUNT && rec_functions[call->function].class_ == RFN_CLASS_SETUP;
 }
 
 /* All ranks sample, or none. */
@@ -568,6 +571,7 @@ void rec_sampling_start(void)
         return;
     rec_sampling.strategy.seed = strtoull(rec_options_text(RFN_RECORD_SAMPLE_SEED), NULL, 10);
     rfn_sample_strategy_parse(text, &rec_sampling.strategy, NULL);
+    rfn_sample_where_parse(rec_options_text(RFN_RECORD_SAMPLE_WHERE), &rec_conditions, NULL);
     rec_sampling.analysis = own_analysis();
     rec_sampling.rank = (uint32_t)rec_job_rank();
     rec_sampling.quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
@@ -624,6 +628,7 @@ void rec_sampling_release(void)
     rec_announcements_release();
     rec_ends_release();
     rec_receives_release();
+    rec_conditions_release();
     rfn_map_release_objects(&out_channels, free);
     free(taken);
     free(roles);

@@ -11,6 +11,7 @@
 #include "record/samples/sampled_calls.h"
 #include "reduce/samples/sample_table.h"
 #include "reduce/samples/strategy.h"
+#include "reduce/samples/where.h"
 
 /* What this process samples. */
 struct rec_sampling {
@@ -36,9 +37,9 @@ struct rec_message_end {
     double rate;   /* with which this end chose it; 0: the sender decides alone */
     uint64_t sent; /* at the sender: when the send began */
     uint64_t posted, entered, received; /* at the receiver, see struct rfn_sample */
-    bool waits;     /* the call that completed the receive was no test */
-    bool uncertain; /* which message of the channel it is */
-    bool foreign;   /* of a node with another clock */
+    bool waits;                         /* the call that completed the receive was no test */
+    bool uncertain;                     /* which message of the channel it is */
+    bool foreign;                       /* of a node with another clock */
 };
 
 struct rec_message_ends {
@@ -59,7 +60,7 @@ struct rec_in_channel {
     bool uncertain;                  /* several threads receive */
     bool waits_for_wildcards;        /* it is in a list of such channels */
     struct rec_in_channel *next_waiting;
-    struct rec_posted_receive *first, *last;   /* in the order in which they were posted */
+    struct rec_posted_receive *first, *last;     /* in the order in which they were posted */
     struct rec_message_ends received, announced; /* one of them is empty */
 };
 
@@ -82,8 +83,9 @@ void rec_ends_release(void);
 /* A receive that has been posted and is not done. source and tag may be MPI's wildcards. `call` is
  * the one that posts it, at `posted`. NULL without memory: then nothing is sampled any more that
  * this rank receives. */
-struct rec_posted_receive *rec_post_receive(const struct rec_call *call, const struct rec_comm *comm,
-                                            int64_t source, int64_t tag);
+struct rec_posted_receive *rec_post_receive(const struct rec_call *call,
+                                            const struct rec_comm *comm, int64_t source,
+                                            int64_t tag);
 /* What it got, and the call that completed it; it is freed in time. */
 void rec_receive_done(struct rec_posted_receive *receive, const struct rec_call *call,
                       int64_t source, int64_t tag, uint64_t bytes);
@@ -109,9 +111,24 @@ void rec_announcements_progress(uint64_t now);
 int rec_announcements_end(void);
 void rec_announcements_release(void);
 
+/* ---- conditions.c ---- */
+
+extern struct rfn_sample_where rec_conditions;
+
+/* Whether the call, which sends so many bytes on the communicator, may be sampled by what does not
+ * change while it is at its site. */
+bool rec_conditions_take(const struct rec_call *call, const struct rec_comm *comm, uint64_t bytes);
+/* A call that may change what holds for the calls behind it. */
+void rec_conditions_follow(const struct rec_call *call);
+void rec_conditions_release(void);
+
+/* Whether what the stream is in may be sampled. */
+bool rec_conditions_hold(const struct rec_stream *stream);
+
 /* ---- sampled_calls.c ---- */
 
-/* A hash of the call's site that is the same on all ranks; NO_SITE of a call that is not recorded. */
+/* A hash of the call's site that is the same on all ranks; NO_SITE of a call that is not recorded.
+ */
 uint64_t rec_sample_site(const struct rec_call *call);
 
 static inline struct rec_stream *rec_sample_stream(const struct rec_call *call)
@@ -123,7 +140,8 @@ static inline struct rec_stream *rec_sample_stream(const struct rec_call *call)
 static inline size_t rec_sample_place(uint64_t a, uint64_t b, unsigned bits)
 {
     return (size_t)((a * 0x9e3779b97f4a7c15u ^ b * 0xd6e8feb86659fd93u) *
-                    UINT64_C(0xd1342543de82ef95) >> (64 - bits));
+                        UINT64_C(0xd1342543de82ef95) >>
+                    (64 - bits));
 }
 
 /* The rank of MPI_COMM_WORLD that a peer's rank in a communicator is; -1: none. */
