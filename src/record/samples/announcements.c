@@ -21,6 +21,13 @@
 enum { TAG = 2, BATCH = 64, PIECE = 4096, SLOTS = 4, RECEIVE_AT_ONCE = 8, QUEUE_SHARE = 16 };
 enum { LOOK_NS = 20000, BATCH_AGE_NS = 50000000 };
 
+/* Under SMPI looking takes simulated time: all is sent in the end. */
+#ifdef RFN_FLAVOUR_SMPI
+enum { WHILE_RUNNING = false };
+#else
+enum { WHILE_RUNNING = true };
+#endif
+
 struct announcement {
     uint64_t channel, position, sent, site, bytes, host;
     double rate;
@@ -79,10 +86,9 @@ static struct queue *queue_for(uint32_t dest)
 
 static bool has_room(struct queue *queue)
 {
-#ifndef RFN_FLAVOUR_SMPI /* where all is sent in the end */
-    if ((queued + 1) * sizeof *queue->items > rec_options.memory_bytes / QUEUE_SHARE)
+    if (WHILE_RUNNING &&
+        (queued + 1) * sizeof *queue->items > rec_options.memory_bytes / QUEUE_SHARE)
         return false;
-#endif
     return RFN_GROW(queue->items, queue->capacity, queue->n + 1) == 0;
 }
 
@@ -198,8 +204,7 @@ static void send_batches(bool all)
 
 void rec_announcements_progress(uint64_t now)
 {
-#ifndef RFN_FLAVOUR_SMPI /* where looking takes simulated time */
-    if (now < next_look)
+    if (!WHILE_RUNNING || now < next_look)
         return;
     next_look = now + quanta_of(LOOK_NS);
     const bool all = now >= next_flush;
@@ -209,9 +214,6 @@ void rec_announcements_progress(uint64_t now)
     if (queued)
         send_batches(all);
     receive_batches();
-#else
-    (void)now, (void)next_look, (void)next_flush;
-#endif
 }
 
 /* ---- the end ---- */
