@@ -214,6 +214,7 @@ void rec_announcements_progress(uint64_t now)
     if (queued)
         send_batches(all);
     receive_batches();
+    rec_sampling_show();
 }
 
 /* ---- the end ---- */

@@ -9,6 +9,7 @@
 #include "record/core/tables.h"
 #include "record/handles/types.h"
 #include "record/samples/samples_internal.h"
+#include "reduce/samples/live_segment.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,8 @@ static struct rfn_map out_channels;       /* by hash */
 static struct rec_posted_receive **taken; /* by matched probes, by slot of the message */
 static size_t taken_capacity;
 static struct rfn_sampler sampler;
-static void *table_memory;
+static struct rfn_live_segment live; /* has the table */
+static uint32_t wish_seen;
 static bool sends_uncertain; /* one was cancelled */
 static unsigned char locked;
 
@@ -529,11 +531,78 @@ static bool make_roles(void)
     return roles != NULL;
 }
 
+#ifdef RFN_FLAVOUR_SMPI /* simulated time is nothing to watch */
 static bool make_table(void)
 {
-    table_memory = calloc(1, rfn_sample_table_bytes(ROWS));
-    rec_sampling.table = table_memory ? rfn_sample_table_init(table_memory, ROWS) : NULL;
-    return table_memory != NULL;
+    void *memory = calloc(1, rfn_sample_table_bytes(ROWS));
+    rec_sampling.table = memory ? rfn_sample_table_init(memory, ROWS) : NULL;
+    return memory != NULL;
+}
+
+static void release_table(void)
+{
+    free(rec_sampling.table);
+}
+#else
+static bool make_table(void)
+{
+    const struct rfn_live_owner owner = {.archive = rec_options.output,
+                                         .program = rec_options.program,
+                                         .rank = rec_sampling.rank,
+                                         .ranks = (uint32_t)rec_job_size()};
+    if (rfn_live_segment_create(&live, &owner, ROWS, NULL) < 0)
+        return false;
+    rec_sampling.table = live.table;
+    return true;
+}
+
+static void release_table(void)
+{
+    rfn_live_segment_remove(&live);
+}
+#endif
+
+/* ---- who watches, and steers ---- */
+
+static void show_strategy(void)
+{
+    char text[RFN_SAMPLE_TEXT];
+    rfn_sample_strategy_text(&rec_sampling.strategy, text);
+    if (live.header)
+        rfn_live_text_write(&live.header->in_use, text);
+}
+
+static int change_strategy(const char *text)
+{
+    struct rfn_sample_strategy strategy = rec_sampling.strategy;
+    RFN_TRY(rfn_sample_strategy_parse(text, &strategy, NULL));
+    rec_sampling.strategy = strategy;
+    rec_sampling.changed = true;
+    rfn_sampler_init(&sampler, &strategy, rec_sampling.rank);
+    show_strategy();
+    return 0;
+}
+
+int rec_sample_wish(const char *text)
+{
+    if (!rec_sampling.on)
+        return 0;
+    lock();
+    const int error = change_strategy(text);
+    unlock();
+    return error;
+}
+
+void rec_sampling_show(void)
+{
+    char wish[RFN_SAMPLE_TEXT];
+    if (!live.header)
+        return;
+    __atomic_store_n(&live.header->messages, rec_sampling.messages, __ATOMIC_RELAXED);
+    __atomic_store_n(&live.header->bytes, rec_sampling.bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&live.header->sampled, rec_sampling.sampled, __ATOMIC_RELAXED);
+    if (rfn_live_text_read(&live.header->wish, &wish_seen, wish))
+        change_strategy(wish);
 }
 
 static enum rfn_sample_analysis own_analysis(void)
@@ -578,22 +647,9 @@ void rec_sampling_start(void)
     rec_sampling.host = rec_clock_sync_host();
     rfn_sampler_init(&sampler, &rec_sampling.strategy, rec_sampling.rank);
     rec_sampling.on = begin();
+    show_strategy();
     rec_listen = rec_sampling.on ? on_call : rec_only_samples ? on_nothing : NULL;
     rec_listen_requests = rec_sampling.on ? &request_listener : NULL;
-}
-
-int rec_sample_wish(const char *text)
-{
-    struct rfn_sample_strategy strategy = rec_sampling.strategy;
-    if (!rec_sampling.on)
-        return 0;
-    RFN_TRY(rfn_sample_strategy_parse(text, &strategy, NULL));
-    lock();
-    rec_sampling.strategy = strategy;
-    rec_sampling.changed = true;
-    rfn_sampler_init(&sampler, &strategy, rec_sampling.rank);
-    unlock();
-    return 0;
 }
 
 bool rec_sampling_is_on(void)
@@ -604,6 +660,9 @@ bool rec_sampling_is_on(void)
 int rec_sampling_end(void)
 {
     rec_listen_requests = NULL;
+    rec_sampling_show();
+    if (live.header)
+        __atomic_store_n(&live.header->ended, 1, __ATOMIC_RELAXED);
     const int error = rec_announcements_end();
     if (!error)
         rec_ends_settle();
@@ -632,10 +691,11 @@ void rec_sampling_release(void)
     rfn_map_release_objects(&out_channels, free);
     free(taken);
     free(roles);
-    free(table_memory);
     taken = NULL;
     taken_capacity = 0;
     roles = NULL;
-    table_memory = NULL;
+    if (rec_sampling.table)
+        release_table();
+    live = (struct rfn_live_segment){0};
     rec_sampling = (struct rec_sampling){0};
 }

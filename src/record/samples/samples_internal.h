@@ -127,6 +127,9 @@ bool rec_conditions_hold(const struct rec_stream *stream);
 
 /* ---- sampled_calls.c ---- */
 
+/* Shows to others what was counted, and takes their wish. */
+void rec_sampling_show(void);
+
 /* A hash of the call's site that is the same on all ranks; NO_SITE of a call that is not recorded.
  */
 uint64_t rec_sample_site(const struct rec_call *call);
