@@ -1,7 +1,8 @@
 /* announcements.c - senders tell receivers of the messages that are sampled.
  *
- * Announcements for one rank are gathered; a full batch, or one that has waited for BATCH_AGE_NS,
- * is sent when a call of the program leaves. Sends are synchronous (MPI_Issend), at most SLOTS at a
+ * Announcements for one rank are gathered; a full batch, or one that has waited for long, is sent
+ * when a call of the program leaves: sooner where the sender decides alone, as the receiver then
+ * keeps the ends of all messages until it is told. Sends are synchronous (MPI_Issend), at most SLOTS at a
  * time, so that no more than these are ever on their way, however slow a receiver is; what cannot
  * be sent yet waits, in bounded memory. Receivers look every LOOK_NS for batches that have come,
  * and receive those: nobody waits.
@@ -19,7 +20,7 @@
 #include <string.h>
 
 enum { TAG = 2, BATCH = 64, PIECE = 4096, SLOTS = 4, RECEIVE_AT_ONCE = 8, QUEUE_SHARE = 16 };
-enum { LOOK_NS = 20000, BATCH_AGE_NS = 50000000 };
+enum { LOOK_NS = 20000, AGE_NS = 50000000, UNTOLD_AGE_NS = 500000 };
 
 /* Under SMPI looking takes simulated time: all is sent in the end. */
 #ifdef RFN_FLAVOUR_SMPI
@@ -209,7 +210,8 @@ void rec_announcements_progress(uint64_t now)
     next_look = now + quanta_of(LOOK_NS);
     const bool all = now >= next_flush;
     if (all)
-        next_flush = now + quanta_of(BATCH_AGE_NS);
+        next_flush = now + quanta_of(rfn_sample_agrees(&rec_sampling.strategy) ? AGE_NS
+                                                                               : UNTOLD_AGE_NS);
     free_slots();
     if (queued)
         send_batches(all);

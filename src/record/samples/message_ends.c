@@ -14,7 +14,7 @@ enum { ENDS_SHARE = 16 };
 enum { KEPT_SHARE = 4, BLOCK = 256 };
 
 /* Where the sender decides alone, the receiver keeps so many ends of a channel until it is told. */
-enum { MOST_UNTOLD = 1024 };
+enum { MOST_UNTOLD = 8192 };
 
 /* Ends in blocks; those that are free are a list. */
 struct block {
