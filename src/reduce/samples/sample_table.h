@@ -8,8 +8,8 @@
  * and messages is given up: a row goes to the one with the same call sites and size class and any
  * ranks; when that is one of the fewest, too, to the row of all that is left ("other": any ranks,
  * other sites, any size). Rows that senders count (whose site of receive stays NO_SITE), rows with
- * latencies and collective calls (whose destination stays) have an "other" each. So sums over all
- * rows stay exact, and what is rare is told together.
+ * latencies and collective calls (whose destination stays) give up half each, and have an "other"
+ * each. So sums over all rows stay exact, and what is rare is told together.
  */
 #ifndef RFN_REDUCE_SAMPLES_SAMPLE_TABLE_H
 #define RFN_REDUCE_SAMPLES_SAMPLE_TABLE_H
@@ -23,7 +23,8 @@ struct rfn_sample_table {
     uint32_t capacity;   /* of rows */
     uint32_t n_rows;     /* used: the first ones */
     uint32_t hash_bits;  /* the index over rows has so many places */
-    uint32_t generation; /* grows whenever rows move: what points at a row is to be found again */
+    uint32_t generation; /* grows whenever rows move: what points at a row is to be found again.
+                            Odd while they move: a reader waits, and reads again if it changed */
     uint64_t dropped[RFN_SAMPLE_DROPS];
     /* behind it rows[capacity], then the index: uint32_t[1 << hash_bits], row + 1 or 0 */
 };
@@ -60,7 +61,7 @@ void rfn_sample_table_add(struct rfn_sample_table *table, const struct rfn_sampl
 /* As bytes, for messages and files: numbers of dropped messages, then the rows, buckets that are 0
  * left out. Sites are 64-bit words. */
 void rfn_sample_table_pack(const struct rfn_sample_table *table, struct rfn_buf *out);
-/* Adds what the bytes have to a table. RFN_E_CORRUPT. */
+/* Adds what the bytes have to a table. RFN_E_CORRUPT: the table has the rows before the fault. */
 int rfn_sample_table_unpack(struct rfn_sample_table *table, const uint8_t *bytes, size_t size);
 /* The rows themselves, in an array that the caller frees; dropped[] is set. RFN_E_CORRUPT,
  * RFN_E_NOMEM. */
