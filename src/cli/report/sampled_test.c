@@ -119,6 +119,10 @@ static void test_not_sampled(void **state)
     make(RFN_SAMPLED_SIZE);
     assert_int_equal(list.n, 1);
     assert_int_equal(list.items[0].key.size_class, 4);
+    make(RFN_SAMPLED_SITES); /* all that are sent there are received in the one place known */
+    assert_int_equal(list.n, 1);
+    assert_float_equal(list.items[0].messages, 105, 0);
+    assert_false(list.items[0].estimated);
 }
 
 /* What no sender counted is estimated by weights alone. */
