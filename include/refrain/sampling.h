@@ -201,6 +201,9 @@ struct rfn_samples {
  * errors of reading. */
 int rfn_samples_read(const struct rfn_archive *archive, struct rfn_samples *samples,
                      struct rfn_diag *diag);
+/* The same without `samples`, the messages one by one, which may be many. */
+int rfn_samples_read_rows(const struct rfn_archive *archive, struct rfn_samples *samples,
+                          struct rfn_diag *diag);
 void rfn_samples_release(struct rfn_samples *samples);
 
 /* Samples the messages of a full archive as the recorder would have: the same messages, of which

@@ -118,7 +118,7 @@ struct rfn_sample_interval rfn_sample_mean(const struct rfn_sample_row *row, dou
     const double half = student_t(n - 1) * rfn_sample_deviation_ns(row) *
                         square_root(left_to_chance(n, messages) / n);
     /* A latency is not negative, except where clocks are wrong. */
-    const double low = row->min_ns >= 0 && mean < half ? 0 : mean - half;
+    const double low = row->min_ns >= 0 && mean >= 0 && mean < half ? 0 : mean - half;
     return (struct rfn_sample_interval){mean, low, mean + half};
 }
 

@@ -294,8 +294,10 @@ static void get_buckets(struct rfn_reader *reader, double buckets[RFN_SAMPLE_BUC
 {
     const uint64_t n = rfn_reader_limited(reader, RFN_SAMPLE_BUCKETS);
     uint32_t next = 0;
-    for (uint64_t i = 0; i < n && !reader->failed; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         next += rfn_reader_index(reader, RFN_SAMPLE_BUCKETS - next);
+        if (reader->failed) /* there may be none left */
+            return;
         buckets[next++] = get_number(reader, 0);
     }
 }

@@ -512,6 +512,25 @@ static void test_values_refused(void **state)
     }
 }
 
+/* Behind the last bucket there is none. */
+static void test_buckets_refused(void **state)
+{
+    (void)state;
+    struct rfn_sample_table *table = make_table(8);
+    sample(table, received(1, 2, 3, 4), 0x1p40, 1);
+    struct rfn_buf bytes = RFN_BUF_INIT;
+    rfn_sample_table_pack(table, &bytes);
+    static const uint8_t last[] = {1, 0xbf, 0x07, 2}; /* one; 959 before it; a weight of 1 */
+    uint8_t *end = bytes.data + bytes.size - sizeof last;
+    assert_memory_equal(end, last, sizeof last);
+    *end = 2;
+    rfn_buf_u8(&bytes, 0);
+    rfn_buf_u8(&bytes, 2);
+    assert_int_equal(unpack_both(bytes.data, bytes.size), RFN_E_CORRUPT);
+    rfn_buf_release(&bytes);
+    free_table(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -526,6 +545,7 @@ int main(void)
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_values_refused),
+        cmocka_unit_test(test_buckets_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
