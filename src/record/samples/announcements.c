@@ -2,10 +2,10 @@
  *
  * Announcements for one rank are gathered; a full batch, or one that has waited for long, is sent
  * when a call of the program leaves: sooner where the sender decides alone, as the receiver then
- * keeps the ends of all messages until it is told. Sends are synchronous (MPI_Issend), at most SLOTS at a
- * time, so that no more than these are ever on their way, however slow a receiver is; what cannot
- * be sent yet waits, in bounded memory. Receivers look every LOOK_NS for batches that have come,
- * and receive those: nobody waits.
+ * keeps the ends of all messages until it is told. Sends are synchronous (MPI_Issend), at most
+ * SLOTS at a time, so that no more than these are ever on their way, however slow a receiver is;
+ * what cannot be sent yet waits, in bounded memory. Receivers look every LOOK_NS for batches that
+ * have come, and receive those: nobody waits.
  *
  * In the end all ranks tell each other how many batches they have sent, and receive the rest. MPI
  * keeps the order of batches between two ranks, so announcements of a channel come in the order of
@@ -210,8 +210,8 @@ void rec_announcements_progress(uint64_t now)
     next_look = now + quanta_of(LOOK_NS);
     const bool all = now >= next_flush;
     if (all)
-        next_flush = now + quanta_of(rfn_sample_agrees(&rec_sampling.strategy) ? AGE_NS
-                                                                               : UNTOLD_AGE_NS);
+        next_flush = now +
+                     quanta_of(rfn_sample_agrees(&rec_sampling.strategy) ? AGE_NS : UNTOLD_AGE_NS);
     free_slots();
     if (queued)
         send_batches(all);

@@ -125,24 +125,12 @@ static bool room_for_kept(void)
            RFN_GROW(kept, kept_capacity, n_kept + 1) == 0;
 }
 
-static void keep(const struct rec_in_channel *channel, const struct rec_message_end *announced,
-                 const struct rec_message_end *received, double weight)
+void rec_keep_sample(const struct rfn_raw_sample *sample)
 {
-    if (!room_for_kept()) {
+    if (room_for_kept())
+        kept[n_kept++] = *sample;
+    else
         rec_sampling.not_kept++;
-        return;
-    }
-    kept[n_kept++] = (struct rfn_raw_sample){.source = channel->source,
-                                             .send = announced->site,
-                                             .receive = received->site,
-                                             .bytes = announced->bytes,
-                                             .channel = channel->hash,
-                                             .position = announced->position,
-                                             .weight = weight,
-                                             .sent = announced->sent,
-                                             .posted = received->posted,
-                                             .entered = received->entered,
-                                             .received = received->received};
 }
 
 struct rfn_raw_sample *rec_kept_samples(size_t *n)
@@ -168,8 +156,19 @@ static void sample(const struct rec_in_channel *channel, const struct rec_messag
         .weight = weight_of(announced, received),
         .clean = received->waits && received->posted < sent && received->entered < sent};
     rec_sample_row(&key, &values);
-    if (rec_sampling.analysis == RFN_SAMPLE_WRITE)
-        keep(channel, announced, received, values.weight);
+    if (rec_sampling.analysis != RFN_SAMPLE_WRITE)
+        return;
+    rec_keep_sample(&(struct rfn_raw_sample){.source = channel->source,
+                                             .send = key.send,
+                                             .receive = key.receive,
+                                             .bytes = announced->bytes,
+                                             .channel = channel->hash,
+                                             .position = announced->position,
+                                             .weight = values.weight,
+                                             .sent = sent,
+                                             .posted = received->posted,
+                                             .entered = received->entered,
+                                             .received = over});
 }
 
 /* ---- both ends ---- */

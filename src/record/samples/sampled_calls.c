@@ -18,8 +18,6 @@ struct rec_sampling rec_sampling;
 
 /* Rows of a rank's table: 1 MiB. */
 enum { ROWS = 128 };
-/* As a tag of channels of collective calls, which no message has. */
-enum { COLLECTIVE_TAG = -1000 };
 
 /* What this rank sends on a channel. */
 struct out_channel {
@@ -60,8 +58,8 @@ static struct sent_kind kinds[1 << KIND_BITS];
 static struct rfn_map out_channels;       /* by hash */
 static struct rec_posted_receive **taken; /* by matched probes, by slot of the message */
 static size_t taken_capacity;
-static struct rfn_sampler sampler;
-static struct rfn_live_segment live; /* has the table */
+static struct rfn_sampler sampler, member; /* of messages, of collective calls */
+static struct rfn_live_segment live;       /* has the table */
 static uint32_t wish_seen;
 static bool sends_uncertain; /* one was cancelled */
 static unsigned char locked;
@@ -116,7 +114,8 @@ int64_t rec_world_rank(const struct rec_comm *comm, int64_t rank)
 static struct out_channel *find_out_channel(const struct rec_comm *comm, int64_t dest, int64_t tag,
                                             const struct rec_stream *stream)
 {
-    const int64_t world = tag == COLLECTIVE_TAG ? rec_sampling.rank : rec_world_rank(comm, dest);
+    const int64_t world = tag == RFN_SAMPLE_COLLECTIVE_TAG ? rec_sampling.rank
+                                                           : rec_world_rank(comm, dest);
     if (world < 0)
         return NULL;
     const uint64_t hash = rfn_sample_channel(comm->identity, rec_sampling.rank, (uint32_t)world,
@@ -132,12 +131,13 @@ static struct out_channel *find_out_channel(const struct rec_comm *comm, int64_t
 
 static struct rfn_sample_row *find_row(const struct sent_kind *kind)
 {
-    const struct rfn_sample_key key = {
-        .source = (int32_t)rec_sampling.rank,
-        .dest = kind->tag == COLLECTIVE_TAG ? RFN_SAMPLE_COLLECTIVE : (int32_t)kind->channel->dest,
-        .send = kind->site_hash,
-        .receive = RFN_SAMPLE_NO_SITE,
-        .size_class = rfn_sample_size_class(kind->bytes)};
+    const struct rfn_sample_key key = {.source = (int32_t)rec_sampling.rank,
+                                       .dest = kind->tag == RFN_SAMPLE_COLLECTIVE_TAG
+                                                   ? RFN_SAMPLE_COLLECTIVE
+                                                   : (int32_t)kind->channel->dest,
+                                       .send = kind->site_hash,
+                                       .receive = RFN_SAMPLE_NO_SITE,
+                                       .size_class = rfn_sample_size_class(kind->bytes)};
     return rfn_sample_table_row(rec_sampling.table, &key);
 }
 
@@ -188,7 +188,7 @@ static void count(struct sent_kind *kind)
 
 /* Whether the message, or the collective call, is sampled; its rate, 0 where the sender decides. */
 static bool chooses(const struct rec_call *call, const struct sent_kind *kind, uint64_t position,
-                    double *rate)
+                    struct rfn_sampler *by, double *rate)
 {
     const struct rfn_sample_strategy *strategy = &rec_sampling.strategy;
     *rate = 0;
@@ -197,7 +197,7 @@ static bool chooses(const struct rec_call *call, const struct sent_kind *kind, u
     if (rec_conditions.any && !rec_conditions_hold(rec_sample_stream(call)))
         return false;
     if (!rfn_sample_agrees(strategy))
-        return rfn_sampler_chooses(&sampler, strategy,
+        return rfn_sampler_chooses(by, strategy,
                                    (int64_t)((double)call->enter * rec_sampling.quantum_ns));
     if (__builtin_expect(!rfn_sample_chosen(strategy, kind->channel->hash, position), 1))
         return false;
@@ -221,7 +221,7 @@ static void send(const struct rec_call *call, const struct rec_comm *comm,
     if (call->off)
         return;
     count(kind);
-    if (!chooses(call, kind, end.position, &end.rate))
+    if (!chooses(call, kind, end.position, &sampler, &end.rate))
         return;
     end.site = kind->site_hash;
     end.bytes = kind->bytes;
@@ -379,10 +379,36 @@ static void each_persistent(const struct rec_call *call, const struct rfn_call *
 
 /* ---- collective calls ---- */
 
-static void collective(const struct rec_call *call)
+static void sample_collective(const struct rec_call *call, const struct sent_kind *kind,
+                              uint64_t position, double rate)
+{
+    const struct rfn_sample_values values = {.latency_ns = (double)(call->exit - call->enter) *
+                                                           rec_sampling.quantum_ns,
+                                             .bytes = (double)kind->bytes,
+                                             .weight = rate > 0 ? 1 / rate : 1};
+    rfn_sample_row_sample(kind->row, &values, rec_sampling.analysis != RFN_SAMPLE_STAT);
+    rec_sampling.sampled++;
+    if (rec_sampling.analysis != RFN_SAMPLE_WRITE)
+        return;
+    rec_keep_sample(&(struct rfn_raw_sample){.source = rec_sampling.rank,
+                                             .send = kind->site_hash,
+                                             .receive = RFN_SAMPLE_NO_SITE,
+                                             .bytes = kind->bytes,
+                                             .channel = kind->channel->hash,
+                                             .position = position,
+                                             .weight = values.weight,
+                                             .sent = call->enter,
+                                             .posted = call->enter,
+                                             .entered = call->enter,
+                                             .received = call->exit});
+}
+
+static void collective(const struct rec_call *call, const struct rfn_call *role)
 {
     double rate;
-    const struct sent_kind said = {.tag = COLLECTIVE_TAG, .type = -1};
+    struct sent_kind said = said_by(call, role);
+    said.dest = 0;
+    said.tag = RFN_SAMPLE_COLLECTIVE_TAG;
     struct sent_kind *kind = call->comm ? kind_of(call, call->comm, &said) : NULL;
     if (!kind || !kind->channel)
         return;
@@ -390,13 +416,8 @@ static void collective(const struct rec_call *call)
     if (call->off)
         return;
     count(kind);
-    if (!chooses(call, kind, position, &rate))
-        return;
-    const struct rfn_sample_values values = {.latency_ns = (double)(call->exit - call->enter) *
-                                                           rec_sampling.quantum_ns,
-                                             .weight = rate > 0 ? 1 / rate : 1};
-    rfn_sample_row_sample(kind->row, &values, rec_sampling.analysis != RFN_SAMPLE_STAT);
-    rec_sampling.sampled++;
+    if (chooses(call, kind, position, &member, &rate))
+        sample_collective(call, kind, position, rate);
 }
 
 /* ---- listeners ---- */
@@ -447,9 +468,9 @@ static bool on_call(const struct rec_call *call, const struct rec_stream *stream
     lock();
     if (happened && role->kind <= RFN_CALL_READY)
         communicate(call, role);
-    else if (happened && role->kind >= RFN_CALL_BARRIER && role->kind <= RFN_CALL_NEIGHBOR &&
-             role->variant != RFN_CALL_PERSISTENT)
-        collective(call);
+    else if (call->rc == MPI_SUCCESS &&
+             rfn_sample_is_collective(role->class_, rec_functions[call->function].flags))
+        collective(call, role);
     rec_announcements_progress(call->exit);
     unlock();
     return !rec_only_samples || role->class_ == RFN_CLASS_SETUP;
@@ -564,6 +585,12 @@ static void release_table(void)
 
 /* ---- who watches, and steers ---- */
 
+static void start_samplers(void)
+{
+    rfn_sampler_init(&sampler, &rec_sampling.strategy, rec_sampling.rank);
+    rfn_sampler_init(&member, &rec_sampling.strategy, ~rec_sampling.rank);
+}
+
 static void show_strategy(void)
 {
     char text[RFN_SAMPLE_TEXT];
@@ -578,7 +605,7 @@ static int change_strategy(const char *text)
     RFN_TRY(rfn_sample_strategy_parse(text, &strategy, NULL));
     rec_sampling.strategy = strategy;
     rec_sampling.changed = true;
-    rfn_sampler_init(&sampler, &strategy, rec_sampling.rank);
+    start_samplers();
     show_strategy();
     return 0;
 }
@@ -645,7 +672,7 @@ void rec_sampling_start(void)
     rec_sampling.rank = (uint32_t)rec_job_rank();
     rec_sampling.quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
     rec_sampling.host = rec_clock_sync_host();
-    rfn_sampler_init(&sampler, &rec_sampling.strategy, rec_sampling.rank);
+    start_samplers();
     rec_sampling.on = begin();
     show_strategy();
     rec_listen = rec_sampling.on ? on_call : rec_only_samples ? on_nothing : NULL;

@@ -74,6 +74,8 @@ void rec_end_announced(struct rec_in_channel *channel, const struct rec_message_
 /* A sample of a row of the table, or a dropped message. */
 void rec_sample_dropped(enum rfn_sample_drop why);
 void rec_sample_row(const struct rfn_sample_key *key, const struct rfn_sample_values *values);
+/* Keeps one for itself, with WRITE, while there is room. */
+void rec_keep_sample(const struct rfn_raw_sample *sample);
 /* Drops what has no other end, when all announcements are there. */
 void rec_ends_settle(void);
 void rec_ends_release(void);
