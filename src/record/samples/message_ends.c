@@ -195,7 +195,7 @@ static void join(struct rec_in_channel *channel)
             rec_sample_dropped(RFN_SAMPLE_UNCERTAIN);
         else if (a->foreign)
             rec_sample_dropped(RFN_SAMPLE_FOREIGN);
-        else if (a->bytes != r->bytes)
+        else if (r->bytes != a->bytes && r->bytes != REC_UNKNOWN_BYTES)
             rec_sample_dropped(RFN_SAMPLE_DISAGREE);
         else
             sample(channel, a, r);

@@ -18,8 +18,10 @@ struct rec_posted_receive {
     struct rec_posted_receive *previous, *next; /* in its queue, or among wildcards */
     struct rec_in_channel *channel;             /* NULL: not known yet */
     const struct rec_comm *comm;
-    int64_t source, tag; /* in comm; MPI's wildcards */
-    uint64_t number;     /* in the order of posting */
+    int64_t source, tag;                  /* in comm; MPI's wildcards */
+    int64_t got_source, got_tag;          /* when it is over */
+    struct rec_posted_receive *next_over; /* of those that the same call completes */
+    uint64_t number;                      /* in the order of posting */
     const struct rec_stream *stream;
     struct rec_message_end end;
     bool done, seen; /* seen: by the program, while recording was on */
@@ -243,27 +245,48 @@ static void resolve(struct rec_posted_receive *receive, int64_t source, int64_t 
         give_receive(receive);
 }
 
-void rec_receive_done(struct rec_posted_receive *receive, const struct rec_call *call,
-                      int64_t source, int64_t tag, uint64_t bytes)
+/* The call has left. */
+static void end_receive(struct rec_posted_receive *receive, const struct rec_call *call)
 {
     const bool wild = !receive->channel;
     receive->done = true;
     receive->seen &= !call->off;
-    receive->end.bytes = bytes;
     receive->end.entered = call->enter;
     receive->end.received = call->exit;
     receive->end.waits = !(rec_functions[call->function].flags & RFN_FUNCTION_POLL);
     if (wild)
-        resolve(receive, source, tag);
+        resolve(receive, receive->got_source, receive->got_tag);
     if (receive->channel)
         settle(receive->channel);
     if (wild)
         settle_waiting();
 }
 
+void rec_receive_done(struct rec_posted_receive *receive, const struct rec_call *call,
+                      int64_t source, int64_t tag, uint64_t bytes)
+{
+    struct rec_stream *stream = rec_sample_stream(call);
+    receive->got_source = source;
+    receive->got_tag = tag;
+    receive->end.bytes = bytes;
+    receive->next_over = stream->received;
+    stream->received = receive;
+}
+
+void rec_receives_left(const struct rec_call *call)
+{
+    struct rec_stream *stream = rec_sample_stream(call);
+    struct rec_posted_receive *receive = stream->received;
+    stream->received = NULL;
+    while (receive) {
+        struct rec_posted_receive *next = receive->next_over;
+        end_receive(receive, call);
+        receive = next;
+    }
+}
+
 void rec_receive_reposted(struct rec_posted_receive *receive, const struct rec_call *call)
 {
-    receive->end.posted = call->enter;
     receive->end.site = rec_sample_site(call);
     receive->seen &= !call->off;
 }
@@ -314,8 +337,12 @@ void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint
         return;
     if (__builtin_expect(channel->first || first_wildcard, 0)) {
         struct rec_posted_receive *receive = rec_post_receive(call, call->comm, source, tag);
-        if (receive)
-            rec_receive_done(receive, call, source, tag, bytes);
+        if (receive) {
+            receive->got_source = source;
+            receive->got_tag = tag;
+            receive->end.bytes = bytes;
+            end_receive(receive, call);
+        }
         return;
     }
     struct rec_message_end end = {

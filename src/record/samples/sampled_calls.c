@@ -282,7 +282,9 @@ static struct got got_by(const struct rec_call *call, const struct rfn_call *rol
                   bytes = outcome(call, role->out[RFN_OUT_BYTES]);
     return (struct got){.source = source < 0 ? input(call, role->in[RFN_IN_source], -1) : source,
                         .tag = tag < 0 ? input(call, role->recv_tag, -1) : tag,
-                        .bytes = bytes >= 0 ? (uint64_t)bytes : asked_bytes(call, role)};
+                        .bytes = bytes >= 0               ? (uint64_t)bytes
+                                 : bytes == RFN_AS_POSTED ? asked_bytes(call, role)
+                                                          : REC_UNKNOWN_BYTES};
 }
 
 /* ---- matched probes ---- */
@@ -453,16 +455,15 @@ static void communicate(const struct rec_call *call, const struct rfn_call *role
         each_persistent(call, role);
 }
 
-static bool on_call(const struct rec_call *call, const struct rec_stream *stream)
+static void on_call(const struct rec_call *call, const struct rec_stream *stream)
 {
     if (rec_conditions.any)
         rec_conditions_follow(call);
     if (call->function >= REC_FN_COUNT) /* a region of the program's */
-        return !rec_only_samples;
+        return;
     const struct rfn_call *role = &roles[call->function];
-    (void)stream;
     if (role->kind == RFN_CALL_OTHER)
-        return !rec_only_samples || role->class_ == RFN_CLASS_SETUP;
+        return;
     const bool happened = call->rc == MPI_SUCCESS ||
                           rec_error_class(call->rc) == (uint32_t)MPI_ERR_TRUNCATE;
     lock();
@@ -471,9 +472,10 @@ static bool on_call(const struct rec_call *call, const struct rec_stream *stream
     else if (call->rc == MPI_SUCCESS &&
              rfn_sample_is_collective(role->class_, rec_functions[call->function].flags))
         collective(call, role);
+    if (stream->received)
+        rec_receives_left(call);
     rec_announcements_progress(call->exit);
     unlock();
-    return !rec_only_samples || role->class_ == RFN_CLASS_SETUP;
 }
 
 static void on_made(const struct rec_call *call, struct rec_request *request)
@@ -515,7 +517,8 @@ static void on_completed(const struct rec_call *call, struct rec_request *reques
     if (receive && source == RFN_UNKNOWN)
         rec_receive_cancelled(receive);
     else if (receive)
-        rec_receive_done(receive, call, source, tag, bytes > 0 ? (uint64_t)bytes : 0);
+        rec_receive_done(receive, call, source, tag,
+                         bytes < 0 ? REC_UNKNOWN_BYTES : (uint64_t)bytes);
     unlock();
 }
 
@@ -640,12 +643,6 @@ static enum rfn_sample_analysis own_analysis(void)
                                         : RFN_SAMPLE_FREQ;
 }
 
-static bool on_nothing(const struct rec_call *call, const struct rec_stream *stream)
-{
-    (void)stream;
-    return call->function < REC_FN_COUNT && rec_functions[call->function].class_ == RFN_CLASS_SETUP;
-}
-
 /* All ranks sample, or none. */
 static bool begin(void)
 {
@@ -675,7 +672,7 @@ void rec_sampling_start(void)
     start_samplers();
     rec_sampling.on = begin();
     show_strategy();
-    rec_listen = rec_sampling.on ? on_call : rec_only_samples ? on_nothing : NULL;
+    rec_listen = rec_sampling.on ? on_call : NULL;
     rec_listen_requests = rec_sampling.on ? &request_listener : NULL;
 }
 
