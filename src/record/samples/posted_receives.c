@@ -43,6 +43,12 @@ static struct rec_in_channel *waiting; /* for wildcards */
 static uint64_t n_posted;
 static bool lost; /* from now on positions are not known */
 
+/* Whether the call may make samples. One that has failed has got a message, but not all of it. */
+static bool is_seen(const struct rec_call *call)
+{
+    return !call->off && (call->rc == MPI_SUCCESS || call->n_requests > 0);
+}
+
 /* ---- channels ---- */
 
 static struct rec_in_channel *find_channel(const struct rec_comm *comm, int64_t source, int64_t tag)
@@ -217,7 +223,7 @@ struct rec_posted_receive *rec_post_receive(const struct rec_call *call,
     receive->tag = tag;
     receive->number = n_posted++;
     receive->stream = rec_sample_stream(call);
-    receive->seen = !call->off;
+    receive->seen = is_seen(call);
     receive->end.posted = call->enter;
     if (wild) {
         receive->end.site = rec_sample_site(call);
@@ -250,7 +256,7 @@ static void end_receive(struct rec_posted_receive *receive, const struct rec_cal
 {
     const bool wild = !receive->channel;
     receive->done = true;
-    receive->seen &= !call->off;
+    receive->seen &= is_seen(call);
     receive->end.entered = call->enter;
     receive->end.received = call->exit;
     receive->end.waits = !(rec_functions[call->function].flags & RFN_FUNCTION_POLL);
@@ -352,7 +358,7 @@ void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint
         .entered = call->enter,
         .received = call->exit,
         .waits = !(rec_functions[call->function].flags & RFN_FUNCTION_POLL)};
-    take_position(channel, &end, stream, !call->off);
+    take_position(channel, &end, stream, is_seen(call));
 }
 
 void rec_receives_release(void)
