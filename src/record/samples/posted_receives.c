@@ -69,33 +69,40 @@ static struct rec_in_channel *find_channel(const struct rec_comm *comm, int64_t 
     return channel;
 }
 
-/* What the call's site and its message say, looked up once. A call that is not recorded has no
- * site. */
-static const struct received_kind *kind_of(const struct rec_call *call, const struct rec_comm *comm,
-                                           int64_t source, int64_t tag)
+__attribute__((noinline)) static void learn(struct received_kind *kind, const struct rec_call *call,
+                                            const struct rec_comm *comm, int64_t source,
+                                            int64_t tag)
 {
-    struct rec_stream *stream = rec_sample_stream(call);
-    const uint32_t site = call->off ? UINT32_MAX : call->site;
-    struct received_kind *kind = &kinds[rec_sample_place(
-        (uint64_t)comm->number << 32 | site, (uint64_t)source << 32 | (uint32_t)tag, KIND_BITS)];
-    if (kind->channel && kind->site == site && kind->source == source && kind->tag == tag &&
-        kind->comm == comm->number && kind->stream == stream->number)
-        return kind;
-    *kind = (struct received_kind){.site = site,
-                                   .stream = stream->number,
+    *kind = (struct received_kind){.site = call->off ? UINT32_MAX : call->site,
+                                   .stream = rec_sample_stream(call)->number,
                                    .comm = comm->number,
                                    .source = source,
                                    .tag = tag,
                                    .site_hash = rec_sample_site(call),
                                    .channel = find_channel(comm, source, tag)};
+}
+
+/* What the call's site and its message say, looked up once. A call that is not recorded has no
+ * site. */
+static inline const struct received_kind *
+kind_of(const struct rec_call *call, const struct rec_comm *comm, int64_t source, int64_t tag)
+{
+    const uint32_t site = call->off ? UINT32_MAX : call->site;
+    struct received_kind *kind =
+        &kinds[rec_sample_place(site ^ (uint64_t)source << 32, (uint64_t)tag, KIND_BITS)];
+    const uint64_t differs = (uint64_t)((kind->source ^ source) | (kind->tag ^ tag)) |
+                             (kind->site ^ site) | (kind->comm ^ comm->number) |
+                             (kind->stream ^ rec_sample_stream(call)->number);
+    if (__builtin_expect(!kind->channel || differs, 0))
+        learn(kind, call, comm, source, tag);
     return kind;
 }
 
 /* ---- positions ---- */
 
 /* The channel's next message is this one. */
-static void take_position(struct rec_in_channel *channel, struct rec_message_end *end,
-                          const struct rec_stream *stream, bool seen)
+static inline void take_position(struct rec_in_channel *channel, struct rec_message_end *end,
+                                 const struct rec_stream *stream, bool seen)
 {
     const struct rfn_sample_strategy *strategy = &rec_sampling.strategy;
     const bool agrees = rfn_sample_agrees(strategy);
