@@ -82,5 +82,6 @@ extern const struct rfn_command rfn_cmd_merge;
 extern const struct rfn_command rfn_cmd_replay;
 extern const struct rfn_command rfn_cmd_whatif;
 extern const struct rfn_command rfn_cmd_calibrate;
+extern const struct rfn_command rfn_cmd_sample;
 
 #endif
