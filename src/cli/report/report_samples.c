@@ -393,6 +393,8 @@ void rfn_report_samples(struct rfn_text *out, const struct rfn_report *report)
     if (!report->samples)
         return;
     append_head(out, report);
+    if (report->head_only)
+        return;
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
         append_table(out, report, &layouts[i]);
     if (report->all_samples)
