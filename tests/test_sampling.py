@@ -169,6 +169,20 @@ def test_every_message(bench):
                             sum(row["calls"] for row in report["functions"] if row["function"] == function))
 
 
+def test_each_is_accounted_for(bench, flavour):
+    """Threads, probes, persistent, partitioned, unreceived ones: each message is measured, or dropped with its reason."""
+    for name, ranks in (("persistent", 2), ("matched", 2), ("sends", 2), ("partitioned", 2), ("threads", 2)):
+        _, archive = bench.record(flavour, ranks, [bench.program(name, flavour)])
+        found = sample(bench, archive, "--sample", "random:1")
+        matching = json.loads(bench.verb("report", "--json", archive))["matching"]
+        harness.compare(f"messages of {name}", (found["messages"], found["sampled"] + found["dropped"]),
+                        (matching["messages"], matching["messages"]))
+        harness.compare(f"dropped of {name}", (found["dropped"], found["dropped_because"]["one_sided"]),
+                        (matching["unmatched_sends"], matching["unmatched_sends"]))
+        for rows in ("categories", "pairs", "call_paths", "sizes"):
+            harness.compare(f"{rows} of {name}", sum(row["count"] for row in found[rows]), found["messages"])
+
+
 # ---- some ----
 
 def mix(word):
