@@ -1018,6 +1018,7 @@ class Clock:
         check(n == 0 if self.of_the_run else 2 <= n <= reader.left() // 24,
               "the clock's pairs are malformed")
         pairs = [tuple(reader.u64() for _ in range(3)) for _ in range(n)]
+        check(all(a[0] <= b[0] and a[1] <= b[1] for a, b in zip(pairs, pairs[1:])), "the clock's pairs descend")
         self.start = reader.u64()
         if self.of_the_run:
             return

@@ -9,7 +9,7 @@ import harness
 import rfn_reader
 import test_damage
 
-RANKS, FORGERIES = 2, 300
+RANKS, FORGERIES = 2, 120
 SEND, RECEIVE, UNLISTED = 0xfedcba9876543210, 0x0123456789abcdef, 0x7777777777777777
 DROPPED = [1, 2, 3, 4, 5]
 varint, svarint = test_damage.varint, test_damage.svarint

@@ -115,11 +115,10 @@ static uint64_t site_of(const struct reading *reading, uint64_t hash)
     return known ? reading->sites[low].number : RFN_SAMPLE_OTHER_SITE;
 }
 
-static bool key_exists(const struct rfn_sample_key *key, uint32_t ranks)
+/* That they are not below those with a meaning is known. */
+static bool ranks_exist(const struct rfn_sample_key *key, uint32_t ranks)
 {
-    return key->source >= RFN_SAMPLE_ANY && key->source < (int64_t)ranks &&
-           key->dest >= RFN_SAMPLE_COLLECTIVE && key->dest < (int64_t)ranks &&
-           (key->size_class <= 64 || key->size_class == RFN_SAMPLE_ANY_SIZE);
+    return key->source < (int64_t)ranks && key->dest < (int64_t)ranks;
 }
 
 /* How many rows a table says that it has. */
@@ -143,8 +142,8 @@ static const char *read_rows(struct reading *reading, struct rfn_reader *reader)
         return error == RFN_E_NOMEM ? rfn_out_of_memory : malformed;
     for (size_t i = 0; i < to->n_rows; i++) {
         struct rfn_sample_key *key = &to->rows[i].key;
-        if (!key_exists(key, rfn_archive_run(reading->archive)->ranks))
-            return "a category has ranks or sizes that do not exist";
+        if (!ranks_exist(key, rfn_archive_run(reading->archive)->ranks))
+            return "a category has ranks that do not exist";
         key->send = site_of(reading, key->send);
         key->receive = site_of(reading, key->receive);
     }
