@@ -9,8 +9,11 @@ import os
 import re
 import statistics
 
+from unittest import mock
+
 import harness
 import predictor
+import test_sampled_archives
 import test_smpi
 
 SIMULATED = True
@@ -166,6 +169,20 @@ def test_every_message(bench):
                             sum(row["calls"] for row in report["functions"] if row["function"] == function))
 
 
+def test_each_is_accounted_for(bench, flavour):
+    """Threads, probes, persistent, partitioned, unreceived ones: each message is measured, or dropped with its reason."""
+    for name, ranks in (("persistent", 2), ("matched", 2), ("sends", 2), ("partitioned", 2), ("threads", 2)):
+        _, archive = bench.record(flavour, ranks, [bench.program(name, flavour)])
+        found = sample(bench, archive, "--sample", "random:1")
+        matching = json.loads(bench.verb("report", "--json", archive))["matching"]
+        harness.compare(f"messages of {name}", (found["messages"], found["sampled"] + found["dropped"]),
+                        (matching["messages"], matching["messages"]))
+        harness.compare(f"dropped of {name}", (found["dropped"], found["dropped_because"]["one_sided"]),
+                        (matching["unmatched_sends"], matching["unmatched_sends"]))
+        for rows in ("categories", "pairs", "call_paths", "sizes"):
+            harness.compare(f"{rows} of {name}", sum(row["count"] for row in found[rows]), found["messages"])
+
+
 # ---- some ----
 
 def mix(word):
@@ -279,14 +296,7 @@ def test_pages_agree(bench):
     archive = archive_of(bench, "random_exchange.c")
     options = ["--sample", "random:0.3"]
     found = sample(bench, archive, *options)
-    for table in TABLES:
-        rows = list(csv.DictReader(io.StringIO(bench.verb("sample", *options, "--csv", table, archive))))
-        harness.compare(f"rows of {table}", len(rows), len(found[table]))
-        for row, expected in zip(rows, found[table]):
-            harness.compare("columns", list(row), list(expected))
-            for name, value in expected.items():
-                if not same(row[name], value):
-                    raise harness.Failure(f"{table}, {name}: {row[name]} in CSV, {value} in JSON")
+    check_tables(found, lambda table: bench.verb("sample", *options, "--csv", table, archive))
     text = bench.run([bench.refrain, "sample", *options, "--all", archive], env={"COLUMNS": "400"}, check=True).out
     words = f"Measured: {found['sampled']:,} of {found['messages']:,} messages"
     if words not in text:
@@ -303,6 +313,89 @@ def test_pages_agree(bench):
     harness.compare("rank 2", {(row["source"], row["destination"]) for row in of_rank["pairs"]},
                     {(row["source"], row["destination"]) for row in found["pairs"]
                      if 2 in (row["source"], row["destination"])})
+
+
+def check_tables(found, table_of):
+    """The lists of JSON and what table_of(name) gives as CSV say the same."""
+    for table, expected in ((name, found[name]) for name in TABLES):
+        rows = list(csv.DictReader(io.StringIO(table_of(table))))
+        harness.compare(f"rows of {table}", len(rows), len(expected))
+        for row, values in zip(rows, expected):
+            harness.compare("columns", list(row), list(values))
+            for name, value in values.items():
+                if not same(row[name], value):
+                    raise harness.Failure(f"{table}, {name}: {row[name]} in CSV, {value} in JSON")
+
+
+SECTION = "How long do messages take?"
+
+
+def names_of(value):
+    """The names of all members."""
+    if isinstance(value, list):
+        return set().union(*map(names_of, value))
+    return set(value) | set().union(*map(names_of, value.values())) if isinstance(value, dict) else set()
+
+
+def test_report(bench):
+    """An archive with samples beside a trace: they are one section, and documented."""
+    path = test_sampled_archives.with_samples(bench)[0]
+    page, found = bench.verb("report", path), json.loads(bench.verb("report", "--json", path))
+    harness.compare("sections", (page.count(SECTION), "Parallel efficiency" in page), (1, True))
+    if "Measured: 5 of 1,000 messages (0.50 %, 7.81 KiB), by random:0.25." not in page:
+        raise harness.Failure(page)
+    sampling = found["sampling"]
+    row = sampling["categories"][0]
+    harness.compare("a category", [row[name] for name in ("source", "destination", "count", "sampled", "min_ns")],
+                    [0, 1, 1000, 3, 70])
+    close("its mean", row["mean_ns"], (100 + 250.5 + 70) / 3)
+    harness.compare("dropped", (sampling["dropped"], list(sampling["dropped_because"].values())),
+                    (sum(test_sampled_archives.DROPPED), test_sampled_archives.DROPPED))
+    check_tables(sampling, lambda table: bench.verb("report", "--csv", f"sampling_{table}", path))
+    rows = list(csv.DictReader(io.StringIO(bench.verb("report", "--csv", "sampling_samples", path))))
+    harness.compare("samples", [int(row["received_ns"]) for row in rows],
+                    [row["received_ns"] for row in sampling["samples"]])
+    harness.compare("there are some", len(rows) > 3, True)
+    with open(os.path.join(harness.HERE, "..", "doc", "man", "refrain-json.5"), encoding="ascii") as file:
+        heads = re.findall(r"^\.TP\n(.*)", file.read(), re.M)
+    documented = {name for head in heads for name in re.findall(r"\\fB([a-z0-9_]+)\\fR", head)}
+    truth = sample(bench, archive_of(bench, "random_exchange.c"), "--sample", "random:0.5", "--truth")
+    harness.compare("members without a word", (names_of(sampling) | names_of(truth)) - documented, set())
+
+
+def without_events(payload):
+    """SAMPLES of an archive that has no events beside: the flags follow strategy, where and analysis."""
+    at = 1 + len("random:0.25") + 1 + 1
+    return payload[:at] + b"\1" + payload[at + 1:]
+
+
+def test_report_alone(bench):
+    """Where calls were not recorded nothing is concluded from them."""
+    payload = without_events(test_sampled_archives.samples())
+    with mock.patch.object(test_sampled_archives, "samples", lambda: payload):
+        path = test_sampled_archives.with_samples(bench)[0]
+    page, found = bench.verb("report", path), json.loads(bench.verb("report", "--json", path))
+    words = " ".join(page.split())
+    for said, there in (("This archive has a sample of its messages, and no other events", True), (SECTION, True),
+                        ("Command", True), ("efficiency", False), ("Wait states", False), ("Which MPI functions", False)):
+        harness.compare(f"'{said}' in {page}", said in words, there)
+    harness.compare("the run", (found["ranks"], found["sampling"]["alone"]), (2, True))
+    harness.compare("no conclusions", [name for name in ("efficiency", "stories", "functions", "calls") if name in found], [])
+    short = bench.verb("report", "--short", path)
+    harness.compare("short", (SECTION in short, "Measured: 5 of" in short, "Pairs by" in short), (True, True, False))
+    for verb, words, code, said in (("report", ["--csv", "functions"], 2, "no other events"),
+                                    ("sample", [], 1, "not all of them")):
+        run = bench.run([bench.refrain, verb, *words, path])
+        harness.compare(f"{verb}: {run.err}", (run.code, said in run.err), (code, True))
+
+
+def test_damaged_samples(bench):
+    """What else the archive has is reported."""
+    payload = test_sampled_archives.samples()
+    with mock.patch.object(test_sampled_archives, "samples", lambda: payload[:-3]):
+        path = test_sampled_archives.with_samples(bench)[0]
+    run = bench.run([bench.refrain, "report", path])
+    harness.compare(f"exit: {run.err}", (run.code, "Parallel efficiency" in run.out, SECTION in run.out), (3, True, False))
 
 
 def test_wrong_options(bench):

@@ -168,7 +168,7 @@ struct rfn_sample {
 
 static inline double rfn_sample_latency_ns(const struct rfn_sample *sample)
 {
-    return (double)(sample->received_ns - sample->sent_ns);
+    return (double)sample->received_ns - (double)sample->sent_ns;
 }
 
 /* Messages that were chosen and are no samples, by why. */

@@ -248,6 +248,15 @@ static int print(struct rfn_report *report, const struct options *given)
     return status;
 }
 
+/* Single samples, which may be many, only for what prints them. */
+static int read_samples(const struct rfn_archive *archive, const struct options *given,
+                        struct rfn_samples *samples, struct rfn_diag *diag)
+{
+    const bool each = given->given.json ||
+                      (given->csv && strcmp(given->csv, RFN_REPORT_CSV_SAMPLED "samples") == 0);
+    return (each ? rfn_samples_read : rfn_samples_read_rows)(archive, samples, diag);
+}
+
 static int report_archive(const struct rfn_archive *archive, const struct options *given)
 {
     const struct rfn_file_argument *file = &given->given;
@@ -287,15 +296,18 @@ static int report_archive(const struct rfn_archive *archive, const struct option
         status = check_region(archive, report.file, given->region);
     if (status)
         return status;
-    int error = rfn_samples_read(archive, &samples, &diag);
-    if (!error)
+    /* Of samples that cannot be read it is told, and the page goes without. */
+    int error = read_samples(archive, given, &samples, &diag);
+    const int unread = error && error != RFN_E_NOMEM ? rfn_command_fail(report.file, error, &diag)
+                                                     : RFN_EXIT_OK;
+    if (error != RFN_E_NOMEM)
         error = rfn_waits_new(archive, &how, rfn_progress_show, &progress, &waits, &diag);
     rfn_progress_done(&progress);
     if (error < 0) {
         rfn_samples_release(&samples);
         return rfn_command_fail(report.file, error, &diag);
     }
-    report.samples = samples.known ? &samples : NULL;
+    report.samples = samples.known && !unread ? &samples : NULL;
     report.waits = waits;
     report.profile = profile;
     report.behaviour = behaviour;
@@ -313,7 +325,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     rfn_behaviour_free(behaviour);
     rfn_waits_free(waits);
     rfn_profile_free(profile);
-    return status;
+    return status ? status : unread;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)

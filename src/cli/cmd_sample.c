@@ -127,7 +127,7 @@ static int check_events(const struct rfn_archive *archive, const char *file)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_samples samples;
-    const int error = rfn_samples_read(archive, &samples, &diag);
+    const int error = rfn_samples_read_rows(archive, &samples, &diag);
     const bool alone = samples.alone;
     rfn_samples_release(&samples);
     if (error)

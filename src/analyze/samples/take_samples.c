@@ -85,16 +85,16 @@ static int add_sample(struct taking *taking, const struct rfn_sample *sample, bo
     struct rfn_samples *samples = taking->samples;
     const int64_t began_ns = sample->sent_ns < sample->received_ns ? sample->sent_ns
                                                                    : sample->received_ns;
-    const int64_t waited_ns = began_ns - sample->entered_ns;
-    const int64_t lay_ns = sample->posted_ns - sample->sent_ns;
+    const double waited_ns = (double)began_ns - (double)sample->entered_ns;
+    const double lay_ns = (double)sample->posted_ns - (double)sample->sent_ns;
     const struct rfn_sample_key key = {.source = sample->source,
                                        .dest = sample->dest,
                                        .send = sample->send,
                                        .receive = sample->receive,
                                        .size_class = rfn_sample_size_class(sample->bytes)};
     const struct rfn_sample_values values = {.latency_ns = rfn_sample_latency_ns(sample),
-                                             .waited_ns = waited_ns > 0 ? (double)waited_ns : 0,
-                                             .lay_ns = lay_ns > 0 ? (double)lay_ns : 0,
+                                             .waited_ns = waited_ns > 0 ? waited_ns : 0,
+                                             .lay_ns = lay_ns > 0 ? lay_ns : 0,
                                              .bytes = (double)sample->bytes,
                                              .weight = sample->weight,
                                              .clean = clean};

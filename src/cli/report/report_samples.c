@@ -56,7 +56,7 @@ static const struct rfn_sampled *truth_of(const struct groups *groups,
 
 static uint64_t rounded(double number)
 {
-    return number < 9e18 ? (uint64_t)(number + 0.5) : UINT64_MAX;
+    return !(number > 0) ? 0 : number < 9e18 ? (uint64_t)(number + 0.5) : UINT64_MAX;
 }
 
 static uint64_t dropped_of(const struct rfn_samples *samples)
@@ -84,25 +84,26 @@ static double unit_of(double ns)
     return ns < 1000 ? 1 : ns < 999.5e3 ? 1e3 : ns < 999.5e6 ? 1e6 : 1e9;
 }
 
-/* In this unit, or with its own where that has too many or too few digits; "?": not known. */
+/* "?": not known, or no time. */
+static struct rfn_quantity time_text(double ns)
+{
+    return fabs(ns) < 9e18 ? rfn_time_text((int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5))
+                           : (struct rfn_quantity){"?"};
+}
+
+/* In this unit, or with its own where that has too many or too few digits. */
 static void append_end(struct rfn_text *text, double ns, double unit)
 {
     const double value = ns / unit;
-    if (isnan(ns))
-        rfn_text_char(text, '?');
-    else if (ns == 0 || (value >= 0.095 && value < 999.5))
+    if (ns == 0 || (value >= 0.095 && value < 999.5))
         rfn_text_format(text, "%.*f",
                         unit == 1 || ns == 0 ? 0
                         : value < 9.995      ? 2
-                                             : value < 99.95,
+                        : value < 99.95      ? 1
+                                             : 0,
                         value);
     else
-        rfn_text_string(text, rfn_time_text((int64_t)(ns + 0.5)).text);
-}
-
-static void time_cell(struct rfn_table *table, double ns)
-{
-    rfn_table_cell(table, isnan(ns) ? "?" : rfn_time_text((int64_t)(ns + 0.5)).text);
+        rfn_text_string(text, time_text(ns).text);
 }
 
 /* "12.3 us [11.9, 12.8]" */
@@ -110,13 +111,12 @@ static void interval_cell(struct rfn_table *table, const struct rfn_sample_inter
 {
     struct rfn_text text = {0};
     const double unit = unit_of(interval->value);
-    if (isnan(interval->value) ||
-        (interval->low == interval->value && interval->high == interval->value)) {
-        time_cell(table, interval->value);
+    const bool exact = interval->low == interval->value && interval->high == interval->value;
+    if (exact || isnan(interval->value)) {
+        rfn_table_cell(table, time_text(interval->value).text);
         return;
     }
-    rfn_text_string(&text, rfn_time_text((int64_t)(interval->value + 0.5)).text);
-    rfn_text_string(&text, " [");
+    rfn_text_format(&text, "%s [", time_text(interval->value).text);
     append_end(&text, interval->low, unit);
     rfn_text_string(&text, ", ");
     append_end(&text, interval->high, unit);
@@ -172,41 +172,44 @@ static void sites_note(struct rfn_table *table, const struct rfn_report *report,
 struct layout {
     enum rfn_sampled_by by;
     const char *align, *titles; /* of the columns that name a group */
-    const char *title;
+    const char *title, *rows;   /* what they are, where the longest come first */
     const char *count;
     bool sites, network;
 };
 
-static const struct layout layouts[] = {
-    {.by = RFN_SAMPLED_SIZE,
-     .align = "l",
-     .titles = "size\t",
-     .title = "Do large messages take longer? Latency by size",
-     .count = "messages",
-     .network = true},
-    {.by = RFN_SAMPLED_PAIR,
-     .align = "rr",
-     .titles = "from\tto\t",
-     .title = "Between which ranks do messages take longest? Pairs by 99th percentile",
-     .count = "messages"},
-    {.by = RFN_SAMPLED_SITES,
-     .align = "",
-     .titles = "",
-     .title = "Between which calls do messages take longest? Call paths by 99th percentile",
-     .count = "messages",
-     .sites = true},
-    {.by = RFN_SAMPLED_CATEGORY,
-     .align = "rrl",
-     .titles = "from\tto\tsize\t",
-     .title = "Which messages take longest? By ranks, call paths and size",
-     .count = "messages",
-     .sites = true},
-    {.by = RFN_SAMPLED_COLLECTIVE,
-     .align = "",
-     .titles = "",
-     .title = "How long are ranks in collective calls? Call paths by 99th percentile",
-     .count = "calls",
-     .sites = true}};
+static const struct layout layouts[] = {{.by = RFN_SAMPLED_SIZE,
+                                         .align = "l",
+                                         .titles = "size\t",
+                                         .title = "Do large messages take longer? Latency by size",
+                                         .count = "messages",
+                                         .network = true},
+                                        {.by = RFN_SAMPLED_PAIR,
+                                         .align = "rr",
+                                         .titles = "from\tto\t",
+                                         .title = "Between which ranks do messages take longest?",
+                                         .rows = "Pairs",
+                                         .count = "messages"},
+                                        {.by = RFN_SAMPLED_SITES,
+                                         .align = "",
+                                         .titles = "",
+                                         .title = "Between which calls do messages take longest?",
+                                         .rows = "Call paths",
+                                         .count = "messages",
+                                         .sites = true},
+                                        {.by = RFN_SAMPLED_CATEGORY,
+                                         .align = "rrl",
+                                         .titles = "from\tto\tsize\t",
+                                         .title = "Which messages take longest?",
+                                         .rows = "Ranks, call paths and sizes",
+                                         .count = "messages",
+                                         .sites = true},
+                                        {.by = RFN_SAMPLED_COLLECTIVE,
+                                         .align = "",
+                                         .titles = "",
+                                         .title = "How long are ranks in collective calls?",
+                                         .rows = "Call paths",
+                                         .count = "calls",
+                                         .sites = true}};
 
 static void name_cells(struct rfn_table *table, const struct layout *layout,
                        const struct rfn_sample_key *key)
@@ -234,44 +237,54 @@ static void number_cells(struct rfn_table *table, const struct layout *layout,
     interval_cell(table, &group->median);
     interval_cell(table, &group->p99);
     if (layout->network)
-        time_cell(table, group->clean_min_ns);
+        rfn_table_cell(table, time_text(group->clean_min_ns).text);
+}
+
+/* The first groups, each with what all messages have below it. */
+static void add_rows(struct rfn_table *table, const struct rfn_report *report,
+                     const struct layout *layout, const struct groups *groups)
+{
+    for (size_t i = 0; i < groups->list.n && i < report->top; i++) {
+        const struct rfn_sampled *group = &groups->list.items[i];
+        const struct rfn_sampled *truth = truth_of(groups, group);
+        name_cells(table, layout, &group->key);
+        number_cells(table, layout, group, rfn_count_text(group->n).text);
+        for (const char *name = layout->align; truth && *name; name++)
+            rfn_table_cell(table, "");
+        if (truth)
+            number_cells(table, layout, truth, "all");
+        if (layout->sites)
+            sites_note(table, report, &group->key);
+    }
 }
 
 static void append_table(struct rfn_text *out, const struct rfn_report *report,
                          const struct layout *layout)
 {
     const unsigned names = (unsigned)strlen(layout->align);
+    const bool histogram = report->samples->analysis != RFN_SAMPLE_STAT;
     struct groups groups;
     struct rfn_table table;
     struct rfn_text align = {0};
-    out->failed |= groups_init(&groups, report, layout->by) < 0;
     rfn_text_format(&align, "%srrrrrr%s", layout->align, layout->network ? "r" : "");
     rfn_table_init(&table, rfn_text_terminated(&align), NULL);
     rfn_table_row(&table, "%s%s\tbytes\tmeasured\tmean\tmedian\t99th percentile%s", layout->titles,
                   layout->count, layout->network ? "\tnetwork" : "");
-    const size_t n = groups.list.n;
-    for (size_t i = 0; i < n && i < report->top && !out->failed; i++) {
-        const struct rfn_sampled *group = &groups.list.items[i];
-        const struct rfn_sampled *truth = truth_of(&groups, group);
-        name_cells(&table, layout, &group->key);
-        number_cells(&table, layout, group, rfn_count_text(group->n).text);
-        if (truth) {
-            for (unsigned k = 0; k < names; k++)
-                rfn_table_cell(&table, "");
-            number_cells(&table, layout, truth, "all");
-        }
-        if (layout->sites)
-            sites_note(&table, report, &group->key);
-    }
+    out->failed |= groups_init(&groups, report, layout->by) < 0 || align.failed;
+    if (!out->failed)
+        add_rows(&table, report, layout, &groups);
+    const size_t n = out->failed ? 0 : groups.list.n;
     if (n) {
         rfn_text_format(out, "\n%s", layout->title);
+        if (layout->rows)
+            rfn_text_format(out, " %s by %s", layout->rows, histogram ? "99th percentile" : "mean");
         rfn_report_end_title(out, report, n);
     }
+    table.hidden[names + 4] = table.hidden[names + 5] = !histogram;
     /* On narrow pages without bytes, median, how many were measured, mean. */
     rfn_table_fit(&table, report->width,
                   (const unsigned[]){names + 1, names + 4, names + 2, names + 3}, 4);
     rfn_table_print(&table, 6, n ? out : NULL);
-    out->failed |= align.failed;
     rfn_text_release(&align);
     groups_release(&groups);
 }
@@ -333,13 +346,12 @@ static void append_parts(struct rfn_text *out, const struct rfn_report *report,
     rfn_text_format(&text,
                     "On average a message lay %s until its receive was posted, and its receiver "
                     "had waited %s in MPI when the send began.",
-                    rfn_time_text((int64_t)all->lay_ns).text,
-                    rfn_time_text((int64_t)all->waited_ns).text);
+                    time_text(all->lay_ns).text, time_text(all->waited_ns).text);
     rfn_text_format(&text, " %s of those measured are clean: their receiver waited for them",
                     rfn_share_text((double)all->clean / (double)all->n).text);
     if (all->clean)
         rfn_text_format(&text, ", and the fastest, %s, shows what the network takes",
-                        rfn_time_text((int64_t)all->clean_min_ns).text);
+                        time_text(all->clean_min_ns).text);
     rfn_text_char(&text, '.');
     append_sentence(out, report, &text);
     if (report->samples->sampled >= report->samples->messages && !all->estimated)
@@ -393,6 +405,8 @@ void rfn_report_samples(struct rfn_text *out, const struct rfn_report *report)
     if (!report->samples)
         return;
     append_head(out, report);
+    if (report->head_only)
+        return;
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
         append_table(out, report, &layouts[i]);
     if (report->all_samples)
@@ -403,7 +417,7 @@ void rfn_report_samples(struct rfn_text *out, const struct rfn_report *report)
 
 static json_t *real(double value)
 {
-    return isnan(value) ? json_null() : json_real(value);
+    return isfinite(value) ? json_real(value) : json_null();
 }
 
 static json_t *rank_json(int32_t rank)

@@ -144,6 +144,16 @@ static void test_too_few(void **state)
     expect("? where too few were measured to say");
 }
 
+/* Without a histogram nothing is said of quantiles. */
+static void test_stat(void **state)
+{
+    (void)state;
+    samples.analysis = RFN_SAMPLE_STAT;
+    rfn_report_samples(&out, &report);
+    expect("Pairs by mean from to messages bytes measured mean 2 3 250");
+    expect_not("median");
+}
+
 static void test_dropped(void **state)
 {
     (void)state;
@@ -261,9 +271,9 @@ int main(void)
 {
     rfn_json_init();
     const struct CMUnitTest tests[] = {
-        TEST(test_page),  TEST(test_too_few), TEST(test_dropped),
-        TEST(test_truth), TEST(test_some),    TEST(test_call_path),
-        TEST(test_alone), TEST(test_json),    TEST(test_csv),
+        TEST(test_page),  TEST(test_stat), TEST(test_too_few),   TEST(test_dropped),
+        TEST(test_truth), TEST(test_some), TEST(test_call_path), TEST(test_alone),
+        TEST(test_json),  TEST(test_csv),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ static void share_out(struct rfn_sampled *group, const struct rfn_sample_row *ro
                    : sent->weighted_bytes > 0
                        ? sent->bytes * (row->sampled_bytes / sent->weighted_bytes)
                        : sent->bytes * share;
-    group->estimated = !counted || (row->n && row->weight < sent->weight);
+    group->estimated = !counted || (row->n && share < 1 - 1e-12);
 }
 
 /* row: the sum of the group's rows. */
