@@ -22,6 +22,8 @@
 #include <time.h>
 
 enum rec_state rec_state = REC_RECORDING;
+const struct rec_request_listener *rec_listen_requests = NULL;
+bool rec_only_samples = false;
 bool rec_threads_multiple;
 
 static int failures, rank, ranks;
