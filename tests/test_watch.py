@@ -175,6 +175,17 @@ def test_control(bench):
     expect_in(refrain(bench, "control", name, "sample=off", code=1).err, f"no job named '{name}'")
 
 
+def test_killed_rank(bench):
+    """The other ranks are shown and asked, as those of a node of several."""
+    name = unique(bench, "killed")
+    with running(bench, name):
+        os.kill(process_of(bench, name), signal.SIGKILL)
+        wait_for("its file is gone", lambda: look(bench, name)["ranks_here"] == RANKS - 1)
+        harness.compare("messages", look(bench, name)["messages"], SENT - 1000)
+        expect_in(refrain(bench, "control", name, "sample=off").out, f"asked {RANKS - 1} processes on this node",
+                  f"The job has {RANKS} ranks")
+
+
 def test_wrong_usage(bench):
     for words, what in (([], "which job?"), (["x"], "what is to change?"), (["x", "rate=5"], "nothing to change"),
                         (["x", "sample=often"], "sample=often"), (["x", "sample=off", "y"], "one change")):
@@ -278,25 +289,28 @@ def test_damaged(bench):
             os.remove(path)
 
 
+def recorder_in_place(bench):
+    return bench.compiled("recorder_in_place", ["gcc", "-shared", "-fPIC",
+                                                os.path.join(FOLDER, "recorder_in_place.c")])
+
+
 def test_calls(bench):
     """refrain_sample without a recorder, and with one: it gets the text and its answer comes back."""
-    recorder = bench.compiled("recorder_in_place", ["gcc", "-shared", "-fPIC", os.path.join(FOLDER, "recorder_in_place.c")])
     program = bench.compiled("strategies", ["gcc", "-I", harness.INCLUDE, os.path.join(FOLDER, "strategies.c"),
                                             bench.region_library, "-ldl"])
     harness.compare("alone", bench.run([program], check=True).out, "0 0\n")
-    run = bench.run([program], env={"LD_PRELOAD": recorder}, check=True)
+    run = bench.run([program], env={"LD_PRELOAD": recorder_in_place(bench)}, check=True)
     harness.compare("with a recorder", run.out, "<random:0.5>1<often> -1\n")
 
 
 def test_fortran_calls(bench):
-    recorder = bench.compiled("recorder_in_place", ["gcc", "-shared", "-fPIC", os.path.join(FOLDER, "recorder_in_place.c")])
     modules = bench.fresh("modules")
     os.mkdir(modules)
     program = bench.path("strategies.fortran")
     bench.run(["gfortran", "-J", modules, "-o", program, os.path.join(harness.INCLUDE, "refrain", "refrain.f90"),
                os.path.join(FOLDER, "strategies.F90"), bench.region_library, "-ldl"], check=True)
     harness.compare("alone", bench.run([program], check=True).out, "done\n")
-    run = bench.run([program], env={"LD_PRELOAD": recorder}, check=True)
+    run = bench.run([program], env={"LD_PRELOAD": recorder_in_place(bench)}, check=True)
     harness.compare("with a recorder", run.out, "<random:0.5          >\n<off>\ndone\n")
 
 
