@@ -443,7 +443,7 @@ class Column:
 MAGIC, CHUNK_MAGIC = b"\x89RFN\r\n\x1a\n", 0x434e4652
 (META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, RANK_PARAMS, TIMING, TOC, CLOCKS,
  PROFILE, PROFILES, CLUSTERS, SITE_SPREADS, SPREADS, COMMON, USAGE,
- AGGREGATED) = range(1, 18)
+ AGGREGATED, SAMPLES, SAMPLE_COLUMNS) = range(1, 20)
 ZSTD = ctypes.CDLL("libzstd.so.1")
 XXHASH = ctypes.CDLL("libxxhash.so.0")
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
@@ -1018,6 +1018,7 @@ class Clock:
         check(n == 0 if self.of_the_run else 2 <= n <= reader.left() // 24,
               "the clock's pairs are malformed")
         pairs = [tuple(reader.u64() for _ in range(3)) for _ in range(n)]
+        check(all(a[0] <= b[0] and a[1] <= b[1] for a, b in zip(pairs, pairs[1:])), "the clock's pairs descend")
         self.start = reader.u64()
         if self.of_the_run:
             return
@@ -1596,7 +1597,7 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.minor, self.exact, self.complete = minor, minor == 10, toc is not None
+        self.minor, self.exact, self.complete = minor, minor == 11, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made, self.of_group = {}, {}
@@ -1839,6 +1840,12 @@ class Archive:
         reader.end(self.exact)
         return (*head, activities, gaps)
 
+    def samples(self):
+        """What SAMPLES and SAMPLE_COLUMNS say, or None."""
+        if self.minor < 11 or (SAMPLES, 0) not in self.chunks:
+            return None
+        return Samples(self, self.payload(SAMPLES))
+
     def read_clocks(self):
         self.reference, self.clocks, self.first = 0, {}, None
         self.realtimes = {}
@@ -1868,6 +1875,146 @@ class Archive:
                 if self.first is None or signed(start - self.first) < 0:
                     self.first = start
         return self.first
+
+
+# ---- samples of messages ----
+
+MOST, BUCKETS, SAMPLE_ROWS_MAX = 1e100, 32 * 30, 1 << 16
+NO_SITE, OTHER_SITE = "none", "others"
+
+
+def read_amount(reader, least=0):
+    word = reader.varint()
+    check(word == 1 or not word & 1, "an amount is malformed")
+    amount = struct.unpack("<d", reader.take(8))[0] if word & 1 else float(word >> 1)
+    check(least <= amount <= MOST, "an amount is out of its limits")
+    return amount
+
+
+class SampleRow:
+    """A category of messages."""
+
+    def __init__(self, reader, samples):
+        ranks = samples.archive.ranks
+        self.source, self.dest = reader.svarint(), reader.svarint()
+        self.send, self.receive = samples.site(reader.u64()), samples.site(reader.u64())
+        self.size_class = reader.u8()
+        check(-1 <= self.source < ranks and -2 <= self.dest < ranks and
+              (self.size_class <= 64 or self.size_class == 255), "a category that cannot be")
+        self.messages, self.bytes, self.n = (reader.varint() for _ in range(3))
+        self.buckets = {}
+        if self.n:
+            self.read_latencies(reader)
+
+    def read_latencies(self, reader):
+        self.weight, self.weight2, self.sampled_bytes = (read_amount(reader) for _ in range(3))
+        check(self.weight > 0 and self.weight2 > 0, "samples without weight")
+        self.mean, self.moment2 = read_amount(reader, -MOST), read_amount(reader)
+        self.least = read_amount(reader, -MOST)
+        self.greatest = read_amount(reader, self.least)
+        self.waited, self.lay = read_amount(reader), read_amount(reader)
+        self.clean = reader.varint()
+        check(self.clean <= self.n, "too many clean samples")
+        if self.clean:
+            self.clean_least, self.clean_sum = read_amount(reader, -MOST), read_amount(reader, -MOST)
+        bucket = -1
+        for _ in range(reader.count()):
+            bucket += 1 + reader.varint()
+            check(bucket < BUCKETS, "a bucket that does not exist")
+            self.buckets[bucket] = read_amount(reader)
+
+
+class SampleColumns:
+    """The samples that a rank received: tuples of source, sites, bytes, channel, position and weight, and times:
+    sent, posted, entered and received, in quanta."""
+
+    def __init__(self, reader, samples):
+        check(reader.varint() & 1, "samples have no times")
+        self.clock = Clock(reader)
+        n = reader.count()
+        check(n * 11 <= reader.left(), "a count is too large")
+        sources = [reader.below(samples.archive.ranks, "rank") for _ in range(n)]
+        sends, receives = self.words(reader, n), self.words(reader, n)
+        sizes, channels = [reader.varint() for _ in range(n)], self.words(reader, n)
+        positions = [reader.varint() for _ in range(n)]
+        weights = [struct.unpack("<d", struct.pack("<Q", word))[0] for word in self.words(reader, n)]
+        check(all(0 < weight < float("inf") for weight in weights), "a weight is none")
+        received = list(itertools.accumulate((reader.varint() for _ in range(n)),
+                                             lambda a, b: (a + b) & MASK, initial=self.clock.start))[1:]
+        entered = [(time - reader.svarint()) & MASK for time in received]
+        posted = [(time - reader.svarint()) & MASK for time in entered]
+        sent = [(time - reader.svarint()) & MASK for time in received]
+        reader.end(samples.archive.exact)
+        self.samples = list(zip(sources, map(samples.site, sends), map(samples.site, receives), sizes, channels,
+                                positions, weights, sent, posted, entered, received))
+
+    @staticmethod
+    def words(reader, n):
+        known, found = [], []
+        for _ in range(n):
+            number = reader.below(len(known) + 1, "word")
+            if number == len(known):
+                known.append(reader.u64())
+            found.append(known[number])
+        return found
+
+
+class Samples:
+    def __init__(self, archive, reader):
+        self.archive = archive
+        strategy, self.where = reader.blob(), reader.string()
+        self.strategy = strategy.decode("utf-8", "surrogateescape")
+        check(len(strategy) < 64, "a strategy that cannot be")
+        self.analysis = ("stat", "freq", "write")[reader.below(3, "analysis")]
+        flags = reader.varint()
+        self.alone, self.changed = flags & 1, flags >> 1 & 1
+        self.messages, self.bytes, self.sampled = (reader.varint() for _ in range(3))
+        sites = reader.many(lambda: (reader.u64(), (reader.below(len(archive.functions), "function"),
+                                                    reader.below(len(archive.paths), "path"))))
+        self.sites = dict(sites)
+        check([site[0] for site in sites] == sorted(self.sites), "sites are not in order")
+        table = Reader(reader.blob())
+        self.dropped = [table.varint() for _ in range(5)]
+        self.rows = table.many(lambda: SampleRow(table, self))
+        check(len(self.rows) <= SAMPLE_ROWS_MAX, "too many categories")
+        table.end()
+        reader.end(archive.exact)
+        self.columns = {rank: SampleColumns(archive.payload(kind, rank), self)
+                        for kind, rank in archive.chunks if kind == SAMPLE_COLUMNS}
+        self.lowest = {}
+        for stream in archive.streams:
+            self.lowest.setdefault(stream.rank, stream)
+        for rank, columns in self.columns.items():
+            self.check_clock(rank, columns.clock)
+
+    def site(self, site_hash):
+        return self.sites.get(site_hash, OTHER_SITE) if site_hash else NO_SITE
+
+    def check_clock(self, rank, clock):
+        check(rank in self.lowest, "samples of a rank that is not there")
+        stream = self.lowest[rank]
+        check(clock.of_the_run or not self.archive.times or
+              (clock.ns(clock.start), clock.realtime) == (stream.start & MASK, stream.realtime & MASK),
+              "the clock starts not as STREAMS says")
+
+    def time(self, rank, quanta):
+        """Nanoseconds since the start of the run."""
+        clock = self.columns[rank].clock
+        if clock.of_the_run:
+            return signed(quanta)
+        time = self.archive.aligned(self.lowest[rank].host, clock.ns(quanta))
+        return signed(time - self.archive.origin())
+
+    def list(self):
+        """(destination, source, send site, receive site, bytes, channel, position, weight, and in ns: sent, posted,
+        entered, received), by destination; sites are (function, path)."""
+        found = []
+        for dest in sorted(self.columns):
+            for *what, sent, posted, entered, received in self.columns[dest].samples:
+                if what[0] in self.columns:
+                    found.append((dest, *what, self.time(what[0], sent),
+                                  *(self.time(dest, time) for time in (posted, entered, received))))
+        return found
 
 
 def main():

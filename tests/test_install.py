@@ -170,7 +170,7 @@ def test_man_pages(bench):
 
 def test_options_in_man_page(bench):
     """These man pages have the options of their helps, and no others."""
-    for verb in ("record", "report", "whatif", "calibrate", "watch"):
+    for verb in ("record", "report", "whatif", "calibrate", "sample", "watch"):
         check_options(bench, verb)
 
 
@@ -231,8 +231,8 @@ def test_completion(bench):
 
 def test_completion_knows_every_option(bench):
     """What --help lists is what completes."""
-    for verb in ("record", "report", "info", "reduce", "compare", "whatif", "calibrate", "replay", "dump", "verify",
-                 "watch"):
+    for verb in ("record", "report", "info", "reduce", "compare", "whatif", "calibrate", "replay", "sample", "dump",
+                 "verify", "watch"):
         text = bench.run([bench.refrain, verb, "--help"], check=True).out
         options = set(re.findall(r"^ .*?(--[a-z-]+)", text, re.M)) - {"--usage"}
         found = set(completions(bench, "refrain", verb, "--"))

@@ -15,6 +15,8 @@ import harness
 TABLES = ["stories", "wait_states", "causes", "critical_path", "behaviour", "alike", "time_per_rank", "by_host",
           "regions", "files", "windows", "functions", "call_paths", "message_sizes", "communication_matrix", "one_sided_matrix",
           "hosts", "children"]
+SAMPLED = ["sampling_all", "sampling_categories", "sampling_pairs", "sampling_call_paths", "sampling_sizes",
+           "sampling_collectives", "sampling_samples"]  # test_sampling.py looks at them
 
 
 def recorded(bench, name="accesses", ranks=3):
@@ -66,7 +68,7 @@ def test_csv(bench):
     harness.compare("rows", [lengths[table] for table in ("time_per_rank", "one_sided_matrix", "hosts",
                                                               "by_host", "alike", "children")], [3, 4, 1, 1, 3, 0])
     help_ = bench.verb("report", "--csv=help")
-    harness.compare("the list of tables", help_.split(), TABLES)
+    harness.compare("the list of tables", help_.split(), TABLES + SAMPLED)
     wrong = bench.run([bench.refrain, "report", "--csv=nix", archive])
     harness.compare("a wrong name", (wrong.code, "there is no table 'nix'; there are stories" in wrong.err), (2, True))
 

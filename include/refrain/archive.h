@@ -231,6 +231,7 @@ enum rfn_comm_kind { RFN_COMM_WORLD, RFN_COMM_SELF, RFN_COMM_INTRA, RFN_COMM_INT
 struct rfn_comm_info {
     enum rfn_comm_kind kind;
     uint32_t size, remote_size; /* remote_size 0 unless INTER; size 1 for SELF */
+    uint64_t identity;          /* equal on all its members, of each communicator another one */
 };
 
 uint32_t rfn_archive_comms(const struct rfn_archive *archive);

@@ -45,6 +45,9 @@ struct rfn_match_op {
     enum rfn_match_what what;
     bool cancelled;                      /* it completes without having happened */
     uint32_t peer;                       /* RFN_NO_PEER: not known yet, or collective */
+    uint32_t comm;                       /* of the message, where the peer is known: number for
+                                            rfn_archive_comm; */
+    int64_t tag;                         /* and its tag */
     int64_t bytes;                       /* of the message, as sent; -1: not known yet */
     const struct rfn_match_point *other; /* where the other end was posted; NULL: not known yet */
     uint64_t *user;                      /* the message's slot, first 0; NULL: no message yet */
@@ -63,10 +66,13 @@ struct rfn_match_event {
 
 /* One end of a message. */
 struct rfn_match_end {
-    struct rfn_match_point posted; /* the call that sends or posts, or starts that */
+    struct rfn_match_point posted; /* the call that sends or posts, or starts that; of a partitioned
+                                      send its last Pready, of a matched receive the probe */
+    struct rfn_call_site site;     /* the call that sends, receives, posts or starts that */
     bool ended;                    /* by a call: */
     uint64_t event;                /* the same one, or the one that completed the request */
-    int64_t enter_ns, exit_ns;     /* of that call */
+    struct rfn_call_site end_site; /* where that call is made, */
+    int64_t enter_ns, exit_ns;     /* and its times */
 };
 
 /* A message that both ends have completed. An end that has not `ended` was freed while it was under

@@ -27,6 +27,7 @@ struct rfn_merge_options {
 
 struct rfn_merge_result {
     bool clustered;               /* something is stored once */
+    bool samples_left_out;        /* an archive has samples of messages */
     uint64_t bytes_before, bytes; /* of all files that were read, and of the new one */
     uint64_t events;
     uint32_t ranks, missing; /* of the run; of these, those that the new file does not have */

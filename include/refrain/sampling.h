@@ -82,6 +82,21 @@ enum {
                                   the latency is the time in the call */
 };
 
+/* Collective calls are sampled like messages of a rank to itself with this tag. Their position is
+ * how many the rank made on the communicator before. COUNTER and TIMER decide about them by a
+ * sampler of their own, so that of sends it stays every N-th. Bytes are the call's count and
+ * datatype (of the send buffer, where there are two); 0 where they are lists, or mean nothing on
+ * the rank. */
+#define RFN_SAMPLE_COLLECTIVE_TAG (-1000)
+
+/* Whether calls of a function (enum rfn_class, enum rfn_function_flag) are sampled so: those that
+ * move data or synchronize, blocking or not. */
+static inline bool rfn_sample_is_collective(uint8_t class_, uint8_t flags)
+{
+    return class_ >= RFN_CLASS_BARRIER && class_ <= RFN_CLASS_NEIGHBOR &&
+           !(flags & RFN_FUNCTION_PERSISTENT);
+}
+
 /* A call site. In an archive a function and a path of its, in the recorder hashes. */
 #define RFN_SAMPLE_NO_SITE    UINT64_C(0)
 #define RFN_SAMPLE_OTHER_SITE UINT64_MAX /* several: what there was no room for apart */
@@ -153,7 +168,7 @@ struct rfn_sample {
 
 static inline double rfn_sample_latency_ns(const struct rfn_sample *sample)
 {
-    return (double)(sample->received_ns - sample->sent_ns);
+    return (double)sample->received_ns - (double)sample->sent_ns;
 }
 
 /* Messages that were chosen and are no samples, by why. */
@@ -187,12 +202,16 @@ struct rfn_samples {
  * errors of reading. */
 int rfn_samples_read(const struct rfn_archive *archive, struct rfn_samples *samples,
                      struct rfn_diag *diag);
+/* The same without `samples`, the messages one by one, which may be many. */
+int rfn_samples_read_rows(const struct rfn_archive *archive, struct rfn_samples *samples,
+                          struct rfn_diag *diag);
 void rfn_samples_release(struct rfn_samples *samples);
 
 /* Samples the messages of a full archive as the recorder would have: the same messages, of which
  * the latencies are those that the archive has. With WRITE the samples are kept. *samples is to be
- * released. RFN_E_UNSUPPORTED: the archive has no times of all its events; RFN_E_NOMEM; errors of
- * rfn_match_run. */
+ * released, also after an error. RFN_E_UNSUPPORTED: the archive has no times of all its events;
+ * RFN_E_NOMEM; errors of rfn_match_run: then the samples are those of what could be read. Memory
+ * grows with channels, categories and what is under way, with WRITE also with samples. */
 int rfn_samples_take(const struct rfn_archive *archive, const struct rfn_sample_strategy *strategy,
                      enum rfn_sample_analysis analysis, struct rfn_samples *samples,
                      struct rfn_diag *diag);

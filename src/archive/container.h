@@ -30,11 +30,13 @@ enum rfn_chunk_type {
     RFN_CHUNK_SPREADS = 14,      /* since minor version 5 */
     RFN_CHUNK_COMMON = 15,       /* since minor version 6 */
     RFN_CHUNK_USAGE = 16,        /* since minor version 10 */
-    RFN_CHUNK_AGGREGATED = 17    /* since minor version 10 */
+    RFN_CHUNK_AGGREGATED = 17,   /* since minor version 10 */
+    RFN_CHUNK_SAMPLES = 18,      /* since minor version 11 */
+    RFN_CHUNK_SAMPLE_COLUMNS = 19 /* since minor version 11 */
 };
 
 enum { RFN_HEADER_BYTES = 64, RFN_CHUNK_HEADER_BYTES = 48, RFN_CHUNK_ALIGNMENT = 8 };
-enum { RFN_FORMAT_MAJOR = 1, RFN_FORMAT_MINOR = 10 };
+enum { RFN_FORMAT_MAJOR = 1, RFN_FORMAT_MINOR = 11 };
 enum {
     RFN_CLOCKS_SINCE_MINOR = 2,
     RFN_PROFILE_SINCE_MINOR = 3,
@@ -47,7 +49,8 @@ enum {
     RFN_USAGE_SINCE_MINOR = 10,
     RFN_CALLS_SINCE_MINOR = 10,
     RFN_PREDICTED_SINCE_MINOR = 10,
-    RFN_AGGREGATED_SINCE_MINOR = 10
+    RFN_AGGREGATED_SINCE_MINOR = 10,
+    RFN_SAMPLES_SINCE_MINOR = 11
 };
 enum { RFN_MERGING_STEPS = 6 }; /* for which META has numbers that nobody writes any more */
 enum { RFN_STATE_WRITING = 0, RFN_STATE_WHOLE = 1 };

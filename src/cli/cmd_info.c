@@ -3,6 +3,7 @@
 #include "cli/args/file_argument.h"
 #include "cli/expressions.h"
 #include "cli/text/aggregation_text.h"
+#include "cli/text/archive_samples_text.h"
 #include "cli/text/clocks.h"
 #include "cli/text/clusters_text.h"
 #include "cli/text/hosts.h"
@@ -320,6 +321,7 @@ static int print_json(const struct facts *facts, int status)
         RFN_JSON_SET(value, "incomplete_because", why);
     set_run(value, facts->run);
     RFN_JSON_SET(value, "aggregated", rfn_json_aggregation(archive));
+    RFN_JSON_SET(value, "sampling", rfn_json_archive_samples(archive));
     RFN_JSON_SET(value, "events", totals->events);
     RFN_JSON_SET(value, "calls", totals->calls);
     RFN_JSON_SET(value, "region_events", totals->region_events);
@@ -414,12 +416,15 @@ static void append_alike(struct rfn_text *out, const struct rfn_clustering *clus
                     rfn_count_text(rfn_clustering_after_expressions(clustering)).text);
 }
 
-static void append_aggregation(struct rfn_text *out, const struct rfn_archive *archive)
+/* A line, if there is something to say. */
+static void append_if_any(struct rfn_text *out, const char *name,
+                          void (*append)(struct rfn_text *, const struct rfn_archive *),
+                          const struct rfn_archive *archive)
 {
     struct rfn_text text = {0};
-    rfn_aggregation_append(&text, archive);
+    append(&text, archive);
     if (text.n)
-        rfn_text_format(out, "%-12s%s\n", "Aggregated", rfn_text_terminated(&text));
+        rfn_text_format(out, "%-12s%s\n", name, rfn_text_terminated(&text));
     rfn_text_release(&text);
 }
 
@@ -455,7 +460,8 @@ static void append_sizes(struct rfn_text *out, const struct facts *facts)
     else
         rfn_text_format(out, "%-12s%s\n", "Time span", "the archive has no times");
     rfn_reduction_lines(out, run);
-    append_aggregation(out, facts->archive);
+    append_if_any(out, "Aggregated", rfn_aggregation_append, archive);
+    append_if_any(out, "Sampled", rfn_archive_samples_append, archive);
     if (run->volume) {
         rfn_text_format(out, "%-12s", "Volume");
         rfn_text_printable(out, run->volume);

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* setrlimit */
 
 #include "cli/args/command.h"
+#include "cli/text/archive_samples_text.h"
 #include "cli/text/json.h"
 #include "cli/text/print_text.h"
 #include "refrain/merge_archives.h"
@@ -117,6 +118,8 @@ static int merge(const struct arguments *arguments)
                           merged.missing == 1 ? "is" : "are");
         status = RFN_EXIT_BAD_INPUT;
     }
+    if (merged.samples_left_out)
+        rfn_command_error(RFN_SAMPLES_LEFT_OUT, arguments->output);
     return arguments->json ? print_json(arguments, &merged, status)
                            : print_text(arguments, &merged, status);
 }
@@ -166,9 +169,9 @@ const struct rfn_command rfn_cmd_merge = {
     .about =
         "What ranks left that called MPI_Abort, or parts that 'refrain reduce --rank' took "
         "out. Calls, parameters and times are those of the files; only how far times lie apart "
-        "that are not kept (refrain info --variation) is left out. Exits with 3 where ranks are "
-        "missing in all of them. What alike ranks did is stored once unless the run was "
-        "recorded with --no-cluster.",
+        "that are not kept (refrain info --variation), and samples of messages, are left out. "
+        "Exits with 3 where ranks are missing in all of them. What alike ranks did is stored once "
+        "unless the run was recorded with --no-cluster.",
     .options = options,
     .run = run,
 };

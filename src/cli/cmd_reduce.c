@@ -6,6 +6,7 @@
 #include "cli/args/reduction.h"
 #include "cli/expressions.h"
 #include "cli/keep_predictions.h"
+#include "cli/text/archive_samples_text.h"
 #include "cli/text/json.h"
 #include "cli/text/print_text.h"
 #include "cli/text/terminal.h"
@@ -342,6 +343,8 @@ static int take_ranks(struct arguments *arguments, const struct rfn_archive *arc
                                    &merged, &diag);
     if (error < 0)
         return fail(arguments, error, &diag);
+    if (merged.samples_left_out)
+        rfn_command_error(RFN_SAMPLES_LEFT_OUT, arguments->output);
     const struct rfn_reduction reduction = {
         .full_bytes = merged.bytes_before, .bytes = merged.bytes, .stats.events = merged.events};
     arguments->options.similar = NULL;

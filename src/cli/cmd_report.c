@@ -82,7 +82,7 @@ static enum color color_argument(struct argp_state *state, const char *text)
 static void csv_argument(struct argp_state *state, const char *table)
 {
     struct rfn_text names = {0};
-    if (rfn_report_csv_has(table))
+    if (rfn_report_csv_has(RFN_REPORT_CSV_TABLES, table))
         return;
     if (strcmp(table, "help") != 0)
         argp_error(state, "there is no table '%s'; there are " RFN_REPORT_CSV_TABLES, table);
@@ -195,13 +195,37 @@ static int check_region(const struct rfn_archive *archive, const char *file, con
     return RFN_EXIT_USAGE;
 }
 
+/* A table is to be of what the archive has. */
+static int check_table(const struct rfn_report *report, const char *table)
+{
+    const bool sampled = rfn_report_csv_is_sampled(table);
+    if (sampled && !report->samples)
+        rfn_command_error("%s: this archive has no samples of messages; refrain record --sample "
+                          "makes them, and refrain sample takes some from this archive",
+                          report->file);
+    else if (sampled && strcmp(table, RFN_REPORT_CSV_SAMPLED "samples") == 0 &&
+             report->samples->analysis != RFN_SAMPLE_WRITE)
+        rfn_command_error("%s: single samples were not kept; refrain record --sample "
+                          "--analysis=write keeps them",
+                          report->file);
+    else if (!sampled && rfn_report_only_samples(report))
+        rfn_command_error("%s: this archive has samples of messages and no other events; its "
+                          "tables are " RFN_REPORT_CSV_SAMPLED "categories and the like",
+                          report->file);
+    else
+        return RFN_EXIT_OK;
+    return RFN_EXIT_USAGE;
+}
+
 /* Prints what the events of an archive tell; the exit status. */
 static int print(struct rfn_report *report, const struct options *given)
 {
     struct rfn_text out = {0};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_clustering *clustering = NULL;
-    int status = check_call_path(report);
+    int status = rfn_report_only_samples(report) ? RFN_EXIT_OK : check_call_path(report);
+    if (!status && given->csv)
+        status = check_table(report, given->csv);
     if (status)
         return status;
     /* Where what tells which ranks behave alike cannot be read, the page goes without. */
@@ -224,6 +248,15 @@ static int print(struct rfn_report *report, const struct options *given)
     return status;
 }
 
+/* Single samples, which may be many, only for what prints them. */
+static int read_samples(const struct rfn_archive *archive, const struct options *given,
+                        struct rfn_samples *samples, struct rfn_diag *diag)
+{
+    const bool each = given->given.json ||
+                      (given->csv && strcmp(given->csv, RFN_REPORT_CSV_SAMPLED "samples") == 0);
+    return (each ? rfn_samples_read : rfn_samples_read_rows)(archive, samples, diag);
+}
+
 static int report_archive(const struct rfn_archive *archive, const struct options *given)
 {
     const struct rfn_file_argument *file = &given->given;
@@ -244,6 +277,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     struct rfn_behaviour *behaviour = NULL;
     struct rfn_waits *waits;
     struct rfn_usage usage;
+    struct rfn_samples samples;
     struct rfn_report_ahead ahead = {.n_windows = 0};
     const struct rfn_waits_options how = {.region = given->region,
                                           .fix_clocks = given->fix_clocks,
@@ -262,10 +296,18 @@ static int report_archive(const struct rfn_archive *archive, const struct option
         status = check_region(archive, report.file, given->region);
     if (status)
         return status;
-    int error = rfn_waits_new(archive, &how, rfn_progress_show, &progress, &waits, &diag);
+    /* Of samples that cannot be read it is told, and the page goes without. */
+    int error = read_samples(archive, given, &samples, &diag);
+    const int unread = error && error != RFN_E_NOMEM ? rfn_command_fail(report.file, error, &diag)
+                                                     : RFN_EXIT_OK;
+    if (error != RFN_E_NOMEM)
+        error = rfn_waits_new(archive, &how, rfn_progress_show, &progress, &waits, &diag);
     rfn_progress_done(&progress);
-    if (error < 0)
+    if (error < 0) {
+        rfn_samples_release(&samples);
         return rfn_command_fail(report.file, error, &diag);
+    }
+    report.samples = samples.known && !unread ? &samples : NULL;
     report.waits = waits;
     report.profile = profile;
     report.behaviour = behaviour;
@@ -279,10 +321,11 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                                   : print(&report, given);
     rfn_report_ahead_release(&ahead);
     rfn_usage_release(&usage);
+    rfn_samples_release(&samples);
     rfn_behaviour_free(behaviour);
     rfn_waits_free(waits);
     rfn_profile_free(profile);
-    return status;
+    return status ? status : unread;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)

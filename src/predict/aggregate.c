@@ -203,6 +203,25 @@ static int add_aggregation(struct aggregator *aggregator)
     return error < 0 ? rfn_rewrite_failed(error, aggregator->diag) : 0;
 }
 
+/* They are of all calls; functions and paths have the same numbers. */
+static int keep_samples(struct aggregator *aggregator)
+{
+    const struct rfn_chunks *chunks = &aggregator->archive->chunks;
+    const int64_t entry = rfn_chunks_find(chunks, RFN_CHUNK_SAMPLES, 0);
+    struct rfn_rope kept = RFN_ROPE_INIT;
+    struct rfn_payload payload;
+    if (entry < 0 || !rfn_chunks_know(chunks, RFN_CHUNK_SAMPLES))
+        return 0;
+    RFN_TRY(rfn_chunks_load(chunks, &chunks->entries[entry], &payload, aggregator->diag));
+    rfn_buf_bytes(&kept.bytes, payload.data, payload.size);
+    int error = rfn_rope_status(&kept);
+    if (!error)
+        error = rfn_writer_chunk(aggregator->writer, RFN_CHUNK_SAMPLES, &kept);
+    rfn_payload_release(&payload);
+    rfn_rope_release(&kept);
+    return rfn_rewrite_failed(error, aggregator->diag);
+}
+
 static int open_writer(struct aggregator *aggregator, const char *path, bool force)
 {
     struct rfn_run run = *rfn_archive_run(aggregator->archive);
@@ -224,6 +243,7 @@ static int write_archive(struct aggregator *aggregator, uint64_t *bytes)
     for (uint32_t i = 0; i < n; i++)
         RFN_TRY(copy_stream(aggregator, i));
     RFN_TRY(add_aggregation(aggregator));
+    RFN_TRY(keep_samples(aggregator));
     struct rfn_writer *writer = aggregator->writer;
     aggregator->writer = NULL; /* closing releases it */
     return rfn_writer_close(writer, bytes);

@@ -1081,6 +1081,9 @@ static void write_unknown(struct writer *writer)
     add_chunk(writer, 40, 3, &out);
 }
 
+/* Set by a test before it writes: adds chunks behind all others. */
+static void (*model_more)(struct writer *writer);
+
 static struct rfn_buf write_version(unsigned minor, enum fault fault, bool compress, bool times)
 {
     struct writer writer = {.compress = compress,
@@ -1113,6 +1116,8 @@ static struct rfn_buf write_version(unsigned minor, enum fault fault, bool compr
         write_timing(&writer, i);
     if (fault == CHUNK_OF_NOTHING)
         add_chunk(&writer, RFN_CHUNK_VALUES, 3, &(struct rfn_buf)RFN_BUF_INIT);
+    if (model_more)
+        model_more(&writer);
     write_tail(&writer);
     assert_false(writer.file.failed);
     return writer.file;

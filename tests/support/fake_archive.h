@@ -367,9 +367,9 @@ struct rfn_cursor {
 static struct rfn_archive fake;
 
 static const struct rfn_comm_info fake_comms[FAKE_COMMS] = {
-    {RFN_COMM_WORLD, FAKE_RANKS, 0}, {RFN_COMM_SELF, 1, 0},  {RFN_COMM_INTRA, 2, 0},
-    {RFN_COMM_INTER, 2, 2},          {RFN_COMM_INTRA, 4, 0}, {RFN_COMM_INTRA, 4, 0},
-    {RFN_COMM_INTRA, 4, 0},          {RFN_COMM_INTRA, 2, 0}, {RFN_COMM_INTRA, 24, 0}};
+    {RFN_COMM_WORLD, FAKE_RANKS, 0, 10}, {RFN_COMM_SELF, 1, 0, 11},  {RFN_COMM_INTRA, 2, 0, 12},
+    {RFN_COMM_INTER, 2, 2, 13},          {RFN_COMM_INTRA, 4, 0, 14}, {RFN_COMM_INTRA, 4, 0, 15},
+    {RFN_COMM_INTRA, 4, 0, 16},          {RFN_COMM_INTRA, 2, 0, 17}, {RFN_COMM_INTRA, 24, 0, 18}};
 
 static void fake_reset(void)
 {

@@ -15,10 +15,12 @@ struct walk_stream {
     size_t n_posted, posted_capacity;
 };
 
-/* The call that ended something. */
+/* The call that ended something that another call, or the same one, began. */
 struct ended {
+    struct rfn_call_site began;
     bool any;
     uint64_t event;
+    struct rfn_call_site site;
     int64_t enter_ns, exit_ns;
 };
 
@@ -59,41 +61,53 @@ static struct rfn_match_point point_of(const struct walk *walk, const struct rfn
     return (struct rfn_match_point){point->stream, rank, point->at, point->ns};
 }
 
-static struct ended ended_by(const struct rfn_event_order_stream *at)
+static struct rfn_call_site site_of(const struct rfn_event_order_stream *at)
 {
-    return (struct ended){true, at->record->index, at->enter_ns, at->exit_ns};
+    return (struct rfn_call_site){at->record->function, at->record->path};
 }
 
-static struct rfn_match_end end_of(const struct walk *walk, const struct rfn_point *posted,
-                                   const struct ended *ended)
+static struct ended ended_by(struct rfn_call_site began, const struct rfn_event_order_stream *at)
 {
-    return (struct rfn_match_end){point_of(walk, posted), ended->any, ended->event, ended->enter_ns,
-                                  ended->exit_ns};
+    return (struct ended){began, true, at->record->index, site_of(at), at->enter_ns, at->exit_ns};
+}
+
+static struct rfn_match_end end_of(struct rfn_match_point posted, const struct ended *ended)
+{
+    return (struct rfn_match_end){posted,      ended->began,    ended->any,    ended->event,
+                                  ended->site, ended->enter_ns, ended->exit_ns};
 }
 
 /* ---- what an event posts or completes ---- */
 
-static void describe_send(struct walk *walk, struct rfn_message *message, struct rfn_match_op *op,
-                          struct rfn_match_point *other)
+static void describe_message(const struct walk *walk, uint32_t number, struct rfn_match_op *op)
 {
-    op->what = RFN_MATCH_SEND;
-    op->peer = message->dest;
+    struct rfn_message *message = &walk->match.channels.messages[number];
+    const struct rfn_channel_key *key = &walk->match.channels.items[message->channel].key;
+    op->peer = op->what == RFN_MATCH_SEND ? key->dest : key->source;
+    op->comm = key->comm;
+    op->tag = key->tag;
     op->bytes = message->bytes;
     op->user = &message->user;
+}
+
+static void describe_send(const struct walk *walk, uint32_t number, struct rfn_match_op *op,
+                          struct rfn_match_point *other)
+{
+    const struct rfn_message *message = &walk->match.channels.messages[number];
+    op->what = RFN_MATCH_SEND;
+    describe_message(walk, number, op);
     if (!message->taken)
         return;
     *other = point_of(walk, &message->posted);
     op->other = other;
 }
 
-static void describe_receive(struct walk *walk, const struct rfn_message *message,
+static void describe_receive(const struct walk *walk, const struct rfn_message *message,
                              struct rfn_match_op *op, struct rfn_match_point *other)
 {
     if (!message)
         return;
-    op->peer = walk->match.channels.items[message->channel].key.source;
-    op->bytes = message->bytes;
-    op->user = &walk->match.channels.messages[message - walk->match.channels.messages].user;
+    describe_message(walk, (uint32_t)(message - walk->match.channels.messages), op);
     *other = point_of(walk, &message->sent);
     op->other = other;
 }
@@ -105,7 +119,7 @@ static void describe(struct walk *walk, const struct rfn_awaited *awaited, struc
     *op = (struct rfn_match_op){.cancelled = awaited->cancelled, .peer = RFN_NO_PEER, .bytes = -1};
     switch (awaited->kind) {
     case RFN_AWAITS_MESSAGE_TAKEN:
-        describe_send(walk, &channels->messages[awaited->number], op, other);
+        describe_send(walk, awaited->number, op, other);
         break;
     case RFN_AWAITS_MESSAGE:
         op->what = RFN_MATCH_RECEIVE;
@@ -167,9 +181,10 @@ static int begin(struct walk *walk, const struct rfn_awaited *one, const struct 
 {
     if (one->kind == RFN_AWAITS_MESSAGE_TAKEN) {
         RFN_TRY(RFN_GROW_ZEROED(walk->ends, walk->ends_capacity, (size_t)one->number + 1));
+        walk->ends[one->number].sent.began = site_of(at);
     } else if (one->kind == RFN_AWAITS_MESSAGE) {
         RFN_TRY(RFN_GROW(walk->received, walk->received_capacity, (size_t)one->number + 1));
-        walk->received[one->number] = (struct ended){0};
+        walk->received[one->number] = (struct ended){.began = site_of(at)};
     } else if (one->kind == RFN_AWAITS_ALL && walk->hooks->collective) {
         uint32_t instance = one->share.instance, size;
         rfn_collectives_comm(walk->match.collectives, instance, &size);
@@ -186,7 +201,7 @@ static int begin(struct walk *walk, const struct rfn_awaited *one, const struct 
             party->root = one->share.place;
         party->members[one->share.place] = (struct rfn_match_member){
             .entered = true,
-            .end.posted = point_of(walk, &of->match.here),
+            .end = {.posted = point_of(walk, &of->match.here), .site = site_of(at)},
             .sent_bytes = of->match.symbol->volume.sent_bytes,
             .received_bytes = of->match.symbol->volume.received_bytes};
     }
@@ -235,19 +250,19 @@ static void note_end(struct walk *walk, const struct rfn_awaited *awaited,
     if (awaited->cancelled)
         return;
     if (awaited->kind == RFN_AWAITS_MESSAGE_TAKEN) {
-        walk->ends[awaited->number].sent = ended_by(at);
+        walk->ends[awaited->number].sent = ended_by(walk->ends[awaited->number].sent.began, at);
     } else if (awaited->kind == RFN_AWAITS_MESSAGE) {
         uint32_t message = channels->receives[awaited->number].message;
         ended = message ? &walk->ends[message - 1].received : &walk->received[awaited->number];
-        *ended = ended_by(at);
+        *ended = ended_by(walk->received[awaited->number].began, at);
     } else if (awaited->kind == RFN_AWAITS_ALL && walk->hooks->collective) {
         const size_t instance = awaited->share.instance;
         /* In a damaged archive a member may leave a call that none has entered, or that is over. */
         if (instance >= walk->parties_capacity || !walk->parties[instance].members)
             return;
         struct rfn_match_end *end = &walk->parties[instance].members[awaited->share.place].end;
-        *end = (struct rfn_match_end){end->posted, true, at->record->index, at->enter_ns,
-                                      at->exit_ns};
+        const struct ended left = ended_by(end->site, at);
+        *end = end_of(end->posted, &left);
     }
 }
 
@@ -303,13 +318,14 @@ static int message(struct rfn_match *match, uint32_t number)
     RFN_TRY(RFN_GROW_ZEROED(walk->ends, walk->ends_capacity, (size_t)number + 1));
     const struct ends ends = walk->ends[number];
     const struct rfn_channel_key *key = &match->channels.items[of->channel].key;
-    const struct rfn_match_message message = {.sent = end_of(walk, &of->sent, &ends.sent),
-                                              .received = end_of(walk, &of->posted, &ends.received),
-                                              .mode = of->mode,
-                                              .bytes = of->bytes,
-                                              .tag = key->tag,
-                                              .comm = key->comm,
-                                              .user = &of->user};
+    const struct rfn_match_message message = {
+        .sent = end_of(point_of(walk, &of->sent), &ends.sent),
+        .received = end_of(point_of(walk, &of->posted), &ends.received),
+        .mode = of->mode,
+        .bytes = of->bytes,
+        .tag = key->tag,
+        .comm = key->comm,
+        .user = &of->user};
     walk->ends[number] = (struct ends){0};
     return walk->hooks->message(walk->hooks->context, &message);
 }

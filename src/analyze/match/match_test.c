@@ -107,6 +107,33 @@ static void test_requests(void **state)
                     "0.0@10 by 1 90-95 -> 1.0@20 by 2 30-80 7 bytes tag 5 mode 0\n");
 }
 
+static int tell_sites(void *context, const struct rfn_match_message *message)
+{
+    (void)context;
+    for (int i = 0; i < 2; i++) {
+        const struct rfn_match_end *end = i ? &message->received : &message->sent;
+        tell("%s/%u by %s/%u ", fake_functions[end->site.function].name, end->site.path,
+             fake_functions[end->end_site.function].name, end->end_site.path);
+    }
+    return 0;
+}
+
+/* Where each end was begun and completed, also where the message is known after that. */
+static void test_sites(void **state)
+{
+    (void)state;
+    const struct rfn_match_hooks hooks = {.message = tell_sites};
+    EVENT(0, ISEND, 1, 10, 11, PLAIN, 7, BYTE, 1, 5, WORLD);
+    EVENT(0, WAIT, 2, 90, 95, RECENT(1), 0);
+    EVENT(1, IRECV, 3, 20, 21, PLAIN, 99, BYTE, RFN_ANY, 5, WORLD);
+    EVENT(1, WAIT, 4, 30, 80, RECENT(1), LIST(0, 0, 5, 7, 0, 0));
+    EVENT(2, SEND_, 5, 40, 41, PLAIN, 7, BYTE, 3, 5, WORLD);
+    EVENT(3, RECV_, 6, 10, 20, PLAIN, 99, BYTE, 2, 5, WORLD, AS, AS, AS); /* clocks disagree */
+    run(&hooks);
+    assert_string_equal(told, "MPI_Send/5 by MPI_Send/5 MPI_Recv/6 by MPI_Recv/6 "
+                              "MPI_Isend/1 by MPI_Wait/2 MPI_Irecv/3 by MPI_Wait/4 ");
+}
+
 /* Each start is a message of its own. */
 static void test_persistent(void **state)
 {
@@ -162,6 +189,8 @@ static void tell_event(const struct rfn_match_event *event, const char *verb)
         tell(" %c", "srpc"[op->what]);
         if (op->peer != RFN_NO_PEER)
             tell("%u:%d", op->peer, (int)op->bytes);
+        if (op->peer != RFN_NO_PEER && (op->comm != WORLD || op->tag != 5))
+            tell("~%u,%d", op->comm, (int)op->tag);
         if (op->other)
             tell("@%d", (int)op->other->ns);
         if (op->user && *op->user)
@@ -204,19 +233,19 @@ static const struct rfn_match_hooks all_events = {
 static void test_slot(void **state)
 {
     (void)state;
-    EVENT(0, ISEND, 0, 10, 11, PLAIN, 7, BYTE, 1, 5, WORLD);
+    EVENT(0, ISEND, 0, 10, 11, PLAIN, 7, BYTE, 1, 6, 4);
     EVENT(0, WAIT, 0, 30, 35, RECENT(1), 0);
-    recv(1, 5, 20, 0);
+    EVENT(1, RECV_, 0, 5, 20, PLAIN, 99, BYTE, 0, 6, 4, AS, AS, AS);
     run(&all_events);
     assert_string_equal(told, "2 ends 0\n3 ends 0\n" /* without events */
-                              "0 enters 0 s1:7\n"
-                              "1 enters 0 r0:7@10=110\n"
+                              "0 enters 0 s1:7~4,6\n"
+                              "1 enters 0 r0:7~4,6@10=110\n"
                               "0 leaves 0\n"
                               "0 gap 11-30\n"
                               "0 enters 1\n"
-                              "1 leaves 0 r0:7@10=110\n"
+                              "1 leaves 0 r0:7~4,6@10=110\n"
                               "1 ends 20\n"
-                              "0 leaves 1 s1:7@5=110\n"
+                              "0 leaves 1 s1:7~4,6@5=110\n"
                               "0 ends 35\n");
 }
 
@@ -326,10 +355,18 @@ static void test_windows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_blocking),    TEST(test_requests),        TEST(test_persistent),
-        TEST(test_freed),       TEST(test_one_end),         TEST(test_slot),
-        TEST(test_order),       TEST(test_hook_that_fails), TEST(test_stream_that_is_cut_off),
-        TEST(test_collectives), TEST(test_windows),
+        TEST(test_blocking),
+        TEST(test_requests),
+        TEST(test_persistent),
+        TEST(test_sites),
+        TEST(test_freed),
+        TEST(test_one_end),
+        TEST(test_slot),
+        TEST(test_order),
+        TEST(test_hook_that_fails),
+        TEST(test_stream_that_is_cut_off),
+        TEST(test_collectives),
+        TEST(test_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "archive/write/forced_parameters.h"
 #include "refrain/trace_profile.h"
-#include "support/archive_model.h"
+#include "support/sampled_model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +149,26 @@ static void test_versions(void **state)
             rfn_buf_release(&file);
         }
     }
+}
+
+/* Times of samples stay what they are: those of full times, also where events have others now. */
+static void test_samples(void **state)
+{
+    (void)state;
+    struct rfn_reduction reduction;
+    model_more = add_samples;
+    struct rfn_buf file = write_archive(SOUND, true, true);
+    model_more = NULL;
+    struct rfn_archive *full = open_bytes(&file);
+    for (int turn = 0; turn < 2; turn++) {
+        assert_int_equal(
+            turn ? cluster(full, &reduction) : reduce(full, "iterAvg", NULL, &reduction), 0);
+        struct rfn_archive *archive = open_reduced();
+        expect_same_samples(archive, full, true);
+        rfn_archive_close(archive);
+    }
+    rfn_archive_close(full);
+    rfn_buf_release(&file);
 }
 
 static void test_methods(void **state)
@@ -602,7 +622,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_flips),          cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_clusters),       cmocka_unit_test(test_clusters_and_times),
         cmocka_unit_test(test_merged),         cmocka_unit_test(test_merged_flips),
-        cmocka_unit_test(test_clusters_again),
+        cmocka_unit_test(test_clusters_again), cmocka_unit_test(test_samples),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,11 +1,12 @@
-/* Opens bytes as an archive, and profiles and analyses it: words of events that no recorder would
- * have written must reach neither a crash nor a wrong sum of memory.
+/* Opens bytes as an archive, profiles and analyses it and samples its messages: words of events
+ * that no recorder would have written must reach neither a crash nor a wrong sum of memory.
  *
  * Built with -DRFN_FUZZING like archive/cursor/archive_fuzz.c, which tells what that changes. Seeds
  * are in tests/fuzz/waits_fuzz: archives of programs in tests/programs. */
 #include "archive/read/reader.h"
 #include "refrain/match.h"
 #include "refrain/profile.h"
+#include "refrain/sampling.h"
 #include "refrain/waits.h"
 
 #include <stdlib.h>
@@ -121,6 +122,21 @@ static void walk(const struct rfn_archive *archive)
     (void)rfn_match_run(archive, &hooks, NULL, &diag);
 }
 
+/* Of all messages each is a sample or is dropped. */
+static void sample(const struct rfn_archive *archive)
+{
+    struct rfn_diag diag = {.file_offset = -1};
+    struct rfn_samples samples;
+    const struct rfn_sample_strategy every = {.kind = RFN_SAMPLE_RANDOM, .rate = 1};
+    (void)rfn_samples_take(archive, &every, RFN_SAMPLE_WRITE, &samples, &diag);
+    uint64_t accounted = samples.sampled;
+    for (int why = 0; why < RFN_SAMPLE_DROPS; why++)
+        accounted += samples.dropped[why];
+    if (samples.rows && (accounted != samples.messages || samples.n_samples < samples.sampled))
+        abort();
+    rfn_samples_release(&samples);
+}
+
 static void analyse(const struct rfn_archive *archive, bool profiled, bool fix_clocks)
 {
     struct rfn_diag diag = {.file_offset = -1};
@@ -135,6 +151,7 @@ static void analyse(const struct rfn_archive *archive, bool profiled, bool fix_c
     rfn_waits_free(waits);
     if (profiled)
         walk(archive);
+    sample(archive);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -1,7 +1,9 @@
 /* The analysis of waits out of memory: of all its allocations each fails once, and it gives up with
  * RFN_E_NOMEM and leaves nothing behind. The archive is made so that every module has something to
- * keep. And what an archive claims is not taken for a reason to allocate. */
+ * keep. So do the other walks over it. And what an archive claims is not taken for a reason to
+ * allocate. */
 #include "refrain/match.h"
+#include "refrain/sampling.h"
 #include "refrain/waits.h"
 
 #define FAKE_EVENTS 4096
@@ -232,6 +234,30 @@ static void test_each_allocation_of_a_walk_fails(void **state)
     assert_int_equal(fail_each(60, walk, NULL), 0);
 }
 
+static int sample(const void *of)
+{
+    (void)of;
+    struct rfn_diag diag = {.text = ""};
+    struct rfn_samples samples;
+    const struct rfn_sample_strategy every = {.kind = RFN_SAMPLE_RANDOM, .rate = 1};
+    int error = rfn_samples_take(&fake, &every, RFN_SAMPLE_WRITE, &samples, &diag);
+    if (error < 0)
+        assert_string_equal(diag.text, "out of memory");
+    else
+        assert_true(samples.n_samples > 10);
+    free(samples.rows);
+    free(samples.samples);
+    free(samples.where);
+    return error;
+}
+
+static void test_each_allocation_of_samples_fails(void **state)
+{
+    (void)state;
+    make_archive();
+    assert_int_equal(fail_each(60, sample, NULL), 0);
+}
+
 static void test_each_allocation_fails(void **state)
 {
     (void)state;
@@ -285,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_allocation_fails),
         cmocka_unit_test(test_each_allocation_of_a_walk_fails),
+        cmocka_unit_test(test_each_allocation_of_samples_fails),
         cmocka_unit_test(test_large_communicators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

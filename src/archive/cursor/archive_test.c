@@ -12,8 +12,8 @@
 
 #include "archive/cursor/stream_signatures.h"
 #include "archive/read/event_payloads.h"
-#include "support/archive_model.h"
 #include "support/rounds.h"
+#include "support/sampled_model.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -1058,6 +1058,16 @@ static void test_file_changes(void **state)
     rfn_buf_release(&file);
 }
 
+static bool write_sampled_seed(const char *directory)
+{
+    char path[512];
+    model_more = add_samples;
+    struct rfn_buf file = write_archive(SOUND, false, true);
+    model_more = NULL;
+    snprintf(path, sizeof path, "%s/seed-samples", directory);
+    return write_file(path, &file);
+}
+
 static int write_seeds(const char *directory)
 {
     for (enum fault fault = SOUND; fault < N_FAULTS; fault++) {
@@ -1070,7 +1080,7 @@ static int write_seeds(const char *directory)
                 return 1;
         }
     }
-    return 0;
+    return write_sampled_seed(directory) ? 0 : 1;
 }
 
 int main(int argc, char **argv)

@@ -159,10 +159,9 @@ int rfn_cursor_check_mark(struct rfn_cursor *cursor, uint64_t *enter);
 /* On the clock of the host of reference; quanta ascend. */
 static inline uint64_t rfn_cursor_ns(struct rfn_cursor *cursor, uint64_t quanta)
 {
-    uint64_t ns = rfn_clock_ns(&cursor->timing.clock, &cursor->clock.place, quanta);
-    if (__builtin_expect(cursor->clock.correction != NULL, 0))
-        ns = rfn_clock_ns(cursor->clock.correction, &cursor->clock.correction_place, ns);
-    return ns;
+    struct rfn_cursor_clock *clock = &cursor->clock;
+    return rfn_corrected_ns(&cursor->timing.clock, &clock->place, clock->correction,
+                            &clock->correction_place, quanta);
 }
 
 /* The i-th of the values that there are (at least i + 1). */

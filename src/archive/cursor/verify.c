@@ -16,6 +16,7 @@
 #include "archive/read/reader.h"
 #include "event/kind.h"
 #include "refrain/aggregation.h"
+#include "refrain/sampling.h"
 #include "refrain/usage.h"
 
 #include <inttypes.h>
@@ -131,7 +132,10 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
         return archive->dictionary.run.reduced && entry->id == 0;
     case RFN_CHUNK_USAGE:
     case RFN_CHUNK_AGGREGATED:
+    case RFN_CHUNK_SAMPLES:
         return entry->id == 0;
+    case RFN_CHUNK_SAMPLE_COLUMNS:
+        return rfn_chunks_find(&archive->chunks, RFN_CHUNK_SAMPLES, 0) >= 0;
     default:
         return false;
     }
@@ -143,7 +147,8 @@ static bool holds_events(uint32_t type)
     return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING ||
            type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES || type == RFN_CHUNK_CLUSTERS ||
            type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS ||
-           type == RFN_CHUNK_COMMON || type == RFN_CHUNK_USAGE || type == RFN_CHUNK_AGGREGATED;
+           type == RFN_CHUNK_COMMON || type == RFN_CHUNK_USAGE || type == RFN_CHUNK_AGGREGATED ||
+           type == RFN_CHUNK_SAMPLES || type == RFN_CHUNK_SAMPLE_COLUMNS;
 }
 
 /* Chunks are read later, but for those of other types, of which only the checksums are looked at:
@@ -377,6 +382,14 @@ static int check_aggregation(const struct verifier *verifier)
     return error;
 }
 
+static int check_samples(const struct verifier *verifier)
+{
+    struct rfn_samples samples;
+    const int error = rfn_samples_read(verifier->archive, &samples, verifier->diag);
+    rfn_samples_release(&samples);
+    return error;
+}
+
 static int verify(struct verifier *verifier)
 {
     const struct rfn_archive *archive = verifier->archive;
@@ -398,7 +411,9 @@ static int verify(struct verifier *verifier)
         error = rfn_time_spreads_check(archive, verifier->diag);
     if (!error)
         error = check_usage(verifier);
-    return error ? error : check_aggregation(verifier);
+    if (!error)
+        error = check_aggregation(verifier);
+    return error ? error : check_samples(verifier);
 }
 
 int rfn_archive_verify_open(const struct rfn_archive *archive,

@@ -331,8 +331,12 @@ static void tell(const struct rfn_archive_merge *joining, struct rfn_merge_resul
     }
     tell_missing(result, next, result->ranks);
     result->clustered = joining->together.smaller;
-    for (size_t i = 0; i < joining->n_inputs; i++)
-        result->bytes_before += joining->inputs[i].archive->chunks.file_bytes;
+    for (size_t i = 0; i < joining->n_inputs; i++) {
+        const struct rfn_chunks *chunks = &joining->inputs[i].archive->chunks;
+        result->bytes_before += chunks->file_bytes;
+        result->samples_left_out |= rfn_chunks_know(chunks, RFN_CHUNK_SAMPLES) &&
+                                    rfn_chunks_find(chunks, RFN_CHUNK_SAMPLES, 0) >= 0;
+    }
 }
 
 static void release(struct rfn_archive_merge *joining)

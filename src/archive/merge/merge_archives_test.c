@@ -4,7 +4,7 @@
 
 #include "refrain/merge_archives.h"
 #include "refrain/trace_profile.h"
-#include "support/archive_model.h"
+#include "support/sampled_model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,6 +242,34 @@ static void test_versions(void **state)
             rfn_buf_release(&file);
         }
     }
+}
+
+/* Samples are of all ranks of a file: no part has them, nor has what is joined. */
+static void test_samples(void **state)
+{
+    (void)state;
+    struct rfn_merge_result merged;
+    struct rfn_samples samples;
+    struct rfn_archive *part;
+    struct rfn_diag diag;
+    model_more = add_samples;
+    struct rfn_buf file = write_archive(SOUND, true, true);
+    model_more = NULL;
+    struct rfn_archive *full = open_bytes(&file);
+    const struct rfn_archive *const all[] = {full};
+    for (int turn = 0; turn < 2; turn++) {
+        assert_int_equal(
+            turn ? merge(all, 1, path, &merged, &diag) : take(full, parted[0], path, &merged), 0);
+        assert_true(merged.samples_left_out);
+        expect_verified(path, turn ? 0 : RFN_E_INCOMPLETE);
+        assert_int_equal(rfn_archive_open(path, &part, NULL), 0);
+        assert_int_equal(rfn_samples_read(part, &samples, NULL), 0);
+        assert_false(samples.known);
+        rfn_samples_release(&samples);
+        rfn_archive_close(part);
+    }
+    rfn_archive_close(full);
+    rfn_buf_release(&file);
 }
 
 /* Streams keep their signatures, also where those of one group have several. */
@@ -601,7 +629,7 @@ int main(void)
         cmocka_unit_test(test_clustered),      cmocka_unit_test(test_again),
         cmocka_unit_test(test_refused),        cmocka_unit_test(test_other_runs),
         cmocka_unit_test(test_changed),        cmocka_unit_test(test_flips),
-        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_samples),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -101,6 +101,9 @@ static const char *type_name(uint32_t type)
         [RFN_CHUNK_SPREADS] = "SPREADS",
         [RFN_CHUNK_COMMON] = "COMMON",
         [RFN_CHUNK_USAGE] = "USAGE",
+        [RFN_CHUNK_AGGREGATED] = "AGGREGATED",
+        [RFN_CHUNK_SAMPLES] = "SAMPLES",
+        [RFN_CHUNK_SAMPLE_COLUMNS] = "SAMPLE_COLUMNS",
     };
     return type < sizeof names / sizeof *names && names[type] ? names[type] : "of unknown type";
 }
@@ -546,6 +549,8 @@ bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type)
         return chunks->minor >= RFN_USAGE_SINCE_MINOR;
     if (type == RFN_CHUNK_AGGREGATED)
         return chunks->minor >= RFN_AGGREGATED_SINCE_MINOR;
+    if (type == RFN_CHUNK_SAMPLES || type == RFN_CHUNK_SAMPLE_COLUMNS)
+        return chunks->minor >= RFN_SAMPLES_SINCE_MINOR;
     return type <= RFN_CHUNK_TOC;
 }
 

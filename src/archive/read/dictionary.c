@@ -361,11 +361,12 @@ static const char *read_comm(struct context *context, uint32_t number)
     struct rfn_communicator *comm = &context->to->comms[number];
     uint32_t ranks = context->to->run.ranks;
     uint8_t kind = rfn_reader_u8(&context->reader);
-    rfn_reader_u64(&context->reader); /* identity */
+    uint64_t identity = rfn_reader_u64(&context->reader);
     if (kind > RFN_COMM_INTER)
         return "a communicator is of unknown kind";
     comm->info = (struct rfn_comm_info){.kind = (enum rfn_comm_kind)kind,
-                                        .size = kind == RFN_COMM_WORLD ? ranks : 1};
+                                        .size = kind == RFN_COMM_WORLD ? ranks : 1,
+                                        .identity = identity};
     const char *fault = NULL;
     for (int i = 0; i < kind - RFN_COMM_SELF && !fault; i++)
         fault = rfn_rank_list_read(&comm->groups[i], &context->reader, ranks, &context->to->arena);

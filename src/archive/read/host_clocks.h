@@ -39,4 +39,17 @@ static inline const struct rfn_clock *rfn_host_clock(const struct rfn_host_clock
     return clocks->hosts && clocks->hosts[host].n ? &clocks->hosts[host].to_reference : NULL;
 }
 
+/* Quanta of a clock as CLOCK_MONOTONIC: of the reference host where the own host has a correction
+ * (else NULL). Where both were read last is kept by the caller, first all zeros. */
+static inline uint64_t rfn_corrected_ns(const struct rfn_clock *clock,
+                                        struct rfn_clock_place *place,
+                                        const struct rfn_clock *correction,
+                                        struct rfn_clock_place *correction_place, uint64_t quanta)
+{
+    const uint64_t ns = rfn_clock_ns(clock, place, quanta);
+    if (__builtin_expect(correction != NULL, 0))
+        return rfn_clock_ns(correction, correction_place, ns);
+    return ns;
+}
+
 #endif

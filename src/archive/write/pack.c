@@ -402,14 +402,7 @@ int rfn_fill_signatures(const struct rfn_rank_runs *sets, const uint64_t *signat
 void rfn_pack_clock(const struct rfn_pack_clock *clock, const uint64_t *marks, size_t n_marks,
                     struct rfn_buf *out)
 {
-    rfn_buf_u8(out, clock->kind);
-    rfn_buf_varint(out, clock->n_pairs);
-    for (size_t i = 0; i < clock->n_pairs; i++) {
-        rfn_buf_u64(out, clock->pairs[i].quanta);
-        rfn_buf_u64(out, clock->pairs[i].monotonic_ns);
-        rfn_buf_u64(out, clock->pairs[i].realtime_ns);
-    }
-    rfn_buf_u64(out, clock->start);
+    rfn_pack_clock_pairs(clock, out);
     uint64_t before = clock->start;
     rfn_buf_varint(out, n_marks);
     for (size_t i = 0; i < n_marks; i++) {

@@ -7,6 +7,7 @@
 #ifndef RFN_ARCHIVE_WRITE_PACK_H
 #define RFN_ARCHIVE_WRITE_PACK_H
 
+#include "archive/clock_format.h"
 #include "base/rope.h"
 #include "event/source_calls.h"
 #include "event/symbolize.h"
@@ -71,17 +72,6 @@ int rfn_pack_rank_params(const struct rfn_stream *stream, const struct rfn_pack_
                          struct rfn_table *table);
 /* A whole table as payload of RANK_PARAMS. */
 int rfn_pack_table(const struct rfn_table *table, struct rfn_buf *out);
-
-struct rfn_pack_pair {
-    uint64_t quanta, monotonic_ns, realtime_ns;
-};
-
-struct rfn_pack_clock {
-    uint8_t kind;
-    const struct rfn_pack_pair *pairs;
-    size_t n_pairs;
-    uint64_t start; /* quanta */
-};
 
 /* The clock, as TIMING and PROFILE have it, with the enters of marked events. */
 void rfn_pack_clock(const struct rfn_pack_clock *clock, const uint64_t *marks, size_t n_marks,

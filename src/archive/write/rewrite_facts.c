@@ -71,7 +71,7 @@ int rfn_rewrite_copy_others(struct rfn_rewrite *rewrite,
     for (size_t i = 0; i < chunks->n; i++) {
         const struct rfn_toc_entry *entry = &chunks->entries[i];
         const bool means = rfn_chunks_know(chunks, entry->type) ||
-                           entry->type > RFN_CHUNK_AGGREGATED;
+                           entry->type > RFN_CHUNK_SAMPLE_COLUMNS;
         if (!means || entry->type == RFN_CHUNK_STREAMS || entry->type == RFN_CHUNK_TOC ||
             !stays(context, entry->type))
             continue;

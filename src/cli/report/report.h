@@ -11,6 +11,7 @@
 #include "refrain/behaviour.h"
 #include "refrain/explain.h"
 #include "refrain/predict.h"
+#include "refrain/sampling.h"
 
 #include <jansson.h>
 
@@ -25,14 +26,16 @@ struct rfn_report {
     bool head_only;                          /* the first screen */
     const struct rfn_clustering *clustering; /* NULL: nothing is known of it */
     struct rfn_efficiency efficiency;
-    const struct rfn_usage *usage;        /* NULL: nothing is known of it */
-    const struct rfn_network *network;    /* measured; NULL: estimated */
-    const struct rfn_report_ahead *ahead; /* NULL: nothing can be predicted */
-    const char *incomplete;               /* why the file is not whole, NULL if it is */
-    size_t top;                           /* rows of a table */
-    size_t width;                         /* of the page */
-    bool colors;                          /* escape sequences for a terminal */
-    const struct rfn_rank_filter *ranks;  /* whom the page is about; NULL: all */
+    const struct rfn_usage *usage;         /* NULL: nothing is known of it */
+    const struct rfn_network *network;     /* measured; NULL: estimated */
+    const struct rfn_report_ahead *ahead;  /* NULL: nothing can be predicted */
+    const struct rfn_samples *samples;     /* of messages; NULL: there are none */
+    const struct rfn_samples *all_samples; /* all messages, to compare with; NULL: not known */
+    const char *incomplete;                /* why the file is not whole, NULL if it is */
+    size_t top;                            /* rows of a table */
+    size_t width;                          /* of the page */
+    bool colors;                           /* escape sequences for a terminal */
+    const struct rfn_rank_filter *ranks;   /* whom the page is about; NULL: all */
     const char *call_path; /* text that the call paths shown contain; NULL: all are shown */
 };
 
@@ -76,13 +79,20 @@ json_t *rfn_report_windows_json(const struct rfn_report *report);
 void rfn_report_text(struct rfn_text *out, const struct rfn_report *report);
 /* NULL: out of memory. */
 json_t *rfn_report_json(const struct rfn_report *report);
-/* The tables that there are as CSV: the lists in JSON, by their names. */
+/* The tables that there are as CSV: the lists in JSON, by their names, those of samples (of the
+ * member `sampling`) with a prefix. */
+#define RFN_REPORT_CSV_SAMPLED "sampling_"
+#define RFN_SAMPLES_CSV_TABLES "all,categories,pairs,call_paths,sizes,collectives,samples"
 #define RFN_REPORT_CSV_TABLES                                                                 \
     "stories,wait_states,causes,critical_path,behaviour,alike,time_per_rank,by_host,regions," \
     "files,windows,"                                                                          \
-    "functions,call_paths,message_sizes,communication_matrix,one_sided_matrix,hosts,children"
-/* Whether a name is one of these. */
-bool rfn_report_csv_has(const char *table);
+    "functions,call_paths,message_sizes,communication_matrix,one_sided_matrix,hosts,children" \
+    ",sampling_all,sampling_categories,sampling_pairs,sampling_call_paths,sampling_sizes,"    \
+    "sampling_collectives,sampling_samples"
+/* Whether a name is one of a list like these. */
+bool rfn_report_csv_has(const char *tables, const char *table);
+/* Whether a table of the report is one of samples. */
+bool rfn_report_csv_is_sampled(const char *table);
 /* A table as CSV (cli/text/csv.h), by one of these names. */
 void rfn_report_csv(struct rfn_text *out, const struct rfn_report *report, const char *table);
 
@@ -116,6 +126,18 @@ void rfn_report_functions(struct rfn_text *out, const struct rfn_report *report)
 json_t *rfn_report_functions_json(const struct rfn_report *report);
 /* Message sizes, who sends to whom, and who accesses whose memory. */
 void rfn_report_messages(struct rfn_text *out, const struct rfn_report *report);
+/* Latencies of messages, if they were sampled. */
+void rfn_report_samples(struct rfn_text *out, const struct rfn_report *report);
+/* Whether there is nothing else to report: calls were not recorded. */
+static inline bool rfn_report_only_samples(const struct rfn_report *report)
+{
+    return report->samples && report->samples->alone;
+}
+/* Null where they were not. */
+json_t *rfn_report_samples_json(const struct rfn_report *report);
+/* One of its tables (RFN_SAMPLES_CSV_TABLES); nothing where there are no samples of that kind. */
+void rfn_report_samples_csv(struct rfn_text *out, const struct rfn_report *report,
+                            const char *table);
 /* Adds wait_states, waits, causes, critical_path and matching to the object. */
 void rfn_report_waits_json(json_t *value, const struct rfn_report *report);
 /* A time; null in an archive without times. */
@@ -137,6 +159,10 @@ double rfn_report_balance(const struct rfn_spread *time);
 bool rfn_report_has_waits(const struct rfn_report *report);
 /* How many ranks there is nothing of: the run was cut short, or the file. */
 uint32_t rfn_report_missing(const struct rfn_report *report);
+/* Messages of a size, in powers of two: "1 B", "512 - 1023 B", "from 2 KiB". bin: 0 for 0 bytes,
+ * else from 2^(bin - 1). */
+struct rfn_table;
+void rfn_report_size_cell(struct rfn_table *table, unsigned bin);
 /* A quantity of what was counted beside the time. */
 struct rfn_quantity rfn_report_volume(const struct rfn_report *report, uint64_t volume);
 /* "(7 of 40; --all shows all)" behind a table's title, if it is cut, and the end of the line.
@@ -148,7 +174,6 @@ void rfn_report_of_ranks(struct rfn_text *out, const struct rfn_report *report);
 void rfn_report_sentence(struct rfn_text *out, const struct rfn_report *report,
                          struct rfn_text *sentence, size_t indent);
 /* A call path, short, below the row of a table. */
-struct rfn_table;
 void rfn_report_path_note(struct rfn_table *table, const struct rfn_report *report, uint32_t path);
 /* The stories that the page is about. RFN_E_NOMEM. */
 int rfn_report_stories_init(struct rfn_stories *stories, const struct rfn_report *report,

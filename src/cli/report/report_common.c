@@ -5,6 +5,8 @@
 #include "cli/text/wrap.h"
 #include "refrain/event.h"
 
+#include <stdio.h>
+
 bool rfn_report_setup(const struct rfn_report *report, const struct rfn_profile_row *row)
 {
     return rfn_archive_function(report->archive, row->function)->class_ == RFN_CLASS_SETUP;
@@ -92,6 +94,19 @@ void rfn_report_path_note(struct rfn_table *table, const struct rfn_report *repo
     rfn_text_wrap(&note, &line, report->width - 6, 2);
     rfn_table_note(table, &note);
     rfn_text_release(&line);
+}
+
+void rfn_report_size_cell(struct rfn_table *table, unsigned bin)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    char text[80];
+    if (bin <= 1)
+        snprintf(text, sizeof text, "%u B", bin);
+    else if (bin <= 10)
+        snprintf(text, sizeof text, "%u - %u B", 1u << (bin - 1), (1u << bin) - 1);
+    else
+        snprintf(text, sizeof text, "from %u %s", 1u << (bin - 1) % 10, units[(bin - 1) / 10]);
+    rfn_table_cell(table, text);
 }
 
 struct rfn_measured rfn_report_measured(const struct rfn_report *report)

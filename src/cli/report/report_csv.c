@@ -4,10 +4,10 @@
 #include "cli/text/csv.h"
 #include "cli/text/json.h"
 
-bool rfn_report_csv_has(const char *table)
+bool rfn_report_csv_has(const char *tables, const char *table)
 {
     const size_t length = strlen(table);
-    for (const char *name = RFN_REPORT_CSV_TABLES; *name; name += strspn(name, ",")) {
+    for (const char *name = tables; *name; name += strspn(name, ",")) {
         const size_t n = strcspn(name, ",");
         if (n == length && memcmp(name, table, n) == 0)
             return true;
@@ -16,10 +16,30 @@ bool rfn_report_csv_has(const char *table)
     return false;
 }
 
+bool rfn_report_csv_is_sampled(const char *table)
+{
+    return strncmp(table, RFN_REPORT_CSV_SAMPLED, strlen(RFN_REPORT_CSV_SAMPLED)) == 0;
+}
+
+void rfn_report_samples_csv(struct rfn_text *out, const struct rfn_report *report,
+                            const char *table)
+{
+    json_t *value = rfn_report_samples_json(report);
+    const json_t *rows = json_object_get(value, table);
+    if (rows)
+        rfn_csv_append(out, rows);
+    json_decref(value);
+    out->failed |= rfn_json_failed();
+}
+
 void rfn_report_csv(struct rfn_text *out, const struct rfn_report *report, const char *table)
 {
     /* The lists that are not members of the object itself. */
     static const char *const inner[][2] = {{"critical_path", "parts"}, {"alike", "kinds"}};
+    if (rfn_report_csv_is_sampled(table)) {
+        rfn_report_samples_csv(out, report, table + strlen(RFN_REPORT_CSV_SAMPLED));
+        return;
+    }
     json_t *value = rfn_report_json(report);
     const json_t *rows = json_object_get(value, table);
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {

@@ -22,14 +22,13 @@ static json_t *ratio(const struct rfn_report *report, double value)
 static void set_run(json_t *value, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
-    const struct rfn_profile *profile = report->profile;
     RFN_JSON_SET(value, "file", report->file);
     RFN_JSON_SET(value, "complete", json_boolean(!report->incomplete));
     if (report->incomplete)
         RFN_JSON_SET(value, "incomplete_because", report->incomplete);
-    RFN_JSON_SET(value, "region", profile->region);
+    RFN_JSON_SET(value, "region", report->profile->region);
     RFN_JSON_SET(value, "missing_ranks", rfn_report_missing(report));
-    RFN_JSON_SET(value, "unreadable_threads", profile->unreadable);
+    RFN_JSON_SET(value, "unreadable_threads", report->profile->unreadable);
     RFN_JSON_SET(value, "recorder", run->recorder);
     RFN_JSON_SET(value, "program", run->program);
     RFN_JSON_SET(value, "command", run->command);
@@ -47,11 +46,18 @@ static void set_run(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "aggregated", rfn_json_aggregation(report->archive));
     RFN_JSON_SET(value, "volume", run->volume);
     RFN_JSON_SET(value, "volume_unit", run->volume ? rfn_json_text(run->volume_unit) : json_null());
+    RFN_JSON_SET(value, "online_merges_seconds", rfn_json_seconds((double)run->merging.online.ns));
+    RFN_JSON_SET(
+        value, "run_time_seconds",
+        rfn_report_seconds(report, (double)(report->profile->end_ns - report->profile->start_ns)));
+}
+
+static void set_events(json_t *value, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
     RFN_JSON_SET(value, "events", profile->events);
     RFN_JSON_SET(value, "calls", profile->calls);
     RFN_JSON_SET(value, "unsuccessful_polls", profile->failed_polls);
-    RFN_JSON_SET(value, "run_time_seconds",
-                 rfn_report_seconds(report, (double)(profile->end_ns - profile->start_ns)));
     RFN_JSON_SET(value, "main_from_seconds",
                  rfn_report_seconds(report, (double)(profile->main_from_ns - profile->start_ns)));
     RFN_JSON_SET(value, "main_to_seconds",
@@ -60,7 +66,6 @@ static void set_run(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "paused", profile->paused);
     RFN_JSON_SET(value, "unrecorded_seconds",
                  rfn_report_seconds(report, (double)profile->unrecorded_ns));
-    RFN_JSON_SET(value, "online_merges_seconds", rfn_json_seconds((double)run->merging.online.ns));
 }
 
 /* Null where nothing can be predicted. */
@@ -272,12 +277,12 @@ static json_t *pairs_json(const struct rfn_report *report, const struct rfn_pair
     return list;
 }
 
-json_t *rfn_report_json(const struct rfn_report *report)
+/* What events say. */
+static void set_analysis(json_t *value, const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
-    json_t *value = json_object(), *ranks = json_array(), *sizes = json_object();
-    RFN_JSON_SET(value, "schema", (uint32_t)SCHEMA);
-    set_run(value, report);
+    json_t *ranks = json_array(), *sizes = json_object();
+    set_events(value, report);
     RFN_JSON_SET(value, "efficiency", efficiency_json(report));
     for (uint32_t i = 0; i < profile->n_ranks; i++) {
         if (rfn_report_shows_rank(report, i))
@@ -304,5 +309,15 @@ json_t *rfn_report_json(const struct rfn_report *report)
     RFN_JSON_SET(value, "one_sided_matrix",
                  pairs_json(report, profile->accesses, profile->n_accesses,
                             (const char *const[]){"origin", "target", "operations"}));
+}
+
+json_t *rfn_report_json(const struct rfn_report *report)
+{
+    json_t *value = json_object();
+    RFN_JSON_SET(value, "schema", (uint32_t)SCHEMA);
+    set_run(value, report);
+    if (!rfn_report_only_samples(report))
+        set_analysis(value, report);
+    RFN_JSON_SET(value, "sampling", rfn_report_samples_json(report));
     return value;
 }

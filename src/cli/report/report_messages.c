@@ -16,20 +16,6 @@ enum { SCREEN_RANKS = 16, MATRIX_RANKS = 32 };
 
 /* ---- sizes ---- */
 
-/* Messages of a bin: "1 B", "512 - 1023 B", "from 2 KiB". */
-static void size_cell(struct rfn_table *table, unsigned bin)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    char text[80];
-    if (bin <= 1)
-        snprintf(text, sizeof text, "%u B", bin);
-    else if (bin <= 10)
-        snprintf(text, sizeof text, "%u - %u B", 1u << (bin - 1), (1u << bin) - 1);
-    else
-        snprintf(text, sizeof text, "from %u %s", 1u << (bin - 1) % 10, units[(bin - 1) / 10]);
-    rfn_table_cell(table, text);
-}
-
 static void bin_cells(struct rfn_table *table, const struct rfn_size_bin *bin)
 {
     rfn_table_cell(table, bin->count ? rfn_count_text(bin->count).text : "");
@@ -59,7 +45,7 @@ static void append_sizes(struct rfn_text *out, const struct rfn_report *report)
         if (!profile->point_to_point[bin].count && !profile->collective[bin].count &&
             !profile->one_sided[bin].count)
             continue;
-        size_cell(&table, bin);
+        rfn_report_size_cell(&table, bin);
         bin_cells(&table, &profile->point_to_point[bin]);
         bin_cells(&table, &profile->collective[bin]);
         if (accesses)

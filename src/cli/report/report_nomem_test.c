@@ -281,6 +281,22 @@ static void test_spread(void **state)
     fail_each(make_spread_json);
 }
 
+static struct rfn_sample_row sample_rows[] = {
+    {.key = {0, 1, 1, RFN_SAMPLE_NO_SITE, 4}, .messages = 10, .bytes = 80},
+    {.key = {0, 1, 1, 2, 4}, .n = 2, .weight = 2, .weight2 = 2, .mean_ns = 9, .buckets = {2}},
+    {.key = {0, RFN_SAMPLE_COLLECTIVE, 3, RFN_SAMPLE_NO_SITE, 0}, .messages = 5}};
+static struct rfn_sample sample = {.source = 0, .dest = 1, .send = 1, .receive = 2, .weight = 1};
+static struct rfn_samples samples = {.known = true,
+                                     .analysis = RFN_SAMPLE_WRITE,
+                                     .strategy = "random:0.2",
+                                     .messages = 10,
+                                     .sampled = 2,
+                                     .dropped = {1},
+                                     .rows = sample_rows,
+                                     .n_rows = 3,
+                                     .samples = &sample,
+                                     .n_samples = 1};
+
 static int setup(void **state)
 {
     (void)state;
@@ -294,6 +310,8 @@ static int setup(void **state)
                                  .profile = &profile,
                                  .waits = &waits,
                                  .clustering = &clustering,
+                                 .samples = &samples,
+                                 .all_samples = &samples,
                                  .efficiency = rfn_profile_efficiency(&profile),
                                  .top = 15,
                                  .width = 100};

@@ -1,7 +1,8 @@
 /* report_text.c - the page that a performance analyst reads first.
  *
  * The first lines (report_head.c); what ran; efficiency; wait states, causes and the critical path;
- * time per rank; the program's regions; functions; call paths; message sizes and who sends to whom.
+ * time per rank; the program's regions; functions; call paths; message sizes and who sends to whom;
+ * latencies of messages that were sampled.
  * Init and Finalize stand in a table of their own, so that they do not hide the rest.
  */
 #include "cli/report/report.h"
@@ -268,12 +269,40 @@ static void append_paths(struct rfn_text *out, const struct rfn_report *report, 
 
 /* ---- the page ---- */
 
+/* Of a run of which there are samples only. */
+static void append_sampled_run(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_profile *profile = report->profile;
+    struct rfn_text text = {0};
+    rfn_text_printable(&text, report->run->program ? report->run->program : "?");
+    rfn_text_format(&text, " on %u rank%s", report->run->ranks, report->run->ranks == 1 ? "" : "s");
+    if (profile->times && profile->end_ns > profile->start_ns)
+        rfn_text_format(&text, " ran for %s",
+                        rfn_time_text(profile->end_ns - profile->start_ns).text);
+    rfn_text_string(&text, ". This archive has a sample of its messages, and no other events: why "
+                           "it took so long is not known (record --sample --with-trace keeps "
+                           "both).");
+    rfn_report_sentence(out, report, &text, 3);
+    if (report->head_only)
+        return;
+    rfn_text_char(out, '\n');
+    append_line(out, report, "Command", report->run->command);
+    append_ranks(out, report);
+    append_recording(out, report);
+    rfn_path_ends_line(out, report->run, 10);
+}
+
 void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text incomplete = {0};
     if (report->incomplete) {
         rfn_text_format(&incomplete, "incomplete: %s", report->incomplete);
         rfn_report_sentence(out, report, &incomplete, 2);
+    }
+    if (rfn_report_only_samples(report)) {
+        append_sampled_run(out, report);
+        rfn_report_samples(out, report);
+        return;
     }
     rfn_report_head(out, report);
     if (report->head_only) {
@@ -298,4 +327,5 @@ void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
     append_paths(out, report, false);
     append_paths(out, report, true);
     rfn_report_messages(out, report);
+    rfn_report_samples(out, report);
 }

@@ -1,6 +1,6 @@
-/* sample_calls.c - refrain_sample of refrain/region.h, from C and from Fortran. */
+/* refrain_sample.c - refrain_sample of refrain/region.h, from C and from Fortran. */
 #include "record/core/recorder.h"
-#include "record/samples/samples.h"
+#include "record/samples/sampled_calls.h"
 #include "refrain/region.h"
 
 #include <string.h>

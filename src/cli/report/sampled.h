@@ -1,0 +1,66 @@
+/* sampled.h - what samples say of messages, by what they have in common.
+ *
+ * Senders count every message in rows without a site of receive; rows with one hold the latencies
+ * of those that were sampled (refrain/sampling.h). Rows with something in common make a group. Its
+ * messages are those that senders counted or, where a group is about the place of receive and there
+ * are several for one sender, a part of them, by the weights of the samples. What was sent without
+ * any sample is a group, too, without latencies.
+ */
+#ifndef RFN_CLI_REPORT_SAMPLED_H
+#define RFN_CLI_REPORT_SAMPLED_H
+
+#include "refrain/sampling.h"
+
+/* What is in common. All but the last are about messages. */
+enum rfn_sampled_by {
+    RFN_SAMPLED_ALL,        /* everything */
+    RFN_SAMPLED_CATEGORY,   /* ranks, call sites, size: a category */
+    RFN_SAMPLED_PAIR,       /* ranks */
+    RFN_SAMPLED_SITES,      /* call sites of send and receive */
+    RFN_SAMPLED_SIZE,       /* size class */
+    RFN_SAMPLED_COLLECTIVE, /* the call site, of collective calls */
+    RFN_SAMPLED_BYS
+};
+
+struct rfn_sampled {
+    struct rfn_sample_key key; /* what is in common; ANY, OTHER_SITE, ANY_SIZE for the rest. receive
+                                  is NO_SITE where no message of the category was sampled */
+    double messages, bytes;
+    bool estimated; /* they are; else they were counted */
+    uint64_t n, clean;
+    struct rfn_sample_interval mean, median, p99; /* NAN where it is not known */
+    double deviation_ns, min_ns, max_ns;          /* NAN without a sample, ... */
+    double waited_ns, lay_ns;                     /* on average */
+    double clean_min_ns;                          /* NAN without a clean one */
+};
+
+struct rfn_sampled_list {
+    struct rfn_sampled *items; /* by size: the smallest first, else the longest 99th percentile,
+                                  then the longest mean */
+    size_t n;
+    const struct rfn_sampled **by_key; /* the same, in order of their keys */
+};
+
+/* The groups of the rows that `shows` takes by their keys (NULL: all). *list is to be released.
+ * RFN_E_NOMEM. */
+int rfn_sampled_list(struct rfn_sampled_list *list, const struct rfn_samples *samples,
+                     enum rfn_sampled_by by,
+                     bool (*shows)(const void *context, const struct rfn_sample_key *key),
+                     const void *context);
+void rfn_sampled_release(struct rfn_sampled_list *list);
+
+/* The group with the same key; NULL: there is none. */
+const struct rfn_sampled *rfn_sampled_find(const struct rfn_sampled_list *list,
+                                           const struct rfn_sample_key *key);
+
+/* Of how many intervals of categories (mean, median, 99th percentile) how many contain what all
+ * messages have; intervals without both ends are none. */
+struct rfn_sampled_coverage {
+    uint64_t intervals, contain;
+};
+struct rfn_sampled_coverage rfn_sampled_coverage(const struct rfn_sampled_list *categories,
+                                                 const struct rfn_sampled_list *all);
+/* Whether an interval contains the value, but for rounding. */
+bool rfn_sampled_contains(const struct rfn_sample_interval *interval, double value);
+
+#endif
