@@ -1,5 +1,5 @@
 """refrain watch and refrain control with processes that show what they sample (programs/sampling/live_job.c), and
-refrain_sample with a recorder that only tells of it; without MPI."""
+refrain_sample with a recorder that only tells of it; without MPI. Then both with a job that is recorded."""
 import contextlib
 import json
 import os
@@ -320,3 +320,35 @@ def test_calls_while_recording(bench, flavour):
     run, archive = bench.record(flavour, 1, [program])
     harness.compare("output", run.out, "0 0\n")
     harness.compare("events", [event["function"] for event in bench.dump(archive)], ["MPI_Init", "MPI_Finalize"])
+
+
+def is_seen(bench, name, condition):
+    """Whether the job is there, and fulfils a condition."""
+    run = bench.run([bench.refrain, "watch", name, "--once"])
+    return run.code == 0 and condition(json.loads(run.out))
+
+
+def test_recorded_job(bench, flavour):
+    """A job that samples all messages, and then none: the archive has some of them."""
+    name, told = unique(bench, f"recorded-{flavour}"), bench.fresh("told")
+    archive = bench.path(name + ".rfn")
+    program = bench.program(os.path.join(FOLDER, "until_told.c"), flavour)
+    with subprocess.Popen([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "--sample=random:1", "-q",
+                           "-o", archive, program, told], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as job:
+        try:
+            wait_for("samples", lambda: is_seen(bench, name, lambda found: found["all"]["sampled"] > 10))
+            harness.compare("pairs", sorted((pair["source"], pair["destination"]) for pair in
+                                            look(bench, name)["pairs"]), [(0, 1), (1, 0)])
+            refrain(bench, "control", name, "sample=off")
+            wait_for("off", lambda: is_seen(bench, name, lambda found: found["strategy"] == "off"))
+            before = look(bench, name)["messages"]
+            wait_for("more messages", lambda: is_seen(bench, name, lambda found: found["messages"] > before + 10))
+        finally:
+            with open(told, "w", encoding="ascii"):
+                pass
+            code = job.wait(timeout=SECONDS)
+    harness.compare("exit of the job", code, 0)
+    refrain(bench, "watch", name, code=1)
+    sampling = json.loads(bench.verb("report", "--json", archive))["sampling"]
+    harness.compare("changed", sampling["changed"], True)
+    harness.compare("some were sampled", 10 < sampling["sampled"] <= sampling["messages"] - 10, True)
