@@ -315,8 +315,10 @@ def test_fortran_calls(bench):
 
 
 def test_calls_while_recording(bench, flavour):
-    """The recorder has refrain_sample, and where it does not sample it says so."""
+    """The recorder has refrain_sample, and says whether it takes a strategy."""
     program = bench.program(os.path.join(FOLDER, "strategies.c"), flavour, ("-DWITH_MPI",))
+    run, _ = bench.record(flavour, 1, [program], ["--sample=adaptive", "--with-trace"])
+    harness.compare("output with samples", run.out, "1 -1\n")
     run, archive = bench.record(flavour, 1, [program])
     harness.compare("output", run.out, "0 0\n")
     harness.compare("events", [event["function"] for event in bench.dump(archive)], ["MPI_Init", "MPI_Finalize"])

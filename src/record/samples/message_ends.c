@@ -80,7 +80,7 @@ static void drop_first(struct rec_message_ends *ends)
 struct rec_in_channel *rec_in_channel(uint64_t hash, uint32_t source)
 {
     struct rec_in_channel *channel = rfn_map_object(&channels, hash);
-    if (channel)
+    if (channel || channels.n >= REC_MOST_CHANNELS)
         return channel;
     channel = rfn_map_make_object(&channels, hash, sizeof *channel);
     if (channel) {

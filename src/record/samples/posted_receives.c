@@ -65,7 +65,6 @@ static struct rec_in_channel *find_channel(const struct rec_comm *comm, int64_t 
         channel->source_in_comm = source;
         channel->tag = tag;
     }
-    lost |= !channel;
     return channel;
 }
 

@@ -126,7 +126,7 @@ static struct out_channel *find_out_channel(const struct rec_comm *comm, int64_t
     const uint64_t hash = rfn_sample_channel(comm->identity, rec_sampling.rank, (uint32_t)world,
                                              tag);
     struct out_channel *channel = rfn_map_object(&out_channels, hash);
-    if (channel)
+    if (channel || out_channels.n >= REC_MOST_CHANNELS)
         return channel;
     channel = rfn_map_make_object(&out_channels, hash, sizeof *channel);
     if (channel)
@@ -136,10 +136,11 @@ static struct out_channel *find_out_channel(const struct rec_comm *comm, int64_t
 
 static struct rfn_sample_row *find_row(const struct sent_kind *kind)
 {
+    const int32_t dest = kind->said.tag == RFN_SAMPLE_COLLECTIVE_TAG ? RFN_SAMPLE_COLLECTIVE
+                         : kind->channel                             ? (int32_t)kind->channel->dest
+                                                                     : RFN_SAMPLE_ANY;
     const struct rfn_sample_key key = {.source = (int32_t)rec_sampling.rank,
-                                       .dest = kind->said.tag == RFN_SAMPLE_COLLECTIVE_TAG
-                                                   ? RFN_SAMPLE_COLLECTIVE
-                                                   : (int32_t)kind->channel->dest,
+                                       .dest = dest,
                                        .send = kind->site_hash,
                                        .receive = RFN_SAMPLE_NO_SITE,
                                        .size_class = rfn_sample_size_class(kind->bytes)};
@@ -215,6 +216,19 @@ static inline bool chooses(const struct rec_call *call, const struct sent_kind *
     return rfn_sample_chosen(strategy, kind->channel->hash, position);
 }
 
+/* A message to another job, or on a channel for which there is no room: it counts, in a row of any
+ * destination. */
+__attribute__((noinline)) static void
+send_unfollowed(const struct rec_call *call, const struct rec_comm *comm, struct sent_kind *kind)
+{
+    const bool foreign = rec_world_rank(comm, kind->said.dest) < 0;
+    if (call->off)
+        return;
+    if (!foreign)
+        count(kind);
+    rec_sampling.table->dropped[foreign ? RFN_SAMPLE_FOREIGN : RFN_SAMPLE_NO_ROOM]++;
+}
+
 /* The next message of its channel. partitioned: it begins later; what is known is kept there. */
 static void send(const struct rec_call *call, const struct rec_comm *comm, const struct said *said,
                  struct persistent *partitioned)
@@ -222,8 +236,8 @@ static void send(const struct rec_call *call, const struct rec_comm *comm, const
     struct sent_kind *kind = kind_of(call, comm, said);
     struct out_channel *channel = kind->channel;
     struct rec_message_end end;
-    if (!channel) { /* another job's process */
-        rec_sampling.table->dropped[RFN_SAMPLE_FOREIGN]++;
+    if (!channel) {
+        send_unfollowed(call, comm, kind);
         return;
     }
     end.position = channel->position++;
@@ -630,7 +644,7 @@ int rec_sample_wish(const char *text)
     lock();
     const int error = change_strategy(text);
     unlock();
-    return error;
+    return error < 0 ? -1 : 1;
 }
 
 void rec_sampling_show(void)

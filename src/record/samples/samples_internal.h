@@ -13,6 +13,10 @@
 #include "reduce/samples/strategy.h"
 #include "reduce/samples/where.h"
 
+/* A rank counts the messages of at most so many channels that it sends on, and of as many that it
+ * receives from: a program may use a new tag for each message. Others are not sampled. */
+enum { REC_MOST_CHANNELS = 8192 };
+
 /* What this process samples. */
 struct rec_sampling {
     bool on;
@@ -69,7 +73,7 @@ struct rec_in_channel {
 
 /* ---- message_ends.c ---- */
 
-/* The channel of a hash, made if it is new; NULL without memory. */
+/* The channel of a hash, made if it is new; NULL without room. */
 struct rec_in_channel *rec_in_channel(uint64_t hash, uint32_t source);
 /* One end of a message is there; copied. Makes a sample when the other one is, too. */
 void rec_end_received(struct rec_in_channel *channel, const struct rec_message_end *end);
