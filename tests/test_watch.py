@@ -1,5 +1,5 @@
 """refrain watch and refrain control with processes that show what they sample (programs/sampling/live_job.c), and
-refrain_sample with a recorder that only tells of it; without MPI."""
+refrain_sample with a recorder that only tells of it; without MPI. Then both with a job that is recorded."""
 import contextlib
 import json
 import os
@@ -175,6 +175,17 @@ def test_control(bench):
     expect_in(refrain(bench, "control", name, "sample=off", code=1).err, f"no job named '{name}'")
 
 
+def test_killed_rank(bench):
+    """The other ranks are shown and asked, as those of a node of several."""
+    name = unique(bench, "killed")
+    with running(bench, name):
+        os.kill(process_of(bench, name), signal.SIGKILL)
+        wait_for("its file is gone", lambda: look(bench, name)["ranks_here"] == RANKS - 1)
+        harness.compare("messages", look(bench, name)["messages"], SENT - 1000)
+        expect_in(refrain(bench, "control", name, "sample=off").out, f"asked {RANKS - 1} processes on this node",
+                  f"The job has {RANKS} ranks")
+
+
 def test_wrong_usage(bench):
     for words, what in (([], "which job?"), (["x"], "what is to change?"), (["x", "rate=5"], "nothing to change"),
                         (["x", "sample=often"], "sample=often"), (["x", "sample=off", "y"], "one change")):
@@ -278,31 +289,68 @@ def test_damaged(bench):
             os.remove(path)
 
 
+def recorder_in_place(bench):
+    return bench.compiled("recorder_in_place", ["gcc", "-shared", "-fPIC",
+                                                os.path.join(FOLDER, "recorder_in_place.c")])
+
+
 def test_calls(bench):
     """refrain_sample without a recorder, and with one: it gets the text and its answer comes back."""
-    recorder = bench.compiled("recorder_in_place", ["gcc", "-shared", "-fPIC", os.path.join(FOLDER, "recorder_in_place.c")])
     program = bench.compiled("strategies", ["gcc", "-I", harness.INCLUDE, os.path.join(FOLDER, "strategies.c"),
                                             bench.region_library, "-ldl"])
     harness.compare("alone", bench.run([program], check=True).out, "0 0\n")
-    run = bench.run([program], env={"LD_PRELOAD": recorder}, check=True)
+    run = bench.run([program], env={"LD_PRELOAD": recorder_in_place(bench)}, check=True)
     harness.compare("with a recorder", run.out, "<random:0.5>1<often> -1\n")
 
 
 def test_fortran_calls(bench):
-    recorder = bench.compiled("recorder_in_place", ["gcc", "-shared", "-fPIC", os.path.join(FOLDER, "recorder_in_place.c")])
     modules = bench.fresh("modules")
     os.mkdir(modules)
     program = bench.path("strategies.fortran")
     bench.run(["gfortran", "-J", modules, "-o", program, os.path.join(harness.INCLUDE, "refrain", "refrain.f90"),
                os.path.join(FOLDER, "strategies.F90"), bench.region_library, "-ldl"], check=True)
     harness.compare("alone", bench.run([program], check=True).out, "done\n")
-    run = bench.run([program], env={"LD_PRELOAD": recorder}, check=True)
+    run = bench.run([program], env={"LD_PRELOAD": recorder_in_place(bench)}, check=True)
     harness.compare("with a recorder", run.out, "<random:0.5          >\n<off>\ndone\n")
 
 
 def test_calls_while_recording(bench, flavour):
-    """The recorder has refrain_sample, and where it does not sample it says so."""
+    """The recorder has refrain_sample, and says whether it takes a strategy."""
     program = bench.program(os.path.join(FOLDER, "strategies.c"), flavour, ("-DWITH_MPI",))
+    run, _ = bench.record(flavour, 1, [program], ["--sample=adaptive", "--with-trace"])
+    harness.compare("output with samples", run.out, "1 -1\n")
     run, archive = bench.record(flavour, 1, [program])
     harness.compare("output", run.out, "0 0\n")
     harness.compare("events", [event["function"] for event in bench.dump(archive)], ["MPI_Init", "MPI_Finalize"])
+
+
+def is_seen(bench, name, condition):
+    """Whether the job is there, and fulfils a condition."""
+    run = bench.run([bench.refrain, "watch", name, "--once"])
+    return run.code == 0 and condition(json.loads(run.out))
+
+
+def test_recorded_job(bench, flavour):
+    """A job that samples all messages, and then none: the archive has some of them."""
+    name, told = unique(bench, f"recorded-{flavour}"), bench.fresh("told")
+    archive = bench.path(name + ".rfn")
+    program = bench.program(os.path.join(FOLDER, "until_told.c"), flavour)
+    with subprocess.Popen([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "--sample=random:1", "-q",
+                           "-o", archive, program, told], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as job:
+        try:
+            wait_for("samples", lambda: is_seen(bench, name, lambda found: found["all"]["sampled"] > 10))
+            harness.compare("pairs", sorted((pair["source"], pair["destination"]) for pair in
+                                            look(bench, name)["pairs"]), [(0, 1), (1, 0)])
+            refrain(bench, "control", name, "sample=off")
+            wait_for("off", lambda: is_seen(bench, name, lambda found: found["strategy"] == "off"))
+            before = look(bench, name)["messages"]
+            wait_for("more messages", lambda: is_seen(bench, name, lambda found: found["messages"] > before + 10))
+        finally:
+            with open(told, "w", encoding="ascii"):
+                pass
+            code = job.wait(timeout=SECONDS)
+    harness.compare("exit of the job", code, 0)
+    refrain(bench, "watch", name, code=1)
+    sampling = json.loads(bench.verb("report", "--json", archive))["sampling"]
+    harness.compare("changed", sampling["changed"], True)
+    harness.compare("some were sampled", 10 < sampling["sampled"] <= sampling["messages"] - 10, True)

@@ -38,8 +38,17 @@ static int remove_live_place(void **state)
     return system(command);
 }
 
-/* Another process, which calls act and goes on until the test ends it. Returns when act has
- * returned. */
+static int told_ready = -1;
+
+/* In another process: the test goes on. */
+static void tell_ready(void)
+{
+    if (write(told_ready, "x", 1) != 1)
+        _exit(1);
+}
+
+/* Another process, which calls act and lives until the test ends it. Returns when the process has
+ * told that it is ready. */
 static pid_t start_process(void (*act)(int argument), int argument)
 {
     int ends[2];
@@ -52,9 +61,8 @@ static pid_t start_process(void (*act)(int argument), int argument)
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
             signal(faults[i], SIG_DFL); /* it does not go on as the test */
         alarm(60);
+        told_ready = ends[1];
         act(argument);
-        if (write(ends[1], "x", 1) != 1)
-            _exit(1);
         for (;;)
             pause();
     }

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* How often something is read again that was changed meanwhile. */
-enum { TRIES = 4 };
+enum { TRIES = 16 };
 
 /* ---- one process ---- */
 
@@ -282,22 +282,23 @@ static int copy_rows(const struct source *source, size_t n, struct rfn_live_rows
 static int read_rows(const struct source *source, struct rfn_live_rows *rows, struct rfn_diag *diag)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
-    struct rfn_sample_table table;
-    RFN_TRY(read_all(source, &table, sizeof table, sizeof(struct rfn_live_header), diag));
-    for (int i = 0; i < TRIES; i++) {
-        const uint32_t generation = table.generation;
+    const uint64_t at = sizeof(struct rfn_live_header);
+    struct rfn_sample_table table, after;
+    bool moved = true;
+    for (int i = 0; i < TRIES && moved; i++) {
+        if (i > 0)
+            nanosleep(&moment, NULL);
+        RFN_TRY(read_all(source, &table, sizeof table, at, diag));
         const size_t n = table.n_rows < source->capacity ? table.n_rows : source->capacity;
         free(rows->rows);
         rows->rows = calloc(n + 1, sizeof *rows->rows);
         if (!rows->rows)
             return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory for %zu rows of samples", n);
         RFN_TRY(copy_rows(source, n, rows, diag));
-        RFN_TRY(read_all(source, &table, sizeof table, sizeof(struct rfn_live_header), diag));
-        if (table.generation == generation && generation % 2 == 0)
-            break;
-        nanosleep(&moment, NULL); /* rows move */
+        RFN_TRY(read_all(source, &after, sizeof after, at, diag));
+        moved = after.generation != table.generation || after.generation % 2 != 0;
     }
-    memcpy(rows->dropped, table.dropped, sizeof rows->dropped);
+    memcpy(rows->dropped, after.dropped, sizeof rows->dropped);
     return 0;
 }
 

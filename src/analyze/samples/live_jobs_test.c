@@ -44,20 +44,23 @@ static void show_job(const char *archive, uint32_t rank, uint32_t ranks)
     rfn_live_text_write(&segment.header->in_use, "random:0.5");
 }
 
-static void show(int rank)
+static void show_a(int rank)
 {
     show_job("a.rfn", (uint32_t)rank, 2);
+    tell_ready();
 }
 
 static void show_single(int unused)
 {
     (void)unused;
     show_job("a.rfn", 0, 1);
+    tell_ready();
 }
 
 static void show_b(int rank)
 {
     show_job("b.rfn", (uint32_t)rank, 8);
+    tell_ready();
 }
 
 static struct rfn_live_list listed(size_t n)
@@ -76,8 +79,8 @@ static void test_list(void **state)
     (void)state;
     struct rfn_live_list list = listed(0);
     rfn_live_list_release(&list);
-    const pid_t b = start_process(show_b, 3), a1 = start_process(show, 1),
-                a0 = start_process(show, 0);
+    const pid_t b = start_process(show_b, 3), a1 = start_process(show_a, 1),
+                a0 = start_process(show_a, 0);
     list = listed(3);
     const pid_t wanted[] = {a0, a1, b};
     for (size_t i = 0; i < 3; i++) {
@@ -107,8 +110,9 @@ static void test_list(void **state)
 static void start_second_job(int unused)
 {
     (void)unused;
-    start_process(show, 0);
-    start_process(show, 1);
+    start_process(show_a, 0);
+    start_process(show_a, 1);
+    tell_ready();
 }
 
 /* Ends all that are listed, children or not, and waits until none is left. */
@@ -127,8 +131,8 @@ static void end_processes(struct rfn_live_list *list)
 static void test_same_name(void **state)
 {
     (void)state;
-    start_process(show, 0);
-    start_process(show, 1);
+    start_process(show_a, 0);
+    start_process(show_a, 1);
     const pid_t launcher = start_process(start_second_job, 0);
     struct rfn_live_list list = listed(4);
     for (size_t i = 0; i < 4; i++) {
@@ -154,7 +158,7 @@ static void test_same_name(void **state)
 static void test_rows(void **state)
 {
     (void)state;
-    const pid_t process = start_process(show, 0);
+    const pid_t process = start_process(show_a, 0);
     struct rfn_live_list list = listed(1);
     struct rfn_live_rows rows;
     assert_int_equal(rfn_live_rows_read(&list.processes[0], &rows, NULL), 0);
@@ -178,6 +182,52 @@ static void test_rows(void **state)
     rfn_live_list_release(&list);
 }
 
+/* Counts a message after the other, to 40 ranks in turn: there is room for 16 rows, which move
+ * every few milliseconds. */
+static void count_for_ever(int unused)
+{
+    (void)unused;
+    show_job("a.rfn", 0, 1);
+    segment.header->messages = 300; /* of the rows that are there */
+    tell_ready();
+    for (int i = 0;; i = (i + 1) % 40) {
+        const struct rfn_sample_key key = {.source = 100 + i, .dest = 9, .send = 5};
+        rfn_sample_table_row(segment.table, &key)->messages++;
+        __atomic_fetch_add(&segment.header->messages, 1, __ATOMIC_SEQ_CST);
+        usleep(20);
+    }
+}
+
+static uint64_t messages_now(void)
+{
+    struct rfn_live_list list = listed(1);
+    const uint64_t messages = list.processes[0].messages;
+    rfn_live_list_release(&list);
+    return messages;
+}
+
+/* Rows that move while they are copied are not counted twice, nor left out. */
+static void test_moving_rows(void **state)
+{
+    (void)state;
+    const pid_t process = start_process(count_for_ever, 0);
+    struct rfn_live_list list = listed(1);
+    for (int i = 0; i < 2000; i++) {
+        struct rfn_live_rows rows;
+        const uint64_t before = messages_now();
+        uint64_t sum = 0;
+        assert_int_equal(rfn_live_rows_read(&list.processes[0], &rows, NULL), 0);
+        const uint64_t after = messages_now();
+        for (size_t k = 0; k < rows.n; k++)
+            sum += rows.rows[k].messages;
+        rfn_live_rows_release(&rows);
+        assert_in_range(sum, before, after + 1); /* the row is first */
+    }
+    assert_true(messages_now() > 300);
+    end_process(process);
+    rfn_live_list_release(&list);
+}
+
 /* The process sees the wish, once; of two the last one. */
 static void test_wish(void **state)
 {
@@ -186,7 +236,7 @@ static void test_wish(void **state)
     uint32_t seen = 0;
     struct rfn_diag diag = {.text = ""};
     struct rfn_sample_strategy strategy = {.kind = RFN_SAMPLE_RANDOM, .rate = 0.25};
-    show(0);
+    show_job("a.rfn", 0, 2);
     struct rfn_live_list list = listed(1);
     assert_false(rfn_live_text_read(&segment.header->wish, &seen, text));
     assert_int_equal(rfn_live_wish(&list.processes[0], &strategy, &diag), 0);
@@ -201,7 +251,7 @@ static void test_wish(void **state)
     assert_int_equal(rfn_live_wish(&list.processes[0], &strategy, &diag), RFN_E_NOTFOUND);
     rfn_live_segment_remove(&segment);
     assert_int_equal(rfn_live_wish(&list.processes[0], &strategy, &diag), RFN_E_NOTFOUND);
-    show(0); /* the same number, at another time */
+    show_job("a.rfn", 0, 2); /* the same number, at another time */
     assert_int_equal(rfn_live_wish(&list.processes[0], &strategy, &diag), RFN_E_NOTFOUND);
     assert_int_equal(segment.header->wish.generation, 0);
     rfn_live_segment_remove(&segment);
@@ -226,7 +276,7 @@ static void expect_unreadable(const char *reason)
 static void test_bad_header(void **state)
 {
     (void)state;
-    show(0);
+    show_job("a.rfn", 0, 2);
     struct rfn_live_header *header = segment.header, whole = *header;
     header->magic++;
     expect_unreadable("no file of a job");
@@ -265,7 +315,7 @@ static void test_bad_header(void **state)
 static void test_cut_short(void **state)
 {
     (void)state;
-    show(0);
+    show_job("a.rfn", 0, 2);
     char file[RFN_LIVE_FILE];
     const size_t head = sizeof(struct rfn_live_header), row = sizeof(struct rfn_sample_row);
     const size_t lengths[] = {segment.bytes - 1,
@@ -295,7 +345,7 @@ static void test_cut_short(void **state)
 static void test_bad_rows(void **state)
 {
     (void)state;
-    show(0);
+    show_job("a.rfn", 0, 2);
     struct rfn_live_list list = listed(1);
     struct rfn_live_rows rows;
     struct rfn_sample_row *row = rfn_sample_table_rows(segment.table);
@@ -324,7 +374,7 @@ static void test_no_files(void **state)
 {
     (void)state;
     char path[128];
-    show(0);
+    show_job("a.rfn", 0, 2);
     assert_int_equal(chmod(segment.file, 0640), 0);
     expect_unreadable("alone");
     assert_int_equal(chmod(segment.file, 0600), 0);
@@ -351,9 +401,9 @@ int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_live_place, remove_live_place)
     const struct CMUnitTest tests[] = {
-        IN_PLACE(test_list),     IN_PLACE(test_same_name),  IN_PLACE(test_rows),
-        IN_PLACE(test_wish),     IN_PLACE(test_bad_header), IN_PLACE(test_cut_short),
-        IN_PLACE(test_bad_rows), IN_PLACE(test_no_files),
+        IN_PLACE(test_list),        IN_PLACE(test_same_name), IN_PLACE(test_rows),
+        IN_PLACE(test_moving_rows), IN_PLACE(test_wish),      IN_PLACE(test_bad_header),
+        IN_PLACE(test_cut_short),   IN_PLACE(test_bad_rows),  IN_PLACE(test_no_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -644,7 +644,7 @@ int rec_sample_wish(const char *text)
     lock();
     const int error = change_strategy(text);
     unlock();
-    return error;
+    return error < 0 ? -1 : 1;
 }
 
 void rec_sampling_show(void)

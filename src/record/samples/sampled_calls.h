@@ -27,8 +27,8 @@
 
 /* Begins to sample, if it is wanted, when MPI has started. Collective over the job. */
 void rec_sampling_start(void);
-/* Another strategy from now on, as rfn_sample_strategy_parse reads it; RFN_E_USAGE; 0 also where
- * nothing is sampled. */
+/* The program wishes another strategy, as rfn_sample_strategy_parse reads it. 1: it is taken; 0:
+ * nothing is sampled; -1: it is none. */
 int rec_sample_wish(const char *text);
 
 /* Collective, in the end, if all ranks sample: announcements that are on their way arrive. */

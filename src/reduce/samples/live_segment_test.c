@@ -155,6 +155,7 @@ static void test_folder_of_others(void **state)
 static void show(int rank)
 {
     made("app.rfn", (uint32_t)rank, NULL);
+    tell_ready();
 }
 
 static bool is_there(int rank, pid_t process)
@@ -264,18 +265,16 @@ static void test_torn_text(void **state)
 
 static struct rfn_live_text *shared;
 
-/* 63 times one letter, another one each time, for as long as it lives. */
+/* 63 times one letter, another one each time, for ever. */
 static void write_texts(int unused)
 {
     (void)unused;
     char value[RFN_SAMPLE_TEXT] = "";
-    if (fork() != 0)
-        return;
-    for (unsigned i = 0; shared->unused == 0; i++) {
+    tell_ready();
+    for (unsigned i = 0;; i++) {
         memset(value, 'a' + (int)(i % 26), sizeof value - 1);
         rfn_live_text_write(shared, value);
     }
-    _exit(0);
 }
 
 static void test_two_processes(void **state)
@@ -296,7 +295,6 @@ static void test_two_processes(void **state)
         before = seen;
         found++;
     }
-    shared->unused = 1; /* the writer ends */
     end_process(writer);
     munmap(shared, sizeof *shared);
 }
