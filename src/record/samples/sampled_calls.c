@@ -194,6 +194,11 @@ static inline void count(struct sent_kind *kind)
     }
     kind->row->messages++;
     kind->row->bytes += kind->bytes;
+}
+
+static inline void count_message(struct sent_kind *kind)
+{
+    count(kind);
     rec_sampling.messages++;
     rec_sampling.bytes += kind->bytes;
 }
@@ -225,7 +230,7 @@ send_unfollowed(const struct rec_call *call, const struct rec_comm *comm, struct
     if (call->off)
         return;
     if (!foreign)
-        count(kind);
+        count_message(kind);
     rec_sampling.table->dropped[foreign ? RFN_SAMPLE_FOREIGN : RFN_SAMPLE_NO_ROOM]++;
 }
 
@@ -244,7 +249,7 @@ static void send(const struct rec_call *call, const struct rec_comm *comm, const
     channel->uncertain |= channel->stream != rec_sample_stream(call);
     if (call->off)
         return;
-    count(kind);
+    count_message(kind);
     if (!chooses(call, kind, end.position, &sampler, &end.rate))
         return;
     end.site = kind->site_hash;
@@ -413,7 +418,6 @@ static void sample_collective(const struct rec_call *call, const struct sent_kin
                                              .bytes = (double)kind->bytes,
                                              .weight = rate > 0 ? 1 / rate : 1};
     rfn_sample_row_sample(kind->row, &values, rec_sampling.analysis != RFN_SAMPLE_STAT);
-    rec_sampling.sampled++;
     if (rec_sampling.analysis != RFN_SAMPLE_WRITE)
         return;
     rec_keep_sample(&(struct rfn_raw_sample){.source = rec_sampling.rank,
@@ -598,8 +602,11 @@ static bool make_table(void)
                                          .program = rec_options.program,
                                          .rank = rec_sampling.rank,
                                          .ranks = (uint32_t)rec_job_size()};
-    if (rfn_live_segment_create(&live, &owner, ROWS, NULL) < 0)
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (rfn_live_segment_create(&live, &owner, ROWS, &diag) < 0)
         return false;
+    if (diag.text[0] && rec_job_is_first() && !rec_options.quiet)
+        rec_message("the job cannot be watched: %s", diag.text);
     rec_sampling.table = live.table;
     return true;
 }
