@@ -7,7 +7,7 @@
  * what cannot be sent yet waits, in bounded memory. Receivers look every LOOK_NS for batches that
  * have come, and receive those: nobody waits.
  *
- * In the end all ranks tell each other how many batches they have sent, and receive the rest. MPI
+ * In the end each rank learns how many batches were sent to it, and receives the rest. MPI
  * keeps the order of batches between two ranks, so announcements of a channel come in the order of
  * its messages.
  */
@@ -53,7 +53,7 @@ struct slot {
 static struct rfn_map queues; /* by rank */
 static struct queue *first_queue;
 static struct slot *slots; /* SLOTS of them */
-static uint64_t *received; /* batches, by rank */
+static uint64_t received;  /* batches */
 static size_t queued;      /* announcements in all queues */
 static uint64_t next_look, next_flush;
 
@@ -65,8 +65,7 @@ static uint64_t quanta_of(double ns)
 bool rec_announcements_start(void)
 {
     slots = calloc(SLOTS, sizeof *slots);
-    received = calloc((size_t)rec_job_size(), sizeof *received);
-    return slots && received;
+    return slots != NULL;
 }
 
 /* ---- queues ---- */
@@ -167,7 +166,7 @@ static int receive_batch(const MPI_Status *status, struct announcement *items)
     if (rec_mpi.MPI_Recv(items, bytes, MPI_BYTE, status->MPI_SOURCE, TAG,
                          rec_sampling.exchange.comm, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         return RFN_E_EXCHANGE;
-    received[status->MPI_SOURCE]++;
+    received++;
     take(items, (size_t)bytes / sizeof *items, status->MPI_SOURCE);
     return 0;
 }
@@ -223,7 +222,7 @@ void rec_announcements_progress(uint64_t now)
 
 /* What every rank has to have room for before it takes part. */
 struct ending {
-    uint64_t *sent, *expected; /* batches, by rank */
+    uint64_t *sent; /* batches, by rank; of this process, then of all */
     struct announcement *landing;
     MPI_Request *requests;
     int n;
@@ -240,16 +239,14 @@ static bool make_room(struct ending *ending, int size)
     for (const struct queue *queue = first_queue; queue; queue = queue->next)
         n += pieces(queue);
     ending->sent = calloc((size_t)size, sizeof *ending->sent);
-    ending->expected = calloc((size_t)size, sizeof *ending->expected);
     ending->landing = malloc(PIECE * sizeof *ending->landing);
     ending->requests = calloc(n, sizeof *ending->requests);
-    return ending->sent && ending->expected && ending->landing && ending->requests;
+    return ending->sent && ending->landing && ending->requests;
 }
 
 static void release_room(struct ending *ending)
 {
     free(ending->sent);
-    free(ending->expected);
     free(ending->landing);
     free(ending->requests);
 }
@@ -278,15 +275,14 @@ static int send_rest(struct ending *ending)
     return error;
 }
 
-static int receive_rest(const struct ending *ending, int size)
+static int receive_rest(const struct ending *ending)
 {
-    for (int source = 0; source < size; source++) {
-        while (received[source] < ending->expected[source]) {
-            MPI_Status status;
-            if (rec_mpi.MPI_Probe(source, TAG, rec_sampling.exchange.comm, &status) != MPI_SUCCESS)
-                return RFN_E_EXCHANGE;
-            RFN_TRY(receive_batch(&status, ending->landing));
-        }
+    while (received < ending->sent[rec_sampling.rank]) {
+        MPI_Status status;
+        if (rec_mpi.MPI_Probe(MPI_ANY_SOURCE, TAG, rec_sampling.exchange.comm, &status) !=
+            MPI_SUCCESS)
+            return RFN_E_EXCHANGE;
+        RFN_TRY(receive_batch(&status, ending->landing));
     }
     return 0;
 }
@@ -299,10 +295,10 @@ int rec_announcements_end(void)
     int error = rec_all_say(comm, make_room(&ending, size)) ? 0 : RFN_E_NOMEM;
     if (!error) {
         error = send_rest(&ending);
-        if (rec_mpi.MPI_Alltoall(ending.sent, 1, MPI_UINT64_T, ending.expected, 1, MPI_UINT64_T,
-                                 comm) != MPI_SUCCESS)
+        if (rec_mpi.MPI_Allreduce(MPI_IN_PLACE, ending.sent, size, MPI_UINT64_T, MPI_SUM, comm) !=
+            MPI_SUCCESS)
             error = RFN_E_EXCHANGE;
-        else if (receive_rest(&ending, size) < 0)
+        else if (receive_rest(&ending) < 0)
             error = RFN_E_EXCHANGE;
         else if (rec_mpi.MPI_Waitall(ending.n, ending.requests, MPI_STATUSES_IGNORE) != MPI_SUCCESS)
             error = RFN_E_EXCHANGE;
@@ -323,8 +319,7 @@ void rec_announcements_release(void)
     rfn_map_release_objects(&queues, release_queue);
     first_queue = NULL;
     free(slots);
-    free(received);
     slots = NULL;
-    received = NULL;
+    received = 0;
     queued = 0;
 }
