@@ -27,7 +27,7 @@ import pathologies
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-PARTS = ("calls", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
+PARTS = ("calls", "sampling", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
          "segments", "clusters", "resolution", "read", "report", "predict", "smpi", "fold", "column")
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
@@ -75,7 +75,8 @@ class Bench:
         out = os.path.join(self.folder, "pair.rfn")
         launch, what = self.launch(flavour, ranks), [program, *map(str, arguments)]
         return [*launch, *what], [*launch, self.refrain, "record", "-q", "--force", "-o", out,
-                                  "--time=full", *options, *what], out
+                                  *([] if "--sample" in " ".join(options) else ["--time=full"]), *options,
+                                  *what], out
 
     def alternate(self, commands, pairs):
         """The numbers that each of two commands prints, run in turn."""
@@ -99,6 +100,25 @@ class Bench:
             low, middle, high = quartiles(added)
             print(f"{title:34}{statistics.median(times[0]):9.1f}{statistics.median(times[1]):10.1f}"
                   f"{middle:9.1f}{f'{low:.1f} to {high:.1f}':>16}{limit:8}")
+
+    SAMPLINGS = (("random:0.01", 40), ("random:0.1", None), ("random:0.5", None), ("random:0.9", 120), ("adaptive", None),
+                 ("counter:100+-10", None), ("timer:1ms+-100us", None))
+
+    def sampling(self):
+        """Sampling without a trace: what it adds to a message (half of a round trip), and to a whole program."""
+        program = self.compile("mpich", os.path.join(HERE, "calls.c"), "calls")
+        print(f"\nSampling messages, 8-byte round trips (MPICH, pinned, {self.pairs} pairs of runs)\n")
+        print(f"{'ns per message':34}{'plain':>9}{'sampled':>10}{'added':>9}{'quartiles':>16}{'limit':>8}")
+        for strategy, limit in self.SAMPLINGS:
+            *commands, _ = self.pair("mpich", 2, program, ("roundtrip", 300000), [f"--sample={strategy}"])
+            printed = self.alternate(commands, self.pairs)
+            times = [[numbers[0] / 2 for numbers in one] for one in printed]
+            low, middle, high = quartiles([b - a for a, b in zip(*times)])
+            print(f"{strategy:34}{statistics.median(times[0]):9.1f}{statistics.median(times[1]):10.1f}"
+                  f"{middle:9.1f}{f'{low:.1f} to {high:.1f}':>16}{limit or '':>8}")
+        print("\nWavefront on 64 oversubscribed ranks, --sample=random:0.01 (Open MPI, yielding)\n")
+        archive, _ = self.slowdown("wavefront", (553, 8, 16), ["--sample=random:0.01"], limit=1.05)
+        print(f"{'bytes of the archive':34}{os.path.getsize(archive):28,}{'':16}{256 << 10:8,}")
 
     def stages(self):
         print("\nWhere the time goes, ns per call (bench/stages.c: each stage alone)\n")

@@ -1,5 +1,8 @@
 """Samples of messages in archives: written here as refrain-archive(5) says, read by the tool and by the independent
 reader, kept by what reduces an archive, and damaged."""
+import collections
+import csv
+import io
 import json
 import random
 import struct
@@ -212,3 +215,35 @@ def test_forged(bench):
         forged = chunks[:at] + [(kind, chunk_id, test_damage.forge(payload, chance))] + chunks[at + 1:]
         damaged += check_forgery(bench, test_damage.container(data, forged), f"forgery {number} of chunk {kind}")
     harness.compare("some of both kinds", FORGERIES // 4 < damaged < FORGERIES, True)
+
+
+def check_recorded(bench, archive):
+    """The tool and the independent reader say the same of each sample."""
+    rows = csv.DictReader(io.StringIO(bench.verb("report", "--csv=sampling_samples", archive)))
+    times = ("sent_ns", "posted_ns", "entered_ns", "received_ns")
+    found = sorted(tuple(int(row[name]) for name in ("destination", "source", "bytes", "position", *times))
+                   for row in rows)
+    read = rfn_reader.Archive(archive).samples().list()
+    harness.compare("samples", found, sorted((*of[:2], of[4], of[6], *of[-4:]) for of in read))
+    return found
+
+
+def test_recorded(bench, flavour):
+    """With a trace samples have times of its events; without one, and after the times of events were reduced, too."""
+    program, sampled = bench.program("ring", flavour), ("--sample=random:1", "--sample-analysis=write")
+    alone, reduced = bench.fresh("alone.rfn"), bench.fresh("reduced.rfn")
+    bench.run([*harness.FLAVOURS[flavour].launch(3), bench.refrain, "record", "-o", alone, *sampled, program, "20", "10"],
+              check=True)
+    archive = bench.record(flavour, 3, [program, "20", "10"], [*sampled, "--with-trace"])[1]
+    bench.verb("reduce", archive, "-o", reduced)
+    for path in (alone, archive, reduced):
+        bench.verb("verify", path)
+    samples = check_recorded(bench, archive)
+    harness.compare("alone", len(check_recorded(bench, alone)), len(samples))
+    harness.compare("reduced", check_recorded(bench, reduced), samples)
+    harness.compare("any", len(samples) > 20, True)
+    begins, ends = (collections.Counter((int(event["rank"]), int(event[name])) for event in bench.dump(archive))
+                    for name in ("enter_ns", "exit_ns"))
+    for dest, source, _, _, sent, posted, entered, received in samples:
+        harness.compare("times of events", [bool(of) for of in (
+            begins[source, sent], begins[dest, posted], begins[dest, entered], ends[dest, received])], [True] * 4)

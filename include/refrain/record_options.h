@@ -87,6 +87,25 @@
       "fit goes to files in FILE.journal/ until the archive is written")                           \
     X(CHILDREN, "no-children", 0, "REFRAIN_CHILDREN", SWITCH, COMMON, NULL, "no,yes", NULL,        \
       "Do not record processes that the program starts with MPI_Comm_spawn")                       \
+    X(SAMPLE, "sample", 0, "REFRAIN_SAMPLE", CHECKED, COMMON, "STRATEGY", "", NULL,                \
+      "Measure the latencies of some messages and keep no trace, so that neither memory nor the "  \
+      "archive grow with the run: random:P (each message with probability P), adaptive (the "      \
+      "first of each channel, then ever fewer), counter:N+-V (every N-th send), timer:T+-V (the "  \
+      "first send after a time T)")                                                                \
+    X(WITH_TRACE, "with-trace", 0, "REFRAIN_WITH_TRACE", SWITCH, COMMON, NULL, "yes,no", NULL,     \
+      "With --sample: keep the trace, too")                                                        \
+    X(SAMPLE_ANALYSIS, "sample-analysis", 0, "REFRAIN_SAMPLE_ANALYSIS", WORD, COMMON, "WHAT",      \
+      "freq,stat,write", "freq",                                                                   \
+      "Of sampled messages keep: freq: histograms (default); stat: only mean, deviation, least "   \
+      "and greatest; write: histograms and the samples themselves")                                \
+    X(SAMPLE_WHERE, "sample-where", 0, "REFRAIN_SAMPLE_WHERE", CHECKED, COMMON, "CONDITION[,...]", \
+      "", NULL,                                                                                    \
+      "Sample only sends of a size (bytes=4K-1M), by a function of MPI (function=MPI_I*), with a " \
+      "function in their call path (path=*halo*), on a communicator (comm=NAME), in a region or "  \
+      "segment of the program (region=solve), or at a level of MPI_Pcontrol (level=2)")            \
+    X(SAMPLE_SEED, "sample-seed", 0, "REFRAIN_SAMPLE_SEED", CHECKED, COMMON, "N",                  \
+      "a whole number below 10^18", "1",                                                           \
+      "Choose other messages at random than with other numbers N (default 1)")                     \
     X(START, "start-off", 0, "REFRAIN_START", SWITCH, COMMON, NULL, "off,on", NULL,                \
       "Record nothing (but MPI_Init) before the program calls MPI_Pcontrol(1)")                    \
     X(QUIET, "quiet", 'q', "REFRAIN_QUIET", SWITCH, COMMON, NULL, "1,0", NULL,                     \

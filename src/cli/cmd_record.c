@@ -634,7 +634,31 @@ static void check_together(struct argp_state *state, const struct options *optio
                                                       RFN_RECORD_SEGMENT_STARTS, RFN_RECORD_ACROSS};
     static const enum rfn_record_option clustering[] = {RFN_RECORD_MERGE_INTERVAL,
                                                         RFN_RECORD_IGNORE_PARAMETER};
+    static const enum rfn_record_option sampling[] = {
+        RFN_RECORD_WITH_TRACE, RFN_RECORD_SAMPLE_ANALYSIS, RFN_RECORD_SAMPLE_WHERE,
+        RFN_RECORD_SAMPLE_SEED};
+    static const enum rfn_record_option tracing[] = {RFN_RECORD_TIME,
+                                                     RFN_RECORD_VOLUME,
+                                                     RFN_RECORD_FUNCTIONS,
+                                                     RFN_RECORD_SIMILARITY,
+                                                     RFN_RECORD_ACROSS,
+                                                     RFN_RECORD_POLLS,
+                                                     RFN_RECORD_IGNORE_PARAMETER,
+                                                     RFN_RECORD_MERGE_INTERVAL};
     const char *time = options->texts[RFN_RECORD_TIME];
+    const bool samples = options->texts[RFN_RECORD_SAMPLE];
+    for (size_t i = 0; i < sizeof sampling / sizeof *sampling; i++) {
+        if (options->texts[sampling[i]] && !samples)
+            argp_error(state, "--%s is about sampled messages: give --sample, too",
+                       rfn_record_row(sampling[i])->option);
+    }
+    for (size_t i = 0; i < sizeof tracing / sizeof *tracing; i++) {
+        if (options->texts[tracing[i]] && samples && !options->texts[RFN_RECORD_WITH_TRACE])
+            argp_error(state,
+                       "--%s is about the trace, and --sample keeps none: give "
+                       "--with-trace, too",
+                       rfn_record_row(tracing[i])->option);
+    }
     const bool reduces = !time || strcmp(time, "auto") == 0 || strcmp(time, "reduced") == 0;
     for (size_t i = 0; i < sizeof reducing / sizeof *reducing; i++) {
         if (options->texts[reducing[i]] && !reduces)

@@ -11,6 +11,7 @@
  */
 #include "base/map.h"
 #include "base/pool.h"
+#include "event/calls.h"
 #include "reduce/samples/sample_table.h"
 #include "reduce/samples/strategy.h"
 #include "refrain/aggregation.h"
@@ -36,6 +37,7 @@ struct taking {
     struct rfn_samples *samples;
     size_t samples_capacity;
     struct rfn_sampler *senders, *members; /* by rank: of its messages, of its collective calls */
+    struct rfn_call *roles;                /* by function */
     struct rfn_map positions;              /* channel -> how many messages it has had */
     struct rfn_sample_table *table;
     struct chosen *chosen;
@@ -231,15 +233,24 @@ static int message_over(void *context, const struct rfn_match_message *message)
 
 /* ---- collective calls, and cancelled messages ---- */
 
-static uint64_t collective_bytes(const struct rfn_volume *volume)
+/* The bytes that the call's count and datatype say, of the send buffer where there are two; 0 where
+ * they are lists, or mean nothing on this rank. */
+static uint64_t collective_bytes(const struct taking *taking, const struct rfn_record *record)
 {
-    const int64_t bytes = volume->sent_bytes >= 0 ? volume->sent_bytes : volume->received_bytes;
-    return bytes > 0 ? (uint64_t)bytes : 0;
+    const struct rfn_call *role = &taking->roles[record->function];
+    const bool both = role->in[RFN_IN_sendcount] >= 0;
+    const int8_t count = role->in[both ? RFN_IN_sendcount : RFN_IN_count];
+    const int8_t type = role->in[both ? RFN_IN_sendtype : RFN_IN_datatype];
+    if (count < 0 || type < 0 || record->in[count] <= 0 || record->in[type] < 0)
+        return 0;
+    const struct rfn_datatype_info *of = rfn_archive_datatype(taking->archive,
+                                                              (uint32_t)record->in[type]);
+    return of && of->size > 0 ? (uint64_t)record->in[count] * (uint64_t)of->size : 0;
 }
 
 static int collective_leaves(struct taking *taking, const struct rfn_match_event *event)
 {
-    const uint64_t bytes = collective_bytes(event->volume);
+    const uint64_t bytes = collective_bytes(taking, event->record);
     const uint64_t channel = rfn_sample_channel(identity_of(taking, (uint32_t)event->volume->comm),
                                                 event->rank, event->rank,
                                                 RFN_SAMPLE_COLLECTIVE_TAG);
@@ -317,8 +328,12 @@ static int init(struct taking *taking)
     taking->senders = calloc((size_t)ranks + 1, sizeof *taking->senders);
     taking->members = calloc((size_t)ranks + 1, sizeof *taking->members);
     samples->where = calloc(1, 1); /* "": all */
-    if (!taking->table || !taking->senders || !taking->members || !samples->where)
+    const uint32_t functions = rfn_archive_functions(taking->archive);
+    taking->roles = calloc((size_t)functions + 1, sizeof *taking->roles);
+    if (!taking->roles || !taking->table || !taking->senders || !taking->members || !samples->where)
         return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < functions; i++)
+        rfn_call_init(&taking->roles[i], rfn_archive_function(taking->archive, i));
     for (uint32_t i = 0; i < ranks; i++) {
         rfn_sampler_init(&taking->senders[i], taking->strategy, i);
         rfn_sampler_init(&taking->members[i], taking->strategy, ~i);
@@ -375,6 +390,7 @@ int rfn_samples_take(const struct rfn_archive *archive, const struct rfn_sample_
         rfn_fail(diag, error, -1, -1, "%s", rfn_error_text(error));
     free(taking.table);
     free(taking.senders);
+    free(taking.roles);
     free(taking.members);
     free(taking.chosen);
     rfn_map_release(&taking.positions);

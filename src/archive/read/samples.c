@@ -231,6 +231,8 @@ static const char *read_columns(struct reading *reading, struct rfn_reader *read
     for (size_t i = 0; i < n; i++) {
         samples[i].send = site_of(reading, samples[i].send);
         samples[i].receive = site_of(reading, samples[i].receive);
+        if (samples[i].receive == RFN_SAMPLE_NO_SITE)
+            samples[i].dest = RFN_SAMPLE_COLLECTIVE;
         if (reader->failed || !isfinite(samples[i].weight) || samples[i].weight <= 0)
             return malformed;
     }

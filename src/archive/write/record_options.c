@@ -1,6 +1,8 @@
 #include "refrain/record_options.h"
 
+#include "reduce/samples/where.h"
 #include "refrain/recording.h"
+#include "refrain/sampling.h"
 #include "refrain/trace_profile.h"
 
 #include <stddef.h>
@@ -47,6 +49,14 @@ static bool is_among(const char *text, const char *words)
     return false;
 }
 
+static bool fits_where(const char *text, struct rfn_diag *why)
+{
+    struct rfn_sample_where where;
+    const int error = rfn_sample_where_parse(text, &where, why);
+    rfn_sample_where_release(&where);
+    return error == 0;
+}
+
 static bool takes(enum rfn_record_option option, const char *text, struct rfn_diag *why)
 {
     if (rows[option].kind != RFN_KIND_CHECKED)
@@ -69,6 +79,12 @@ static bool takes(enum rfn_record_option option, const char *text, struct rfn_di
         return rfn_similarity_check(text, why) == 0;
     case RFN_RECORD_SEGMENT_MIN_CALLS:
         return number_of(text) - 1 < INT32_MAX;
+    case RFN_RECORD_SAMPLE:
+        return rfn_sample_strategy_parse(text, &(struct rfn_sample_strategy){0}, why) == 0;
+    case RFN_RECORD_SAMPLE_WHERE:
+        return fits_where(text, why);
+    case RFN_RECORD_SAMPLE_SEED:
+        return number_of(text) != UINT64_MAX;
     case RFN_RECORD_IGNORE_PARAMETER:
         return rfn_forced_check(text, why) == 0;
     case RFN_RECORD_MERGE_INTERVAL:

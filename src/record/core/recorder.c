@@ -19,7 +19,9 @@
 REC_EVERY_CALL enum rec_state rec_state = REC_ASLEEP;
 REC_EVERY_CALL bool rec_threads_multiple = false;
 REC_EVERY_CALL bool rec_off = false;
+REC_EVERY_CALL bool rec_only_samples = false;
 REC_EVERY_CALL rec_listener *rec_listen = NULL;
+REC_EVERY_CALL const struct rec_request_listener *rec_listen_requests = NULL;
 struct rec_stream *rec_streams;
 __thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
 __thread struct rec_fortran rec_fortran REC_TLS_MODEL;
@@ -117,11 +119,15 @@ static void open_counter(struct rec_stream *stream)
     told = true;
 }
 
-/* The hash of a site's function and frames, the same on all ranks. */
-static uint64_t call_hash(const void *sites, uint32_t site)
+uint64_t rec_call_hash(const struct rec_sites *sites, uint32_t site)
 {
     const char *name = rec_functions[rec_sites_function(sites, site)].name;
     return rec_site_hash(sites, site, rfn_hash_bytes(name, strlen(name)), rec_options.executable);
+}
+
+static uint64_t call_hash(const void *sites, uint32_t site)
+{
+    return rec_call_hash(sites, site);
 }
 
 /* Now, as the C library opens a file for it: later a handler of a signal may ask. */
@@ -198,6 +204,8 @@ static void wake(void)
     memory.limit = rec_options.memory_bytes /
                    (rec_options.segments && !rec_options.keep_short ? 4 : 2);
     rec_off = rec_options.start_off;
+    rec_only_samples = rec_options.texts[RFN_RECORD_SAMPLE] &&
+                       !rec_options.texts[RFN_RECORD_WITH_TRACE];
     rec_clock_init(rec_options.resolution_ns, rec_options_text(RFN_RECORD_CLOCK));
     /* The streams' times are in quanta, and a threshold of time is in microseconds. */
     const double quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
@@ -310,9 +318,9 @@ static void end_late(struct rec_call *call, int result)
         rec_went_on(call);
 }
 
-void rec_leave(struct rec_call *call)
+/* Hands the event to the stream's reducer. */
+static inline void take(struct rec_stream *stream, struct rec_call *call)
 {
-    struct rec_stream *stream = rec_stream_of(call);
     const struct rfn_event event = {.site = call->site,
                                     .function = call->function,
                                     .error = call->rc == MPI_SUCCESS ? 0
@@ -324,12 +332,20 @@ void rec_leave(struct rec_call *call)
                                     .exit = call->exit,
                                     .volume_enter = call->volume_enter,
                                     .volume_exit = call->volume_exit};
-    if (rec_state == REC_RECORDING && !call->off) {
+    const int took_long = rfn_stream_event(stream->events, &event);
+    if (__builtin_expect(took_long, 0))
+        end_late(call, took_long);
+}
+
+void rec_leave(struct rec_call *call)
+{
+    struct rec_stream *stream = rec_stream_of(call);
+    bool wanted = !call->off;
+    if (rec_state == REC_RECORDING) {
         if (__builtin_expect(rec_listen != NULL, 0))
-            rec_listen(call, stream);
-        const int took_long = rfn_stream_event(stream->events, &event);
-        if (__builtin_expect(took_long, 0))
-            end_late(call, took_long);
+            wanted &= rec_listen(call, stream);
+        if (wanted)
+            take(stream, call);
     }
     stream->inside = stream->in_fortran;
 }

@@ -61,6 +61,7 @@ struct rec_call {
     int rc;                      /* what MPI returned, or REC_LEFT; set by rec_end */
     uint8_t poll;                /* enum rfn_poll: set by rec_out_poll */
     bool off;                    /* no event comes of it: rec_off was set when it began */
+    bool no_lists;               /* off, or nobody keeps events */
     uint64_t enter, exit;        /* quanta of rec_clock */
     const struct rec_comm *comm; /* of the last rec_in_comm, or NULL */
     void *frame;                 /* of the wrapper, or of the entry for Fortran */
@@ -110,6 +111,10 @@ struct rec_stream {
     uint32_t left_site;
     uint32_t number; /* 0 for the first thread that calls MPI */
     struct rec_sites sites;
+    uint64_t *site_hashes; /* of sites that were sampled, else 0 (record/samples) */
+    size_t n_site_hashes;
+    uint32_t sampled_regions; /* open ones that --sample-where names */
+    bool sampled_segment;     /* likewise */
     _Alignas(REC_CACHE_LINE) struct rec_call call;
     struct rec_recent recent;    /* only used under MPI_THREAD_MULTIPLE */
     struct rec_regions *regions; /* regions.h; NULL: none yet */
@@ -130,6 +135,7 @@ enum rec_state {
 extern enum rec_state rec_state;
 extern bool rec_threads_multiple; /* MPI_THREAD_MULTIPLE was granted: tables have locks */
 extern bool rec_off;              /* by MPI_Pcontrol(0) or REFRAIN_START=off, for all threads */
+extern bool rec_only_samples;     /* events are not kept, but those of setup */
 
 /* The call from Fortran that the thread is in (fortran.h). */
 struct rec_fortran {
@@ -225,9 +231,10 @@ static inline __attribute__((always_inline)) struct rec_call *rec_enter(uint32_t
     call->poll = 0;
     call->comm = NULL;
     call->frame = frame;
-    call->off = __atomic_load_n(&rec_off, __ATOMIC_RELAXED);
+    call->off = call->no_lists = __atomic_load_n(&rec_off, __ATOMIC_RELAXED);
+    call->no_lists |= rec_only_samples;
     if (__builtin_expect(call->off, 0)) {
-        call->off = rec_is_dropped(function);
+        call->off = call->no_lists = rec_is_dropped(function);
         if (call->off)
             return call;
     }
@@ -293,18 +300,36 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
 }
 
 /* Listens to calls: of MPI, and of regions and segments, but not of other functions. rec_leave
- * calls it on the thread that made the call, for each call that becomes an event, when the exit is
- * stamped and all words are in call->in and call->out, and before the stream takes the event. The
- * call is borrowed until the listener returns. call->enter and exit are not to be changed; what a
- * listener takes counts as computing, in the gap before the next call.
+ * calls it on the thread that made the call, for each call (one that is `off` has no site), when
+ * the exit is stamped and all words are in call->in and call->out, and before the stream takes the
+ * event; it returns whether the stream is to. The call is borrowed until the listener returns.
+ * call->enter and exit are not to be changed; what a listener takes counts as computing, in the gap
+ * before the next call.
  *
  * A listener may read both, keep what it has memory for, and call MPI through rec_mpi where that
- * neither blocks nor sends (MPI_Type_size, MPI_Get_count). It must not allocate per event, make
- * system calls, or wait for a lock that another thread can hold for long. With
- * MPI_THREAD_MULTIPLE several threads are in it at once, each with its own stream. */
-typedef void rec_listener(const struct rec_call *call, const struct rec_stream *stream);
+ * does not block. It must not allocate per event, make system calls, or wait for a lock that
+ * another thread can hold for long. With MPI_THREAD_MULTIPLE several threads are in it at once,
+ * each with its own stream. */
+typedef bool rec_listener(const struct rec_call *call, const struct rec_stream *stream);
 /* NULL, as long as nobody listens. To be set before a second thread records. */
 extern rec_listener *rec_listen;
+
+/* Listens to requests, between a call's exit and rec_leave, as above. What it keeps of a request is
+ * in request->sampled, at first NULL. */
+struct rec_request_listener {
+    void (*made)(const struct rec_call *call, struct rec_request *request);
+    /* The call completes a request with `sampled`: what it got, as MPI has it. source is
+     * RFN_UNKNOWN when it was cancelled. */
+    void (*completed)(const struct rec_call *call, struct rec_request *request, int64_t source,
+                      int64_t tag, int64_t bytes);
+    /* The program frees a request with `sampled`, which may be under way. */
+    void (*freed)(struct rec_request *request);
+    void (*send_cancelled)(void); /* MPI_Cancel was called on a send */
+};
+extern const struct rec_request_listener *rec_listen_requests; /* likewise */
+
+/* The hash of a site's function and frames, the same on all ranks. */
+uint64_t rec_call_hash(const struct rec_sites *sites, uint32_t site);
 
 /* Hands the event to the listener and the stream's reducer, and makes the stream ready for the next
  * call. */

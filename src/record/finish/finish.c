@@ -12,6 +12,8 @@
  *     step          messages        contents
  *     arrive        MPI_Barrier     nothing
  *     communicator  of MPI's own    MPI_Comm_create, then whether all ranks have it
+ *     samples       to receivers    with --sample: announcements that are left, and how many there
+ *                                   are (record/samples/announcements.c)
  *     clocks        down            whether they are compared; if so hosts, up and down, and round
  *                                   trips between nodes (clock_sync.h)
  *     survey        up, down        inputs in columns; streams, also those with long times; events;
@@ -19,6 +21,7 @@
  *     wishes        down            rank 0's options, and whether times are reduced, in one word
  *     merge         down, up, down  hashes of what the parent has; definitions and digests that it
  *                                   lacks; their numbers (reduce/merge/merge.h)
+ *     samples       up              with --sample: categories (gather_samples.h)
  *     times         up, down        reduced ones: what became of them
  *                   down, up, down  with --across: how processes are compared; their times
  *                   up              reduced ones: how far they lie apart (share_times.c)
@@ -47,9 +50,11 @@
 #include "record/core/options.h"
 #include "record/core/past_calls.h"
 #include "record/core/wait_warning.h"
+#include "record/finish/gather_samples.h"
 #include "record/finish/online_merge.h"
 #include "record/finish/varying_params_sync.h"
 #include "record/regions/regions.h"
+#include "record/samples/sampled_calls.h"
 #include "reduce/segments/stream_reduction.h"
 
 #include <stdio.h>
@@ -252,12 +257,10 @@ static int pack_times(struct rec_finishing *finish, size_t i)
 {
     const struct rfn_stream *stream = finish->description.streams[i].stream->events;
     struct rec_packed *packed = &finish->packed[i];
-    struct rec_clock_pair start = rec_start(), end = rec_clock_pair();
-    const struct rfn_pack_pair pairs[] = {
-        {start.quanta, (uint64_t)start.monotonic_ns, (uint64_t)start.realtime_ns},
-        {end.quanta, (uint64_t)end.monotonic_ns, (uint64_t)end.realtime_ns}};
+    const struct rfn_pack_pair pairs[] = {rec_finishing_pair(rec_start()),
+                                          rec_finishing_pair(finish->end)};
     const struct rfn_pack_clock clock = {
-        .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = start.quanta};
+        .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = rec_start().quanta};
     if (packed->time_set != finish->survey.first_stream + i)
         return 0;
     int error = rfn_stream_reduced(stream)
@@ -380,6 +383,8 @@ static void write_run(struct rec_finishing *finish, struct rec_archive_result *r
 {
     const bool first = finish->exchange->rank == 0;
     error = merge(finish, error);
+    if (rec_sampling_is_on())
+        error = rec_gather_samples(finish, &finish->samples, error);
     if (finish->wishes & REC_WANTS_REDUCED)
         error = rec_share_times(finish, error);
     for (size_t i = 0; i < finish->description.n_streams && !error; i++)
@@ -391,6 +396,8 @@ static void write_run(struct rec_finishing *finish, struct rec_archive_result *r
         error = rec_chunk_first(finish);
     if (!error)
         error = rec_chunk_streams(finish);
+    if (!error && rec_sampling_is_on())
+        error = rec_chunk_sample_columns(finish);
     error = rec_output_write(&finish->output, finish->exchange, error, result);
     if (first)
         tell(finish, result, error);
@@ -406,6 +413,7 @@ static void release(struct rec_finishing *finish)
     free(finish->packed);
     rec_output_release(&finish->output);
     rec_output_release(&finish->front);
+    rfn_buf_release(&finish->samples);
     rec_cluster_gather_release(&finish->together);
     rec_definitions_release(&finish->description);
     rfn_merge_release(&finish->merge);
@@ -416,8 +424,12 @@ static void release(struct rec_finishing *finish)
 static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *merge,
                        const struct rfn_buf *clocks, struct rec_archive_result *result, int error)
 {
-    struct rec_finishing finish = {
-        .exchange = exchange, .alone = result->alone, .clocks = clocks, .merge = *merge};
+    struct rec_finishing finish = {.exchange = exchange,
+                                   .alone = result->alone,
+                                   .clocks = clocks,
+                                   .merge = *merge,
+                                   .end = rec_clock_pair(),
+                                   .samples = RFN_BUF_INIT};
     char events[32];
     exchange->messages_sent = exchange->bytes_sent = 0; /* online merges count their own */
     error = survey(&finish, error ? error : describe(&finish));
@@ -432,6 +444,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
         tell_journal(&finish, "would have gone to a journal while the program ran");
     }
     release(&finish);
+    rec_sampling_release();
 }
 
 /* A stream that may still hand over an event, or NULL. Threads may legally be in MPI_Initialized
@@ -501,6 +514,10 @@ static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge 
     struct rfn_buf clocks;
     if (!exchange && rec_exchange_open(&own, false) == 0)
         exchange = &own;
+    if (exchange && rec_sampling_is_on()) {
+        const int sampled = rec_sampling_end();
+        error = error ? error : sampled;
+    }
     if (exchange) {
         rec_clock_sync_end(exchange, &clocks);
         finish_run(&exchange->exchange, merge, &clocks, result, error);

@@ -20,6 +20,12 @@ enum {
     REC_WISH_BITS = 4
 };
 
+static inline struct rfn_pack_pair rec_finishing_pair(struct rec_clock_pair pair)
+{
+    return (struct rfn_pack_pair){pair.quanta, (uint64_t)pair.monotonic_ns,
+                                  (uint64_t)pair.realtime_ns};
+}
+
 /* What is written of a stream. */
 struct rec_packed {
     struct rfn_rope values, timing;
@@ -52,6 +58,7 @@ struct rec_finishing {
     const struct rfn_buf *clocks; /* on rank 0, as clock_sync.h says; may be NULL */
     uint64_t wishes;              /* rank 0's word */
     int64_t began;                /* ns: when the last rank came, by this rank's clock */
+    struct rec_clock_pair end;    /* the second pair of the process's clock in the archive */
     struct rec_definitions description;
     uint64_t definition_bytes; /* of this process */
     struct rfn_merge merge;
@@ -62,6 +69,7 @@ struct rec_finishing {
     struct rfn_run_merging merging;  /* on rank 0 */
     struct rec_clustered clustered;  /* on rank 0 */
     struct rec_output output, front; /* the latter on rank 0: what is to stand behind META */
+    struct rfn_buf samples;          /* on rank 0: the payload of SAMPLES; empty: there are none */
 };
 
 /* Whether rank 0 wants processes compared; one alone cannot be. */

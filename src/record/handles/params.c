@@ -28,7 +28,7 @@ int64_t *rec_words(struct rec_call *call, int64_t n)
 
 static int64_t list(struct rec_call *call, const int64_t *words, int64_t n)
 {
-    if (call->off)
+    if (call->no_lists)
         return 0;
     return words ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n) : RFN_LIST_ABSENT;
 }
@@ -54,7 +54,7 @@ void rec_in_string(struct rec_call *call, const char *text)
 
 void rec_out_string(struct rec_call *call, const char *text)
 {
-    rec_push_out(call, call->off ? 0 : string(call, text));
+    rec_push_out(call, call->no_lists ? 0 : string(call, text));
 }
 
 /* Words for n > 0 elements of an array, or NULL after having pushed what stands for the array. */

@@ -324,6 +324,7 @@ static inline struct rec_request *register_request(struct rec_call *call,
     entry->tag = tag;
     entry->bytes = bytes;
     entry->new_comm = NULL;
+    entry->sampled = NULL;
     if (__builtin_expect(number_and_insert(call, table, entry) < 0, 0)) {
         give_entry(table, entry);
         return NULL;
@@ -352,6 +353,8 @@ void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags,
             }
             if (__builtin_expect(!entry, 0))
                 rec_stop("out of memory for requests");
+            else if (__builtin_expect(rec_listen_requests != NULL, 0))
+                rec_listen_requests->made(call, entry);
         }
         if (!persistent && !call->off)
             rec_stream_of(call)->requests_created++;
@@ -456,8 +459,8 @@ void rec_in_requests(struct rec_call *call, const MPI_Request *requests, int64_t
     for (int64_t i = 0; i < n; i++)
         words[i] = refer(call, own, requests[i]);
     end_lookups(own);
-    rec_push_in(call,
-                call->off ? 0 : rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n));
+    rec_push_in(
+        call, call->no_lists ? 0 : rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n));
 }
 
 /* The call is done with its requests that are still there, whatever came out. */
@@ -474,6 +477,8 @@ static inline void unclaim(struct rec_call *call)
 void rec_out_request_freed(struct rec_call *call)
 {
     for (uint32_t i = 0; i < call->n_requests && call->rc == MPI_SUCCESS; i++) {
+        if (call->requests[i] && call->requests[i]->sampled && rec_listen_requests)
+            rec_listen_requests->freed(call->requests[i]);
         if (call->requests[i])
             forget(call->requests[i]);
         call->requests[i] = NULL;
@@ -484,8 +489,11 @@ void rec_out_request_freed(struct rec_call *call)
 void rec_out_cancelled(struct rec_call *call)
 {
     for (uint32_t i = 0; i < call->n_requests && call->rc == MPI_SUCCESS; i++) {
-        if (call->requests[i])
-            call->requests[i]->flags |= REC_REQUEST_CANCELLED;
+        if (!call->requests[i])
+            continue;
+        call->requests[i]->flags |= REC_REQUEST_CANCELLED;
+        if (rec_listen_requests && !(call->requests[i]->flags & REC_REQUEST_RECV))
+            rec_listen_requests->send_cancelled();
     }
     unclaim(call);
 }
@@ -634,6 +642,25 @@ static inline void retire(const struct rec_call *call, struct rec_request *entry
     }
 }
 
+/* A request that a listener follows is over. One that was cancelled, or of which MPI does not tell
+ * what a wildcard got, has got nothing that is known. */
+__attribute__((noinline)) static void
+tell_listener(const struct rec_call *call, struct rec_request *entry, const MPI_Status *status)
+{
+    int cancelled = 0;
+    if (!rec_listen_requests)
+        return;
+    if (status && entry->flags & REC_REQUEST_CANCELLED)
+        rec_mpi.MPI_Test_cancelled(status, &cancelled);
+    if (cancelled || (!status && (entry->source == MPI_ANY_SOURCE || entry->tag == MPI_ANY_TAG)))
+        rec_listen_requests->completed(call, entry, RFN_UNKNOWN, 0, 0);
+    else if (!status)
+        rec_listen_requests->completed(call, entry, entry->source, entry->tag, entry->bytes);
+    else
+        rec_listen_requests->completed(call, entry, status->MPI_SOURCE, status->MPI_TAG,
+                                       received_bytes(status));
+}
+
 /* Writes what deviates, then retires the request. status is its own, or NULL; that of an inactive
  * request is not looked at, as not every MPI fills it. */
 static inline void complete(struct completion *completion, int64_t position,
@@ -649,6 +676,8 @@ static inline void complete(struct completion *completion, int64_t position,
             write_entry(completion, position, outcome, 0, RFN_COMPLETION_PENDING);
         return;
     }
+    if (__builtin_expect(entry->sampled != NULL, 0))
+        tell_listener(completion->call, entry, status);
     if (__builtin_expect(entry->flags & (REC_REQUEST_UNSEEN | REC_REQUEST_LOST), 0)) {
         retire(completion->call, entry);
         completion->call->requests[position] = NULL;
@@ -685,7 +714,7 @@ static void end(struct completion *completion)
 {
     struct rfn_stream *events = rec_stream_of(completion->call)->events;
     rec_push_out(completion->call,
-                 completion->n_words == 0 || completion->call->off
+                 completion->n_words == 0 || completion->call->no_lists
                      ? 0
                      : rfn_stream_list(events, completion->words, (size_t)completion->n_words));
 }
@@ -754,8 +783,8 @@ void rec_out_completed_some(struct rec_call *call, int n, const int *indices,
     int64_t *words = n > 0 ? rec_words(call, n) : NULL;
     for (int i = 0; words && i < n; i++)
         words[i] = indices[i];
-    rec_push_out(call, n == MPI_UNDEFINED    ? RFN_UNDEFINED
-                       : n <= 0 || call->off ? 0
+    rec_push_out(call, n == MPI_UNDEFINED         ? RFN_UNDEFINED
+                       : n <= 0 || call->no_lists ? 0
                        : words ? rfn_stream_list(rec_stream_of(call)->events, words, (size_t)n)
                                : RFN_LIST_ABSENT);
     struct completion completion = begin(call, statuses, n > 0 ? n : 0);

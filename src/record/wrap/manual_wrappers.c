@@ -15,6 +15,7 @@
 #include "record/handles/comms.h"
 #include "record/handles/params.h"
 #include "record/regions/regions.h"
+#include "record/samples/sampled_calls.h"
 #include "record/wrap/fortran.h"
 
 #include <stdlib.h>
@@ -43,6 +44,7 @@ static void learn(void)
     if (rec_is_world_replaced())
         return;
     rec_clock_sync_start();
+    rec_sampling_start();
     rec_online_merge_start();
 }
 

@@ -1,0 +1,330 @@
+/* announcements.c - senders tell receivers of the messages that are sampled.
+ *
+ * Announcements for one rank are gathered; a full batch, or one that has waited for long, is sent
+ * when a call of the program leaves: sooner where the sender decides alone, as the receiver then
+ * keeps the ends of all messages until it is told. Sends are synchronous (MPI_Issend), at most
+ * SLOTS at a time, so that no more than these are ever on their way, however slow a receiver is;
+ * what cannot be sent yet waits, in bounded memory. Receivers look every LOOK_NS for batches that
+ * have come, and receive those: nobody waits.
+ *
+ * In the end all ranks tell each other how many batches they have sent, and receive the rest. MPI
+ * keeps the order of batches between two ranks, so announcements of a channel come in the order of
+ * its messages.
+ */
+#include "base/grow.h"
+#include "record/core/job.h"
+#include "record/core/options.h"
+#include "record/samples/samples_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG = 2, BATCH = 64, PIECE = 4096, SLOTS = 4, RECEIVE_AT_ONCE = 8, QUEUE_SHARE = 16 };
+enum { LOOK_NS = 20000, AGE_NS = 50000000, UNTOLD_AGE_NS = 500000 };
+
+/* Under SMPI looking takes simulated time: all is sent in the end. */
+#ifdef RFN_FLAVOUR_SMPI
+enum { WHILE_RUNNING = false };
+#else
+enum { WHILE_RUNNING = true };
+#endif
+
+struct announcement {
+    uint64_t channel, position, sent, site, bytes, host;
+    double rate;
+    uint64_t uncertain;
+};
+
+/* Of one receiver. */
+struct queue {
+    struct announcement *items;
+    size_t n, capacity;
+    uint32_t rank;
+    uint64_t batches; /* sent to it */
+    struct queue *next;
+};
+
+struct slot {
+    MPI_Request request;
+    bool used;
+    struct announcement items[BATCH];
+};
+
+static struct rfn_map queues; /* by rank */
+static struct queue *first_queue;
+static struct slot *slots; /* SLOTS of them */
+static uint64_t *received; /* batches, by rank */
+static size_t queued;      /* announcements in all queues */
+static uint64_t next_look, next_flush;
+
+static uint64_t quanta_of(double ns)
+{
+    return (uint64_t)(ns / rec_sampling.quantum_ns) + 1;
+}
+
+bool rec_announcements_start(void)
+{
+    slots = calloc(SLOTS, sizeof *slots);
+    received = calloc((size_t)rec_job_size(), sizeof *received);
+    return slots && received;
+}
+
+/* ---- queues ---- */
+
+static struct queue *queue_for(uint32_t dest)
+{
+    struct queue *queue = rfn_map_object(&queues, dest);
+    if (queue)
+        return queue;
+    queue = rfn_map_make_object(&queues, dest, sizeof *queue);
+    if (queue) {
+        queue->rank = dest;
+        queue->next = first_queue;
+        first_queue = queue;
+    }
+    return queue;
+}
+
+static bool has_room(struct queue *queue)
+{
+    if (WHILE_RUNNING &&
+        (queued + 1) * sizeof *queue->items > rec_options.memory_bytes / QUEUE_SHARE)
+        return false;
+    return RFN_GROW(queue->items, queue->capacity, queue->n + 1) == 0;
+}
+
+static struct slot *free_slot(void)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        if (!slots[i].used)
+            return &slots[i];
+    }
+    return NULL;
+}
+
+/* Sends the first announcements of a queue, if a slot is free. */
+static void send_batch(struct queue *queue)
+{
+    struct slot *slot = free_slot();
+    const size_t n = queue->n < BATCH ? queue->n : BATCH;
+    if (!slot || n == 0)
+        return;
+    memcpy(slot->items, queue->items, n * sizeof *slot->items);
+    if (rec_mpi.MPI_Issend(slot->items, (int)(n * sizeof *slot->items), MPI_BYTE, (int)queue->rank,
+                           TAG, rec_sampling.exchange.comm, &slot->request) != MPI_SUCCESS)
+        return;
+    slot->used = true;
+    queue->batches++;
+    queue->n -= n;
+    queued -= n;
+    memmove(queue->items, queue->items + n, queue->n * sizeof *queue->items);
+}
+
+void rec_announce(uint32_t dest, uint64_t channel, const struct rec_message_end *end)
+{
+    struct queue *queue = queue_for(dest);
+    if (!queue || !has_room(queue)) {
+        rec_sample_dropped(RFN_SAMPLE_NO_ROOM);
+        return;
+    }
+    queue->items[queue->n++] = (struct announcement){.channel = channel,
+                                                     .position = end->position,
+                                                     .sent = end->sent,
+                                                     .site = end->site,
+                                                     .bytes = end->bytes,
+                                                     .host = rec_sampling.host,
+                                                     .rate = end->rate,
+                                                     .uncertain = end->uncertain};
+    queued++;
+}
+
+/* ---- on their way ---- */
+
+static void take(const struct announcement *items, size_t n, int source)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct announcement *item = &items[i];
+        const struct rec_message_end end = {.position = item->position,
+                                            .site = item->site,
+                                            .bytes = item->bytes,
+                                            .rate = item->rate,
+                                            .sent = item->sent,
+                                            .uncertain = item->uncertain != 0,
+                                            .foreign = item->host != rec_sampling.host};
+        struct rec_in_channel *channel = rec_in_channel(item->channel, (uint32_t)source);
+        if (channel)
+            rec_end_announced(channel, &end);
+        else
+            rec_sample_dropped(RFN_SAMPLE_NO_ROOM);
+    }
+}
+
+/* Receives a batch that MPI has into memory for at least BATCH of them, in the end for PIECE. */
+static int receive_batch(const MPI_Status *status, struct announcement *items)
+{
+    int bytes = 0;
+    rec_mpi.MPI_Get_count(status, MPI_BYTE, &bytes);
+    if (rec_mpi.MPI_Recv(items, bytes, MPI_BYTE, status->MPI_SOURCE, TAG,
+                         rec_sampling.exchange.comm, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        return RFN_E_EXCHANGE;
+    received[status->MPI_SOURCE]++;
+    take(items, (size_t)bytes / sizeof *items, status->MPI_SOURCE);
+    return 0;
+}
+
+static void receive_batches(void)
+{
+    for (int i = 0; i < RECEIVE_AT_ONCE; i++) {
+        struct announcement items[BATCH];
+        MPI_Status status;
+        int there = 0;
+        if (rec_mpi.MPI_Iprobe(MPI_ANY_SOURCE, TAG, rec_sampling.exchange.comm, &there, &status) !=
+                MPI_SUCCESS ||
+            !there || receive_batch(&status, items) < 0)
+            return;
+    }
+}
+
+static void free_slots(void)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        int done = 0;
+        if (slots[i].used &&
+            rec_mpi.MPI_Test(&slots[i].request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done)
+            slots[i].used = false;
+    }
+}
+
+static void send_batches(bool all)
+{
+    for (struct queue *queue = first_queue; queue; queue = queue->next) {
+        if (queue->n >= (all ? 1 : BATCH))
+            send_batch(queue);
+    }
+}
+
+void rec_announcements_progress(uint64_t now)
+{
+    if (!WHILE_RUNNING || now < next_look)
+        return;
+    next_look = now + quanta_of(LOOK_NS);
+    const bool all = now >= next_flush;
+    if (all)
+        next_flush = now +
+                     quanta_of(rfn_sample_agrees(&rec_sampling.strategy) ? AGE_NS : UNTOLD_AGE_NS);
+    free_slots();
+    if (queued)
+        send_batches(all);
+    receive_batches();
+    rec_sampling_show();
+}
+
+/* ---- the end ---- */
+
+/* What every rank has to have room for before it takes part. */
+struct ending {
+    uint64_t *sent, *expected; /* batches, by rank */
+    struct announcement *landing;
+    MPI_Request *requests;
+    int n;
+};
+
+static size_t pieces(const struct queue *queue)
+{
+    return (queue->n + PIECE - 1) / PIECE;
+}
+
+static bool make_room(struct ending *ending, int size)
+{
+    size_t n = SLOTS;
+    for (const struct queue *queue = first_queue; queue; queue = queue->next)
+        n += pieces(queue);
+    ending->sent = calloc((size_t)size, sizeof *ending->sent);
+    ending->expected = calloc((size_t)size, sizeof *ending->expected);
+    ending->landing = malloc(PIECE * sizeof *ending->landing);
+    ending->requests = calloc(n, sizeof *ending->requests);
+    return ending->sent && ending->expected && ending->landing && ending->requests;
+}
+
+static void release_room(struct ending *ending)
+{
+    free(ending->sent);
+    free(ending->expected);
+    free(ending->landing);
+    free(ending->requests);
+}
+
+/* Sends what waits; the receivers learn of the batches that could be sent. */
+static int send_rest(struct ending *ending)
+{
+    int error = 0;
+    for (struct queue *queue = first_queue; queue; queue = queue->next) {
+        for (size_t at = 0; at < queue->n && !error; at += PIECE) {
+            const size_t n = queue->n - at < PIECE ? queue->n - at : PIECE;
+            if (rec_mpi.MPI_Isend(queue->items + at, (int)(n * sizeof *queue->items), MPI_BYTE,
+                                  (int)queue->rank, TAG, rec_sampling.exchange.comm,
+                                  &ending->requests[ending->n]) != MPI_SUCCESS)
+                error = RFN_E_EXCHANGE;
+            else
+                ending->n++, queue->batches++;
+        }
+        ending->sent[queue->rank] = queue->batches;
+    }
+    for (int i = 0; i < SLOTS; i++) {
+        if (slots[i].used)
+            ending->requests[ending->n++] = slots[i].request;
+        slots[i].used = false;
+    }
+    return error;
+}
+
+static int receive_rest(const struct ending *ending, int size)
+{
+    for (int source = 0; source < size; source++) {
+        while (received[source] < ending->expected[source]) {
+            MPI_Status status;
+            if (rec_mpi.MPI_Probe(source, TAG, rec_sampling.exchange.comm, &status) != MPI_SUCCESS)
+                return RFN_E_EXCHANGE;
+            RFN_TRY(receive_batch(&status, ending->landing));
+        }
+    }
+    return 0;
+}
+
+int rec_announcements_end(void)
+{
+    const MPI_Comm comm = rec_sampling.exchange.comm;
+    const int size = rec_sampling.exchange.exchange.size;
+    struct ending ending = {0};
+    int error = rec_all_say(comm, make_room(&ending, size)) ? 0 : RFN_E_NOMEM;
+    if (!error) {
+        error = send_rest(&ending);
+        if (rec_mpi.MPI_Alltoall(ending.sent, 1, MPI_UINT64_T, ending.expected, 1, MPI_UINT64_T,
+                                 comm) != MPI_SUCCESS)
+            error = RFN_E_EXCHANGE;
+        else if (receive_rest(&ending, size) < 0)
+            error = RFN_E_EXCHANGE;
+        else if (rec_mpi.MPI_Waitall(ending.n, ending.requests, MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+            error = RFN_E_EXCHANGE;
+    }
+    release_room(&ending);
+    return error;
+}
+
+static void release_queue(void *object)
+{
+    struct queue *queue = object;
+    free(queue->items);
+    free(queue);
+}
+
+void rec_announcements_release(void)
+{
+    rfn_map_release_objects(&queues, release_queue);
+    first_queue = NULL;
+    free(slots);
+    free(received);
+    slots = NULL;
+    received = NULL;
+    queued = 0;
+}

@@ -1,0 +1,116 @@
+#include "event/symbolize.h"
+#include "record/core/options.h"
+#include "record/regions/regions.h"
+#include "record/samples/samples_internal.h"
+#include "refrain/recording.h"
+
+#include <string.h>
+
+struct rfn_sample_where rec_conditions = {.most_bytes = UINT64_MAX};
+
+static struct rfn_symbolizer *symbolizer; /* for patterns of call paths */
+static int64_t level = 1;                 /* of MPI_Pcontrol */
+
+/* ---- at a site ---- */
+
+static bool names_fit(const struct rec_module *module, uint64_t offset)
+{
+    struct rfn_source sources[RFN_SOURCES_MAX];
+    if (module->function)
+        return rfn_sample_where_fits(&rec_conditions, RFN_WHERE_PATH, module->function);
+    const int number = rfn_symbolizer_module(symbolizer,
+                                             rec_module_path(module, rec_options.executable),
+                                             module->build_id, module->build_id_size);
+    const size_t n = number < 0 ? 0 : rfn_symbolizer_find(symbolizer, number, offset - 1, sources);
+    for (size_t i = 0; i < n; i++) {
+        if (sources[i].function &&
+            rfn_sample_where_fits(&rec_conditions, RFN_WHERE_PATH, sources[i].function))
+            return true;
+    }
+    return false;
+}
+
+static bool path_fits(const struct rec_call *call)
+{
+    size_t n;
+    const struct rec_frame *frames = rec_sites_frames(&rec_sample_stream(call)->sites, call->site,
+                                                      &n);
+    if (!rec_conditions.patterns[RFN_WHERE_PATH])
+        return true;
+    if (!symbolizer)
+        symbolizer = rfn_symbolizer_new();
+    for (size_t i = 0; symbolizer && i < n; i++) {
+        const struct rec_module *module = rec_module(frames[i].module);
+        if (module && module->path && names_fit(module, frames[i].offset))
+            return true;
+    }
+    return false;
+}
+
+static bool comm_fits(const struct rec_comm *comm)
+{
+    const char *name = comm->name                     ? comm->name
+                       : comm->kind == REC_COMM_WORLD ? "MPI_COMM_WORLD"
+                       : comm->kind == REC_COMM_SELF  ? "MPI_COMM_SELF"
+                                                      : NULL;
+    return rfn_sample_where_fits(&rec_conditions, RFN_WHERE_COMM, name);
+}
+
+bool rec_conditions_take(const struct rec_call *call, const struct rec_comm *comm, uint64_t bytes)
+{
+    return !call->off && rfn_sample_where_bytes(&rec_conditions, bytes) &&
+           rfn_sample_where_fits(&rec_conditions, RFN_WHERE_FUNCTION,
+                                 rec_functions[call->function].name) &&
+           comm_fits(comm) && path_fits(call);
+}
+
+/* ---- what the program is in ---- */
+
+static bool region_fits(const struct rec_stream *stream, int64_t word, enum rfn_where_pattern kind)
+{
+    for (uint32_t i = 0; i < rec_regions_count(stream); i++) {
+        const struct rec_region region = rec_regions_get(stream, i);
+        if (region.word == word)
+            return rfn_sample_where_fits(&rec_conditions, kind, region.name);
+    }
+    return false;
+}
+
+void rec_conditions_follow(const struct rec_call *call)
+{
+    struct rec_stream *stream = rec_sample_stream(call);
+    switch (call->function) {
+    case REC_FN_refrain_region_begin:
+        stream->sampled_regions += region_fits(stream, call->in[0], RFN_WHERE_REGION);
+        break;
+    case REC_FN_refrain_region_end:
+        stream->sampled_regions -= region_fits(stream, call->in[0], RFN_WHERE_REGION) &&
+                                   stream->sampled_regions > 0;
+        break;
+    case REC_FN_refrain_segment_begin:
+        stream->sampled_segment = region_fits(stream, call->in[0], RFN_WHERE_SEGMENT);
+        break;
+    case REC_FN_refrain_segment_end:
+        stream->sampled_segment = false;
+        break;
+    case REC_FN_MPI_Pcontrol:
+        level = call->in[0];
+        break;
+    default:
+        break;
+    }
+}
+
+bool rec_conditions_hold(const struct rec_stream *stream)
+{
+    return (!rec_conditions.patterns[RFN_WHERE_REGION] || stream->sampled_regions > 0) &&
+           (!rec_conditions.patterns[RFN_WHERE_SEGMENT] || stream->sampled_segment) &&
+           (!rec_conditions.has_level || level == rec_conditions.level);
+}
+
+void rec_conditions_release(void)
+{
+    rfn_sample_where_release(&rec_conditions);
+    rfn_symbolizer_free(symbolizer);
+    symbolizer = NULL;
+}

@@ -1,0 +1,155 @@
+/* samples_internal.h - what the parts of message sampling share. sampled_calls.h tells the whole.
+ */
+#ifndef RFN_RECORD_SAMPLES_SAMPLES_INTERNAL_H
+#define RFN_RECORD_SAMPLES_SAMPLES_INTERNAL_H
+
+#include "base/map.h"
+#include "record/core/exchange_mpi.h"
+#include "record/core/recorder.h"
+#include "record/handles/comms.h"
+#include "record/handles/params.h"
+#include "record/samples/sampled_calls.h"
+#include "reduce/samples/sample_table.h"
+#include "reduce/samples/strategy.h"
+#include "reduce/samples/where.h"
+
+/* What this process samples. */
+struct rec_sampling {
+    bool on;
+    struct rfn_sample_strategy strategy;
+    enum rfn_sample_analysis analysis;
+    bool changed; /* the strategy, while the program ran */
+    uint32_t rank;
+    double quantum_ns;
+    uint64_t host; /* rec_clock_sync_host */
+    uint64_t messages, bytes, sampled, not_kept;
+    struct rfn_sample_table *table;
+    struct rec_exchange exchange; /* a communicator for announcements */
+};
+
+extern struct rec_sampling rec_sampling;
+
+/* A message at one of its ends. Times are in quanta. */
+struct rec_message_end {
+    struct rec_message_end *next;
+    uint64_t position; /* in its channel */
+    uint64_t site, bytes;
+    double rate;   /* with which this end chose it; 0: the sender decides alone */
+    uint64_t sent; /* at the sender: when the send began */
+    uint64_t posted, entered, received; /* at the receiver, see struct rfn_sample */
+    bool waits;                         /* the call that completed the receive was no test */
+    bool uncertain;                     /* which message of the channel it is */
+    bool foreign;                       /* of a node with another clock */
+};
+
+struct rec_message_ends {
+    struct rec_message_end *first, **last;
+    size_t n;
+};
+
+struct rec_posted_receive;
+
+/* What comes to this rank on a channel. */
+struct rec_in_channel {
+    uint64_t hash, position; /* the next one */
+    uint32_t source;         /* rank of MPI_COMM_WORLD */
+    bool known;              /* the three that follow; else only announcements came yet */
+    uint32_t comm;
+    int64_t source_in_comm, tag;
+    const struct rec_stream *stream; /* that received first */
+    bool uncertain;                  /* several threads receive */
+    bool waits_for_wildcards;        /* it is in a list of such channels */
+    struct rec_in_channel *next_waiting;
+    struct rec_posted_receive *first, *last;     /* in the order in which they were posted */
+    struct rec_message_ends received, announced; /* one of them is empty */
+};
+
+/* ---- message_ends.c ---- */
+
+/* The channel of a hash, made if it is new; NULL without memory. */
+struct rec_in_channel *rec_in_channel(uint64_t hash, uint32_t source);
+/* One end of a message is there; copied. Makes a sample when the other one is, too. */
+void rec_end_received(struct rec_in_channel *channel, const struct rec_message_end *end);
+void rec_end_announced(struct rec_in_channel *channel, const struct rec_message_end *end);
+/* A sample of a row of the table, or a dropped message. */
+void rec_sample_dropped(enum rfn_sample_drop why);
+void rec_sample_row(const struct rfn_sample_key *key, const struct rfn_sample_values *values);
+/* Keeps one for itself, with WRITE, while there is room. */
+void rec_keep_sample(const struct rfn_raw_sample *sample);
+/* Drops what has no other end, when all announcements are there. */
+void rec_ends_settle(void);
+void rec_ends_release(void);
+
+/* ---- posted_receives.c ---- */
+
+/* A receive that has been posted and is not done. source and tag may be MPI's wildcards. `call` is
+ * the one that posts it, at `posted`. NULL without memory: then nothing is sampled any more that
+ * this rank receives. */
+struct rec_posted_receive *rec_post_receive(const struct rec_call *call,
+                                            const struct rec_comm *comm, int64_t source,
+                                            int64_t tag);
+/* What it got, and the call that completed it; it is freed in time. */
+void rec_receive_done(struct rec_posted_receive *receive, const struct rec_call *call,
+                      int64_t source, int64_t tag, uint64_t bytes);
+/* What a matched probe has taken is received by this call, which posts it in its place. */
+void rec_receive_reposted(struct rec_posted_receive *receive, const struct rec_call *call);
+/* It was cancelled, and got nothing. */
+void rec_receive_cancelled(struct rec_posted_receive *receive);
+/* The program gave it up while it was under way: it gets something, at some time. */
+void rec_receive_lost(struct rec_posted_receive *receive);
+/* A call that receives at once. */
+void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint64_t bytes);
+void rec_receives_release(void);
+
+/* ---- announcements.c ---- */
+
+/* False: out of memory. */
+bool rec_announcements_start(void);
+/* Tells the receiver of a message that is sampled. */
+void rec_announce(uint32_t dest, uint64_t channel, const struct rec_message_end *end);
+/* Sends and receives what there is, without waiting; now: quanta. */
+void rec_announcements_progress(uint64_t now);
+/* Collective, in the end: all announcements arrive. RFN_E_NOMEM, RFN_E_EXCHANGE. */
+int rec_announcements_end(void);
+void rec_announcements_release(void);
+
+/* ---- conditions.c ---- */
+
+extern struct rfn_sample_where rec_conditions;
+
+/* Whether the call, which sends so many bytes on the communicator, may be sampled by what does not
+ * change while it is at its site. */
+bool rec_conditions_take(const struct rec_call *call, const struct rec_comm *comm, uint64_t bytes);
+/* A call that may change what holds for the calls behind it. */
+void rec_conditions_follow(const struct rec_call *call);
+void rec_conditions_release(void);
+
+/* Whether what the stream is in may be sampled. */
+bool rec_conditions_hold(const struct rec_stream *stream);
+
+/* ---- sampled_calls.c ---- */
+
+/* Shows to others what was counted, and takes their wish. */
+void rec_sampling_show(void);
+
+/* A hash of the call's site that is the same on all ranks; NO_SITE of a call that is not recorded.
+ */
+uint64_t rec_sample_site(const struct rec_call *call);
+
+static inline struct rec_stream *rec_sample_stream(const struct rec_call *call)
+{
+    return rec_stream_of((struct rec_call *)(uintptr_t)call);
+}
+
+/* Where two words go in a table that remembers what calls say. */
+static inline size_t rec_sample_place(uint64_t a, uint64_t b, unsigned bits)
+{
+    return (size_t)((a * 0x9e3779b97f4a7c15u ^ b * 0xd6e8feb86659fd93u) *
+                        UINT64_C(0xd1342543de82ef95) >>
+                    (64 - bits));
+}
+
+/* The rank of MPI_COMM_WORLD that a peer's rank in a communicator is; -1: none. */
+int64_t rec_world_rank(const struct rec_comm *comm, int64_t rank);
+
+#endif
