@@ -153,7 +153,7 @@ def test_man_pages(bench):
     commands = re.findall(r"^  (\w+)  +[A-Z]", bench.run([bench.refrain, "--help"]).out, re.M)
     wanted = [f"man1/refrain-{name}.1" for name in commands if name != "help"]
     wanted += ["man1/refrain.1", "man5/refrain-json.5", "man3/refrain_region_begin.3",
-               "man3/refrain_segment_begin.3"]
+               "man3/refrain_segment_begin.3", "man3/refrain_sample.3"]
     if len(wanted) < 7:
         raise harness.Failure(f"commands: {commands}")
     for page in wanted:
@@ -170,7 +170,7 @@ def test_man_pages(bench):
 
 def test_options_in_man_page(bench):
     """These man pages have the options of their helps, and no others."""
-    for verb in ("record", "report", "whatif", "calibrate", "sample"):
+    for verb in ("record", "report", "whatif", "calibrate", "sample", "watch"):
         check_options(bench, verb)
 
 
@@ -219,6 +219,8 @@ def test_completion(bench):
         (["refrain", "report", "r"], ["runs"]),
         (["refrain", "dump", "runs/"], ["runs/old.rfn"]),
         (["refrain", "dump", "--rank", ""], []),
+        (["refrain", "control", "app.8", "sa"], ["sample="]),
+        (["refrain", "control", "app.8", "sample", "=", "r"], ["random:"]),
     ]
     for words, expected in cases:
         harness.compare(" ".join(words), sorted(completions(bench, *words)), expected)
@@ -230,7 +232,7 @@ def test_completion(bench):
 def test_completion_knows_every_option(bench):
     """What --help lists is what completes."""
     for verb in ("record", "report", "info", "reduce", "compare", "whatif", "calibrate", "replay", "sample", "dump",
-                 "verify"):
+                 "verify", "watch"):
         text = bench.run([bench.refrain, verb, "--help"], check=True).out
         options = set(re.findall(r"^ .*?(--[a-z-]+)", text, re.M)) - {"--usage"}
         found = set(completions(bench, "refrain", verb, "--"))

@@ -91,9 +91,10 @@
       "Measure the latencies of some messages and keep no trace, so that neither memory nor the "  \
       "archive grow with the run: random:P (each message with probability P), adaptive (the "      \
       "first of each channel, then ever fewer), counter:N+-V (every N-th send), timer:T+-V (the "  \
-      "first send after a time T)")                                                                \
+      "first send after some time T)")                                                             \
     X(WITH_TRACE, "with-trace", 0, "REFRAIN_WITH_TRACE", SWITCH, COMMON, NULL, "yes,no", NULL,     \
-      "With --sample: keep the trace, too")                                                        \
+      "With --sample: keep the trace, too; the archive grows with the run then, as it does "       \
+      "without --sample")                                                                          \
     X(SAMPLE_ANALYSIS, "sample-analysis", 0, "REFRAIN_SAMPLE_ANALYSIS", WORD, COMMON, "WHAT",      \
       "freq,stat,write", "freq",                                                                   \
       "Of sampled messages keep: freq: histograms (default); stat: only mean, deviation, least "   \

@@ -11,6 +11,10 @@
 !     ...
 !     call refrain_segment_end()
 !
+! Under `refrain record --sample`, how messages are sampled from now on:
+!
+!     call refrain_sample('random:0.05')
+!
 ! Compile this file before those that use it, with the same compiler; what it leaves to link is
 ! nothing, the procedures are in -lrefrain-region. Blanks at the end of a name do not count. The
 ! compiler must pass the lengths of strings by value at the end of the argument list and add an
@@ -20,6 +24,7 @@ module refrain
   private
   public :: refrain_region_begin, refrain_region_end
   public :: refrain_segment_begin, refrain_segment_end
+  public :: refrain_sample
 
   interface
     subroutine refrain_region_begin(name)
@@ -36,5 +41,9 @@ module refrain
 
     subroutine refrain_segment_end()
     end subroutine refrain_segment_end
+
+    subroutine refrain_sample(strategy)
+      character(len=*), intent(in) :: strategy
+    end subroutine refrain_sample
   end interface
 end module refrain

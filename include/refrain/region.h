@@ -1,4 +1,5 @@
-/* region.h - regions and segments: names for parts of a program's run, for the program to call.
+/* region.h - regions and segments: names for parts of a program's run, for the program to call; and
+ * a word on how its messages are sampled.
  *
  *     #include <refrain/region.h>
  *
@@ -30,6 +31,14 @@
  * own. Otherwise marks behave as regions do; but a segment may end in another region than the one
  * where it was begun.
  *
+ * Under `refrain record --sample` the program may say by which strategy its messages are sampled
+ * from now on, in the words of that option:
+ *
+ *     refrain_sample("random:0.05");
+ *
+ * All ranks should say the same at the same point: a message that only one of its ends chooses is
+ * dropped, and counted.
+ *
  * Fortran: `use refrain`, from the module's source refrain.f90 beside this header.
  */
 #ifndef REFRAIN_REGION_H
@@ -44,6 +53,9 @@ void refrain_region_end(const char *name);
 
 void refrain_segment_begin(const char *name);
 void refrain_segment_end(void); /* of the segment begun last */
+
+/* 1: the strategy is taken; 0: nobody samples; -1: it is no strategy, and nothing changes. */
+int refrain_sample(const char *strategy);
 
 #ifdef __cplusplus
 }

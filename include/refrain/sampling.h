@@ -85,8 +85,8 @@ enum {
 /* Collective calls are sampled like messages of a rank to itself with this tag. Their position is
  * how many the rank made on the communicator before. COUNTER and TIMER decide about them by a
  * sampler of their own, so that of sends it stays every N-th. Bytes are the call's count and
- * datatype (of the send buffer, where there are two); 0 where they are lists, or mean nothing on the
- * rank. */
+ * datatype (of the send buffer, where there are two); 0 where they are lists, or mean nothing on
+ * the rank. */
 #define RFN_SAMPLE_COLLECTIVE_TAG (-1000)
 
 /* Whether calls of a function (enum rfn_class, enum rfn_function_flag) are sampled so: those that

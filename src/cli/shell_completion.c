@@ -68,6 +68,13 @@ static const char tail[] =
     "    elif [[ $(_refrain_arguments \"$verb\") == program ]]; then\n"
     "        _refrain_reply -c -- \"$word\"\n"
     "        [[ $word == */* ]] && _refrain_reply -f -- \"$word\"\n"
+    "    elif [[ $verb == control && $before == sample ]]; then\n"
+    "        _refrain_reply -W \"random: adaptive counter: timer: off\" -- \"$word\"\n"
+    "    elif [[ $verb == control ]] && ((first < COMP_CWORD)); then\n"
+    "        _refrain_reply -W sample= -- \"$word\"\n"
+    "    elif [[ $(_refrain_arguments \"$verb\") == job ]]; then\n"
+    "        _refrain_reply -W \"$(\"${COMP_WORDS[0]}\" watch 2>/dev/null | awk 'NR > 1 {print "
+    "$1}')\" -- \"$word\"\n"
     "    else\n"
     "        _refrain_reply -d -- \"$word\"\n"
     "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -X '!*.rfn' -- \"$word\")\n"
@@ -156,6 +163,8 @@ static void append_arguments(struct rfn_text *out, const struct rfn_command *con
     for (size_t i = 0; i < n; i++) {
         if (strncmp(commands[i]->usage, "PROGRAM", 7) == 0)
             rfn_text_format(out, "    %s) echo program ;;\n", commands[i]->name);
+        else if (strstr(commands[i]->usage, "NAME"))
+            rfn_text_format(out, "    %s) echo job ;;\n", commands[i]->name);
     }
     rfn_text_string(out, "    esac\n}\n\n");
 }

@@ -19,6 +19,8 @@ static void (*begin)(const char *), (*end)(const char *);
 static void (*segment_begin)(const char *), (*segment_end)(void);
 static void (*fortran_begin)(const char *, size_t), (*fortran_end)(const char *, size_t);
 static void (*fortran_segment_begin)(const char *, size_t), (*fortran_segment_end)(void);
+static int (*sample)(const char *);
+static void (*fortran_sample)(const char *, size_t);
 
 /* ISO C has no conversion from data to functions. */
 static void find(void *function, const char *name)
@@ -37,6 +39,8 @@ __attribute__((constructor)) static void find_recorder(void)
     find(&segment_end, "refrain_recorder_segment_end");
     find(&fortran_segment_begin, "refrain_recorder_segment_begin_");
     find(&fortran_segment_end, "refrain_recorder_segment_end_");
+    find(&sample, "refrain_recorder_sample");
+    find(&fortran_sample, "refrain_recorder_sample_");
 }
 
 PUBLIC void refrain_region_begin(const char *name)
@@ -91,4 +95,17 @@ PUBLIC void refrain_segment_end_(void)
 {
     if (fortran_segment_end)
         fortran_segment_end();
+}
+
+PUBLIC int refrain_sample(const char *strategy)
+{
+    return sample ? sample(strategy) : 0;
+}
+
+PUBLIC void refrain_sample_(const char *strategy, size_t length);
+
+PUBLIC void refrain_sample_(const char *strategy, size_t length)
+{
+    if (fortran_sample)
+        fortran_sample(strategy, length);
 }

@@ -83,5 +83,7 @@ extern const struct rfn_command rfn_cmd_replay;
 extern const struct rfn_command rfn_cmd_whatif;
 extern const struct rfn_command rfn_cmd_calibrate;
 extern const struct rfn_command rfn_cmd_sample;
+extern const struct rfn_command rfn_cmd_watch;
+extern const struct rfn_command rfn_cmd_control;
 
 #endif

@@ -337,15 +337,21 @@ static inline void take(struct rec_stream *stream, struct rec_call *call)
         end_late(call, took_long);
 }
 
+/* Whether the call becomes an event. */
+static inline bool is_wanted(const struct rec_call *call)
+{
+    return !call->off && (__builtin_expect(!rec_only_samples, 1) ||
+                          rec_functions[call->function].class_ == RFN_CLASS_SETUP);
+}
+
 void rec_leave(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
-    bool wanted = !call->off;
     if (rec_state == REC_RECORDING) {
-        if (__builtin_expect(rec_listen != NULL, 0))
-            wanted &= rec_listen(call, stream);
-        if (wanted)
+        if (is_wanted(call))
             take(stream, call);
+        if (__builtin_expect(rec_listen != NULL, 0))
+            rec_listen(call, stream);
     }
     stream->inside = stream->in_fortran;
 }

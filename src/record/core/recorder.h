@@ -44,6 +44,7 @@
 #include <stdint.h>
 
 struct rec_comm;
+struct rec_posted_receive;
 struct rec_regions;
 struct rec_request;
 struct rec_requests;
@@ -113,8 +114,9 @@ struct rec_stream {
     struct rec_sites sites;
     uint64_t *site_hashes; /* of sites that were sampled, else 0 (record/samples) */
     size_t n_site_hashes;
-    uint32_t sampled_regions; /* open ones that --sample-where names */
-    bool sampled_segment;     /* likewise */
+    uint32_t sampled_regions;            /* open ones that --sample-where names */
+    bool sampled_segment;                /* likewise */
+    struct rec_posted_receive *received; /* by the call at hand (record/samples) */
     _Alignas(REC_CACHE_LINE) struct rec_call call;
     struct rec_recent recent;    /* only used under MPI_THREAD_MULTIPLE */
     struct rec_regions *regions; /* regions.h; NULL: none yet */
@@ -301,16 +303,15 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
 
 /* Listens to calls: of MPI, and of regions and segments, but not of other functions. rec_leave
  * calls it on the thread that made the call, for each call (one that is `off` has no site), when
- * the exit is stamped and all words are in call->in and call->out, and before the stream takes the
- * event; it returns whether the stream is to. The call is borrowed until the listener returns.
- * call->enter and exit are not to be changed; what a listener takes counts as computing, in the gap
- * before the next call.
+ * all words are in call->in and call->out, the stream has taken the event, and call->exit is final.
+ * The call is borrowed until the listener returns. What a listener takes counts as computing, in
+ * the gap before the next call.
  *
  * A listener may read both, keep what it has memory for, and call MPI through rec_mpi where that
  * does not block. It must not allocate per event, make system calls, or wait for a lock that
  * another thread can hold for long. With MPI_THREAD_MULTIPLE several threads are in it at once,
  * each with its own stream. */
-typedef bool rec_listener(const struct rec_call *call, const struct rec_stream *stream);
+typedef void rec_listener(const struct rec_call *call, const struct rec_stream *stream);
 /* NULL, as long as nobody listens. To be set before a second thread records. */
 extern rec_listener *rec_listen;
 
@@ -319,7 +320,7 @@ extern rec_listener *rec_listen;
 struct rec_request_listener {
     void (*made)(const struct rec_call *call, struct rec_request *request);
     /* The call completes a request with `sampled`: what it got, as MPI has it. source is
-     * RFN_UNKNOWN when it was cancelled. */
+     * RFN_UNKNOWN when it was cancelled, bytes are when it has failed. */
     void (*completed)(const struct rec_call *call, struct rec_request *request, int64_t source,
                       int64_t tag, int64_t bytes);
     /* The program frees a request with `sampled`, which may be under way. */

@@ -644,8 +644,9 @@ static inline void retire(const struct rec_call *call, struct rec_request *entry
 
 /* A request that a listener follows is over. One that was cancelled, or of which MPI does not tell
  * what a wildcard got, has got nothing that is known. */
-__attribute__((noinline)) static void
-tell_listener(const struct rec_call *call, struct rec_request *entry, const MPI_Status *status)
+__attribute__((noinline)) static void tell_listener(const struct rec_call *call,
+                                                    struct rec_request *entry,
+                                                    const MPI_Status *status, int error)
 {
     int cancelled = 0;
     if (!rec_listen_requests)
@@ -658,7 +659,7 @@ tell_listener(const struct rec_call *call, struct rec_request *entry, const MPI_
         rec_listen_requests->completed(call, entry, entry->source, entry->tag, entry->bytes);
     else
         rec_listen_requests->completed(call, entry, status->MPI_SOURCE, status->MPI_TAG,
-                                       received_bytes(status));
+                                       error ? RFN_UNKNOWN : received_bytes(status));
 }
 
 /* Writes what deviates, then retires the request. status is its own, or NULL; that of an inactive
@@ -677,7 +678,7 @@ static inline void complete(struct completion *completion, int64_t position,
         return;
     }
     if (__builtin_expect(entry->sampled != NULL, 0))
-        tell_listener(completion->call, entry, status);
+        tell_listener(completion->call, entry, status, error);
     if (__builtin_expect(entry->flags & (REC_REQUEST_UNSEEN | REC_REQUEST_LOST), 0)) {
         retire(completion->call, entry);
         completion->call->requests[position] = NULL;

@@ -80,7 +80,7 @@ static void drop_first(struct rec_message_ends *ends)
 struct rec_in_channel *rec_in_channel(uint64_t hash, uint32_t source)
 {
     struct rec_in_channel *channel = rfn_map_object(&channels, hash);
-    if (channel)
+    if (channel || channels.n >= REC_MOST_CHANNELS)
         return channel;
     channel = rfn_map_make_object(&channels, hash, sizeof *channel);
     if (channel) {
@@ -195,7 +195,7 @@ static void join(struct rec_in_channel *channel)
             rec_sample_dropped(RFN_SAMPLE_UNCERTAIN);
         else if (a->foreign)
             rec_sample_dropped(RFN_SAMPLE_FOREIGN);
-        else if (a->bytes != r->bytes)
+        else if (r->bytes != a->bytes && r->bytes != REC_UNKNOWN_BYTES)
             rec_sample_dropped(RFN_SAMPLE_DISAGREE);
         else
             sample(channel, a, r);

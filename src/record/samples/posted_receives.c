@@ -18,8 +18,10 @@ struct rec_posted_receive {
     struct rec_posted_receive *previous, *next; /* in its queue, or among wildcards */
     struct rec_in_channel *channel;             /* NULL: not known yet */
     const struct rec_comm *comm;
-    int64_t source, tag; /* in comm; MPI's wildcards */
-    uint64_t number;     /* in the order of posting */
+    int64_t source, tag;                  /* in comm; MPI's wildcards */
+    int64_t got_source, got_tag;          /* when it is over */
+    struct rec_posted_receive *next_over; /* of those that the same call completes */
+    uint64_t number;                      /* in the order of posting */
     const struct rec_stream *stream;
     struct rec_message_end end;
     bool done, seen; /* seen: by the program, while recording was on */
@@ -41,6 +43,12 @@ static struct rec_in_channel *waiting; /* for wildcards */
 static uint64_t n_posted;
 static bool lost; /* from now on positions are not known */
 
+/* Whether the call may make samples. One that has failed has got a message, but not all of it. */
+static bool is_seen(const struct rec_call *call)
+{
+    return !call->off && (call->rc == MPI_SUCCESS || call->n_requests > 0);
+}
+
 /* ---- channels ---- */
 
 static struct rec_in_channel *find_channel(const struct rec_comm *comm, int64_t source, int64_t tag)
@@ -57,37 +65,43 @@ static struct rec_in_channel *find_channel(const struct rec_comm *comm, int64_t 
         channel->source_in_comm = source;
         channel->tag = tag;
     }
-    lost |= !channel;
     return channel;
 }
 
-/* What the call's site and its message say, looked up once. A call that is not recorded has no
- * site. */
-static const struct received_kind *kind_of(const struct rec_call *call, const struct rec_comm *comm,
-                                           int64_t source, int64_t tag)
+__attribute__((noinline)) static void learn(struct received_kind *kind, const struct rec_call *call,
+                                            const struct rec_comm *comm, int64_t source,
+                                            int64_t tag)
 {
-    struct rec_stream *stream = rec_sample_stream(call);
-    const uint32_t site = call->off ? UINT32_MAX : call->site;
-    struct received_kind *kind = &kinds[rec_sample_place(
-        (uint64_t)comm->number << 32 | site, (uint64_t)source << 32 | (uint32_t)tag, KIND_BITS)];
-    if (kind->channel && kind->site == site && kind->source == source && kind->tag == tag &&
-        kind->comm == comm->number && kind->stream == stream->number)
-        return kind;
-    *kind = (struct received_kind){.site = site,
-                                   .stream = stream->number,
+    *kind = (struct received_kind){.site = call->off ? UINT32_MAX : call->site,
+                                   .stream = rec_sample_stream(call)->number,
                                    .comm = comm->number,
                                    .source = source,
                                    .tag = tag,
                                    .site_hash = rec_sample_site(call),
                                    .channel = find_channel(comm, source, tag)};
+}
+
+/* What the call's site and its message say, looked up once. A call that is not recorded has no
+ * site. */
+static inline const struct received_kind *
+kind_of(const struct rec_call *call, const struct rec_comm *comm, int64_t source, int64_t tag)
+{
+    const uint32_t site = call->off ? UINT32_MAX : call->site;
+    struct received_kind *kind =
+        &kinds[rec_sample_place(site ^ (uint64_t)source << 32, (uint64_t)tag, KIND_BITS)];
+    const uint64_t differs = (uint64_t)((kind->source ^ source) | (kind->tag ^ tag)) |
+                             (kind->site ^ site) | (kind->comm ^ comm->number) |
+                             (kind->stream ^ rec_sample_stream(call)->number);
+    if (__builtin_expect(!kind->channel || differs, 0))
+        learn(kind, call, comm, source, tag);
     return kind;
 }
 
 /* ---- positions ---- */
 
 /* The channel's next message is this one. */
-static void take_position(struct rec_in_channel *channel, struct rec_message_end *end,
-                          const struct rec_stream *stream, bool seen)
+static inline void take_position(struct rec_in_channel *channel, struct rec_message_end *end,
+                                 const struct rec_stream *stream, bool seen)
 {
     const struct rfn_sample_strategy *strategy = &rec_sampling.strategy;
     const bool agrees = rfn_sample_agrees(strategy);
@@ -215,7 +229,7 @@ struct rec_posted_receive *rec_post_receive(const struct rec_call *call,
     receive->tag = tag;
     receive->number = n_posted++;
     receive->stream = rec_sample_stream(call);
-    receive->seen = !call->off;
+    receive->seen = is_seen(call);
     receive->end.posted = call->enter;
     if (wild) {
         receive->end.site = rec_sample_site(call);
@@ -243,27 +257,48 @@ static void resolve(struct rec_posted_receive *receive, int64_t source, int64_t 
         give_receive(receive);
 }
 
-void rec_receive_done(struct rec_posted_receive *receive, const struct rec_call *call,
-                      int64_t source, int64_t tag, uint64_t bytes)
+/* The call has left. */
+static void end_receive(struct rec_posted_receive *receive, const struct rec_call *call)
 {
     const bool wild = !receive->channel;
     receive->done = true;
-    receive->seen &= !call->off;
-    receive->end.bytes = bytes;
+    receive->seen &= is_seen(call);
     receive->end.entered = call->enter;
     receive->end.received = call->exit;
     receive->end.waits = !(rec_functions[call->function].flags & RFN_FUNCTION_POLL);
     if (wild)
-        resolve(receive, source, tag);
+        resolve(receive, receive->got_source, receive->got_tag);
     if (receive->channel)
         settle(receive->channel);
     if (wild)
         settle_waiting();
 }
 
+void rec_receive_done(struct rec_posted_receive *receive, const struct rec_call *call,
+                      int64_t source, int64_t tag, uint64_t bytes)
+{
+    struct rec_stream *stream = rec_sample_stream(call);
+    receive->got_source = source;
+    receive->got_tag = tag;
+    receive->end.bytes = bytes;
+    receive->next_over = stream->received;
+    stream->received = receive;
+}
+
+void rec_receives_left(const struct rec_call *call)
+{
+    struct rec_stream *stream = rec_sample_stream(call);
+    struct rec_posted_receive *receive = stream->received;
+    stream->received = NULL;
+    while (receive) {
+        struct rec_posted_receive *next = receive->next_over;
+        end_receive(receive, call);
+        receive = next;
+    }
+}
+
 void rec_receive_reposted(struct rec_posted_receive *receive, const struct rec_call *call)
 {
-    receive->end.posted = call->enter;
     receive->end.site = rec_sample_site(call);
     receive->seen &= !call->off;
 }
@@ -314,8 +349,12 @@ void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint
         return;
     if (__builtin_expect(channel->first || first_wildcard, 0)) {
         struct rec_posted_receive *receive = rec_post_receive(call, call->comm, source, tag);
-        if (receive)
-            rec_receive_done(receive, call, source, tag, bytes);
+        if (receive) {
+            receive->got_source = source;
+            receive->got_tag = tag;
+            receive->end.bytes = bytes;
+            end_receive(receive, call);
+        }
         return;
     }
     struct rec_message_end end = {
@@ -325,7 +364,7 @@ void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint
         .entered = call->enter,
         .received = call->exit,
         .waits = !(rec_functions[call->function].flags & RFN_FUNCTION_POLL)};
-    take_position(channel, &end, stream, !call->off);
+    take_position(channel, &end, stream, is_seen(call));
 }
 
 void rec_receives_release(void)

@@ -27,10 +27,15 @@ struct out_channel {
     bool uncertain;                  /* several threads send */
 };
 
-/* Of a call that sends, or of a collective one: what it says. */
-struct sent_kind {
-    uint32_t site, stream, comm;
+/* What a call that sends says of its message, in words. */
+struct said {
     int64_t dest, tag, count, type;
+};
+
+/* A message as a call at some site describes it; or a collective call. */
+struct sent_kind {
+    struct said said;
+    uint32_t site, stream, comm;
     struct out_channel *channel;
     struct rfn_sample_row *row; /* valid in its generation of the table */
     uint32_t generation;
@@ -121,7 +126,7 @@ static struct out_channel *find_out_channel(const struct rec_comm *comm, int64_t
     const uint64_t hash = rfn_sample_channel(comm->identity, rec_sampling.rank, (uint32_t)world,
                                              tag);
     struct out_channel *channel = rfn_map_object(&out_channels, hash);
-    if (channel)
+    if (channel || out_channels.n >= REC_MOST_CHANNELS)
         return channel;
     channel = rfn_map_make_object(&out_channels, hash, sizeof *channel);
     if (channel)
@@ -131,10 +136,11 @@ static struct out_channel *find_out_channel(const struct rec_comm *comm, int64_t
 
 static struct rfn_sample_row *find_row(const struct sent_kind *kind)
 {
+    const int32_t dest = kind->said.tag == RFN_SAMPLE_COLLECTIVE_TAG ? RFN_SAMPLE_COLLECTIVE
+                         : kind->channel                             ? (int32_t)kind->channel->dest
+                                                                     : RFN_SAMPLE_ANY;
     const struct rfn_sample_key key = {.source = (int32_t)rec_sampling.rank,
-                                       .dest = kind->tag == RFN_SAMPLE_COLLECTIVE_TAG
-                                                   ? RFN_SAMPLE_COLLECTIVE
-                                                   : (int32_t)kind->channel->dest,
+                                       .dest = dest,
                                        .send = kind->site_hash,
                                        .receive = RFN_SAMPLE_NO_SITE,
                                        .size_class = rfn_sample_size_class(kind->bytes)};
@@ -148,33 +154,39 @@ static uint64_t bytes_of(int64_t count, int64_t type)
     return of && count > 0 && of->size > 0 ? (uint64_t)count * (uint64_t)of->size : 0;
 }
 
-/* What the call's site and its message say, looked up once. */
-static struct sent_kind *kind_of(const struct rec_call *call, const struct rec_comm *comm,
-                                 const struct sent_kind *said)
+__attribute__((noinline)) static void learn(struct sent_kind *kind, const struct rec_call *call,
+                                            const struct rec_comm *comm, const struct said *said)
 {
     const struct rec_stream *stream = rec_sample_stream(call);
+    *kind = (struct sent_kind){.said = *said,
+                               .site = call->off ? UINT32_MAX : call->site,
+                               .stream = stream->number,
+                               .comm = comm->number,
+                               .site_hash = rec_sample_site(call),
+                               .bytes = bytes_of(said->count, said->type),
+                               .channel = find_out_channel(comm, said->dest, said->tag, stream),
+                               .generation = rec_sampling.table->generation - 1};
+    kind->fits = !rec_conditions.any || rec_conditions_take(call, comm, kind->bytes);
+}
+
+/* What the call's site and its message say, looked up once. */
+static inline struct sent_kind *kind_of(const struct rec_call *call, const struct rec_comm *comm,
+                                        const struct said *said)
+{
     const uint32_t site = call->off ? UINT32_MAX : call->site;
     struct sent_kind *kind = &kinds[rec_sample_place(
-        (uint64_t)said->dest << 32 ^ (uint64_t)said->tag << 48 ^ site,
-        (uint64_t)said->count << 32 ^ (uint64_t)comm->number << 8 ^ (uint64_t)said->type,
-        KIND_BITS)];
-    if (kind->channel && kind->site == site && kind->dest == said->dest && kind->tag == said->tag &&
-        kind->count == said->count && kind->type == said->type && kind->comm == comm->number &&
-        kind->stream == stream->number)
-        return kind;
-    *kind = *said;
-    kind->site = site;
-    kind->stream = stream->number;
-    kind->comm = comm->number;
-    kind->site_hash = rec_sample_site(call);
-    kind->bytes = bytes_of(said->count, said->type);
-    kind->channel = find_out_channel(comm, said->dest, said->tag, stream);
-    kind->fits = !rec_conditions.any || rec_conditions_take(call, comm, kind->bytes);
-    kind->generation = rec_sampling.table->generation - 1;
+        site ^ (uint64_t)said->dest << 32, (uint64_t)(said->tag ^ said->count << 20), KIND_BITS)];
+    const uint64_t differs =
+        (uint64_t)((kind->said.dest ^ said->dest) | (kind->said.tag ^ said->tag) |
+                   (kind->said.count ^ said->count) | (kind->said.type ^ said->type)) |
+        (kind->site ^ site) | (kind->comm ^ comm->number) |
+        (kind->stream ^ rec_sample_stream(call)->number);
+    if (__builtin_expect(!kind->channel || differs, 0))
+        learn(kind, call, comm, said);
     return kind;
 }
 
-static void count(struct sent_kind *kind)
+static inline void count(struct sent_kind *kind)
 {
     if (__builtin_expect(kind->generation != rec_sampling.table->generation, 0)) {
         kind->row = find_row(kind);
@@ -187,33 +199,45 @@ static void count(struct sent_kind *kind)
 }
 
 /* Whether the message, or the collective call, is sampled; its rate, 0 where the sender decides. */
-static bool chooses(const struct rec_call *call, const struct sent_kind *kind, uint64_t position,
-                    struct rfn_sampler *by, double *rate)
+static inline bool chooses(const struct rec_call *call, const struct sent_kind *kind,
+                           uint64_t position, struct rfn_sampler *by, double *rate)
 {
     const struct rfn_sample_strategy *strategy = &rec_sampling.strategy;
-    *rate = 0;
-    if (strategy->kind == RFN_SAMPLE_OFF || !kind->fits)
+    if (__builtin_expect(rec_conditions.any, 0) &&
+        !(kind->fits && rec_conditions_hold(rec_sample_stream(call))))
         return false;
-    if (rec_conditions.any && !rec_conditions_hold(rec_sample_stream(call)))
-        return false;
-    if (!rfn_sample_agrees(strategy))
-        return rfn_sampler_chooses(by, strategy,
+    if (__builtin_expect(!rfn_sample_agrees(strategy), 0)) {
+        *rate = 0;
+        return strategy->kind != RFN_SAMPLE_OFF &&
+               rfn_sampler_chooses(by, strategy,
                                    (int64_t)((double)call->enter * rec_sampling.quantum_ns));
-    if (__builtin_expect(!rfn_sample_chosen(strategy, kind->channel->hash, position), 1))
-        return false;
+    }
     *rate = rfn_sample_rate(strategy, position);
-    return true;
+    return rfn_sample_chosen(strategy, kind->channel->hash, position);
+}
+
+/* A message to another job, or on a channel for which there is no room: it counts, in a row of any
+ * destination. */
+__attribute__((noinline)) static void
+send_unfollowed(const struct rec_call *call, const struct rec_comm *comm, struct sent_kind *kind)
+{
+    const bool foreign = rec_world_rank(comm, kind->said.dest) < 0;
+    if (call->off)
+        return;
+    if (!foreign)
+        count(kind);
+    rec_sampling.table->dropped[foreign ? RFN_SAMPLE_FOREIGN : RFN_SAMPLE_NO_ROOM]++;
 }
 
 /* The next message of its channel. partitioned: it begins later; what is known is kept there. */
-static void send(const struct rec_call *call, const struct rec_comm *comm,
-                 const struct sent_kind *said, struct persistent *partitioned)
+static void send(const struct rec_call *call, const struct rec_comm *comm, const struct said *said,
+                 struct persistent *partitioned)
 {
     struct sent_kind *kind = kind_of(call, comm, said);
     struct out_channel *channel = kind->channel;
     struct rec_message_end end;
-    if (!channel) { /* another job's process */
-        rec_sampling.table->dropped[RFN_SAMPLE_FOREIGN]++;
+    if (!channel) {
+        send_unfollowed(call, comm, kind);
         return;
     }
     end.position = channel->position++;
@@ -250,10 +274,10 @@ static int64_t outcome(const struct rec_call *call, int8_t place)
 }
 
 /* What a call, or the request that it makes, sends. */
-static struct sent_kind said_by(const struct rec_call *call, const struct rfn_call *role)
+static inline struct said said_by(const struct rec_call *call, const struct rfn_call *role)
 {
     const bool both = role->in[RFN_IN_sendcount] >= 0;
-    return (struct sent_kind){
+    return (struct said){
         .dest = input(call, role->in[RFN_IN_dest], RFN_PROC_NULL),
         .tag = input(call, role->send_tag, 0),
         .count = input(call, role->in[both ? RFN_IN_sendcount : RFN_IN_count], 0) *
@@ -282,7 +306,9 @@ static struct got got_by(const struct rec_call *call, const struct rfn_call *rol
                   bytes = outcome(call, role->out[RFN_OUT_BYTES]);
     return (struct got){.source = source < 0 ? input(call, role->in[RFN_IN_source], -1) : source,
                         .tag = tag < 0 ? input(call, role->recv_tag, -1) : tag,
-                        .bytes = bytes >= 0 ? (uint64_t)bytes : asked_bytes(call, role)};
+                        .bytes = bytes >= 0               ? (uint64_t)bytes
+                                 : bytes == RFN_AS_POSTED ? asked_bytes(call, role)
+                                                          : REC_UNKNOWN_BYTES};
 }
 
 /* ---- matched probes ---- */
@@ -316,7 +342,7 @@ static void set_up(const struct rec_call *call, const struct rfn_call *role,
                    struct rec_request *request)
 {
     struct persistent *persistent = calloc(1, sizeof *persistent);
-    const struct sent_kind said = said_by(call, role);
+    const struct said said = said_by(call, role);
     request->sampled = persistent;
     if (!persistent)
         return;
@@ -337,10 +363,10 @@ static void start(const struct rec_call *call, struct persistent *persistent)
     persistent->ready = 0;
     persistent->announces = false;
     if (rfn_call_sends(role) && persistent->dest >= 0) {
-        const struct sent_kind said = {.dest = persistent->dest,
-                                       .tag = persistent->send_tag,
-                                       .count = persistent->count,
-                                       .type = persistent->type};
+        const struct said said = {.dest = persistent->dest,
+                                  .tag = persistent->send_tag,
+                                  .count = persistent->count,
+                                  .type = persistent->type};
         send(call, persistent->comm, &said, persistent->partitions ? persistent : NULL);
     }
     if (rfn_call_receives(role) && persistent->source != MPI_PROC_NULL)
@@ -406,7 +432,7 @@ static void sample_collective(const struct rec_call *call, const struct sent_kin
 static void collective(const struct rec_call *call, const struct rfn_call *role)
 {
     double rate;
-    struct sent_kind said = said_by(call, role);
+    struct said said = said_by(call, role);
     said.dest = 0;
     said.tag = RFN_SAMPLE_COLLECTIVE_TAG;
     struct sent_kind *kind = call->comm ? kind_of(call, call->comm, &said) : NULL;
@@ -441,7 +467,7 @@ static void communicate(const struct rec_call *call, const struct rfn_call *role
     if (role->variant == RFN_CALL_PERSISTENT)
         return;
     if (rfn_call_sends(role)) {
-        const struct sent_kind said = said_by(call, role);
+        const struct said said = said_by(call, role);
         if (said.dest >= 0 && call->comm)
             send(call, call->comm, &said, NULL);
     }
@@ -453,16 +479,15 @@ static void communicate(const struct rec_call *call, const struct rfn_call *role
         each_persistent(call, role);
 }
 
-static bool on_call(const struct rec_call *call, const struct rec_stream *stream)
+static void on_call(const struct rec_call *call, const struct rec_stream *stream)
 {
     if (rec_conditions.any)
         rec_conditions_follow(call);
     if (call->function >= REC_FN_COUNT) /* a region of the program's */
-        return !rec_only_samples;
+        return;
     const struct rfn_call *role = &roles[call->function];
-    (void)stream;
     if (role->kind == RFN_CALL_OTHER)
-        return !rec_only_samples || role->class_ == RFN_CLASS_SETUP;
+        return;
     const bool happened = call->rc == MPI_SUCCESS ||
                           rec_error_class(call->rc) == (uint32_t)MPI_ERR_TRUNCATE;
     lock();
@@ -471,9 +496,10 @@ static bool on_call(const struct rec_call *call, const struct rec_stream *stream
     else if (call->rc == MPI_SUCCESS &&
              rfn_sample_is_collective(role->class_, rec_functions[call->function].flags))
         collective(call, role);
+    if (stream->received)
+        rec_receives_left(call);
     rec_announcements_progress(call->exit);
     unlock();
-    return !rec_only_samples || role->class_ == RFN_CLASS_SETUP;
 }
 
 static void on_made(const struct rec_call *call, struct rec_request *request)
@@ -515,7 +541,8 @@ static void on_completed(const struct rec_call *call, struct rec_request *reques
     if (receive && source == RFN_UNKNOWN)
         rec_receive_cancelled(receive);
     else if (receive)
-        rec_receive_done(receive, call, source, tag, bytes > 0 ? (uint64_t)bytes : 0);
+        rec_receive_done(receive, call, source, tag,
+                         bytes < 0 ? REC_UNKNOWN_BYTES : (uint64_t)bytes);
     unlock();
 }
 
@@ -640,12 +667,6 @@ static enum rfn_sample_analysis own_analysis(void)
                                         : RFN_SAMPLE_FREQ;
 }
 
-static bool on_nothing(const struct rec_call *call, const struct rec_stream *stream)
-{
-    (void)stream;
-    return call->function < REC_FN_COUNT && rec_functions[call->function].class_ == RFN_CLASS_SETUP;
-}
-
 /* All ranks sample, or none. */
 static bool begin(void)
 {
@@ -675,7 +696,7 @@ void rec_sampling_start(void)
     start_samplers();
     rec_sampling.on = begin();
     show_strategy();
-    rec_listen = rec_sampling.on ? on_call : rec_only_samples ? on_nothing : NULL;
+    rec_listen = rec_sampling.on ? on_call : NULL;
     rec_listen_requests = rec_sampling.on ? &request_listener : NULL;
 }
 

@@ -13,6 +13,10 @@
 #include "reduce/samples/strategy.h"
 #include "reduce/samples/where.h"
 
+/* A rank counts the messages of at most so many channels that it sends on, and of as many that it
+ * receives from: a program may use a new tag for each message. Others are not sampled. */
+enum { REC_MOST_CHANNELS = 8192 };
+
 /* What this process samples. */
 struct rec_sampling {
     bool on;
@@ -28,6 +32,9 @@ struct rec_sampling {
 };
 
 extern struct rec_sampling rec_sampling;
+
+/* MPI does not say, as of a receive that was too short. */
+#define REC_UNKNOWN_BYTES UINT64_MAX
 
 /* A message at one of its ends. Times are in quanta. */
 struct rec_message_end {
@@ -66,7 +73,7 @@ struct rec_in_channel {
 
 /* ---- message_ends.c ---- */
 
-/* The channel of a hash, made if it is new; NULL without memory. */
+/* The channel of a hash, made if it is new; NULL without room. */
 struct rec_in_channel *rec_in_channel(uint64_t hash, uint32_t source);
 /* One end of a message is there; copied. Makes a sample when the other one is, too. */
 void rec_end_received(struct rec_in_channel *channel, const struct rec_message_end *end);
@@ -88,10 +95,12 @@ void rec_ends_release(void);
 struct rec_posted_receive *rec_post_receive(const struct rec_call *call,
                                             const struct rec_comm *comm, int64_t source,
                                             int64_t tag);
-/* What it got, and the call that completed it; it is freed in time. */
+/* What it got. The call that completed it is about to leave; when it has left, it says so. bytes
+ * may be REC_UNKNOWN_BYTES. */
 void rec_receive_done(struct rec_posted_receive *receive, const struct rec_call *call,
                       int64_t source, int64_t tag, uint64_t bytes);
-/* What a matched probe has taken is received by this call, which posts it in its place. */
+void rec_receives_left(const struct rec_call *call);
+/* What a matched probe has taken is received by this call. */
 void rec_receive_reposted(struct rec_posted_receive *receive, const struct rec_call *call);
 /* It was cancelled, and got nothing. */
 void rec_receive_cancelled(struct rec_posted_receive *receive);

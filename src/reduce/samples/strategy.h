@@ -34,7 +34,7 @@ static inline bool rfn_sample_agrees(const struct rfn_sample_strategy *strategy)
  * below `period`, then 2^-(floor(log2(position / period)) + 1). */
 static inline double rfn_sample_rate(const struct rfn_sample_strategy *strategy, uint64_t position)
 {
-    if (strategy->kind == RFN_SAMPLE_RANDOM)
+    if (__builtin_expect(strategy->kind == RFN_SAMPLE_RANDOM, 1))
         return strategy->rate;
     if (strategy->kind != RFN_SAMPLE_ADAPTIVE)
         return 0;
