@@ -200,13 +200,14 @@ static int check_table(const struct rfn_report *report, const char *table)
 {
     const bool sampled = rfn_report_csv_is_sampled(table);
     if (sampled && !report->samples)
-        rfn_command_error("%s: this archive has no samples of messages; refrain record --sample "
-                          "makes them, and refrain sample takes some from this archive",
-                          report->file);
+        rfn_command_error(
+            "%s: this archive has no samples of messages; refrain record --sample=STRATEGY "
+            "makes them, and refrain sample takes some from this archive",
+            report->file);
     else if (sampled && strcmp(table, RFN_REPORT_CSV_SAMPLED "samples") == 0 &&
              report->samples->analysis != RFN_SAMPLE_WRITE)
-        rfn_command_error("%s: single samples were not kept; refrain record --sample "
-                          "--analysis=write keeps them",
+        rfn_command_error("%s: single samples were not kept; refrain record --sample=STRATEGY "
+                          "--sample-analysis=write keeps them",
                           report->file);
     else if (!sampled && rfn_report_only_samples(report))
         rfn_command_error("%s: this archive has samples of messages and no other events; its "

@@ -59,6 +59,25 @@ static uint64_t rounded(double number)
     return !(number > 0) ? 0 : number < 9e18 ? (uint64_t)(number + 0.5) : UINT64_MAX;
 }
 
+/* Messages, or collective calls: by the rows, whatever is counted beside them. */
+struct totals {
+    uint64_t messages, bytes, sampled;
+};
+
+static struct totals totals_of(const struct rfn_samples *samples, bool collective)
+{
+    struct totals totals = {0};
+    for (size_t i = 0; i < samples->n_rows; i++) {
+        const struct rfn_sample_row *row = &samples->rows[i];
+        if ((row->key.dest == RFN_SAMPLE_COLLECTIVE) != collective)
+            continue;
+        totals.messages += row->messages;
+        totals.bytes += row->bytes;
+        totals.sampled += row->n;
+    }
+    return totals;
+}
+
 static uint64_t dropped_of(const struct rfn_samples *samples)
 {
     uint64_t dropped = 0;
@@ -320,13 +339,16 @@ static void append_dropped(struct rfn_text *text, const struct rfn_samples *samp
 static void append_how_many(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_samples *samples = report->samples;
+    const struct totals of = totals_of(samples, false), calls = totals_of(samples, true);
     struct rfn_text text = {0};
-    rfn_text_format(
-        &text, "Measured: %s of %s messages (%s, %s), by ", rfn_count_text(samples->sampled).text,
-        rfn_count_text(samples->messages).text,
-        rfn_share_text(samples->messages ? (double)samples->sampled / (double)samples->messages : 0)
-            .text,
-        rfn_bytes_text(samples->bytes).text);
+    rfn_text_format(&text, "Measured: %s of %s messages (%s, %s)", rfn_count_text(of.sampled).text,
+                    rfn_count_text(of.messages).text,
+                    rfn_share_text(of.messages ? (double)of.sampled / (double)of.messages : 0).text,
+                    rfn_bytes_text(of.bytes).text);
+    if (calls.messages)
+        rfn_text_format(&text, " and %s of %s collective calls", rfn_count_text(calls.sampled).text,
+                        rfn_count_text(calls.messages).text);
+    rfn_text_string(&text, ", by ");
     rfn_text_printable(&text, samples->strategy);
     rfn_text_string(&text, samples->changed ? ", which was changed while the program ran." : ".");
     if (samples->where && *samples->where) {
@@ -354,7 +376,8 @@ static void append_parts(struct rfn_text *out, const struct rfn_report *report,
                         time_text(all->clean_min_ns).text);
     rfn_text_char(&text, '.');
     append_sentence(out, report, &text);
-    if (report->samples->sampled >= report->samples->messages && !all->estimated)
+    const struct totals of = totals_of(report->samples, false);
+    if (of.sampled >= of.messages && !all->estimated)
         return;
     rfn_text_string(&text, "[...]: what all messages have is in there in 95 of 100 cases; ? "
                            "where too few were measured to say; ~: estimated.");
@@ -575,15 +598,18 @@ json_t *rfn_report_samples_json(const struct rfn_report *report)
     const struct rfn_samples *samples = report->samples;
     if (!samples)
         return json_null();
+    const struct totals of = totals_of(samples, false), calls = totals_of(samples, true);
     json_t *value = json_object();
     RFN_JSON_SET(value, "strategy", (const char *)samples->strategy);
     RFN_JSON_SET(value, "changed", samples->changed);
     RFN_JSON_SET(value, "analysis", analyses[samples->analysis]);
     RFN_JSON_SET(value, "alone", samples->alone);
     RFN_JSON_SET(value, "where", samples->where);
-    RFN_JSON_SET(value, "messages", samples->messages);
-    RFN_JSON_SET(value, "bytes", samples->bytes);
-    RFN_JSON_SET(value, "sampled", samples->sampled);
+    RFN_JSON_SET(value, "messages", of.messages);
+    RFN_JSON_SET(value, "bytes", of.bytes);
+    RFN_JSON_SET(value, "sampled", of.sampled);
+    RFN_JSON_SET(value, "collective_calls", calls.messages);
+    RFN_JSON_SET(value, "collective_calls_sampled", calls.sampled);
     set_drops(value, samples);
     if (report->all_samples)
         set_coverage(value, report);

@@ -237,10 +237,10 @@ const struct rfn_sampled *rfn_sampled_find(const struct rfn_sampled_list *list,
     return found ? *found : NULL;
 }
 
-bool rfn_sampled_contains(const struct rfn_sample_interval *interval, double value)
+bool rfn_sampled_contains(const struct rfn_sample_interval *interval, double value, double off)
 {
-    const double rounding = 1e-12 * fabs(value);
-    return interval->low <= value + rounding && interval->high >= value - rounding;
+    const double most = fabs(value) * off;
+    return interval->low <= value + most && interval->high >= value - most;
 }
 
 struct rfn_sampled_coverage rfn_sampled_coverage(const struct rfn_sampled_list *categories,
@@ -257,7 +257,8 @@ struct rfn_sampled_coverage rfn_sampled_coverage(const struct rfn_sampled_list *
             if (isnan(of[what]->low) || isnan(of[what]->high) || isnan(values[what]))
                 continue;
             coverage.intervals++;
-            coverage.contain += rfn_sampled_contains(of[what], values[what]);
+            coverage.contain += rfn_sampled_contains(
+                of[what], values[what], what ? RFN_SAMPLED_QUANTILE_OFF : RFN_SAMPLED_MEAN_OFF);
         }
     }
     return coverage;

@@ -60,7 +60,10 @@ struct rfn_sampled_coverage {
 };
 struct rfn_sampled_coverage rfn_sampled_coverage(const struct rfn_sampled_list *categories,
                                                  const struct rfn_sampled_list *all);
-/* Whether an interval contains the value, but for rounding. */
-bool rfn_sampled_contains(const struct rfn_sample_interval *interval, double value);
+/* By which part of it a value may be off: rounding, and half of a histogram's bucket. */
+#define RFN_SAMPLED_MEAN_OFF     1e-12
+#define RFN_SAMPLED_QUANTILE_OFF (0.5 / RFN_SAMPLE_OCTAVE)
+/* Whether an interval contains a value that may be off. */
+bool rfn_sampled_contains(const struct rfn_sample_interval *interval, double value, double off);
 
 #endif
