@@ -4,9 +4,10 @@
  *     exchange STEPS [MICROSECONDS]
  *
  * The computation is a sleep, so that ranks that share a core compute at the same time. It takes
- * half to one and a half of MICROSECONDS, drawn anew by each rank in each step. A rank that is done
- * early sends its first messages long before its neighbours receive them; the next ones meet a
- * receiver that waits. A timer picks the first send after a computation (Vetter 2001, 4.6).
+ * half to one and a half of MICROSECONDS, drawn anew by each rank in each step; between fields it
+ * takes a twentieth of that. A rank that is done early sends its first messages long before its
+ * neighbours receive them; the next ones lie less long. A timer picks the first send after a
+ * computation (Vetter 2001, 4.6).
  *
  * The coarser a grid, the shorter and rarer its messages: of grid g every 4^g-th step, with 2^-g of
  * the cells.
@@ -20,7 +21,14 @@ enum { CELLS = 64, GRIDS = 5 };
 
 struct ring {
     int left, right;
+    unsigned drawn;
 };
+
+static void compute(struct ring *ring, int microseconds)
+{
+    ring->drawn = ring->drawn * 1664525 + 1013904223; /* Numerical recipes, 7.1 */
+    usleep((useconds_t)(microseconds * (0.5 + ring->drawn / 4294967296.0)));
+}
 
 static void exchange(const struct ring *ring, int cells)
 {
@@ -41,13 +49,13 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    const struct ring ring = {(rank + size - 1) % size, (rank + 1) % size};
-    unsigned drawn = (unsigned)rank + 1;
+    struct ring ring = {(rank + size - 1) % size, (rank + 1) % size, (unsigned)rank + 1};
     for (int step = 0; step < steps; step++) {
-        drawn = drawn * 1664525 + 1013904223; /* Numerical recipes, 7.1 */
-        usleep((useconds_t)(microseconds * (0.5 + drawn / 4294967296.0)));
+        compute(&ring, microseconds);
         exchange(&ring, CELLS); /* density */
+        compute(&ring, microseconds / 20);
         exchange(&ring, CELLS); /* momentum */
+        compute(&ring, microseconds / 20);
         exchange(&ring, CELLS); /* energy */
         for (int grid = 1; grid <= GRIDS && step % (1 << 2 * grid) == 0; grid++)
             exchange(&ring, CELLS >> grid);

@@ -99,7 +99,7 @@ class Recorded:
         """A timer that measures so many of the messages, if each rank sends in equal distances."""
         sent = [float(row["sent_ns"]) for row in self.rows("random:1")]
         ranks = len({row["source"] for row in self.every["categories"]})
-        period_us = (max(sent) - min(sent)) * ranks / (share * len(sent)) / 1e3
+        period_us = float(f"{(max(sent) - min(sent)) * ranks / (share * len(sent)) / 1e3:.2g}")
         return f"timer:{period_us:.0f}us+-{period_us / 10:.0f}us"
 
 

@@ -4,7 +4,7 @@ import re
 
 from sampling_plots import of_programs
 from study_plots import rows
-from study_tables import MARK, lines_of, number
+from study_tables import MARK, lines_of, number  # MARK: of the page, for tests, too
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "doc", "sampling.md")
 NAMES = (("mean", "mean"), ("p50", "median"), ("p99", "99th percentile"))
