@@ -10,7 +10,7 @@
  * computation (Vetter 2001, 4.6).
  *
  * The coarser a grid, the shorter and rarer its messages: of grid g every 4^g-th step, with 2^-g of
- * the cells.
+ * the cells and tags of its own.
  */
 #define _DEFAULT_SOURCE /* usleep */
 #include <mpi.h>
@@ -30,14 +30,15 @@ static void compute(struct ring *ring, int microseconds)
     usleep((useconds_t)(microseconds * (0.5 + ring->drawn / 4294967296.0)));
 }
 
-static void exchange(const struct ring *ring, int cells)
+static void exchange(const struct ring *ring, int grid)
 {
     static double out[CELLS], in[2][CELLS];
+    const int cells = CELLS >> grid, right = 2 * grid, left = 2 * grid + 1; /* tags */
     MPI_Request requests[2];
-    MPI_Irecv(in[0], cells, MPI_DOUBLE, ring->left, 0, MPI_COMM_WORLD, &requests[0]);
-    MPI_Irecv(in[1], cells, MPI_DOUBLE, ring->right, 1, MPI_COMM_WORLD, &requests[1]);
-    MPI_Send(out, cells, MPI_DOUBLE, ring->right, 0, MPI_COMM_WORLD);
-    MPI_Send(out, cells, MPI_DOUBLE, ring->left, 1, MPI_COMM_WORLD);
+    MPI_Irecv(in[0], cells, MPI_DOUBLE, ring->left, right, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(in[1], cells, MPI_DOUBLE, ring->right, left, MPI_COMM_WORLD, &requests[1]);
+    MPI_Send(out, cells, MPI_DOUBLE, ring->right, right, MPI_COMM_WORLD);
+    MPI_Send(out, cells, MPI_DOUBLE, ring->left, left, MPI_COMM_WORLD);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
@@ -52,13 +53,13 @@ int main(int argc, char **argv)
     struct ring ring = {(rank + size - 1) % size, (rank + 1) % size, (unsigned)rank + 1};
     for (int step = 0; step < steps; step++) {
         compute(&ring, microseconds);
-        exchange(&ring, CELLS); /* density */
+        exchange(&ring, 0); /* density */
         compute(&ring, microseconds / 20);
-        exchange(&ring, CELLS); /* momentum */
+        exchange(&ring, 0); /* momentum */
         compute(&ring, microseconds / 20);
-        exchange(&ring, CELLS); /* energy */
-        for (int grid = 1; grid <= GRIDS && step % (1 << 2 * grid) == 0; grid++)
-            exchange(&ring, CELLS >> grid);
+        exchange(&ring, 0); /* energy */
+        for (int grid = 1; grid <= GRIDS && (step + 1) % (1 << 2 * grid) == 0; grid++)
+            exchange(&ring, grid);
     }
     MPI_Finalize();
     return 0;

@@ -1,4 +1,5 @@
 """Plots of the sampling study (sampling_study.py): lines over a logarithmic axis, with the means of study_plots.py."""
+import collections
 import math
 import os
 
@@ -7,6 +8,8 @@ from study_plots import Svg, rows
 # As in study_plots.py.
 COLOURS = ("#000000", "#e69f00", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
 WIDTH, HEIGHT = 400, 240
+# series: name -> [(x, y)], x above 0.
+Panel = collections.namedtuple("Panel", "title below series log_y joined", defaults=(False, True))
 
 
 class Axis:
@@ -33,24 +36,23 @@ def tick_text(value):
     return f"{value:g}" if 0.001 <= abs(value) < 1e6 or value == 0 else f"{value:.0e}"
 
 
-def panel(svg, left, top, titles, series, log_y=False):
-    """titles: of the panel and below it. series: name -> [(x, y)], x above 0."""
-    title, below = titles
-    points = [point for line in series.values() for point in line]
+def draw(svg, left, top, panel):
+    points = [point for line in panel.series.values() for point in line]
     across = Axis(True, min(x for x, _ in points), max(x for x, _ in points), left, left + WIDTH)
     low = min(y for _, y in points)
-    up = Axis(log_y, low if log_y else min(low, 0), max(y for _, y in points), top + HEIGHT, top)
-    svg.text(left, top - 10, title, more='font-weight="bold"')
-    svg.text(left + WIDTH / 2, top + HEIGHT + 32, below, "middle")
+    up = Axis(panel.log_y, low if panel.log_y else min(low, 0), max(y for _, y in points), top + HEIGHT, top)
+    svg.text(left, top - 10, panel.title, more='font-weight="bold"')
+    svg.text(left + WIDTH / 2, top + HEIGHT + 32, panel.below, "middle")
     for tick in up.ticks:
         svg.line(left, up.at(tick), left + WIDTH, up.at(tick))
         svg.text(left - 5, up.at(tick) + 4, tick_text(tick), "end")
     for tick in across.ticks:
         svg.line(across.at(tick), top, across.at(tick), top + HEIGHT)
         svg.text(across.at(tick), top + HEIGHT + 15, tick_text(tick), "middle")
-    for (name, line), colour in zip(series.items(), COLOURS):
+    for line, colour in zip(panel.series.values(), COLOURS):
         places = [(across.at(x), up.at(y)) for x, y in line]
-        svg.path(places, colour)
+        if panel.joined:
+            svg.path(places, colour)
         for x, y in places if len(places) < 20 else ():
             svg.marker(x, y, (colour, "o"))
 
@@ -62,13 +64,13 @@ def legend(svg, left, top, names):
 
 
 def page(folder, name, panels):
-    """panels: [(titles, series, whether the axis upwards is logarithmic)], two in a row."""
-    lines = max(len(series) for _, series, _ in panels)
+    """Two panels in a row, and one legend."""
+    longest = max((panel.series for panel in panels), key=len)
     below = 60 + (HEIGHT + 80) * math.ceil(len(panels) / 2)
-    svg = Svg(2 * (WIDTH + 80), below + 18 * lines)
-    for i, (titles, series, log_y) in enumerate(panels):
-        panel(svg, 60 + i % 2 * (WIDTH + 80), 40 + i // 2 * (HEIGHT + 80), titles, series, log_y)
-    legend(svg, 60, below, max((series for _, series, _ in panels), key=len))
+    svg = Svg(2 * (WIDTH + 80), below + 18 * len(longest))
+    for i, panel in enumerate(panels):
+        draw(svg, 60 + i % 2 * (WIDTH + 80), 40 + i // 2 * (HEIGHT + 80), panel)
+    legend(svg, 60, below, longest)
     svg.write(os.path.join(folder, f"{name}.svg"))
 
 
@@ -87,31 +89,34 @@ def of_programs(table):
 
 
 def coverage(table):
-    return [((f"{program}: intervals that contain the truth, %", "samples"),
-             {name: [(float(row["samples"]), 100 * float(row[f"{which}_contain"]) / float(row[f"{which}_intervals"]))
-                     for row in sorted(own, key=lambda row: float(row["samples"])) if float(row[f"{which}_intervals"])]
-              for name, which in (("mean", "mean"), ("median", "p50"), ("99th percentile", "p99"))}, False)
-            for program, own in of_programs(table)]
+    """By strategy: a point for mean, median and 99th percentile each."""
+    panels = []
+    for program, own in of_programs(table):
+        series = {row["strategy"]: [
+            (float(row["samples"]), 100 * float(row[f"{which}_contain"]) / float(row[f"{which}_intervals"]))
+            for which in ("mean", "p50", "p99") if float(row[f"{which}_intervals"])] for row in own}
+        panels.append(Panel(f"{program}: intervals that contain the truth, %", "samples", series, joined=False))
+    return panels
 
 
 def rates(table):
     panels = []
     for program, own in of_programs(table):
-        panels += [((f"{program}: samples of rank 0", "share of its messages measured, %"),
-                    series_of(own, "kind", "samples_percent", "samples"), True),
-                   ((f"{program}: messages in categories with a sample, %", "share of messages measured, %"),
-                    series_of(own, "kind", "samples_percent", "covered_percent"), False)]
+        panels += [Panel(f"{program}: samples of rank 0", "share of its messages measured, %",
+                         series_of(own, "kind", "samples_percent", "samples"), log_y=True),
+                   Panel(f"{program}: messages in categories with a sample, %", "share of messages measured, %",
+                         series_of(own, "kind", "samples_percent", "covered_percent"))]
     return panels
 
 
 def distribution(table):
-    return [((f"{program}: messages, %, in a quarter of an octave", "latency, µs"),
-             series_of(own, "strategy", "latency_from_us", "percent"), False) for program, own in of_programs(table)]
+    return [Panel(f"{program}: messages, %, in a quarter of an octave", "latency, µs",
+                  series_of(own, "strategy", "latency_from_us", "percent")) for program, own in of_programs(table)]
 
 
 def overhead(table):
-    return [(("added per 8-byte message, ns", "messages measured, %"),
-             series_of(table, "kind", "samples_percent", "added_ns"), False)]
+    return [Panel("added per 8-byte message, ns", "messages measured, %",
+                  series_of(table, "kind", "samples_percent", "added_ns"))]
 
 
 PLOTS = {"coverage": coverage, "rates": rates, "distribution": distribution, "overhead": overhead}

@@ -28,14 +28,14 @@ import statistics
 import subprocess
 import sys
 
+import run  # which says where the tests are
+import harness
+import sampling_plots
+import sampling_tables
+import test_smpi
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-sys.path.insert(0, os.path.join(ROOT, "tests"))
-import harness  # noqa: E402
-import run  # noqa: E402
-import sampling_plots  # noqa: E402
-import sampling_tables  # noqa: E402
-import test_smpi  # noqa: E402
 
 SEEDS = 100          # of coverage and sites
 RATE_SEEDS = 20      # of rates
@@ -99,8 +99,13 @@ class Recorded:
         """A timer that measures so many of the messages, if each rank sends in equal distances."""
         sent = [float(row["sent_ns"]) for row in self.rows("random:1")]
         ranks = len({row["source"] for row in self.every["categories"]})
-        period_us = float(f"{(max(sent) - min(sent)) * ranks / (share * len(sent)) / 1e3:.2g}")
-        return f"timer:{period_us:.0f}us+-{period_us / 10:.0f}us"
+        period_ms = float(f"{(max(sent) - min(sent)) * ranks / (share * len(sent)) / 1e6:.2g}")
+        return f"timer:{period_ms:g}ms+-{period_ms / 10:g}ms"
+
+
+def counter(period):
+    """Varied by a tenth, where that is a message at least."""
+    return f"counter:{period}+-{period // 10}" if period >= 10 else f"counter:{period}"
 
 
 # ---- coverage, sites ----
@@ -168,7 +173,7 @@ def rated(recorded):
     """(kind, strategies) with less and more samples."""
     return (("random", [f"random:{share:g}" for share in (*SHARES, 1)]),
             ("adaptive", [f"adaptive:{first}" for first in (4, 16, 64, 256, 1024, 4096)]),
-            ("counter", [f"counter:{n}+-{n // 10}" for n in (256, 128, 64, 32, 16, 8, 4, 2)]),
+            ("counter", [counter(n) for n in (256, 128, 64, 32, 16, 8, 4, 2)]),
             ("timer", [recorded.timer(share) for share in (0.001, *SHARES)]))
 
 
@@ -235,7 +240,7 @@ def distribution(study):
 # ---- overhead ----
 
 OVERHEADS = (*[("random", f"random:{share:g}") for share in SHARES], ("adaptive", "adaptive"),
-             *[("counter", f"counter:{n}+-{n // 10}") for n in (256, 64, 16, 4, 2)],
+             *[("counter", counter(n)) for n in (256, 64, 16, 4, 2)],
              *[("timer", f"timer:{period}") for period in ("300ms+-30ms", "10ms+-1ms", "1ms+-100us", "100us+-10us")])
 
 
