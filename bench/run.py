@@ -104,16 +104,20 @@ class Bench:
     SAMPLINGS = (("random:0.01", 40), ("random:0.1", None), ("random:0.5", None), ("random:0.9", 120), ("adaptive", None),
                  ("counter:100+-10", None), ("timer:1ms+-100us", None))
 
+    def sampled_message(self, program, strategy, round_trips=300000):
+        """ns per message of an 8-byte round trip: of each run, plain and sampled; quartiles of what is added; and the
+        archive of the last sampled run."""
+        *commands, archive = self.pair("mpich", 2, program, ("roundtrip", round_trips), [f"--sample={strategy}"])
+        times = [[numbers[0] / 2 for numbers in one] for one in self.alternate(commands, self.pairs)]
+        return times, quartiles([sampled - plain for plain, sampled in zip(*times)]), archive
+
     def sampling(self):
         """Sampling without a trace: what it adds to a message (half of a round trip), and to a whole program."""
         program = self.compile("mpich", os.path.join(HERE, "calls.c"), "calls")
         print(f"\nSampling messages, 8-byte round trips (MPICH, pinned, {self.pairs} pairs of runs)\n")
         print(f"{'ns per message':34}{'plain':>9}{'sampled':>10}{'added':>9}{'quartiles':>16}{'limit':>8}")
         for strategy, limit in self.SAMPLINGS:
-            *commands, _ = self.pair("mpich", 2, program, ("roundtrip", 300000), [f"--sample={strategy}"])
-            printed = self.alternate(commands, self.pairs)
-            times = [[numbers[0] / 2 for numbers in one] for one in printed]
-            low, middle, high = quartiles([b - a for a, b in zip(*times)])
+            times, (low, middle, high), _ = self.sampled_message(program, strategy)
             print(f"{strategy:34}{statistics.median(times[0]):9.1f}{statistics.median(times[1]):10.1f}"
                   f"{middle:9.1f}{f'{low:.1f} to {high:.1f}':>16}{limit or '':>8}")
         print("\nWavefront on 64 oversubscribed ranks, --sample=random:0.01 (Open MPI, yielding)\n")

@@ -65,8 +65,8 @@ class Svg:
         self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
                           f'height="{height:.1f}" fill="{colour}"/>')
 
-    def marker(self, x, y, method):
-        colour, shape = STYLE[method]
+    def marker(self, x, y, style):
+        colour, shape = style
         if shape == "o":
             self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>')
         else:
@@ -126,7 +126,7 @@ def thresholds_panel(svg, left, top, width, height, table, measure, title, kind)
             points = [(left, points[0][1]), (left + width, points[0][1])]
         svg.path(points, STYLE[method][0])
         for x, y in points:
-            svg.marker(x, y, method)
+            svg.marker(x, y, STYLE[method])
 
 
 def thresholds(folder, study):
@@ -143,7 +143,7 @@ def thresholds(folder, study):
         own = list(dict.fromkeys(threshold_of(r) for r in table if r["method"] == method))
         x, y = 60 + i % 3 * 315, 630 + i // 3 * 22
         svg.line(x, y, x + 24, y, STYLE[method][0], 1.5)
-        svg.marker(x + 12, y, method)
+        svg.marker(x + 12, y, STYLE[method])
         svg.text(x + 30, y + 4, f"{method} {', '.join(own)}")
     svg.write(os.path.join(folder, f"thresholds-{study}.svg"))
 

@@ -15,7 +15,7 @@ RECORD_WITH_MPI  := $(filter $(RECORD_MPI_NAMES),$(basename $(notdir $(RECORD_TE
 RECORD_TESTS     := $(RECORD_ALONE:%=$(O)/test/%) \
                     $(foreach f,$(REAL_FLAVOURS),$(RECORD_WITH_MPI:%=$(O)/test/%.$(f)))
 
-.PHONY: unit-tests list-tests list-unit-tests list-fuzzers check check-layers check-format format lint fuzz bench bench-overhead study clusters-table clusters-long replay-table
+.PHONY: unit-tests list-tests list-unit-tests list-fuzzers check check-layers check-format format lint fuzz bench bench-overhead study sampling-study clusters-table clusters-long replay-table
 
 unit-tests: $(UNIT_TESTS)
 tests: $(UNIT_TESTS) $(RECORD_TESTS)
@@ -132,7 +132,7 @@ lint:
 	    -std=c11 -Isrc -Iinclude -DRFN_VERSION='"$(VERSION)"'
 
 # Programs of bench/ time a part of Refrain alone, except for MPI programs, which run.py compiles.
-BENCH_MPI := $(patsubst %,bench/%.c,adi alone calls varying wavefront)
+BENCH_MPI := $(patsubst %,bench/%.c,adi alone calls exchange varying wavefront)
 BENCH_SRC := $(filter-out $(BENCH_MPI),$(wildcard bench/*.c))
 BENCHES   := $(BENCH_SRC:bench/%.c=$(O)/bench/%)
 
@@ -165,3 +165,8 @@ replay-table: all
 # All similarity methods over all thresholds: doc/study.md and what is in doc/study.
 study: all
 	@python3 bench/study.py --build $(O)
+
+# What samples of messages tell and what they cost: tables of doc/sampling.md. The last part times calls, and wants
+# a machine with nothing else to do.
+sampling-study: all
+	@python3 bench/sampling_study.py --build $(O)
