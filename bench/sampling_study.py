@@ -251,12 +251,12 @@ def overhead(study):
     try:
         program = bench.compile("mpich", os.path.join(HERE, "calls.c"), "calls")
         for kind, strategy in OVERHEADS:
-            times, added, archive = bench.sampled_message(program, strategy, study.round_trips)
+            times, (low, middle, high), archive = bench.sampled_message(program, strategy, study.round_trips)
             facts = json.loads(run.run([study.refrain, "report", "--json", archive], bench.folder))["sampling"]
             rows.append({"kind": kind, "strategy": strategy, "pairs": study.pairs,
                          "samples_percent": round(100 * facts["sampled"] / facts["messages"], 4),
-                         "plain_ns": round(statistics.median(times[0]), 1), **dict(zip(("added_low_ns", "added_ns", "added_high_ns"),
-                                                                 (round(value, 1) for value in added)))})
+                         "plain_ns": round(statistics.median(times[0]), 1), "added_low_ns": round(low, 1),
+                         "added_ns": round(middle, 1), "added_high_ns": round(high, 1)})
     finally:
         shutil.rmtree(bench.folder)
     return {"overhead": rows}
