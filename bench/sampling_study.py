@@ -13,7 +13,7 @@ compares estimates with what all messages have:
 Each part becomes NAME.csv and NAME.svg in BUILD/sampling-study, and a table on standard output; --page also puts the
 tables into doc/sampling.md. All but overhead do not depend on the machine.
 
-    bench/sampling_study.py --build DIR [--only PART,PART...] [--pairs N] [--jobs N] [--page]
+    bench/sampling_study.py --build DIR [--only PART,PART...] [--seeds N] [--pairs N] [--jobs N] [--page]
 """
 import argparse
 import collections
@@ -67,9 +67,11 @@ class Recorded:
 
     def __init__(self, refrain, name, archive):
         self.refrain, self.name, self.archive = refrain, name, archive
-        self.every = self.sample("random:1")
-        samples = self.samples("random:1")
-        self.latencies = sorted(latency for latency, _ in samples)
+        self.every, rows = self.sample("random:1"), self.rows("random:1")
+        sent = [float(row["sent_ns"]) for row in rows]
+        ranks = len({row["source"] for row in rows})
+        self.distance_ms = (max(sent) - min(sent)) / 1e6 * ranks / len(sent)  # of a rank's sends, on average
+        self.latencies = sorted(float(row["latency_ns"]) for row in rows)
         self.truth = {"mean": statistics.fmean(self.latencies), "p50": self.quantile(0.5), "p99": self.quantile(0.99)}
 
     def quantile(self, q):
@@ -97,9 +99,7 @@ class Recorded:
 
     def timer(self, share):
         """A timer that measures so many of the messages, if each rank sends in equal distances."""
-        sent = [float(row["sent_ns"]) for row in self.rows("random:1")]
-        ranks = len({row["source"] for row in self.every["categories"]})
-        period_ms = float(f"{(max(sent) - min(sent)) * ranks / (share * len(sent)) / 1e6:.2g}")
+        period_ms = float(f"{self.distance_ms / share:.2g}")
         return f"timer:{period_ms:g}ms+-{period_ms / 10:g}ms"
 
 
@@ -160,8 +160,7 @@ def coverage(study):
     rows, sites = [], []
     for recorded in study.recorded:
         for strategy in strategies(recorded):
-            found = list(study.pool.map(lambda seed, r=recorded, s=strategy: r.sample(s, seed),
-                                        range(1, study.seeds + 1)))
+            found = study.samples(recorded, strategy, study.seeds)
             rows.append(coverage_row(recorded, strategy, found))
             sites += site_rows(recorded, strategy, found)
     return {"coverage": rows, "sites": sites}
@@ -205,9 +204,7 @@ def rates(study):
     for recorded in study.recorded:
         for kind, chosen in rated(recorded):
             for strategy in chosen:
-                found = list(study.pool.map(lambda seed, r=recorded, s=strategy: r.sample(s, seed),
-                                            range(1, study.rate_seeds + 1)))
-                rows.append(rate_row(recorded, kind, strategy, found))
+                rows.append(rate_row(recorded, kind, strategy, study.samples(recorded, strategy, study.rate_seeds)))
     return {"rates": rows}
 
 
@@ -251,12 +248,12 @@ def overhead(study):
     try:
         program = bench.compile("mpich", os.path.join(HERE, "calls.c"), "calls")
         for kind, strategy in OVERHEADS:
-            times, added, archive = bench.sampled_message(program, strategy, study.round_trips)
+            times, (low, middle, high), archive = bench.sampled_message(program, strategy, study.round_trips)
             facts = json.loads(run.run([study.refrain, "report", "--json", archive], bench.folder))["sampling"]
             rows.append({"kind": kind, "strategy": strategy, "pairs": study.pairs,
                          "samples_percent": round(100 * facts["sampled"] / facts["messages"], 4),
-                         "plain_ns": round(statistics.median(times[0]), 1), **dict(zip(("added_low_ns", "added_ns", "added_high_ns"),
-                                                                 (round(value, 1) for value in added)))})
+                         "plain_ns": round(statistics.median(times[0]), 1), "added_low_ns": round(low, 1),
+                         "added_ns": round(middle, 1), "added_high_ns": round(high, 1)})
     finally:
         shutil.rmtree(bench.folder)
     return {"overhead": rows}
@@ -289,6 +286,10 @@ class Study:
         finally:
             bench.close()
 
+    def samples(self, recorded, strategy, seeds):
+        """The object of each seed."""
+        return list(self.pool.map(lambda seed: recorded.sample(strategy, seed), range(1, seeds + 1)))
+
     def measure(self, parts):
         """Makes the CSV files."""
         if set(parts) - {"overhead"}:
@@ -305,6 +306,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="of coverage")
     parser.add_argument("--pairs", type=int, default=10, help="of runs, for the overhead")
     parser.add_argument("--round-trips", type=int, default=ROUND_TRIPS, help="of a run, for the overhead")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -314,7 +316,7 @@ def main():
     if unknown := set(parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     study = Study(options.build, options.pairs, options.jobs)
-    study.round_trips = options.round_trips
+    study.seeds, study.round_trips = options.seeds, options.round_trips
     try:
         study.measure(parts)
     except harness.Failure as failure:

@@ -1,4 +1,4 @@
-"""Tables of the sampling study (sampling_study.py), as Markdown; of doc/sampling.md between marks, as in study_tables.py."""
+"""Tables of the sampling study (sampling_study.py), as Markdown; in doc/sampling.md they stand between marks."""
 import os
 import re
 
@@ -23,7 +23,8 @@ def contained(row, which):
 def coverage(folder):
     body = [[row["program"], row["strategy"], f"{float(row['samples']):,.0f}",
              *[contained(row, which) for which, _ in NAMES],
-             *[f"{float(row[f'{which}_bias_percent']):+.1f}" for which, _ in NAMES]] for row in rows(folder, "coverage")]
+             *[f"{float(row[f'{which}_bias_percent']):+.1f}" for which, _ in NAMES]]
+            for row in rows(folder, "coverage")]
     return lines_of(["program", "strategy", "samples", *[name for _, name in NAMES],
                      *[f"{name}, % off" for _, name in NAMES]], body)
 
