@@ -120,6 +120,33 @@ def test_timer(bench):
     harness.compare("some", len(found) > 0, True)
 
 
+# Batches that need their sender: as where processes cannot read each other's memory, or on a network.
+NEED_SENDER = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_vader_eager_limit": "1024"}
+
+
+def test_sender_outside_mpi(bench, flavour):
+    """The recorder does not wait for a sender that waits, outside of MPI, for what its receiver does next."""
+    program = bench.program(os.path.join(FOLDER, "outside_mpi.c"), flavour)
+    archive = record(bench, flavour, 2, [program, bench.fresh("made_by_rank_1")], "random:1", env=NEED_SENDER)
+    found = recorded(bench, archive)
+    compare_rows("sender outside of MPI", found, taken(bench, archive, "random:1"))
+    harness.compare("messages", len([row for row in found if ("collective", "false") in row]), 2000)
+
+
+def test_uncertain(bench, flavour):
+    """Where the order of calls does not say which message a receive gets, none is sampled rather than a wrong one."""
+    program = bench.program(os.path.join(FOLDER, "uncertain.c"), flavour)
+    for case, sampled, dropped in (("cancelled", 0, {"uncertain": 20}), ("given-up", 20, {"one_sided": 1}),
+                                   ("threads", 0, {"uncertain": 20}),
+                                   ("partitioned", 0, {"uncertain": 2 if flavour == "mpich" else 0})):
+        archive = record(bench, flavour, 2, [program, case], "random:1")
+        found = {row for row in recorded(bench, archive) if ("collective", "false") in row}
+        harness.compare(f"{case}: samples that are none", found - taken(bench, archive, "random:1"), set())
+        harness.compare(f"{case}: samples", len(found), sampled)
+        because = {why: n for why, n in said(bench, archive)["dropped_because"].items() if n}
+        harness.compare(f"{case}: dropped", because, {why: n for why, n in dropped.items() if n})
+
+
 STEPS, RANKS = 50, 3
 CONDITIONS = {  # of 5 messages of a step and rank: how many fit, in one of its tenths
     "": 50, "bytes=4K-": 20, "bytes=-64": 30, "comm=the other": 20, "comm=MPI_COMM_WORLD": 30, "path=pass_*": 40,

@@ -114,6 +114,8 @@ struct rec_stream {
     struct rec_sites sites;
     uint64_t *site_hashes; /* of sites that were sampled, else 0 (record/samples) */
     size_t n_site_hashes;
+    uint8_t *site_fits; /* of sites that --sample-where has looked at: 1 no, 2 yes; else 0 */
+    size_t n_site_fits;
     uint32_t sampled_regions;            /* open ones that --sample-where names */
     bool sampled_segment;                /* likewise */
     struct rec_posted_receive *received; /* by the call at hand (record/samples) */

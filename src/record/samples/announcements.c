@@ -4,8 +4,10 @@
  * when a call of the program leaves: sooner where the sender decides alone, as the receiver then
  * keeps the ends of all messages until it is told. Sends are synchronous (MPI_Issend), at most
  * SLOTS at a time, so that no more than these are ever on their way, however slow a receiver is;
- * what cannot be sent yet waits, in bounded memory. Receivers look every LOOK_NS for batches that
- * have come, and receive those: nobody waits.
+ * what cannot be sent yet waits, in bounded memory. Receivers look every LOOK_NS for a batch that
+ * has come, and begin to receive it. A batch may need its sender for the rest of it, which may be
+ * outside MPI for long, or wait there for this rank: so receiving is not waited for, either. BATCH
+ * keeps a batch below what MPIs send at once (4 KiB with their own head, in Open MPI on one node).
  *
  * In the end each rank learns how many batches were sent to it, and receives the rest. MPI
  * keeps the order of batches between two ranks, so announcements of a channel come in the order of
@@ -19,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG = 2, BATCH = 64, PIECE = 4096, SLOTS = 4, RECEIVE_AT_ONCE = 8, QUEUE_SHARE = 16 };
+enum { TAG = 2, BATCH = 60, PIECE = 4096, SLOTS = 4, RECEIVE_AT_ONCE = 8, QUEUE_SHARE = 16 };
 enum { LOOK_NS = 20000, AGE_NS = 50000000, UNTOLD_AGE_NS = 500000 };
 
 /* Under SMPI looking takes simulated time: all is sent in the end. */
@@ -53,8 +55,9 @@ struct slot {
 static struct rfn_map queues; /* by rank */
 static struct queue *first_queue;
 static struct slot *slots; /* SLOTS of them */
-static uint64_t received;  /* batches */
-static size_t queued;      /* announcements in all queues */
+static struct slot *landing;
+static uint64_t received; /* batches */
+static size_t queued;     /* announcements in all queues */
 static uint64_t next_look, next_flush;
 
 static uint64_t quanta_of(double ns)
@@ -65,7 +68,8 @@ static uint64_t quanta_of(double ns)
 bool rec_announcements_start(void)
 {
     slots = calloc(SLOTS, sizeof *slots);
-    return slots != NULL;
+    landing = calloc(1, sizeof *landing);
+    return slots && landing;
 }
 
 /* ---- queues ---- */
@@ -158,29 +162,40 @@ static void take(const struct announcement *items, size_t n, int source)
     }
 }
 
-/* Receives a batch that MPI has into memory for at least BATCH of them, in the end for PIECE. */
-static int receive_batch(const MPI_Status *status, struct announcement *items)
+/* A batch has been received. */
+static void take_batch(const MPI_Status *status, const struct announcement *items)
 {
     int bytes = 0;
     rec_mpi.MPI_Get_count(status, MPI_BYTE, &bytes);
-    if (rec_mpi.MPI_Recv(items, bytes, MPI_BYTE, status->MPI_SOURCE, TAG,
-                         rec_sampling.exchange.comm, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-        return RFN_E_EXCHANGE;
     received++;
     take(items, (size_t)bytes / sizeof *items, status->MPI_SOURCE);
-    return 0;
+}
+
+/* Begins to receive a batch, if one has come. */
+static void begin_batch(void)
+{
+    MPI_Status status;
+    int there = 0;
+    if (rec_mpi.MPI_Iprobe(MPI_ANY_SOURCE, TAG, rec_sampling.exchange.comm, &there, &status) ==
+            MPI_SUCCESS &&
+        there)
+        landing->used = rec_mpi.MPI_Irecv(landing->items, sizeof landing->items, MPI_BYTE,
+                                          status.MPI_SOURCE, TAG, rec_sampling.exchange.comm,
+                                          &landing->request) == MPI_SUCCESS;
 }
 
 static void receive_batches(void)
 {
     for (int i = 0; i < RECEIVE_AT_ONCE; i++) {
-        struct announcement items[BATCH];
         MPI_Status status;
-        int there = 0;
-        if (rec_mpi.MPI_Iprobe(MPI_ANY_SOURCE, TAG, rec_sampling.exchange.comm, &there, &status) !=
-                MPI_SUCCESS ||
-            !there || receive_batch(&status, items) < 0)
+        int done = 0;
+        if (!landing->used)
+            begin_batch();
+        if (!landing->used || rec_mpi.MPI_Test(&landing->request, &done, &status) != MPI_SUCCESS ||
+            !done)
             return;
+        landing->used = false;
+        take_batch(&status, landing->items);
     }
 }
 
@@ -275,14 +290,29 @@ static int send_rest(struct ending *ending)
     return error;
 }
 
+/* The batch that has begun to land is the first of its sender's. */
+static int receive_begun(void)
+{
+    MPI_Status status;
+    if (!landing->used)
+        return 0;
+    if (rec_mpi.MPI_Wait(&landing->request, &status) != MPI_SUCCESS)
+        return RFN_E_EXCHANGE;
+    landing->used = false;
+    take_batch(&status, landing->items);
+    return 0;
+}
+
 static int receive_rest(const struct ending *ending)
 {
+    RFN_TRY(receive_begun());
     while (received < ending->sent[rec_sampling.rank]) {
         MPI_Status status;
-        if (rec_mpi.MPI_Probe(MPI_ANY_SOURCE, TAG, rec_sampling.exchange.comm, &status) !=
-            MPI_SUCCESS)
+        if (rec_mpi.MPI_Recv(ending->landing, PIECE * (int)sizeof *ending->landing, MPI_BYTE,
+                             MPI_ANY_SOURCE, TAG, rec_sampling.exchange.comm,
+                             &status) != MPI_SUCCESS)
             return RFN_E_EXCHANGE;
-        RFN_TRY(receive_batch(&status, ending->landing));
+        take_batch(&status, ending->landing);
     }
     return 0;
 }
@@ -316,10 +346,16 @@ static void release_queue(void *object)
 
 void rec_announcements_release(void)
 {
+    bool under_way = landing && landing->used; /* MPI has the memory: no end has been waited for */
+    for (int i = 0; slots && i < SLOTS; i++)
+        under_way |= slots[i].used;
     rfn_map_release_objects(&queues, release_queue);
     first_queue = NULL;
-    free(slots);
-    slots = NULL;
+    if (!under_way) {
+        free(slots);
+        free(landing);
+    }
+    slots = landing = NULL;
     received = 0;
     queued = 0;
 }

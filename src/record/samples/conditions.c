@@ -1,3 +1,4 @@
+#include "base/grow.h"
 #include "event/symbolize.h"
 #include "record/core/options.h"
 #include "record/regions/regions.h"
@@ -30,13 +31,11 @@ static bool names_fit(const struct rec_module *module, uint64_t offset)
     return false;
 }
 
-static bool path_fits(const struct rec_call *call)
+static bool frames_fit(const struct rec_call *call)
 {
     size_t n;
     const struct rec_frame *frames = rec_sites_frames(&rec_sample_stream(call)->sites, call->site,
                                                       &n);
-    if (!rec_conditions.patterns[RFN_WHERE_PATH])
-        return true;
     if (!symbolizer)
         symbolizer = rfn_symbolizer_new();
     for (size_t i = 0; symbolizer && i < n; i++) {
@@ -45,6 +44,20 @@ static bool path_fits(const struct rec_call *call)
             return true;
     }
     return false;
+}
+
+/* Names are looked up once per site: that takes microseconds. */
+static bool path_fits(const struct rec_call *call)
+{
+    struct rec_stream *stream = rec_sample_stream(call);
+    if (!rec_conditions.patterns[RFN_WHERE_PATH])
+        return true;
+    if (RFN_GROW_ZEROED(stream->site_fits, stream->n_site_fits, (size_t)call->site + 1) < 0)
+        return false;
+    uint8_t *fits = &stream->site_fits[call->site];
+    if (!*fits)
+        *fits = frames_fit(call) ? 2 : 1;
+    return *fits == 2;
 }
 
 static bool comm_fits(const struct rec_comm *comm)

@@ -99,16 +99,21 @@ kind_of(const struct rec_call *call, const struct rec_comm *comm, int64_t source
 
 /* ---- positions ---- */
 
+/* Threads post in an order that nobody knows. */
+static inline void note_thread(struct rec_in_channel *channel, const struct rec_stream *stream)
+{
+    if (!channel->stream)
+        channel->stream = stream;
+    channel->uncertain |= channel->stream != stream;
+}
+
 /* The channel's next message is this one. */
 static inline void take_position(struct rec_in_channel *channel, struct rec_message_end *end,
-                                 const struct rec_stream *stream, bool seen)
+                                 bool seen)
 {
     const struct rfn_sample_strategy *strategy = &rec_sampling.strategy;
     const bool agrees = rfn_sample_agrees(strategy);
     end->position = channel->position++;
-    if (!channel->stream)
-        channel->stream = stream;
-    channel->uncertain |= channel->stream != stream;
     if (!seen || strategy->kind == RFN_SAMPLE_OFF)
         return;
     if (agrees && !rfn_sample_chosen(strategy, channel->hash, end->position))
@@ -185,7 +190,7 @@ static void settle(struct rec_in_channel *channel)
             return;
         }
         take_out(receive, &channel->first, &channel->last);
-        take_position(channel, &receive->end, receive->stream, receive->seen);
+        take_position(channel, &receive->end, receive->seen);
         give_receive(receive);
     }
 }
@@ -209,6 +214,7 @@ static void enqueue(struct rec_posted_receive *receive, struct rec_in_channel *c
     while (before && before->number > receive->number)
         before = before->previous;
     receive->channel = channel;
+    note_thread(channel, receive->stream);
     insert_behind(receive, before, &channel->first, &channel->last);
 }
 
@@ -322,18 +328,31 @@ void rec_receive_cancelled(struct rec_posted_receive *receive)
     remove_receive(receive);
 }
 
-/* One without wildcards takes a message of its channel nevertheless; of another one nobody knows
- * of which. */
-void rec_receive_lost(struct rec_posted_receive *receive)
+/* One without wildcards takes a message of its channel nevertheless, unless it was cancelled; of
+ * another one nobody knows of which. */
+void rec_receive_lost(struct rec_posted_receive *receive, bool cancelled)
 {
-    if (!receive->channel) {
-        lost = true;
-        remove_receive(receive);
+    struct rec_in_channel *channel = receive->channel;
+    if (channel && !cancelled) {
+        receive->done = true;
+        receive->seen = false;
+        settle(channel);
         return;
     }
-    receive->done = true;
-    receive->seen = false;
-    settle(receive->channel);
+    if (channel)
+        channel->uncertain = true;
+    else
+        lost = true;
+    remove_receive(receive);
+}
+
+void rec_receive_partitioned(const struct rec_comm *comm, int64_t source, int64_t tag, int by)
+{
+    struct rec_in_channel *channel = source >= 0 ? find_channel(comm, source, tag) : NULL;
+    if (!channel)
+        return;
+    channel->partitioned += by;
+    channel->uncertain = channel->uncertain || channel->partitioned > 1;
 }
 
 void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint64_t bytes)
@@ -364,7 +383,8 @@ void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint
         .entered = call->enter,
         .received = call->exit,
         .waits = !(rec_functions[call->function].flags & RFN_FUNCTION_POLL)};
-    take_position(channel, &end, stream, is_seen(call));
+    note_thread(channel, stream);
+    take_position(channel, &end, is_seen(call));
 }
 
 void rec_receives_release(void)

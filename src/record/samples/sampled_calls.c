@@ -360,6 +360,15 @@ static void set_up(const struct rec_call *call, const struct rfn_call *role,
                                       .source = request->source,
                                       .receive_tag = request->tag,
                                       .partitions = input(call, role->in[RFN_IN_partitions], 0)};
+    if (persistent->partitions && rfn_call_receives(role))
+        rec_receive_partitioned(call->comm, persistent->source, persistent->receive_tag, 1);
+}
+
+static void take_down(struct persistent *persistent)
+{
+    if (persistent->partitions && rfn_call_receives(persistent->role))
+        rec_receive_partitioned(persistent->comm, persistent->source, persistent->receive_tag, -1);
+    free(persistent);
 }
 
 static void start(const struct rec_call *call, struct persistent *persistent)
@@ -512,7 +521,7 @@ static void on_made(const struct rec_call *call, struct rec_request *request)
     request->sampled = NULL;
     lock();
     if (request->flags & REC_REQUEST_PERSISTENT) {
-        if (rfn_call_sends(role) || rfn_call_receives(role))
+        if (call->comm && (rfn_call_sends(role) || rfn_call_receives(role)))
             set_up(call, role, request);
     } else if (role->kind == RFN_CALL_MRECV) {
         request->sampled = matched(call, role);
@@ -555,9 +564,9 @@ static void on_freed(struct rec_request *request)
     lock();
     struct rec_posted_receive *receive = receive_of(request);
     if (receive)
-        rec_receive_lost(receive);
+        rec_receive_lost(receive, request->flags & REC_REQUEST_CANCELLED);
     if (request->flags & REC_REQUEST_PERSISTENT)
-        free(request->sampled);
+        take_down(request->sampled);
     request->sampled = NULL;
     unlock();
 }
@@ -749,6 +758,7 @@ struct rec_sampled rec_sampled(void)
 void rec_sampling_release(void)
 {
     rec_listen = NULL;
+    rec_listen_requests = NULL; /* threads may still be in MPI when a process ends alone */
     rec_announcements_release();
     rec_ends_release();
     rec_receives_release();

@@ -45,8 +45,8 @@ struct rec_message_end {
     uint64_t sent; /* at the sender: when the send began */
     uint64_t posted, entered, received; /* at the receiver, see struct rfn_sample */
     bool waits;                         /* the call that completed the receive was no test */
-    bool uncertain;                     /* which message of the channel it is */
-    bool foreign;                       /* of a node with another clock */
+    bool uncertain; /* threads receive, one may have been cancelled, or several are */
+    bool foreign;   /* of a node with another clock */
 };
 
 struct rec_message_ends {
@@ -64,8 +64,9 @@ struct rec_in_channel {
     uint32_t comm;
     int64_t source_in_comm, tag;
     const struct rec_stream *stream; /* that received first */
-    bool uncertain;                  /* several threads receive */
-    bool waits_for_wildcards;        /* it is in a list of such channels */
+    bool uncertain;           /* threads receive, one may have been cancelled, or several are */
+    int partitioned;          /* receives that exist now */
+    bool waits_for_wildcards; /* it is in a list of such channels */
     struct rec_in_channel *next_waiting;
     struct rec_posted_receive *first, *last;     /* in the order in which they were posted */
     struct rec_message_ends received, announced; /* one of them is empty */
@@ -104,8 +105,13 @@ void rec_receives_left(const struct rec_call *call);
 void rec_receive_reposted(struct rec_posted_receive *receive, const struct rec_call *call);
 /* It was cancelled, and got nothing. */
 void rec_receive_cancelled(struct rec_posted_receive *receive);
-/* The program gave it up while it was under way: it gets something, at some time. */
-void rec_receive_lost(struct rec_posted_receive *receive);
+/* The program gave it up while it was under way: it gets something, at some time; or nothing, if it
+ * was cancelled in time. */
+void rec_receive_lost(struct rec_posted_receive *receive, bool cancelled);
+/* `by` more partitioned receives of the channel exist; -1: one was freed. MPI pairs these with
+ * sends in the order in which both were made, so that the order of starts says nothing when there
+ * are several. */
+void rec_receive_partitioned(const struct rec_comm *comm, int64_t source, int64_t tag, int by);
 /* A call that receives at once. */
 void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint64_t bytes);
 void rec_receives_release(void);
