@@ -1,13 +1,16 @@
 /* announcements.c - senders tell receivers of the messages that are sampled.
  *
- * Announcements for one rank are gathered; a full batch, or one that has waited for long, is sent
- * when a call of the program leaves: sooner where the sender decides alone, as the receiver then
- * keeps the ends of all messages until it is told. Sends are synchronous (MPI_Issend), at most
- * SLOTS at a time, so that no more than these are ever on their way, however slow a receiver is;
- * what cannot be sent yet waits, in bounded memory. Receivers look every LOOK_NS for a batch that
- * has come, and begin to receive it. A batch may need its sender for the rest of it, which may be
- * outside MPI for long, or wait there for this rank: so receiving is not waited for, either. BATCH
- * keeps a batch below what MPIs send at once (4 KiB with their own head, in Open MPI on one node).
+ * Announcements for one rank are gathered. In a call of the program that leaves, a rank looks: it
+ * sends full batches, and begins to receive one that has come. It looks when DUE ends of messages
+ * have been chosen since it last did, and every AGE_NS, when it sends all. Looking costs more than
+ * the time that it takes: where ranks share a core, MPI may hand that to another rank whenever it
+ * is asked in vain.
+ *
+ * Sends are synchronous (MPI_Issend), at most SLOTS at a time, so that no more than these are ever
+ * on their way, however slow a receiver is; what cannot be sent yet waits, in bounded memory. A
+ * batch may need its sender for the rest of it, which may be outside MPI for long, or wait there
+ * for this rank: so receiving is not waited for, either. BATCH keeps a batch below what MPIs send
+ * at once (4 KiB with their own head, in Open MPI on one node).
  *
  * In the end each rank learns how many batches were sent to it, and receives the rest. MPI
  * keeps the order of batches between two ranks, so announcements of a channel come in the order of
@@ -22,7 +25,10 @@
 #include <string.h>
 
 enum { TAG = 2, BATCH = 60, PIECE = 4096, SLOTS = 4, RECEIVE_AT_ONCE = 8, QUEUE_SHARE = 16 };
-enum { LOOK_NS = 20000, AGE_NS = 50000000, UNTOLD_AGE_NS = 500000 };
+enum { LOOK_NS = 20000, AGE_NS = 100000000 };
+/* Ends of messages after which a rank looks; the second where the sender decides alone, and an end
+ * is kept of each message. */
+enum { DUE = 64, DUE_UNTOLD = 2048 };
 
 /* Under SMPI looking takes simulated time: all is sent in the end. */
 #ifdef RFN_FLAVOUR_SMPI
@@ -56,9 +62,9 @@ static struct rfn_map queues; /* by rank */
 static struct queue *first_queue;
 static struct slot *slots; /* SLOTS of them */
 static struct slot *landing;
-static uint64_t received; /* batches */
-static size_t queued;     /* announcements in all queues */
-static uint64_t next_look, next_flush;
+static uint64_t received;                 /* batches */
+static size_t queued;                     /* announcements in all queues */
+static uint64_t earliest_look, next_look; /* quanta */
 
 static uint64_t quanta_of(double ns)
 {
@@ -139,6 +145,7 @@ void rec_announce(uint32_t dest, uint64_t channel, const struct rec_message_end 
                                                      .rate = end->rate,
                                                      .uncertain = end->uncertain};
     queued++;
+    rec_sampling.due++;
 }
 
 /* ---- on their way ---- */
@@ -219,16 +226,17 @@ static void send_batches(bool all)
 
 void rec_announcements_progress(uint64_t now)
 {
-    if (!WHILE_RUNNING || now < next_look)
+    const bool agrees = rfn_sample_agrees(&rec_sampling.strategy);
+    const bool is_time = now >= next_look;
+    if (!WHILE_RUNNING || now < earliest_look ||
+        !(is_time || rec_sampling.due >= (agrees ? DUE : DUE_UNTOLD)))
         return;
-    next_look = now + quanta_of(LOOK_NS);
-    const bool all = now >= next_flush;
-    if (all)
-        next_flush = now +
-                     quanta_of(rfn_sample_agrees(&rec_sampling.strategy) ? AGE_NS : UNTOLD_AGE_NS);
+    rec_sampling.due = 0;
+    earliest_look = now + quanta_of(LOOK_NS);
+    next_look = now + quanta_of(AGE_NS);
     free_slots();
     if (queued)
-        send_batches(all);
+        send_batches(is_time || !agrees);
     receive_batches();
     rec_sampling_show();
 }

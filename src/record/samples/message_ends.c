@@ -215,6 +215,7 @@ void rec_end_received(struct rec_in_channel *channel, const struct rec_message_e
         return;
     }
     append(&channel->received, own);
+    rec_sampling.due++;
     if (channel->announced.first)
         join(channel);
 }

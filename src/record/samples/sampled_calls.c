@@ -213,6 +213,7 @@ static inline bool chooses(const struct rec_call *call, const struct sent_kind *
         return false;
     if (__builtin_expect(!rfn_sample_agrees(strategy), 0)) {
         *rate = 0;
+        rec_sampling.due++;
         return strategy->kind != RFN_SAMPLE_OFF &&
                rfn_sampler_chooses(by, strategy,
                                    (int64_t)((double)call->enter * rec_sampling.quantum_ns));

@@ -27,6 +27,7 @@ struct rec_sampling {
     double quantum_ns;
     uint64_t host; /* rec_clock_sync_host */
     uint64_t messages, bytes, sampled, not_kept;
+    uint32_t due; /* what was chosen, or kept, since announcements were looked for */
     struct rfn_sample_table *table;
     struct rec_exchange exchange; /* a communicator for announcements */
 };
