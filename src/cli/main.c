@@ -30,8 +30,7 @@ static const struct rfn_command *find(const char *name)
 static void print_help(void)
 {
     puts("Refrain records what an MPI program does, in one small file, and answers from that file\n"
-         "why it took so long: which ranks wait, for whom, doing what; where the time goes; who\n"
-         "sends what to whom. The program stays as it is: nothing to compile or to link again.\n"
+         "why it took so long: who waits for whom, where time goes. The program stays as it is.\n"
          "\n"
          "  mpirun -n 8 refrain record ./app     run ./app as ever, and write app.8.rfn\n"
          "  refrain report app.8.rfn             read why it took so long, on one page\n"
