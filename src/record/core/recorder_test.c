@@ -1,6 +1,6 @@
 /* Call hashes are the same wherever a path stands, others for other functions and frames.
- * A listener is told of each call that becomes an event, with its words, before the stream has it,
- * and of nothing else. */
+ * A listener is told of each call, with its words, when its exit is final, also of those that
+ * become no events; but not once recording has stopped. */
 #include "record/core/recorder.h"
 
 #include <setjmp.h>
@@ -16,6 +16,7 @@ static struct {
     uint32_t n, functions[CALLS_MAX];
     int64_t counts[CALLS_MAX], outcomes[CALLS_MAX];
     uint64_t exits[CALLS_MAX];
+    bool off[CALLS_MAX];
 } heard;
 
 static void listen(const struct rec_call *call, const struct rec_stream *stream)
@@ -24,6 +25,7 @@ static void listen(const struct rec_call *call, const struct rec_stream *stream)
     heard.functions[heard.n] = call->function;
     heard.counts[heard.n] = call->in[1];
     heard.outcomes[heard.n] = call->out[0];
+    heard.off[heard.n] = call->off;
     heard.exits[heard.n++] = call->exit;
 }
 
@@ -71,13 +73,14 @@ static void test_listens(void **state)
     receive(stream, 50); /* nobody listens yet */
     rec_listen = listen;
     for (uint32_t i = 0; i < CALLS_MAX; i++) {
-        const uint64_t exit = stream->call.exit + 12;
+        const uint64_t enter = stream->call.exit + 7;
         receive(stream, i % 5);
         assert_int_equal(heard.n, i + 1);
         assert_int_equal(heard.functions[i], REC_FN_MPI_Recv);
         assert_int_equal(heard.counts[i], i % 5);
         assert_int_equal(heard.outcomes[i], 3 * (i % 5));
-        assert_int_equal(heard.exits[i], exit);
+        assert_true(heard.exits[i] >= enter + 5); /* later where the stream took long */
+        assert_int_equal(heard.exits[i], stream->call.exit);
     }
     assert_ptr_equal(heard.stream, stream);
     rec_listen = NULL;
@@ -97,8 +100,28 @@ static void test_not_told(void **state)
     receive(stream, 2);
     rec_state = REC_STOPPED;
     receive(stream, 3);
-    assert_int_equal(heard.n, 1);
-    assert_int_equal(heard.counts[0], 2);
+    assert_int_equal(heard.n, 2);
+    assert_true(heard.off[0] && !heard.off[1]);
+    assert_int_equal(heard.counts[1], 2);
+    stream_free(stream, 1);
+    rec_state = REC_ASLEEP;
+}
+
+/* Where only samples are kept, calls are told of and become no events, but those of setup. */
+static void test_only_samples(void **state)
+{
+    (void)state;
+    struct rec_stream *stream = stream_new();
+    rec_listen = listen;
+    rec_only_samples = true;
+    receive(stream, 1);
+    receive(stream, 2);
+    assert_int_equal(heard.n, 2);
+    assert_int_equal(rec_functions[REC_FN_MPI_Init].class_, RFN_CLASS_SETUP);
+    stream->call.function = REC_FN_MPI_Init;
+    rec_leave(&stream->call);
+    rec_only_samples = false;
+    assert_int_equal(heard.n, 3);
     stream_free(stream, 1);
     rec_state = REC_ASLEEP;
 }
@@ -106,6 +129,7 @@ static void test_not_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_listens),
-                                       cmocka_unit_test(test_not_told)};
+                                       cmocka_unit_test(test_not_told),
+                                       cmocka_unit_test(test_only_samples)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
