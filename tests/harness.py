@@ -222,11 +222,13 @@ class Harness:
 
     def record(self, flavour, ranks, command, options=(), env=None, timeout=120, archive=None,
                before=()):
-        """Records a command, with full times unless the options say something else about them;
-        before: words before the launcher's. Returns (run, path of the archive)."""
+        """Records a command, with full times unless the options say something else about them, or
+        keep only samples; before: words before the launcher's. Returns (run, path of the archive)."""
         archive = archive or self.fresh("archive.rfn")
+        alone = "--with-trace" not in options and any(option.startswith("--sample") for option in options)
+        times = () if alone else ("--time=full",)
         run = self.run([*before, *FLAVOURS[flavour].launch(ranks), self.refrain, "record", "--force", "-o",
-                        archive, "--time=full", *options, *command], env=env, timeout=timeout, check=True)
+                        archive, *times, *options, *command], env=env, timeout=timeout, check=True)
         if not os.path.exists(archive):
             raise Failure(f"no archive from {' '.join(command)}\n{run.out}{run.err}")
         return run, archive

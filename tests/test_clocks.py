@@ -84,13 +84,13 @@ def preloaded(bench, hosts, base):
         f"HOST_BASE={base} HOST_DRIFT={host.drift} HOST_DAY={host.day} \"$@\"" for host in hosts])
 
 
-def record(bench, flavour, starter, hosts, arguments, sync="always", options=("--time=full",)):
+def record(bench, flavour, starter, hosts, arguments, sync="always", options=("--time=full",), clock="tsc"):
     """Records the ring, a rank on each of the hosts; the archive's path."""
     program = bench.program("ring", flavour)
     archive = bench.path(f"ring.{flavour}.{sync}.rfn")
     bench.run([*harness.FLAVOURS[flavour].launch(len(hosts)), starter, bench.refrain, "record", *options,
                "-f", "-o", archive, program, *arguments],
-              env={"REFRAIN_CLOCK_SYNC": sync, "REFRAIN_CLOCK": "tsc", **APART}, check=True)
+              env={"REFRAIN_CLOCK_SYNC": sync, "REFRAIN_CLOCK": clock, **APART}, check=True)
     bench.verb("verify", archive)
     test_reader.compare(bench, archive, f"{flavour}, {sync}")
     return archive
@@ -237,6 +237,44 @@ def test_drift(bench, flavour):
             unsure = 1e6 * sum(offset["error_ns"] for offset in host["offsets"]) / apart
             if abs(host["drift_ppm"] + drift) > unsure + 1:
                 raise harness.Failure(f"{host['name']} drifts by {drift} ppm: {host}")
+
+
+def mean_latencies(rows):
+    """By the two ranks."""
+    return {(row["source"], row["destination"]): row["mean_ns"] for row in rows}
+
+
+def check_sampled(bench, archive, limit):
+    """Latencies that were measured while the program ran are what the trace says, which was corrected in the end.
+    The most by which a mean is wrong, in ns."""
+    facts = json.loads(bench.verb("report", "--json", archive))["sampling"]
+    truth = json.loads(bench.verb("sample", "--sample=random:1", "--json", archive))
+    found, expected = mean_latencies(facts["categories"]), mean_latencies(truth["categories"])
+    harness.compare("dropped", facts["dropped"], 0)
+    harness.compare("pairs", sorted(found), sorted(expected))
+    wrong = max(abs(found[pair] - expected[pair]) for pair in expected)
+    if wrong > limit:
+        raise harness.Failure(f"means are wrong by up to {wrong} ns: {found}, not {expected}")
+
+
+SAMPLED = ("--time=full", "--with-trace", "--sample=random:1")
+
+
+def test_samples_of_hosts(bench, flavour):
+    """Clocks are seconds apart. While the program runs only the start's measurement is known, which may be worse than
+    the end's."""
+    may_unshare(bench)
+    archive = record(bench, flavour, in_namespaces(bench, SHIFTED), SHIFTED, ["20", "5000"], options=SAMPLED)
+    errors = check_measurements(bench, archive, SHIFTED)
+    check_sampled(bench, archive, 2 * max(errors.values()) + SECOND // 1000)
+
+
+def test_samples_of_drifting_hosts(bench, flavour):
+    """Clocks drift apart by 2 ms in the run. What ranks measure of each other's messages corrects that."""
+    base, hosts = time.clock_gettime_ns(time.CLOCK_MONOTONIC), [Host("alpha"), Host("beta", 100, 400)]
+    archive = record(bench, flavour, preloaded(bench, hosts, base), hosts, ["500", "5000"], options=SAMPLED,
+                     clock="monotonic")
+    check_sampled(bench, archive, 400000)
 
 
 def test_time_of_day(bench, flavour):

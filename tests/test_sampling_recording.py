@@ -183,6 +183,31 @@ def test_no_trace(bench):
     harness.compare("size does not grow with the run", sizes[1] < 2 * sizes[0], True)
 
 
+# Without a trace a call takes no stamps when nothing of it is sampled. Its messages count nevertheless.
+MEASURED = ("latency_ns", "sent_ns", "posted_ns", "entered_ns", "received_ns")
+
+
+def test_calls_without_stamps(bench, flavour):
+    """Alone the same messages are sampled as beside a trace, on programs whose messages are the same in each run."""
+    for name, ranks in test_events.programs():
+        if name not in ("point_to_point", "persistent", "sends", "collectives"):
+            continue
+        program = bench.program(name, flavour)
+        for strategy in ("random:0.3", "adaptive:2"):
+            rows = [without(recorded(bench, record(bench, flavour, ranks, [program], strategy, options,
+                                                   env={"EXPECT_OUT": bench.fresh("log")}), flavour), *MEASURED)
+                    for options in ((), ("--with-trace",))]
+            compare_rows(f"{name} at {strategy}, alone", *rows)
+
+
+def test_fast_exchange(bench, flavour):
+    """A rule that takes every other message leaves both ends time to meet, however fast messages are."""
+    program = bench.program(os.path.join(harness.HERE, "..", "bench", "calls.c"), flavour)
+    for strategy, every in (("counter:2", 2), ("counter:16", 16), ("random:1", 1)):
+        facts = said(bench, record(bench, flavour, 2, [program, "roundtrip", "20000"], strategy, ()))
+        harness.compare(f"most of what {strategy} chooses", facts["sampled"] > 0.9 * facts["messages"] / every, True)
+
+
 def test_refused(bench):
     """Options that do not fit together, or that are wrong."""
     for options, words in ((["--sample=random:2"], "above 0 and up to 1"), (["--sample-seed=1"], "give --sample, too"),

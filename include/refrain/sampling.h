@@ -226,9 +226,9 @@ struct rfn_sample_interval {
  * population (a real number: of a category that senders did not count it is an estimate; 0: not
  * known). Weighted means by Student's t; of quantiles order statistics (Wilks), by the binomial
  * distribution; n is (sum w)^2 / sum w^2. Both have the correction for a finite population: where
- * all messages were sampled, the interval is the value. A quantile is the middle of its bucket, and
- * its interval is NAN on a side where the samples are too few to say, as of p99 above, with less
- * than 368 of many messages; what its buckets blur is not in it. 0 < q < 1; without a histogram all
+ * all messages were sampled, the interval of a mean is the value. A quantile is the middle of its
+ * bucket. Its interval has at least that bucket, and is NAN on a side where the samples are too few
+ * to say, as of p99 above, with less than 368 of many messages. 0 < q < 1; without a histogram all
  * is NAN. */
 struct rfn_sample_interval rfn_sample_mean(const struct rfn_sample_row *row, double messages);
 struct rfn_sample_interval rfn_sample_quantile(const struct rfn_sample_row *row, double q,

@@ -272,6 +272,28 @@ static int hand_over(void *state, struct rfn_buf *out)
     return append(out, measured->data, measured->size);
 }
 
+/* Rank 0 gets all measurements. */
+static int gather(struct rec_exchange *exchange, struct rfn_buf *measured)
+{
+    if (exchange->exchange.rank == 0)
+        rfn_buf_u64(measured, own.host);
+    else if (own.measures)
+        write_own(measured);
+    const int error = rfn_exchange_up(&exchange->exchange, append, hand_over, measured);
+    if (error < 0 || exchange->exchange.rank > 0)
+        rfn_buf_release(measured);
+    return error;
+}
+
+int rec_clock_sync_share(struct rec_exchange *exchange, struct rfn_buf *measured)
+{
+    *measured = (struct rfn_buf)RFN_BUF_INIT;
+    if (!own.at_start)
+        return 0;
+    const int error = gather(exchange, measured);
+    return rfn_exchange_down(&exchange->exchange, measured, error);
+}
+
 void rec_clock_sync_end(struct rec_exchange *exchange, struct rfn_buf *measured)
 {
     *measured = (struct rfn_buf)RFN_BUF_INIT;
@@ -283,13 +305,7 @@ void rec_clock_sync_end(struct rec_exchange *exchange, struct rfn_buf *measured)
     own.at_end = compare_clocks(exchange, &own.end);
     if (!own.at_end)
         return;
-    if (exchange->exchange.rank == 0)
-        rfn_buf_u64(measured, own.host);
-    else if (own.measures)
-        write_own(measured);
-    if (rfn_exchange_up(&exchange->exchange, append, hand_over, measured) < 0 ||
-        exchange->exchange.rank > 0)
-        rfn_buf_release(measured);
+    gather(exchange, measured);
 }
 
 /* ---- the correction of one host ---- */
@@ -330,7 +346,9 @@ bool rec_clock_sync_offset(const uint8_t *measured, size_t size, uint64_t of_hos
     struct rfn_clock_offset offsets[2] = {{0}, {0}};
     uint64_t host;
     int n;
-    rfn_reader_u64(&reader); /* the reference */
+    *offset_ns = 0;
+    if (rfn_reader_u64(&reader) == of_host)
+        return !reader.failed;
     while ((n = next_host(&reader, &host, offsets)) >= 0) {
         if (n == 0 || host != of_host)
             continue;

@@ -32,6 +32,10 @@ void rec_clock_sync_start(void);
  * it is to be released. Fails silently: an archive without CLOCKS is right, too. */
 void rec_clock_sync_end(struct rec_exchange *exchange, struct rfn_buf *measured);
 
+/* Collective, after rec_clock_sync_start: what it has measured, on all ranks; empty where clocks
+ * were not compared. To be released. RFN_E_NOMEM, RFN_E_EXCHANGE: on all ranks. */
+int rec_clock_sync_share(struct rec_exchange *exchange, struct rfn_buf *measured);
+
 /* On rank 0, after the merge: the payload of CLOCKS; nothing when nothing was measured. */
 int rec_clock_sync_pack(const struct rfn_buf *measured, const struct rfn_merge *merge,
                         struct rfn_buf *out);
@@ -40,7 +44,8 @@ int rec_clock_sync_pack(const struct rfn_buf *measured, const struct rfn_merge *
 uint64_t rec_clock_sync_host(void);
 
 /* What is to be added to a moment of a host's CLOCK_MONOTONIC to get that of rank 0's host. The
- * bytes are those that rec_clock_sync_end gave rank 0. False: nothing is known of the host. */
+ * bytes are from rec_clock_sync_end or rec_clock_sync_share. False: nothing is known of the host.
+ */
 bool rec_clock_sync_offset(const uint8_t *measured, size_t size, uint64_t of_host,
                            uint64_t monotonic_ns, int64_t *offset_ns);
 

@@ -63,6 +63,7 @@ struct rec_call {
     uint8_t poll;                /* enum rfn_poll: set by rec_out_poll */
     bool off;                    /* no event comes of it: rec_off was set when it began */
     bool no_lists;               /* off, or nobody keeps events */
+    bool unstamped;              /* with rec_foresee: it has no enter and no exit */
     uint64_t enter, exit;        /* quanta of rec_clock */
     const struct rec_comm *comm; /* of the last rec_in_comm, or NULL */
     void *frame;                 /* of the wrapper, or of the entry for Fortran */
@@ -100,7 +101,8 @@ struct rec_stream {
     bool inside;     /* within a recorded call, or one from Fortran */
     bool held;       /* begins of functions wait for something to be recorded (function_calls.h) */
     bool in_fortran; /* within a call from Fortran */
-    bool counts;     /* it has a counter */
+    bool apart;      /* calls do more than take their stamps: it has a counter, or calls may go
+                        without stamps */
     /* The open call, for whoever looks at a process that hangs or died. */
     volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
     volatile uint64_t open_enter;
@@ -251,9 +253,9 @@ static inline struct rec_stream *rec_stream_of(struct rec_call *call)
     return (struct rec_stream *)(void *)((char *)call - offsetof(struct rec_stream, call));
 }
 
-/* Read the stream's counter for its call. */
-void rec_count_enter(struct rec_stream *stream) __attribute__((cold));
-void rec_count_exit(struct rec_stream *stream) __attribute__((cold));
+/* What streams do that are `apart`. rec_enter_apart: the call goes without stamps. */
+bool rec_enter_apart(struct rec_stream *stream);
+void rec_exit_apart(struct rec_stream *stream);
 
 /* The call is to be an event even though recording is off. */
 static inline void rec_insist(struct rec_call *call)
@@ -271,9 +273,9 @@ static inline void rec_insist(struct rec_call *call)
 static inline __attribute__((always_inline)) void rec_begin(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
-    if (__builtin_expect(stream->counts, 0))
-        rec_count_enter(stream);
     stream->open_function = call->function + 1;
+    if (__builtin_expect(stream->apart, 0) && rec_enter_apart(stream))
+        return;
     stream->open_enter = call->enter = rec_now();
     if (__builtin_expect(call->enter - stream->left > rec_long_gap, 0))
         rec_gap_ends(stream);
@@ -283,9 +285,10 @@ static inline __attribute__((always_inline)) void rec_begin(struct rec_call *cal
 static inline __attribute__((always_inline)) void rec_stamp_exit(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
-    call->exit = rec_now();
-    if (__builtin_expect(stream->counts, 0))
-        rec_count_exit(stream);
+    if (__builtin_expect(stream->apart, 0))
+        rec_exit_apart(stream);
+    else
+        call->exit = rec_now();
 }
 
 static inline __attribute__((always_inline)) void rec_end(struct rec_call *call, int rc)
@@ -316,6 +319,9 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
 typedef void rec_listener(const struct rec_call *call, const struct rec_stream *stream);
 /* NULL, as long as nobody listens. To be set before a second thread records. */
 extern rec_listener *rec_listen;
+/* Of a recording that keeps no events: whether the listener can do without the call's stamps, when
+ * it is about to begin and its inputs are there. NULL: it never can. */
+extern bool (*rec_foresee)(const struct rec_call *call);
 
 /* Listens to requests, between a call's exit and rec_leave, as above. What it keeps of a request is
  * in request->sampled, at first NULL. */

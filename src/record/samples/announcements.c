@@ -26,9 +26,9 @@
 
 enum { TAG = 2, BATCH = 60, PIECE = 4096, SLOTS = 4, RECEIVE_AT_ONCE = 8, QUEUE_SHARE = 16 };
 enum { LOOK_NS = 20000, AGE_NS = 100000000 };
-/* Ends of messages after which a rank looks; the second where the sender decides alone, and an end
- * is kept of each message. */
-enum { DUE = 64, DUE_UNTOLD = 2048 };
+/* Ends of messages after which a rank looks. Where the sender decides alone the receiver keeps an
+ * end of each message, and looks when about a batch was chosen of them. */
+enum { DUE = 64, DUE_MOST = 2048 };
 
 /* Under SMPI looking takes simulated time: all is sent in the end. */
 #ifdef RFN_FLAVOUR_SMPI
@@ -39,14 +39,16 @@ enum { WHILE_RUNNING = true };
 
 struct announcement {
     uint64_t channel, position, sent, site, bytes, host;
+    int64_t common_ns;          /* when it was sent */
+    struct rec_far_least least; /* of messages that the sender got from the receiver */
     double rate;
     uint64_t uncertain;
 };
 
 /* Of one receiver. */
 struct queue {
-    struct announcement *items;
-    size_t n, capacity;
+    struct announcement *items; /* from `first` to n - 1 */
+    size_t first, n, capacity;
     uint32_t rank;
     uint64_t batches; /* sent to it */
     struct queue *next;
@@ -111,22 +113,39 @@ static struct slot *free_slot(void)
     return NULL;
 }
 
-/* Sends the first announcements of a queue, if a slot is free. */
-static void send_batch(struct queue *queue)
+static size_t waiting(const struct queue *queue)
+{
+    return queue->n - queue->first;
+}
+
+/* The first announcements are on their way. What is left moves to the front now and then. */
+static void shorten(struct queue *queue, size_t n)
+{
+    queue->first += n;
+    queued -= n;
+    if (waiting(queue) > 0 && queue->first < PIECE)
+        return;
+    memmove(queue->items, queue->items + queue->first, waiting(queue) * sizeof *queue->items);
+    queue->n -= queue->first;
+    queue->first = 0;
+}
+
+/* Sends the first announcements of a queue; false: no slot is free. */
+static bool send_batch(struct queue *queue)
 {
     struct slot *slot = free_slot();
-    const size_t n = queue->n < BATCH ? queue->n : BATCH;
-    if (!slot || n == 0)
-        return;
-    memcpy(slot->items, queue->items, n * sizeof *slot->items);
-    if (rec_mpi.MPI_Issend(slot->items, (int)(n * sizeof *slot->items), MPI_BYTE, (int)queue->rank,
-                           TAG, rec_sampling.exchange.comm, &slot->request) != MPI_SUCCESS)
-        return;
-    slot->used = true;
+    const size_t n = waiting(queue) < BATCH ? waiting(queue) : BATCH;
+    if (!slot)
+        return false;
+    memcpy(slot->items, queue->items + queue->first, n * sizeof *slot->items);
+    slot->used = rec_mpi.MPI_Issend(slot->items, (int)(n * sizeof *slot->items), MPI_BYTE,
+                                    (int)queue->rank, TAG, rec_sampling.exchange.comm,
+                                    &slot->request) == MPI_SUCCESS;
+    if (!slot->used)
+        return false;
     queue->batches++;
-    queue->n -= n;
-    queued -= n;
-    memmove(queue->items, queue->items + n, queue->n * sizeof *queue->items);
+    shorten(queue, n);
+    return true;
 }
 
 void rec_announce(uint32_t dest, uint64_t channel, const struct rec_message_end *end)
@@ -142,10 +161,12 @@ void rec_announce(uint32_t dest, uint64_t channel, const struct rec_message_end 
                                                      .site = end->site,
                                                      .bytes = end->bytes,
                                                      .host = rec_sampling.host,
+                                                     .common_ns = rec_far_common_ns(end->sent),
+                                                     .least = rec_far_least(dest, end->sent),
                                                      .rate = end->rate,
                                                      .uncertain = end->uncertain};
     queued++;
-    rec_sampling.due++;
+    rec_sampling.due += waiting(queue) % BATCH == 0 ? DUE_MOST : 1;
 }
 
 /* ---- on their way ---- */
@@ -160,8 +181,10 @@ static void take(const struct announcement *items, size_t n, int source)
                                             .rate = item->rate,
                                             .sent = item->sent,
                                             .uncertain = item->uncertain != 0,
-                                            .foreign = item->host != rec_sampling.host};
+                                            .host = item->host,
+                                            .common_ns = item->common_ns};
         struct rec_in_channel *channel = rec_in_channel(item->channel, (uint32_t)source);
+        rec_far_told((uint32_t)source, item->least);
         if (channel)
             rec_end_announced(channel, &end);
         else
@@ -219,24 +242,33 @@ static void free_slots(void)
 static void send_batches(bool all)
 {
     for (struct queue *queue = first_queue; queue; queue = queue->next) {
-        if (queue->n >= (all ? 1 : BATCH))
-            send_batch(queue);
+        while (waiting(queue) >= (all ? 1 : BATCH) && send_batch(queue))
+            ;
     }
+}
+
+/* After so many ends a batch may have come. */
+static uint32_t due(void)
+{
+    const struct rfn_sample_strategy *strategy = &rec_sampling.strategy;
+    if (!rec_is_untold(strategy))
+        return DUE;
+    return strategy->kind == RFN_SAMPLE_COUNTER && strategy->period < DUE_MOST / DUE
+               ? (uint32_t)strategy->period * DUE
+               : DUE_MOST;
 }
 
 void rec_announcements_progress(uint64_t now)
 {
-    const bool agrees = rfn_sample_agrees(&rec_sampling.strategy);
     const bool is_time = now >= next_look;
-    if (!WHILE_RUNNING || now < earliest_look ||
-        !(is_time || rec_sampling.due >= (agrees ? DUE : DUE_UNTOLD)))
+    if (!WHILE_RUNNING || now < earliest_look || !(is_time || rec_sampling.due >= due()))
         return;
     rec_sampling.due = 0;
     earliest_look = now + quanta_of(LOOK_NS);
     next_look = now + quanta_of(AGE_NS);
     free_slots();
     if (queued)
-        send_batches(is_time || !agrees);
+        send_batches(is_time || rec_is_untold(&rec_sampling.strategy));
     receive_batches();
     rec_sampling_show();
 }
@@ -253,7 +285,7 @@ struct ending {
 
 static size_t pieces(const struct queue *queue)
 {
-    return (queue->n + PIECE - 1) / PIECE;
+    return (waiting(queue) + PIECE - 1) / PIECE;
 }
 
 static bool make_room(struct ending *ending, int size)
@@ -279,7 +311,7 @@ static int send_rest(struct ending *ending)
 {
     int error = 0;
     for (struct queue *queue = first_queue; queue; queue = queue->next) {
-        for (size_t at = 0; at < queue->n && !error; at += PIECE) {
+        for (size_t at = queue->first; at < queue->n && !error; at += PIECE) {
             const size_t n = queue->n - at < PIECE ? queue->n - at : PIECE;
             if (rec_mpi.MPI_Isend(queue->items + at, (int)(n * sizeof *queue->items), MPI_BYTE,
                                   (int)queue->rank, TAG, rec_sampling.exchange.comm,

@@ -106,6 +106,9 @@ void rec_conditions_follow(const struct rec_call *call)
     case REC_FN_refrain_segment_end:
         stream->sampled_segment = false;
         break;
+    case REC_FN_MPI_Comm_set_name:
+        rec_sample_forget();
+        break;
     case REC_FN_MPI_Pcontrol:
         level = call->in[0];
         break;

@@ -13,9 +13,6 @@ enum { ENDS_SHARE = 16 };
 #endif
 enum { KEPT_SHARE = 4, BLOCK = 256 };
 
-/* Where the sender decides alone, the receiver keeps so many ends of a channel until it is told. */
-enum { MOST_UNTOLD = 8192 };
-
 /* Ends in blocks; those that are free are a list. */
 struct block {
     struct block *next;
@@ -25,6 +22,7 @@ struct block {
 static struct rfn_map channels; /* by hash */
 static struct block *blocks;
 static size_t n_blocks;
+static bool full; /* no further channel: later messages of one would count from 0 */
 static struct rec_message_end *free_ends;
 static struct rfn_raw_sample *kept;
 static size_t n_kept, kept_capacity;
@@ -80,9 +78,11 @@ static void drop_first(struct rec_message_ends *ends)
 struct rec_in_channel *rec_in_channel(uint64_t hash, uint32_t source)
 {
     struct rec_in_channel *channel = rfn_map_object(&channels, hash);
-    if (channel || channels.n >= REC_MOST_CHANNELS)
+    full |= channels.n >= REC_MOST_CHANNELS;
+    if (channel || full)
         return channel;
     channel = rfn_map_make_object(&channels, hash, sizeof *channel);
+    full |= !channel;
     if (channel) {
         channel->hash = hash;
         channel->source = source;
@@ -142,7 +142,13 @@ struct rfn_raw_sample *rec_kept_samples(size_t *n)
 static void sample(const struct rec_in_channel *channel, const struct rec_message_end *announced,
                    const struct rec_message_end *received)
 {
-    const uint64_t sent = announced->sent, over = received->received;
+    const bool far = announced->host != rec_sampling.host;
+    const uint64_t over = received->received;
+    uint64_t sent = announced->sent;
+    if (far && !rec_far_sent(channel->source, announced->common_ns, &sent)) {
+        rec_sample_dropped(RFN_SAMPLE_FOREIGN);
+        return;
+    }
     const struct rfn_sample_key key = {.source = (int32_t)channel->source,
                                        .dest = (int32_t)rec_sampling.rank,
                                        .send = announced->site,
@@ -156,6 +162,8 @@ static void sample(const struct rec_in_channel *channel, const struct rec_messag
         .weight = weight_of(announced, received),
         .clean = received->waits && received->posted < sent && received->entered < sent};
     rec_sample_row(&key, &values);
+    if (far && values.clean)
+        rec_far_clean(channel->source, announced->common_ns, over);
     if (rec_sampling.analysis != RFN_SAMPLE_WRITE)
         return;
     rec_keep_sample(&(struct rfn_raw_sample){.source = channel->source,
@@ -165,7 +173,7 @@ static void sample(const struct rec_in_channel *channel, const struct rec_messag
                                              .channel = channel->hash,
                                              .position = announced->position,
                                              .weight = values.weight,
-                                             .sent = sent,
+                                             .sent = announced->sent,
                                              .posted = received->posted,
                                              .entered = received->entered,
                                              .received = over});
@@ -193,8 +201,6 @@ static void join(struct rec_in_channel *channel)
         }
         if (a->uncertain || r->uncertain)
             rec_sample_dropped(RFN_SAMPLE_UNCERTAIN);
-        else if (a->foreign)
-            rec_sample_dropped(RFN_SAMPLE_FOREIGN);
         else if (r->bytes != a->bytes && r->bytes != REC_UNKNOWN_BYTES)
             rec_sample_dropped(RFN_SAMPLE_DISAGREE);
         else
@@ -204,10 +210,19 @@ static void join(struct rec_in_channel *channel)
     }
 }
 
+/* Until it is told which messages were chosen, a rank keeps the latest ends of each channel, which
+ * share the room. */
+static void make_room_untold(struct rec_in_channel *channel)
+{
+    const size_t all = rec_options.memory_bytes / ENDS_SHARE / sizeof(struct rec_message_end);
+    while (channel->received.first && channel->received.n >= all / 2 / channels.n)
+        drop_first(&channel->received);
+}
+
 void rec_end_received(struct rec_in_channel *channel, const struct rec_message_end *end)
 {
-    if (end->rate == 0 && channel->received.n >= MOST_UNTOLD)
-        drop_first(&channel->received);
+    if (rec_is_untold(&rec_sampling.strategy))
+        make_room_untold(channel);
     struct rec_message_end *own = take_end(end);
     if (!own) {
         if (end->rate > 0)
@@ -258,6 +273,7 @@ void rec_ends_release(void)
         free(block);
     }
     n_blocks = 0;
+    full = false;
     free_ends = NULL;
     free(kept);
     kept = NULL;

@@ -46,7 +46,7 @@ static bool lost; /* from now on positions are not known */
 /* Whether the call may make samples. One that has failed has got a message, but not all of it. */
 static bool is_seen(const struct rec_call *call)
 {
-    return !call->off && (call->rc == MPI_SUCCESS || call->n_requests > 0);
+    return !call->off && !call->unstamped && (call->rc == MPI_SUCCESS || call->n_requests > 0);
 }
 
 /* ---- channels ---- */
@@ -120,6 +120,8 @@ static inline void take_position(struct rec_in_channel *channel, struct rec_mess
         return;
     end->rate = agrees ? rfn_sample_rate(strategy, end->position) : 0;
     end->uncertain = channel->uncertain | lost;
+    if (__builtin_expect(rec_threads_multiple, 0) && !end->uncertain)
+        end->uncertain = rec_others_might_receive(channel);
     rec_end_received(channel, end);
 }
 
@@ -294,12 +296,19 @@ void rec_receive_done(struct rec_posted_receive *receive, const struct rec_call 
 void rec_receives_left(const struct rec_call *call)
 {
     struct rec_stream *stream = rec_sample_stream(call);
-    struct rec_posted_receive *receive = stream->received;
-    stream->received = NULL;
-    while (receive) {
-        struct rec_posted_receive *next = receive->next_over;
+    struct rec_posted_receive *first = NULL;
+    /* In the order in which they were completed, which often is that of posting: then each goes to
+     * the end of its channel's queue. */
+    while (stream->received) {
+        struct rec_posted_receive *receive = stream->received;
+        stream->received = receive->next_over;
+        receive->next_over = first;
+        first = receive;
+    }
+    while (first) {
+        struct rec_posted_receive *receive = first;
+        first = receive->next_over;
         end_receive(receive, call);
-        receive = next;
     }
 }
 
@@ -346,6 +355,11 @@ void rec_receive_lost(struct rec_posted_receive *receive, bool cancelled)
     remove_receive(receive);
 }
 
+void rec_receives_uncertain(void)
+{
+    lost = true;
+}
+
 void rec_receive_partitioned(const struct rec_comm *comm, int64_t source, int64_t tag, int by)
 {
     struct rec_in_channel *channel = source >= 0 ? find_channel(comm, source, tag) : NULL;
@@ -353,6 +367,15 @@ void rec_receive_partitioned(const struct rec_comm *comm, int64_t source, int64_
         return;
     channel->partitioned += by;
     channel->uncertain = channel->uncertain || channel->partitioned > 1;
+}
+
+bool rec_receive_left_out(const struct rec_call *call, int64_t source, int64_t tag)
+{
+    if (source < 0 || tag < 0 || first_wildcard)
+        return false;
+    const struct rec_in_channel *channel = kind_of(call, call->comm, source, tag)->channel;
+    return channel && !channel->first &&
+           !rfn_sample_chosen(&rec_sampling.strategy, channel->hash, channel->position);
 }
 
 void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint64_t bytes)

@@ -66,7 +66,8 @@ static size_t taken_capacity;
 static struct rfn_sampler sampler, member; /* of messages, of collective calls */
 static struct rfn_live_segment live;       /* has the table */
 static uint32_t wish_seen;
-static bool sends_uncertain; /* one was cancelled */
+static bool sends_uncertain; /* one was cancelled, or is not known */
+static bool full;            /* no further channel: later messages of one would count from 0 */
 static unsigned char locked;
 
 static void lock(void)
@@ -78,6 +79,18 @@ static void lock(void)
 static void unlock(void)
 {
     __atomic_store_n(&locked, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- words of calls ---- */
+
+static int64_t input(const struct rec_call *call, int8_t place, int64_t otherwise)
+{
+    return place < 0 ? otherwise : call->in[place];
+}
+
+static int64_t outcome(const struct rec_call *call, int8_t place)
+{
+    return place < 0 ? RFN_UNKNOWN : call->out[place];
 }
 
 /* ---- names that all ranks share ---- */
@@ -126,9 +139,11 @@ static struct out_channel *find_out_channel(const struct rec_comm *comm, int64_t
     const uint64_t hash = rfn_sample_channel(comm->identity, rec_sampling.rank, (uint32_t)world,
                                              tag);
     struct out_channel *channel = rfn_map_object(&out_channels, hash);
-    if (channel || out_channels.n >= REC_MOST_CHANNELS)
+    full |= out_channels.n >= REC_MOST_CHANNELS;
+    if (channel || full)
         return channel;
     channel = rfn_map_make_object(&out_channels, hash, sizeof *channel);
+    full |= !channel;
     if (channel)
         *channel = (struct out_channel){.hash = hash, .dest = (uint32_t)world, .stream = stream};
     return channel;
@@ -186,6 +201,13 @@ static inline struct sent_kind *kind_of(const struct rec_call *call, const struc
     return kind;
 }
 
+void rec_sample_forget(void)
+{
+    lock();
+    memset(kinds, 0, sizeof kinds);
+    unlock();
+}
+
 static inline void count(struct sent_kind *kind)
 {
     if (__builtin_expect(kind->generation != rec_sampling.table->generation, 0)) {
@@ -222,6 +244,51 @@ static inline bool chooses(const struct rec_call *call, const struct sent_kind *
     return rfn_sample_chosen(strategy, kind->channel->hash, position);
 }
 
+/* ---- several threads ---- */
+
+/* Whether a call of another thread might send to, or receive from, a rank with a tag. */
+static bool might_share(const struct rec_call *call, bool sends, uint32_t comm, int64_t peer,
+                        int64_t tag)
+{
+    if (call->function >= REC_FN_COUNT)
+        return false;
+    const struct rfn_call *role = &roles[call->function];
+    if (role->kind == RFN_CALL_START)
+        return true;
+    if (!(sends ? rfn_call_sends(role)
+                : rfn_call_receives(role) || role->kind == RFN_CALL_MPROBE) ||
+        !call->comm || call->comm->number != comm)
+        return false;
+    const int64_t its_peer = input(call, role->in[sends ? RFN_IN_dest : RFN_IN_source], RFN_ANY),
+                  its_tag = input(call, sends ? role->send_tag : role->recv_tag, RFN_ANY);
+    return (its_peer == peer || its_peer == RFN_ANY) && (its_tag == tag || its_tag == RFN_ANY);
+}
+
+/* Threads other than the one whose messages the channel has had so far. A call may be over, but not
+ * yet counted: its thread is `inside` until it has been here. */
+static bool others_might(const struct rec_stream *own, bool sends, uint32_t comm, int64_t peer,
+                         int64_t tag)
+{
+    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        const volatile bool *inside = &stream->inside;
+        if (stream != own && *inside && might_share(&stream->call, sends, comm, peer, tag))
+            return true;
+    }
+    return false;
+}
+
+bool rec_others_might_receive(const struct rec_in_channel *channel)
+{
+    return others_might(channel->stream, false, channel->comm, channel->source_in_comm,
+                        channel->tag);
+}
+
+static bool others_might_send(const struct out_channel *channel, const struct rec_comm *comm,
+                              const struct said *said)
+{
+    return others_might(channel->stream, true, comm->number, said->dest, said->tag);
+}
+
 /* A message to another job, or on a channel for which there is no room: it counts, in a row of any
  * destination. */
 __attribute__((noinline)) static void
@@ -251,13 +318,16 @@ static void send(const struct rec_call *call, const struct rec_comm *comm, const
     if (call->off)
         return;
     count_message(kind);
-    if (!chooses(call, kind, end.position, &sampler, &end.rate))
+    if (!chooses(call, kind, end.position, &sampler, &end.rate) || call->unstamped)
         return;
     end.site = kind->site_hash;
     end.bytes = kind->bytes;
     end.sent = call->enter;
     end.uncertain = channel->uncertain | sends_uncertain;
-    end.foreign = false;
+    if (__builtin_expect(rec_threads_multiple, 0) && !end.uncertain)
+        end.uncertain = others_might_send(channel, comm, said);
+    end.host = rec_sampling.host;
+    end.common_ns = 0;
     if (!partitioned) {
         rec_announce(channel->dest, channel->hash, &end);
         return;
@@ -267,17 +337,7 @@ static void send(const struct rec_call *call, const struct rec_comm *comm, const
     partitioned->announces = true;
 }
 
-/* ---- words of calls ---- */
-
-static int64_t input(const struct rec_call *call, int8_t place, int64_t otherwise)
-{
-    return place < 0 ? otherwise : call->in[place];
-}
-
-static int64_t outcome(const struct rec_call *call, int8_t place)
-{
-    return place < 0 ? RFN_UNKNOWN : call->out[place];
-}
+/* ---- what calls say ---- */
 
 /* What a call, or the request that it makes, sends. */
 static inline struct said said_by(const struct rec_call *call, const struct rfn_call *role)
@@ -323,10 +383,13 @@ static void take_matched(const struct rec_call *call, const struct rfn_call *rol
 {
     const struct got got = got_by(call, role);
     const int64_t slot = outcome(call, role->out[RFN_OUT_MESSAGE]);
-    if (slot < 0 || got.source < 0 || !call->comm ||
-        RFN_GROW_ZEROED(taken, taken_capacity, (size_t)slot + 1) < 0)
+    if (slot < 0 || got.source < 0 || !call->comm)
         return;
-    taken[slot] = rec_post_receive(call, call->comm, got.source, got.tag);
+    struct rec_posted_receive *receive = rec_post_receive(call, call->comm, got.source, got.tag);
+    if (RFN_GROW_ZEROED(taken, taken_capacity, (size_t)slot + 1) == 0)
+        taken[slot] = receive;
+    else if (receive)
+        rec_receive_lost(receive, false);
 }
 
 /* The receive that a matched probe stands for; the receiving call posts it. */
@@ -350,8 +413,11 @@ static void set_up(const struct rec_call *call, const struct rfn_call *role,
     struct persistent *persistent = calloc(1, sizeof *persistent);
     const struct said said = said_by(call, role);
     request->sampled = persistent;
-    if (!persistent)
+    if (!persistent) { /* its messages will not be counted */
+        sends_uncertain = true;
+        rec_receives_uncertain();
         return;
+    }
     *persistent = (struct persistent){.role = role,
                                       .comm = call->comm,
                                       .dest = said.dest,
@@ -443,20 +509,31 @@ static void sample_collective(const struct rec_call *call, const struct sent_kin
                                              .received = call->exit});
 }
 
-static void collective(const struct rec_call *call, const struct rfn_call *role)
+static struct sent_kind *collective_kind(const struct rec_call *call, const struct rfn_call *role)
 {
-    double rate;
     struct said said = said_by(call, role);
     said.dest = 0;
     said.tag = RFN_SAMPLE_COLLECTIVE_TAG;
-    struct sent_kind *kind = call->comm ? kind_of(call, call->comm, &said) : NULL;
-    if (!kind || !kind->channel)
+    return kind_of(call, call->comm, &said);
+}
+
+static bool is_collective(const struct rec_call *call, const struct rfn_call *role)
+{
+    return call->comm &&
+           rfn_sample_is_collective(role->class_, rec_functions[call->function].flags);
+}
+
+static void collective(const struct rec_call *call, const struct rfn_call *role)
+{
+    double rate;
+    struct sent_kind *kind = collective_kind(call, role);
+    if (!kind->channel)
         return;
     const uint64_t position = kind->channel->position++;
     if (call->off)
         return;
     count(kind);
-    if (chooses(call, kind, position, &member, &rate))
+    if (chooses(call, kind, position, &member, &rate) && !call->unstamped)
         sample_collective(call, kind, position, rate);
 }
 
@@ -493,6 +570,17 @@ static void communicate(const struct rec_call *call, const struct rfn_call *role
         each_persistent(call, role);
 }
 
+/* A call without stamps costs less than to look at the clock. */
+static void progress(const struct rec_call *call)
+{
+    enum { EVERY = 64 };
+    static uint32_t unstamped;
+    if (!call->unstamped)
+        rec_announcements_progress(call->exit);
+    else if (++unstamped % EVERY == 0)
+        rec_announcements_progress(rec_now());
+}
+
 static void on_call(const struct rec_call *call, const struct rec_stream *stream)
 {
     if (rec_conditions.any)
@@ -507,13 +595,51 @@ static void on_call(const struct rec_call *call, const struct rec_stream *stream
     lock();
     if (happened && role->kind <= RFN_CALL_READY)
         communicate(call, role);
-    else if (call->rc == MPI_SUCCESS &&
-             rfn_sample_is_collective(role->class_, rec_functions[call->function].flags))
+    else if (call->rc == MPI_SUCCESS && is_collective(call, role))
         collective(call, role);
     if (stream->received)
         rec_receives_left(call);
-    rec_announcements_progress(call->exit);
+    progress(call);
     unlock();
+}
+
+/* ---- calls that need no stamps ---- */
+
+static bool left_out(const struct sent_kind *kind)
+{
+    return kind->channel &&
+           !rfn_sample_chosen(&rec_sampling.strategy, kind->channel->hash, kind->channel->position);
+}
+
+static bool send_left_out(const struct rec_call *call, const struct rfn_call *role)
+{
+    const struct said said = said_by(call, role);
+    return said.dest < 0 || left_out(kind_of(call, call->comm, &said));
+}
+
+static bool receive_left_out(const struct rec_call *call, const struct rfn_call *role)
+{
+    return rec_receive_left_out(call, input(call, role->in[RFN_IN_source], -1),
+                                input(call, role->recv_tag, -1));
+}
+
+/* Whether nothing that the call does is sampled: then it takes no stamps, which are most of what
+ * listening costs. What it does is counted when it is over, like anything else. */
+static bool foresee(const struct rec_call *call)
+{
+    if (call->function >= REC_FN_COUNT || rec_threads_multiple || rec_conditions.any ||
+        !rfn_sample_agrees(&rec_sampling.strategy))
+        return false;
+    const struct rfn_call *role = &roles[call->function];
+    if (call->off || role->kind == RFN_CALL_OTHER)
+        return true;
+    if (is_collective(call, role))
+        return left_out(collective_kind(call, role));
+    if (!call->comm || role->variant == RFN_CALL_PERSISTENT)
+        return false;
+    const bool sends = rfn_call_sends(role), receives = rfn_call_receives(role);
+    return (sends || receives) && (!sends || send_left_out(call, role)) &&
+           (!receives || (role->variant == RFN_CALL_BLOCKING && receive_left_out(call, role)));
 }
 
 static void on_made(const struct rec_call *call, struct rec_request *request)
@@ -577,7 +703,9 @@ static void on_freed(struct rec_request *request)
 /* It may be that a message is not there which was counted: positions are not known any more. */
 static void on_send_cancelled(void)
 {
+    lock();
     sends_uncertain = true;
+    unlock();
 }
 
 static const struct rec_request_listener request_listener = {.made = on_made,
@@ -701,7 +829,8 @@ static bool begin(void)
     if (rec_exchange_open(&rec_sampling.exchange, true) < 0)
         problem = "MPI has no communicator left for the recorder";
     else if (!rec_all_say(rec_sampling.exchange.comm,
-                          make_roles() && make_table() && rec_announcements_start()))
+                          make_roles() && make_table() && rec_announcements_start()) ||
+             rec_far_start(&rec_sampling.exchange) < 0)
         problem = "a rank is out of memory";
     if (problem && rec_job_is_first())
         rec_message("no messages are sampled: %s", problem);
@@ -724,6 +853,7 @@ void rec_sampling_start(void)
     rec_sampling.on = begin();
     show_strategy();
     rec_listen = rec_sampling.on ? on_call : NULL;
+    rec_foresee = rec_sampling.on ? foresee : NULL;
     rec_listen_requests = rec_sampling.on ? &request_listener : NULL;
 }
 
@@ -759,15 +889,18 @@ struct rec_sampled rec_sampled(void)
 void rec_sampling_release(void)
 {
     rec_listen = NULL;
+    rec_foresee = NULL;
     rec_listen_requests = NULL; /* threads may still be in MPI when a process ends alone */
     rec_announcements_release();
     rec_ends_release();
     rec_receives_release();
+    rec_far_release();
     rec_conditions_release();
     rfn_map_release_objects(&out_channels, free);
     free(taken);
     free(roles);
     taken = NULL;
+    full = false;
     taken_capacity = 0;
     roles = NULL;
     if (rec_sampling.table)

@@ -46,8 +46,9 @@ struct rec_message_end {
     uint64_t sent; /* at the sender: when the send began */
     uint64_t posted, entered, received; /* at the receiver, see struct rfn_sample */
     bool waits;                         /* the call that completed the receive was no test */
-    bool uncertain; /* threads receive, one may have been cancelled, or several are */
-    bool foreign;   /* of a node with another clock */
+    bool uncertain;    /* threads receive, one may have been cancelled, or several are */
+    uint64_t host;     /* of the sender; equal where clocks are */
+    int64_t common_ns; /* when it was sent, by the clock of rank 0's node; 0: not known */
 };
 
 struct rec_message_ends {
@@ -109,10 +110,15 @@ void rec_receive_cancelled(struct rec_posted_receive *receive);
 /* The program gave it up while it was under way: it gets something, at some time; or nothing, if it
  * was cancelled in time. */
 void rec_receive_lost(struct rec_posted_receive *receive, bool cancelled);
+/* Nobody knows any more which messages receives get. */
+void rec_receives_uncertain(void);
 /* `by` more partitioned receives of the channel exist; -1: one was freed. MPI pairs these with
  * sends in the order in which both were made, so that the order of starts says nothing when there
  * are several. */
 void rec_receive_partitioned(const struct rec_comm *comm, int64_t source, int64_t tag, int by);
+/* Whether it is known of a call that is about to receive that its message is not sampled. The
+ * strategy agrees. */
+bool rec_receive_left_out(const struct rec_call *call, int64_t source, int64_t tag);
 /* A call that receives at once. */
 void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint64_t bytes);
 void rec_receives_release(void);
@@ -129,9 +135,38 @@ void rec_announcements_progress(uint64_t now);
 int rec_announcements_end(void);
 void rec_announcements_release(void);
 
+/* ---- far_clocks.c ---- */
+
+/* The least time of clean messages in a span of time, where clocks are not corrected; span 0: there
+ * were none. */
+struct rec_far_least {
+    int64_t span;
+    double ns;
+};
+
+/* Collective. RFN_E_NOMEM, RFN_E_EXCHANGE. */
+int rec_far_start(struct rec_exchange *exchange);
+void rec_far_release(void);
+/* A moment on the common clock, that of rank 0's node; 0: it is not known. */
+int64_t rec_far_common_ns(uint64_t quanta);
+/* When a rank of another node sent, on this node's clock. False: not known. */
+bool rec_far_sent(uint32_t rank, int64_t common_ns, uint64_t *quanta);
+/* A clean message came from it. */
+void rec_far_clean(uint32_t rank, int64_t sent_ns, uint64_t received);
+/* The least of what came from it in the last span. */
+struct rec_far_least rec_far_least(uint32_t rank, uint64_t now);
+/* What it says of messages from here. */
+void rec_far_told(uint32_t rank, struct rec_far_least least);
+
 /* ---- conditions.c ---- */
 
 extern struct rfn_sample_where rec_conditions;
+
+/* Whether receivers cannot know which messages are sampled until they are told. */
+static inline bool rec_is_untold(const struct rfn_sample_strategy *strategy)
+{
+    return !rfn_sample_agrees(strategy) || rec_conditions.any;
+}
 
 /* Whether the call, which sends so many bytes on the communicator, may be sampled by what does not
  * change while it is at its site. */
@@ -164,6 +199,13 @@ static inline size_t rec_sample_place(uint64_t a, uint64_t b, unsigned bits)
                         UINT64_C(0xd1342543de82ef95) >>
                     (64 - bits));
 }
+
+/* Whether another thread is in a call that might receive from the channel, too: then nobody knows
+ * whose message was the first. */
+bool rec_others_might_receive(const struct rec_in_channel *channel);
+
+/* What calls say is looked up again: a communicator has got a name. */
+void rec_sample_forget(void);
 
 /* The rank of MPI_COMM_WORLD that a peer's rank in a communicator is; -1: none. */
 int64_t rec_world_rank(const struct rec_comm *comm, int64_t rank);

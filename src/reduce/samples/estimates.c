@@ -188,7 +188,8 @@ static double whole_samples(const struct rfn_sample_row *row, double messages)
 }
 
 /* The quantile lies between the order statistics l and u if at least l and less than u of the n
- * samples are at or below it. */
+ * samples are at or below it. Many may be equal, anywhere in their bucket: so the interval has at
+ * least the whole bucket of the estimate. */
 struct rfn_sample_interval rfn_sample_quantile(const struct rfn_sample_row *row, double q,
                                                double messages)
 {
@@ -201,15 +202,15 @@ struct rfn_sample_interval rfn_sample_quantile(const struct rfn_sample_row *row,
         return unknown;
     const struct stretch of = stretch_of(row, bucket);
     const double value = (of.from_ns + of.to_ns) / 2;
-    struct rfn_sample_interval interval = {value, value, value};
+    struct rfn_sample_interval interval = {value, of.from_ns, of.to_ns};
     if (all_sampled(row, messages))
         return interval;
     const double n = whole_samples(row, messages);
     const double l = binomial_quantile(n, q, false), u = binomial_quantile(n, q, true) + 1;
     const double low = l < 1 ? NAN : order_statistic_ns(row, total, l, n);
     const double high = u > n ? NAN : order_statistic_ns(row, total, u, n);
-    interval.low = low > value ? value : low;
-    interval.high = high < value ? value : high;
+    interval.low = low > of.from_ns ? of.from_ns : low;
+    interval.high = high < of.to_ns ? of.to_ns : high;
     return interval;
 }
 

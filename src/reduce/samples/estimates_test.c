@@ -210,7 +210,24 @@ static void test_quantile_of_finite_population(void **state)
     assert_true(fabs(rank_of_low(&ranks, interval.low) - 0.5 - low) < 1e-3);
     assert_true(fabs(rank_of_high(&ranks, interval.high) - 0.5 - high) < 1e-3);
     const double all = BEFORE + 1.5 * BUCKET_NS;
-    assert_interval(rfn_sample_quantile(&ranks.row, 0.5, 1000), all, all, all);
+    assert_interval(rfn_sample_quantile(&ranks.row, 0.5, 1000), all, all - BUCKET_NS / 2.0,
+                    all + BUCKET_NS / 2.0);
+}
+
+/* Of 1000 samples that are equal each quantile is known up to its bucket, as well as of all. */
+static void test_equal_samples(void **state)
+{
+    (void)state;
+    enum { LOW_END = 1 << 13 };
+    struct rfn_sample_row row = {0};
+    add(&row, LOW_END / 2, 1);
+    for (int i = 0; i < 1000; i++)
+        add(&row, LOW_END, 1);
+    add(&row, LOW_END * 2, 1);
+    for (int i = 1; i < 10; i++) {
+        const struct rfn_sample_interval interval = rfn_sample_quantile(&row, i / 10.0, 1e6);
+        assert_true(interval.low == LOW_END && interval.high == LOW_END * (1 + 1.0 / 32));
+    }
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -357,10 +374,15 @@ static void test_add_to_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_student),        cmocka_unit_test(test_finite_population),
-        cmocka_unit_test(test_weighted_mean),  cmocka_unit_test(test_too_few),
-        cmocka_unit_test(test_binomial),       cmocka_unit_test(test_quantile_of_finite_population),
-        cmocka_unit_test(test_histogram),      cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_student),
+        cmocka_unit_test(test_finite_population),
+        cmocka_unit_test(test_weighted_mean),
+        cmocka_unit_test(test_too_few),
+        cmocka_unit_test(test_equal_samples),
+        cmocka_unit_test(test_binomial),
+        cmocka_unit_test(test_quantile_of_finite_population),
+        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_add_to_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
