@@ -307,7 +307,7 @@ bool rec_enter_apart(struct rec_stream *stream)
 {
     struct rec_call *call = &stream->call;
     call->unstamped = rec_foresee && !is_wanted(call) && rec_foresee(call);
-    if (!call->unstamped)
+    if (!call->unstamped && stream->counter.kind != RFN_COUNTER_NONE)
         call->volume_enter = rfn_counter_read(&stream->counter);
     return call->unstamped;
 }
@@ -318,7 +318,8 @@ void rec_exit_apart(struct rec_stream *stream)
     if (call->unstamped)
         return;
     call->exit = rec_now();
-    call->volume_exit = rfn_counter_read(&stream->counter);
+    if (stream->counter.kind != RFN_COUNTER_NONE)
+        call->volume_exit = rfn_counter_read(&stream->counter);
 }
 
 /* ---- the end of a call ---- */

@@ -58,7 +58,12 @@ struct persistent {
 
 enum { KIND_BITS = 8 };
 
-static struct rfn_call *roles; /* by function */
+/* What tells before a call whether anything of it is sampled. */
+enum foresight { UNKNOWN, NOTHING_SAMPLED, ITS_SEND, ITS_RECEIVE, BOTH_ENDS, ITS_CHANNEL };
+
+static struct rfn_call *roles;           /* by function, */
+static uint8_t foresights[REC_FN_COUNT]; /* enum foresight, likewise */
+static bool foresees;                    /* with this strategy */
 static struct sent_kind kinds[1 << KIND_BITS];
 static struct rfn_map out_channels;       /* by hash */
 static struct rec_posted_receive **taken; /* by matched probes, by slot of the message */
@@ -623,23 +628,35 @@ static bool receive_left_out(const struct rec_call *call, const struct rfn_call 
                                 input(call, role->recv_tag, -1));
 }
 
+static enum foresight foresight_of(const struct rfn_call *role, uint8_t flags)
+{
+    const bool sends = rfn_call_sends(role), receives = rfn_call_receives(role);
+    if (role->kind == RFN_CALL_OTHER)
+        return NOTHING_SAMPLED;
+    if (rfn_sample_is_collective(role->class_, flags))
+        return ITS_CHANNEL;
+    if (role->variant == RFN_CALL_PERSISTENT || role->kind == RFN_CALL_MRECV ||
+        (receives && role->variant != RFN_CALL_BLOCKING))
+        return UNKNOWN;
+    return sends && receives ? BOTH_ENDS : sends ? ITS_SEND : receives ? ITS_RECEIVE : UNKNOWN;
+}
+
 /* Whether nothing that the call does is sampled: then it takes no stamps, which are most of what
  * listening costs. What it does is counted when it is over, like anything else. */
 static bool foresee(const struct rec_call *call)
 {
-    if (call->function >= REC_FN_COUNT || rec_threads_multiple || rec_conditions.any ||
-        !rfn_sample_agrees(&rec_sampling.strategy))
+    if (call->function >= REC_FN_COUNT || !foresees || rec_threads_multiple)
         return false;
     const struct rfn_call *role = &roles[call->function];
-    if (call->off || role->kind == RFN_CALL_OTHER)
+    const enum foresight foresight = foresights[call->function];
+    if (call->off || foresight == NOTHING_SAMPLED)
         return true;
-    if (is_collective(call, role))
-        return left_out(collective_kind(call, role));
-    if (!call->comm || role->variant == RFN_CALL_PERSISTENT)
+    if (foresight == UNKNOWN || !call->comm)
         return false;
-    const bool sends = rfn_call_sends(role), receives = rfn_call_receives(role);
-    return (sends || receives) && (!sends || send_left_out(call, role)) &&
-           (!receives || (role->variant == RFN_CALL_BLOCKING && receive_left_out(call, role)));
+    if (foresight == ITS_CHANNEL)
+        return left_out(collective_kind(call, role));
+    return (foresight == ITS_RECEIVE || send_left_out(call, role)) &&
+           (foresight == ITS_SEND || receive_left_out(call, role));
 }
 
 static void on_made(const struct rec_call *call, struct rec_request *request)
@@ -718,6 +735,8 @@ static bool make_roles(void)
     roles = calloc(REC_FN_COUNT, sizeof *roles);
     for (size_t i = 0; roles && i < REC_FN_COUNT; i++)
         rfn_call_init(&roles[i], &rec_functions[i]);
+    for (size_t i = 0; roles && i < REC_FN_COUNT; i++)
+        foresights[i] = (uint8_t)foresight_of(&roles[i], rec_functions[i].flags);
     return roles != NULL;
 }
 
@@ -761,6 +780,7 @@ static void start_samplers(void)
 {
     rfn_sampler_init(&sampler, &rec_sampling.strategy, rec_sampling.rank);
     rfn_sampler_init(&member, &rec_sampling.strategy, ~rec_sampling.rank);
+    foresees = rfn_sample_agrees(&rec_sampling.strategy) && !rec_conditions.any;
 }
 
 static void show_strategy(void)
