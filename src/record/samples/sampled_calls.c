@@ -2,22 +2,12 @@
 
 #include "base/grow.h"
 #include "event/calls.h"
-#include "record/core/clock_sync.h"
-#include "record/core/job.h"
-#include "record/core/message.h"
-#include "record/core/options.h"
 #include "record/core/tables.h"
 #include "record/handles/types.h"
 #include "record/samples/samples_internal.h"
-#include "reduce/samples/live_segment.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct rec_sampling rec_sampling;
-
-/* Rows of a rank's table: 1 MiB. */
-enum { ROWS = 128 };
 
 /* What this rank sends on a channel. */
 struct out_channel {
@@ -69,19 +59,17 @@ static struct rfn_map out_channels;       /* by hash */
 static struct rec_posted_receive **taken; /* by matched probes, by slot of the message */
 static size_t taken_capacity;
 static struct rfn_sampler sampler, member; /* of messages, of collective calls */
-static struct rfn_live_segment live;       /* has the table */
-static uint32_t wish_seen;
-static bool sends_uncertain; /* one was cancelled, or is not known */
-static bool full;            /* no further channel: later messages of one would count from 0 */
+static bool sends_uncertain;               /* one was cancelled, or is not known */
+static bool full; /* no further channel: later messages of one would count from 0 */
 static unsigned char locked;
 
-static void lock(void)
+void rec_sampling_lock(void)
 {
     if (__builtin_expect(rec_threads_multiple, 0))
         rec_spin_wait(&locked);
 }
 
-static void unlock(void)
+void rec_sampling_unlock(void)
 {
     __atomic_store_n(&locked, 0, __ATOMIC_RELEASE);
 }
@@ -208,9 +196,9 @@ static inline struct sent_kind *kind_of(const struct rec_call *call, const struc
 
 void rec_sample_forget(void)
 {
-    lock();
+    rec_sampling_lock();
     memset(kinds, 0, sizeof kinds);
-    unlock();
+    rec_sampling_unlock();
 }
 
 static inline void count(struct sent_kind *kind)
@@ -597,7 +585,7 @@ static void on_call(const struct rec_call *call, const struct rec_stream *stream
         return;
     const bool happened = call->rc == MPI_SUCCESS ||
                           rec_error_class(call->rc) == (uint32_t)MPI_ERR_TRUNCATE;
-    lock();
+    rec_sampling_lock();
     if (happened && role->kind <= RFN_CALL_READY)
         communicate(call, role);
     else if (call->rc == MPI_SUCCESS && is_collective(call, role))
@@ -605,7 +593,7 @@ static void on_call(const struct rec_call *call, const struct rec_stream *stream
     if (stream->received)
         rec_receives_left(call);
     progress(call);
-    unlock();
+    rec_sampling_unlock();
 }
 
 /* ---- calls that need no stamps ---- */
@@ -663,7 +651,7 @@ static void on_made(const struct rec_call *call, struct rec_request *request)
 {
     const struct rfn_call *role = &roles[call->function];
     request->sampled = NULL;
-    lock();
+    rec_sampling_lock();
     if (request->flags & REC_REQUEST_PERSISTENT) {
         if (call->comm && (rfn_call_sends(role) || rfn_call_receives(role)))
             set_up(call, role, request);
@@ -672,7 +660,7 @@ static void on_made(const struct rec_call *call, struct rec_request *request)
     } else if (rfn_call_receives(role) && request->source != MPI_PROC_NULL && call->comm) {
         request->sampled = rec_post_receive(call, call->comm, request->source, request->tag);
     }
-    unlock();
+    rec_sampling_unlock();
 }
 
 /* The receive that a request stands for, which is over now; or NULL. */
@@ -693,26 +681,26 @@ static struct rec_posted_receive *receive_of(struct rec_request *request)
 static void on_completed(const struct rec_call *call, struct rec_request *request, int64_t source,
                          int64_t tag, int64_t bytes)
 {
-    lock();
+    rec_sampling_lock();
     struct rec_posted_receive *receive = receive_of(request);
     if (receive && source == RFN_UNKNOWN)
         rec_receive_cancelled(receive);
     else if (receive)
         rec_receive_done(receive, call, source, tag,
                          bytes < 0 ? REC_UNKNOWN_BYTES : (uint64_t)bytes);
-    unlock();
+    rec_sampling_unlock();
 }
 
 static void on_freed(struct rec_request *request)
 {
-    lock();
+    rec_sampling_lock();
     struct rec_posted_receive *receive = receive_of(request);
     if (receive)
         rec_receive_lost(receive, request->flags & REC_REQUEST_CANCELLED);
     if (request->flags & REC_REQUEST_PERSISTENT)
         take_down(request->sampled);
     request->sampled = NULL;
-    unlock();
+    rec_sampling_unlock();
 }
 
 /* ---- start and end ---- */
@@ -720,9 +708,9 @@ static void on_freed(struct rec_request *request)
 /* It may be that a message is not there which was counted: positions are not known any more. */
 static void on_send_cancelled(void)
 {
-    lock();
+    rec_sampling_lock();
     sends_uncertain = true;
-    unlock();
+    rec_sampling_unlock();
 }
 
 static const struct rec_request_listener request_listener = {.made = on_made,
@@ -740,182 +728,31 @@ static bool make_roles(void)
     return roles != NULL;
 }
 
-#ifdef RFN_FLAVOUR_SMPI /* simulated time is nothing to watch */
-static bool make_table(void)
-{
-    void *memory = calloc(1, rfn_sample_table_bytes(ROWS));
-    rec_sampling.table = memory ? rfn_sample_table_init(memory, ROWS) : NULL;
-    return memory != NULL;
-}
-
-static void release_table(void)
-{
-    free(rec_sampling.table);
-}
-#else
-static bool make_table(void)
-{
-    const struct rfn_live_owner owner = {.archive = rec_options.output,
-                                         .program = rec_options.program,
-                                         .rank = rec_sampling.rank,
-                                         .ranks = (uint32_t)rec_job_size()};
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    if (rfn_live_segment_create(&live, &owner, ROWS, &diag) < 0)
-        return false;
-    if (diag.text[0] && rec_job_is_first() && !rec_options.quiet)
-        rec_message("the job cannot be watched: %s", diag.text);
-    rec_sampling.table = live.table;
-    return true;
-}
-
-static void release_table(void)
-{
-    rfn_live_segment_remove(&live);
-}
-#endif
-
-/* ---- who watches, and steers ---- */
-
-static void start_samplers(void)
+void rec_calls_strategy(void)
 {
     rfn_sampler_init(&sampler, &rec_sampling.strategy, rec_sampling.rank);
     rfn_sampler_init(&member, &rec_sampling.strategy, ~rec_sampling.rank);
     foresees = rfn_sample_agrees(&rec_sampling.strategy) && !rec_conditions.any;
 }
 
-static void show_strategy(void)
+bool rec_calls_start(void)
 {
-    char text[RFN_SAMPLE_TEXT];
-    rfn_sample_strategy_text(&rec_sampling.strategy, text);
-    if (live.header)
-        rfn_live_text_write(&live.header->in_use, text);
+    rec_calls_strategy();
+    return make_roles();
 }
 
-static int change_strategy(const char *text)
+void rec_calls_listen(void)
 {
-    struct rfn_sample_strategy strategy = rec_sampling.strategy;
-    RFN_TRY(rfn_sample_strategy_parse(text, &strategy, NULL));
-    rec_sampling.strategy = strategy;
-    rec_sampling.changed = true;
-    start_samplers();
-    show_strategy();
-    return 0;
+    rec_listen = on_call;
+    rec_listen_requests = &request_listener;
+    rec_foresee = foresee;
 }
 
-int rec_sample_wish(const char *text)
-{
-    if (!rec_sampling.on)
-        return 0;
-    lock();
-    const int error = change_strategy(text);
-    unlock();
-    return error < 0 ? -1 : 1;
-}
-
-void rec_sampling_show(void)
-{
-    char wish[RFN_SAMPLE_TEXT];
-    if (!live.header)
-        return;
-    __atomic_store_n(&live.header->messages, rec_sampling.messages, __ATOMIC_RELAXED);
-    __atomic_store_n(&live.header->bytes, rec_sampling.bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(&live.header->sampled, rec_sampling.sampled, __ATOMIC_RELAXED);
-    if (rfn_live_text_read(&live.header->wish, &wish_seen, wish))
-        change_strategy(wish);
-}
-
-static enum rfn_sample_analysis own_analysis(void)
-{
-    const char *text = rec_options_text(RFN_RECORD_SAMPLE_ANALYSIS);
-    return strcmp(text, "stat") == 0    ? RFN_SAMPLE_STAT
-           : strcmp(text, "write") == 0 ? RFN_SAMPLE_WRITE
-                                        : RFN_SAMPLE_FREQ;
-}
-
-/* Ranks whose clocks can be compared have one number. */
-static uint64_t own_clock(void)
-{
-#ifdef RFN_FLAVOUR_SMPI /* simulated time is the same everywhere */
-    return 0;
-#else
-    return rec_clock_sync_host();
-#endif
-}
-
-/* All ranks sample, or none. */
-static bool begin(void)
-{
-    const char *problem = NULL;
-    if (rec_exchange_open(&rec_sampling.exchange, true) < 0)
-        problem = "MPI has no communicator left for the recorder";
-    else if (!rec_all_say(rec_sampling.exchange.comm,
-                          make_roles() && make_table() && rec_announcements_start()) ||
-             rec_far_start(&rec_sampling.exchange) < 0)
-        problem = "a rank is out of memory";
-    if (problem && rec_job_is_first())
-        rec_message("no messages are sampled: %s", problem);
-    return !problem;
-}
-
-void rec_sampling_start(void)
-{
-    const char *text = rec_options.texts[RFN_RECORD_SAMPLE];
-    if (!text || rec_sampling.on || rec_state != REC_RECORDING)
-        return;
-    rec_sampling.strategy.seed = strtoull(rec_options_text(RFN_RECORD_SAMPLE_SEED), NULL, 10);
-    rfn_sample_strategy_parse(text, &rec_sampling.strategy, NULL);
-    rfn_sample_where_parse(rec_options_text(RFN_RECORD_SAMPLE_WHERE), &rec_conditions, NULL);
-    rec_sampling.analysis = own_analysis();
-    rec_sampling.rank = (uint32_t)rec_job_rank();
-    rec_sampling.quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
-    rec_sampling.host = own_clock();
-    start_samplers();
-    rec_sampling.on = begin();
-    show_strategy();
-    rec_listen = rec_sampling.on ? on_call : NULL;
-    rec_foresee = rec_sampling.on ? foresee : NULL;
-    rec_listen_requests = rec_sampling.on ? &request_listener : NULL;
-}
-
-bool rec_sampling_is_on(void)
-{
-    return rec_sampling.on;
-}
-
-int rec_sampling_end(void)
-{
-    rec_listen_requests = NULL;
-    rec_sampling_show();
-    if (live.header)
-        __atomic_store_n(&live.header->ended, 1, __ATOMIC_RELAXED);
-    const int error = rec_announcements_end();
-    if (!error)
-        rec_ends_settle();
-    rec_exchange_close(&rec_sampling.exchange);
-    return error;
-}
-
-struct rec_sampled rec_sampled(void)
-{
-    return (struct rec_sampled){.table = rec_sampling.table,
-                                .messages = rec_sampling.messages,
-                                .bytes = rec_sampling.bytes,
-                                .sampled = rec_sampling.sampled,
-                                .not_kept = rec_sampling.not_kept,
-                                .changed = rec_sampling.changed,
-                                .analysis = rec_sampling.analysis};
-}
-
-void rec_sampling_release(void)
+void rec_calls_release(void)
 {
     rec_listen = NULL;
-    rec_foresee = NULL;
     rec_listen_requests = NULL; /* threads may still be in MPI when a process ends alone */
-    rec_announcements_release();
-    rec_ends_release();
-    rec_receives_release();
-    rec_far_release();
-    rec_conditions_release();
+    rec_foresee = NULL;
     rfn_map_release_objects(&out_channels, free);
     free(taken);
     free(roles);
@@ -923,8 +760,4 @@ void rec_sampling_release(void)
     full = false;
     taken_capacity = 0;
     roles = NULL;
-    if (rec_sampling.table)
-        release_table();
-    live = (struct rfn_live_segment){0};
-    rec_sampling = (struct rec_sampling){0};
 }

@@ -178,10 +178,23 @@ void rec_conditions_release(void);
 /* Whether what the stream is in may be sampled. */
 bool rec_conditions_hold(const struct rec_stream *stream);
 
-/* ---- sampled_calls.c ---- */
+/* ---- sampling.c ---- */
 
 /* Shows to others what was counted, and takes their wish. */
 void rec_sampling_show(void);
+
+/* ---- sampled_calls.c ---- */
+
+/* False: out of memory. */
+bool rec_calls_start(void);
+/* From now on each call is listened to. */
+void rec_calls_listen(void);
+void rec_calls_release(void);
+/* rec_sampling.strategy has changed. */
+void rec_calls_strategy(void);
+/* With MPI_THREAD_MULTIPLE one thread at a time changes what this process samples. */
+void rec_sampling_lock(void);
+void rec_sampling_unlock(void);
 
 /* A hash of the call's site that is the same on all ranks; NO_SITE of a call that is not recorded.
  */

@@ -1,0 +1,194 @@
+/* sampling.c - begins and ends to sample, shows the job to those who watch it, and takes their
+ * wishes. */
+#include "record/core/clock_sync.h"
+#include "record/core/job.h"
+#include "record/core/message.h"
+#include "record/core/options.h"
+#include "record/samples/samples_internal.h"
+#include "reduce/samples/live_segment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of a rank's table: 1 MiB. */
+enum { ROWS = 128 };
+
+struct rec_sampling rec_sampling;
+
+static struct rfn_live_segment live; /* has the table */
+static uint32_t wish_seen;
+
+/* ---- the table ---- */
+
+#ifdef RFN_FLAVOUR_SMPI /* simulated time is nothing to watch */
+static bool make_table(void)
+{
+    void *memory = calloc(1, rfn_sample_table_bytes(ROWS));
+    rec_sampling.table = memory ? rfn_sample_table_init(memory, ROWS) : NULL;
+    return memory != NULL;
+}
+
+static void release_table(void)
+{
+    free(rec_sampling.table);
+}
+#else
+static bool make_table(void)
+{
+    const struct rfn_live_owner owner = {.archive = rec_options.output,
+                                         .program = rec_options.program,
+                                         .rank = rec_sampling.rank,
+                                         .ranks = (uint32_t)rec_job_size()};
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (rfn_live_segment_create(&live, &owner, ROWS, &diag) < 0)
+        return false;
+    if (diag.text[0] && rec_job_is_first() && !rec_options.quiet)
+        rec_message("the job cannot be watched: %s", diag.text);
+    rec_sampling.table = live.table;
+    return true;
+}
+
+static void release_table(void)
+{
+    rfn_live_segment_remove(&live);
+}
+#endif
+
+/* ---- who watches, and steers ---- */
+
+static void show_strategy(void)
+{
+    char text[RFN_SAMPLE_TEXT];
+    rfn_sample_strategy_text(&rec_sampling.strategy, text);
+    if (live.header)
+        rfn_live_text_write(&live.header->in_use, text);
+}
+
+static int change_strategy(const char *text)
+{
+    struct rfn_sample_strategy strategy = rec_sampling.strategy;
+    RFN_TRY(rfn_sample_strategy_parse(text, &strategy, NULL));
+    rec_sampling.strategy = strategy;
+    rec_sampling.changed = true;
+    rec_calls_strategy();
+    show_strategy();
+    return 0;
+}
+
+int rec_sample_wish(const char *text)
+{
+    if (!rec_sampling.on)
+        return 0;
+    rec_sampling_lock();
+    const int error = change_strategy(text);
+    rec_sampling_unlock();
+    return error < 0 ? -1 : 1;
+}
+
+void rec_sampling_show(void)
+{
+    char wish[RFN_SAMPLE_TEXT];
+    if (!live.header)
+        return;
+    __atomic_store_n(&live.header->messages, rec_sampling.messages, __ATOMIC_RELAXED);
+    __atomic_store_n(&live.header->bytes, rec_sampling.bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&live.header->sampled, rec_sampling.sampled, __ATOMIC_RELAXED);
+    if (rfn_live_text_read(&live.header->wish, &wish_seen, wish))
+        change_strategy(wish);
+}
+
+/* ---- start and end ---- */
+
+static enum rfn_sample_analysis own_analysis(void)
+{
+    const char *text = rec_options_text(RFN_RECORD_SAMPLE_ANALYSIS);
+    return strcmp(text, "stat") == 0    ? RFN_SAMPLE_STAT
+           : strcmp(text, "write") == 0 ? RFN_SAMPLE_WRITE
+                                        : RFN_SAMPLE_FREQ;
+}
+
+/* Ranks whose clocks can be compared have one number. */
+static uint64_t own_clock(void)
+{
+#ifdef RFN_FLAVOUR_SMPI /* simulated time is the same everywhere */
+    return 0;
+#else
+    return rec_clock_sync_host();
+#endif
+}
+
+/* All ranks sample, or none. */
+static bool begin(void)
+{
+    const char *problem = NULL;
+    if (rec_exchange_open(&rec_sampling.exchange, true) < 0)
+        problem = "MPI has no communicator left for the recorder";
+    else if (!rec_all_say(rec_sampling.exchange.comm,
+                          rec_calls_start() && make_table() && rec_announcements_start()) ||
+             rec_far_start(&rec_sampling.exchange) < 0)
+        problem = "a rank is out of memory";
+    if (problem && rec_job_is_first())
+        rec_message("no messages are sampled: %s", problem);
+    return !problem;
+}
+
+void rec_sampling_start(void)
+{
+    const char *text = rec_options.texts[RFN_RECORD_SAMPLE];
+    if (!text || rec_sampling.on || rec_state != REC_RECORDING)
+        return;
+    rec_sampling.strategy.seed = strtoull(rec_options_text(RFN_RECORD_SAMPLE_SEED), NULL, 10);
+    rfn_sample_strategy_parse(text, &rec_sampling.strategy, NULL);
+    rfn_sample_where_parse(rec_options_text(RFN_RECORD_SAMPLE_WHERE), &rec_conditions, NULL);
+    rec_sampling.analysis = own_analysis();
+    rec_sampling.rank = (uint32_t)rec_job_rank();
+    rec_sampling.quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
+    rec_sampling.host = own_clock();
+    rec_sampling.on = begin();
+    show_strategy();
+    if (rec_sampling.on)
+        rec_calls_listen();
+}
+
+bool rec_sampling_is_on(void)
+{
+    return rec_sampling.on;
+}
+
+int rec_sampling_end(void)
+{
+    rec_listen_requests = NULL;
+    rec_sampling_show();
+    if (live.header)
+        __atomic_store_n(&live.header->ended, 1, __ATOMIC_RELAXED);
+    const int error = rec_announcements_end();
+    if (!error)
+        rec_ends_settle();
+    rec_exchange_close(&rec_sampling.exchange);
+    return error;
+}
+
+struct rec_sampled rec_sampled(void)
+{
+    return (struct rec_sampled){.table = rec_sampling.table,
+                                .messages = rec_sampling.messages,
+                                .bytes = rec_sampling.bytes,
+                                .sampled = rec_sampling.sampled,
+                                .not_kept = rec_sampling.not_kept,
+                                .changed = rec_sampling.changed,
+                                .analysis = rec_sampling.analysis};
+}
+
+void rec_sampling_release(void)
+{
+    rec_calls_release();
+    rec_announcements_release();
+    rec_ends_release();
+    rec_receives_release();
+    rec_far_release();
+    rec_conditions_release();
+    if (rec_sampling.table)
+        release_table();
+    live = (struct rfn_live_segment){0};
+    rec_sampling = (struct rec_sampling){0};
+}
