@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 
 import harness
 import test_events
@@ -206,6 +207,55 @@ def test_fast_exchange(bench, flavour):
     for strategy, every in (("counter:2", 2), ("counter:16", 16), ("random:1", 1)):
         facts = said(bench, record(bench, flavour, 2, [program, "roundtrip", "20000"], strategy, ()))
         harness.compare(f"most of what {strategy} chooses", facts["sampled"] > 0.9 * facts["messages"] / every, True)
+
+
+def test_harmless(bench, flavour):
+    """The program sees the same order of messages, statuses and error codes."""
+    program = bench.program(os.path.join(FOLDER, "harmless.c"), flavour)
+    launch = harness.FLAVOURS[flavour].launch(4)
+    plain = sorted(bench.run([*launch, program], check=True).out.split("\n"))
+    for strategy in ("random:1", "adaptive", "counter:3", "timer:100us"):
+        archive = bench.fresh("harmless.rfn")
+        out = bench.run([*launch, bench.refrain, "record", "-q", "-o", archive, f"--sample={strategy}", program],
+                        check=True).out
+        harness.compare(f"what it sees at {strategy}", sorted(out.split("\n")), plain)
+        bench.verb("verify", archive)
+
+
+def test_other_ends(bench, flavour):
+    """MPI_Abort with threads ends as without samples, and leaves what the rank has measured."""
+    abort, archive = bench.program("aborting_threads", flavour), bench.fresh("aborted.rfn")
+    launch, record = harness.FLAVOURS[flavour].launch(2), [bench.refrain, "record", "-q", "-o", archive]
+    plain = bench.run([*launch, abort], timeout=60)
+    for options in ((), ("--with-trace",)):
+        run = bench.run([*launch, *record, "--sample=random:1", *options, abort], timeout=60)
+        harness.compare(f"exit code of {run.err}", run.code, plain.code)
+    left = archive.replace(".rfn", ".rank1.rfn")
+    harness.compare("archive of the rank", os.path.exists(left), True)
+    harness.compare("report of a part", bench.run([bench.refrain, "report", left]).code, 3)
+
+
+def test_children(bench):
+    """Processes that the program starts sample, too, and name no messages to those that started them."""
+    folder = bench.path("sampled-children")
+    os.makedirs(folder)
+    shutil.copy(bench.program("spawn", "openmpi"), os.path.join(folder, "app"))
+    run = bench.run([*harness.FLAVOURS["openmpi"].launch(2), bench.refrain, "record", "-q", "-o", "x.rfn",
+                     "--sample=random:1", "./app", "one", "./app"], cwd=folder, tidy=harness.tidies(folder),
+                    env={"EXPECT_OUT": os.path.join(folder, "log"), "EXPECT_ARCHIVE": "x.spawn1.rfn"})
+    harness.compare(f"exit status of {run.err}", run.code, 0)
+    for name in ("x.rfn", "x.spawn1.rfn"):
+        facts = said(bench, os.path.join(folder, name))
+        because = facts["dropped_because"]
+        harness.compare(f"{name}: dropped but to the other job", facts["dropped"] - because["foreign"], 0)
+
+
+def test_sessions(bench):
+    """A program that never calls MPI_Init runs as it does, and no messages are sampled."""
+    archive = bench.fresh("sessions.rfn")
+    bench.run([*harness.FLAVOURS["mpich"].launch(3), bench.refrain, "record", "-q", "-o", archive, "--sample=random:1",
+               bench.program("sessions", "mpich"), "overlap"], env={"EXPECT_OUT": bench.path("sessions.log")}, check=True)
+    bench.verb("verify", archive)
 
 
 def test_refused(bench):
