@@ -15,7 +15,7 @@
 #define RFN_ARCHIVE_READ_CHUNKS_H
 
 #include "archive/container.h"
-#include "archive/read/temp_file.h"
+#include "archive/temp_file.h"
 #include "base/spill.h"
 #include "refrain/error.h"
 

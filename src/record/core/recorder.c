@@ -141,12 +141,12 @@ static void learn_stack(struct rec_stream *stream)
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
     if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0) {
-        stream->stack = (uintptr_t)lowest;
-        stream->stack_bytes = bytes;
+        stream->stack.lowest = (uintptr_t)lowest;
+        stream->stack.bytes = bytes;
     }
     pthread_attr_destroy(&attributes);
 #else /* a rank has one stack, which the simulator has made */
-    stream->stack_bytes = UINTPTR_MAX;
+    stream->stack.bytes = UINTPTR_MAX;
 #endif
 }
 
@@ -183,7 +183,7 @@ static struct rec_stream *stream_new(void)
     learn_stack(stream);
     stream->sites.ends = rec_options.path_ends;
     stream->number = stream->journal.stream;
-    stream->watched = rec_long_gap == UINT64_MAX ? 0 : UINT64_MAX;
+    stream->gap.sites = rec_long_gap == UINT64_MAX ? 0 : UINT64_MAX;
     stream->next = rec_streams;
     rec_streams = stream;
     return stream;
@@ -308,7 +308,7 @@ bool rec_enter_apart(struct rec_stream *stream)
     struct rec_call *call = &stream->call;
     call->unstamped = rec_foresee && !is_wanted(call) && rec_foresee(call);
     if (!call->unstamped && stream->counter.kind != RFN_COUNTER_NONE)
-        call->volume_enter = rfn_counter_read(&stream->counter);
+        call->volume.enter = rfn_counter_read(&stream->counter);
     return call->unstamped;
 }
 
@@ -319,7 +319,7 @@ void rec_exit_apart(struct rec_stream *stream)
         return;
     call->exit = rec_now();
     if (stream->counter.kind != RFN_COUNTER_NONE)
-        call->volume_exit = rfn_counter_read(&stream->counter);
+        call->volume.exit = rfn_counter_read(&stream->counter);
 }
 
 /* ---- the end of a call ---- */
@@ -348,8 +348,8 @@ static inline void take(struct rec_stream *stream, struct rec_call *call)
                                     .out = call->out,
                                     .enter = call->enter,
                                     .exit = call->exit,
-                                    .volume_enter = call->volume_enter,
-                                    .volume_exit = call->volume_exit};
+                                    .volume_enter = call->volume.enter,
+                                    .volume_exit = call->volume.exit};
     const int took_long = rfn_stream_event(stream->events, &event);
     if (__builtin_expect(took_long, 0))
         end_late(call, took_long);
@@ -372,7 +372,7 @@ void rec_went_on(struct rec_call *call)
     struct rec_stream *stream = rec_stream_of(call);
     rec_stamp_exit(call);
     if (rec_state == REC_RECORDING && !call->off &&
-        rfn_stream_end_later(stream->events, call->exit, call->volume_exit) < 0)
+        rfn_stream_end_later(stream->events, call->exit, call->volume.exit) < 0)
         rec_stop("out of memory");
 }
 

@@ -71,13 +71,15 @@ struct rec_call {
     struct rec_request **requests; /* looked up by rec_in_request(s), in order; NULL elements for
                                       MPI_REQUEST_NULL and unknown requests */
     int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
-    uint64_t volume_enter, volume_exit; /* of the stream's counter, if it has one */
+    struct {
+        uint64_t enter, exit; /* of the stream's counter, if it has one */
+    } volume;
     struct {
         MPI_Status *statuses; /* see rec_statuses */
         int64_t *words;       /* of lists, see rec_words */
         uint32_t statuses_capacity, words_capacity;
+        int64_t removed; /* 1 + what rec_free_* took out of its table; 0: nothing */
     } scratch;
-    int64_t removed; /* 1 + what rec_free_* took out of its table; 0: nothing */
 };
 
 /* What a thread has looked up (tables.h). */
@@ -110,8 +112,11 @@ struct rec_stream {
     struct rec_requests *requests; /* made by this stream and not yet done (requests.c) */
     uint64_t requests_created;     /* non-persistent ones, by this stream */
     /* The gap since the last call of MPI (usage.h). */
-    uint64_t watched, left; /* sites; quanta of the call's exit */
-    uint32_t left_site;
+    struct {
+        uint64_t sites; /* that are watched, */
+        uint64_t exit;  /* quanta of the last call, */
+        uint32_t left;  /* and its site */
+    } gap;
     uint32_t number; /* 0 for the first thread that calls MPI */
     struct rec_sites sites;
     uint64_t *site_hashes; /* of sites that were sampled, else 0 (record/samples) */
@@ -127,8 +132,10 @@ struct rec_stream {
     struct rfn_counter counter;
     struct rec_journal journal; /* what it has no memory for */
     struct rec_gaps gaps;
-    uintptr_t stack, stack_bytes; /* that the system has given to the thread; 0: not known */
-    struct rec_stream *next;      /* all streams of the process, newest first */
+    struct {
+        uintptr_t lowest, bytes; /* that the system has given to the thread; 0: not known */
+    } stack;
+    struct rec_stream *next; /* all streams of the process, newest first */
 };
 
 enum rec_state {
@@ -277,7 +284,7 @@ static inline __attribute__((always_inline)) void rec_begin(struct rec_call *cal
     if (__builtin_expect(stream->apart, 0) && rec_enter_apart(stream))
         return;
     stream->open_enter = call->enter = rec_now();
-    if (__builtin_expect(call->enter - stream->left > rec_long_gap, 0))
+    if (__builtin_expect(call->enter - stream->gap.exit > rec_long_gap, 0))
         rec_gap_ends(stream);
 }
 
@@ -299,9 +306,9 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
         call->off = true; /* another thread has ended recording, and looks at this stream's lists */
     call->rc = rc;
     stream->open_function = 0;
-    stream->left = call->exit;
-    stream->left_site = call->site;
-    if (__builtin_expect(stream->watched >> (call->site & 63) & 1, 0) &&
+    stream->gap.exit = call->exit;
+    stream->gap.left = call->site;
+    if (__builtin_expect(stream->gap.sites >> (call->site & 63) & 1, 0) &&
         call->exit >= stream->gaps.paid)
         rec_gap_begins(stream);
 }

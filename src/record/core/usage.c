@@ -146,7 +146,7 @@ static void forget_short(struct rec_stream *stream)
         gaps->had_long = 0;
     }
     if (!(gaps->had_long & bit_of(gaps->before - 1)))
-        stream->watched &= ~bit_of(gaps->before - 1);
+        stream->gap.sites &= ~bit_of(gaps->before - 1);
     gaps->before = 0;
 }
 
@@ -156,9 +156,9 @@ void rec_gap_begins(struct rec_stream *stream)
     forget_short(stream);
     if (stream->call.off || rec_long_gap == UINT64_MAX)
         return;
-    pay(gaps, stream->left);
-    gaps->began = stream->left;
-    gaps->before = stream->left_site + 1;
+    pay(gaps, stream->gap.exit);
+    gaps->began = stream->gap.exit;
+    gaps->before = stream->gap.left + 1;
     gaps->given_up = given_up();
     gaps->cpu_ns = cpu_now();
 }
@@ -186,12 +186,12 @@ void rec_gap_ends(struct rec_stream *stream)
 {
     struct rec_gaps *gaps = &stream->gaps;
     struct rec_call *call = &stream->call;
-    const uint32_t before = gaps->began == stream->left ? gaps->before : 0;
+    const uint32_t before = gaps->began == stream->gap.exit ? gaps->before : 0;
     if (before)
         gaps->before = 0;
     forget_short(stream);
-    stream->watched |= bit_of(stream->left_site);
-    gaps->had_long |= bit_of(stream->left_site);
+    stream->gap.sites |= bit_of(stream->gap.left);
+    gaps->had_long |= bit_of(stream->gap.left);
     if (call->off || !before)
         return;
     gaps->in_vain = 0;

@@ -5,7 +5,7 @@
  * calls at each end to find out: CPU time of the process, and how often the thread gave up its core
  * of its own accord. So only gaps of at least REC_LONG_GAP_NS are measured. Whether a gap gets long
  * is not known when it begins, so the recorder expects that it does after call sites after which
- * one did, or which it does not know yet: `watched` has a bit for each, by the lowest bits of its
+ * one did, or which it does not know yet: `gap.sites` has a bit for each, by the lowest bits of its
  * number. At most one gap per REC_GAP_EVERY_NS is measured, and REC_GAPS_AT_ONCE after a pause.
  *
  * CPU time is the process's: a thread that waits for others of its process which compute is not
@@ -40,7 +40,7 @@ struct rec_gaps {
     uint64_t cpu_ns; /* by then */
     int64_t given_up;
     uint64_t paid;     /* quanta: before, no further gap may be measured */
-    uint64_t had_long; /* bits as in `watched`: a long gap came after it */
+    uint64_t had_long; /* bits as in `gap.sites`: a long gap came after it */
     uint32_t in_vain;  /* gaps that were measured, in a row, and were short */
     uint32_t n;
     struct rec_gap gaps[REC_GAPS];

@@ -569,7 +569,7 @@ void rec_free_comm(struct rec_call *call, MPI_Comm comm)
 {
     rec_lock();
     const uint64_t *number = rfn_map_get(&by_handle, REC_KEY(comm));
-    call->removed = number ? (int64_t)*number + 1 : 0;
+    call->scratch.removed = number ? (int64_t)*number + 1 : 0;
     if (number) {
         uint64_t key = REC_KEY(comm);
         rec_count_removal(&removals);
@@ -583,8 +583,8 @@ void rec_free_comm(struct rec_call *call, MPI_Comm comm)
 
 void rec_freed_comm(struct rec_call *call, MPI_Comm comm)
 {
-    int64_t number = call->removed - 1;
-    call->removed = 0;
+    int64_t number = call->scratch.removed - 1;
+    call->scratch.removed = 0;
     if (number < 0)
         return;
     rec_lock();

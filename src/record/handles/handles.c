@@ -214,13 +214,13 @@ static void handle_out(struct rec_call *call, struct handles *table, uint64_t ke
  * anew. The slot is kept until the call has succeeded. */
 static void handle_free(struct rec_call *call, struct handles *table, uint64_t key)
 {
-    call->removed = 0;
+    call->scratch.removed = 0;
     rec_lock();
     if (table->predefine)
         wake(table);
     const uint64_t *known = rfn_map_get(&table->words, key);
     if (known && (int64_t)*known >= 0) {
-        call->removed = (int64_t)*known + 1;
+        call->scratch.removed = (int64_t)*known + 1;
         rec_count_removal(&table->removals);
         rfn_map_remove(&table->words, key);
         struct cached *cached = &table->cache[rec_key_place(key, CACHE_BITS)];
@@ -232,8 +232,8 @@ static void handle_free(struct rec_call *call, struct handles *table, uint64_t k
 
 static void handle_freed(struct rec_call *call, struct handles *table, uint64_t key)
 {
-    int64_t word = call->removed - 1;
-    call->removed = 0;
+    int64_t word = call->scratch.removed - 1;
+    call->scratch.removed = 0;
     if (word < 0)
         return;
     rec_lock();

@@ -15,7 +15,7 @@
 
 static bool is_on_own_stack(const struct rec_stream *stream, const void *place)
 {
-    return (uintptr_t)place - stream->stack < stream->stack_bytes;
+    return (uintptr_t)place - stream->stack.lowest < stream->stack.bytes;
 }
 
 /* The event of a call that was left, if all of its inputs are there. */
@@ -28,7 +28,7 @@ static void record_left(struct rec_stream *stream)
     if (!begun)
         return;
     call->exit = call->enter;
-    call->volume_exit = call->volume_enter;
+    call->volume.exit = call->volume.enter;
     call->rc = REC_LEFT;
     rec_out_left(call);
     rec_leave(call);

@@ -440,15 +440,15 @@ void rec_free_type(struct rec_call *call, MPI_Datatype type)
 {
     rec_lock();
     const uint64_t *number = rfn_map_get(&by_handle, REC_KEY(type));
-    call->removed = number ? (int64_t)*number + 1 : 0;
+    call->scratch.removed = number ? (int64_t)*number + 1 : 0;
     forget(type);
     rec_unlock();
 }
 
 void rec_freed_type(struct rec_call *call, MPI_Datatype type)
 {
-    int64_t number = call->removed - 1;
-    call->removed = 0;
+    int64_t number = call->scratch.removed - 1;
+    call->scratch.removed = 0;
     if (call->rc == MPI_SUCCESS || number < 0)
         return;
     rec_lock();

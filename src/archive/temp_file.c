@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* pread, pwrite, mkstemp */
 
-#include "archive/read/temp_file.h"
+#include "archive/temp_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

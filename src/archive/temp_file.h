@@ -4,8 +4,8 @@
  * is decompressed there once. Several threads may use it at the same time. Where no file can be
  * made or written the functions say so, and the data must stay in memory.
  */
-#ifndef RFN_ARCHIVE_READ_TEMP_FILE_H
-#define RFN_ARCHIVE_READ_TEMP_FILE_H
+#ifndef RFN_ARCHIVE_TEMP_FILE_H
+#define RFN_ARCHIVE_TEMP_FILE_H
 
 #include "base/map.h"
 #include "base/spill.h"
