@@ -232,7 +232,10 @@ def test_other_ends(bench, flavour):
         harness.compare(f"exit code of {run.err}", run.code, plain.code)
     left = archive.replace(".rfn", ".rank1.rfn")
     harness.compare("archive of the rank", os.path.exists(left), True)
-    harness.compare("report of a part", bench.run([bench.refrain, "report", left]).code, 3)
+    run = bench.run([bench.refrain, "report", "--json", left])
+    harness.compare("report of a part", run.code, 3)
+    facts = json.loads(run.out)["sampling"]
+    harness.compare("all are told", facts["sampled"] + facts["dropped"], facts["messages"])
 
 
 def test_children(bench):

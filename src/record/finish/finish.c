@@ -500,6 +500,7 @@ void rec_finish_alone(void)
     rec_signals_hold(&signals);
     const unsigned arithmetic = rfn_arithmetic_begin();
     rfn_merge_init(&merge);
+    rec_sampling_end_alone();
     finish_run(&alone, &merge, NULL, &result, 0);
     rec_journals_remove();
     rfn_arithmetic_end(arithmetic);

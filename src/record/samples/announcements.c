@@ -377,6 +377,16 @@ int rec_announcements_end(void)
     return error;
 }
 
+void rec_announcements_end_alone(void)
+{
+    for (struct queue *queue = first_queue; queue; queue = queue->next) {
+        if (queue->rank == rec_sampling.rank)
+            take(queue->items + queue->first, waiting(queue), (int)queue->rank);
+        else
+            rec_sampling.table->dropped[RFN_SAMPLE_ONE_SIDED] += waiting(queue);
+    }
+}
+
 static void release_queue(void *object)
 {
     struct queue *queue = object;

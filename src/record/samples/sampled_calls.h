@@ -33,6 +33,8 @@ int rec_sample_wish(const char *text);
 
 /* Collective, in the end, if all ranks sample: announcements that are on their way arrive. */
 int rec_sampling_end(void);
+/* Of a rank that ends alone. */
+void rec_sampling_end_alone(void);
 /* Whether this process samples. */
 bool rec_sampling_is_on(void);
 

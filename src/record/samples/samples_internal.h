@@ -133,6 +133,8 @@ void rec_announce(uint32_t dest, uint64_t channel, const struct rec_message_end 
 void rec_announcements_progress(uint64_t now);
 /* Collective, in the end: all announcements arrive. RFN_E_NOMEM, RFN_E_EXCHANGE. */
 int rec_announcements_end(void);
+/* Of a rank that ends without the others: what it would have told them is dropped. */
+void rec_announcements_end_alone(void);
 void rec_announcements_release(void);
 
 /* ---- far_clocks.c ---- */

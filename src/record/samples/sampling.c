@@ -155,17 +155,31 @@ bool rec_sampling_is_on(void)
     return rec_sampling.on;
 }
 
-int rec_sampling_end(void)
+static void stop(void)
 {
     rec_listen_requests = NULL;
     rec_sampling_show();
     if (live.header)
         __atomic_store_n(&live.header->ended, 1, __ATOMIC_RELAXED);
+}
+
+int rec_sampling_end(void)
+{
+    stop();
     const int error = rec_announcements_end();
     if (!error)
         rec_ends_settle();
     rec_exchange_close(&rec_sampling.exchange);
     return error;
+}
+
+void rec_sampling_end_alone(void)
+{
+    if (!rec_sampling.on)
+        return;
+    stop();
+    rec_announcements_end_alone();
+    rec_ends_settle();
 }
 
 struct rec_sampled rec_sampled(void)
