@@ -271,8 +271,8 @@ void rec_out_ints(struct rec_call *c, const int *v, int64_t n) { (void)v, (void)
 #define FAKE(name, type, kind)                                                                     \
     void rec_in_##name(struct rec_call *c, type h) { (void)h; in(c, kind); }                       \
     void rec_out_##name(struct rec_call *c, type h) { (void)h; out(c, kind); }                     \
-    void rec_free_##name(struct rec_call *c, type h) { freed(c, &h), c->removed = 1; }             \
-    void rec_freed_##name(struct rec_call *c, type h) { freed(c, &h), c->removed--; }
+    void rec_free_##name(struct rec_call *c, type h) { freed(c, &h), c->scratch.removed = 1; }             \
+    void rec_freed_##name(struct rec_call *c, type h) { freed(c, &h), c->scratch.removed--; }
 REC_SLOT_KINDS(FAKE)
 REC_SESSION_KIND(FAKE)
 FAKE(keyval, int, RFN_KIND_KEYVAL)
