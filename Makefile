@@ -81,7 +81,7 @@ endif
 # ---- sources ----
 
 # Stages that make up librefrain; the recorder contains those that run inside the program.
-LIB_FOLDERS      := base event reduce archive analyze explain predict convert view
+LIB_FOLDERS      := base event reduce archive analyze explain predict convert simulate view
 EMBEDDED_FOLDERS := base event reduce archive
 # A stage's sources, in its folder and in the folders inside it.
 files   = $(foreach f,$(1),$(wildcard src/$(f)/$(2) src/$(f)/*/$(2)))

@@ -1,4 +1,4 @@
-/* collectives.h - a collective call as the messages of its algorithm.
+/* collective_ops.h - a collective call as the messages of its algorithm.
  *
  * For one rank of one collective action, this makes the operations that the algorithm makes there,
  * in order:
@@ -12,21 +12,21 @@
  * algorithm of its kind, as SMPI does: all posts come first, then one WAIT. A caller makes the
  * posts at the call, and what follows them where the call's request is waited for.
  *
- * Algorithms are chosen by size and ranks as a library chooses them (enum rfn_collectives;
+ * Algorithms are chosen by size and ranks as a library chooses them (enum rfn_coll_choice;
  * doc/prediction.md has the table). Tags are negative, and SMPI's: no message meets one of the
  * program. Messages of two communicators need not be kept apart, as ranks call collectives of a
  * communicator in the same order; keeping them apart does no harm.
  */
-#ifndef RFN_SIMULATE_COLLECTIVES_H
-#define RFN_SIMULATE_COLLECTIVES_H
+#ifndef RFN_SIMULATE_COLLECTIVE_OPS_H
+#define RFN_SIMULATE_COLLECTIVE_OPS_H
 
 #include "refrain/actions.h"
 
-enum rfn_collectives {
-    RFN_COLLECTIVES_SIMGRID, /* SMPI's, smpi/coll-selector default */
-    RFN_COLLECTIVES_MPICH,   /* as SMPI's selector mpich, after MPICH */
-    RFN_COLLECTIVES_OMPI,    /* as SMPI's selector ompi, after Open MPI 4's fixed decisions */
-    RFN_COLLECTIVES_KINDS
+enum rfn_coll_choice {
+    RFN_COLL_CHOICE_SIMGRID, /* SMPI's, smpi/coll-selector default */
+    RFN_COLL_CHOICE_MPICH,   /* as SMPI's selector mpich, after MPICH */
+    RFN_COLL_CHOICE_OMPI,    /* as SMPI's selector ompi, after Open MPI 4's fixed decisions */
+    RFN_COLL_CHOICES
 };
 
 enum rfn_coll_kind {
@@ -69,17 +69,17 @@ struct rfn_coll_group {
 };
 
 /* "simgrid", "mpich", "ompi"; NULL for other numbers, and -1 for other names. */
-const char *rfn_collectives_name(enum rfn_collectives which);
-int rfn_collectives_named(const char *name);
+const char *rfn_coll_choice_name(enum rfn_coll_choice which);
+int rfn_coll_choice_named(const char *name);
 
 /* Whether the kind is one of a collective call (RFN_ACTION_BARRIER to REDUCE_SCATTER). */
 bool rfn_action_is_collective(enum rfn_action_kind kind);
 
 /* What rank `rank` of the group does in the action: ops are set, not appended to. Vectors of V
  * kinds may be NULL where MPI does not look at them: receives of GATHERV and sends of SCATTERV on
- * other ranks than the root. RFN_E_INVALID: rank or root outside the group, a vector that is not
+ * other ranks than the root. RFN_E_USAGE: rank or root outside the group, a vector that is not
  * there, not a collective action; RFN_E_NOMEM. */
-int rfn_collective_ops(enum rfn_collectives which, const struct rfn_action *action,
+int rfn_collective_ops(enum rfn_coll_choice which, const struct rfn_action *action,
                        const struct rfn_coll_group *group, uint32_t rank, struct rfn_coll_ops *ops);
 
 #endif
