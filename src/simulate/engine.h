@@ -46,6 +46,7 @@ struct rfn_engine_rank {
     size_t unknown; /* so many of them have no end yet */
     double waits_from;
     bool in_wait, in_probe;
+    struct rfn_channel looks_for;
 
     struct rfn_map requests; /* by number: an end, or CALL + a pending call */
     struct rfn_coll_ops ops; /* of a collective call, */

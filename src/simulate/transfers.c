@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { LOOKS = 256 /* that fail before it is checked whether they can succeed */ };
+
 static struct rfn_message *message_at(struct rfn_engine *engine, uint64_t number)
 {
     return &engine->messages.messages[number];
@@ -419,14 +421,23 @@ static void sleep_before_look(const struct rfn_engine *engine, struct rfn_engine
                               double seconds, uint32_t failed)
 {
     const double least = engine->model.precision > 0 ? engine->model.precision : 1e-9;
-    rank->clock += most(seconds * (failed + 1), least);
+    rank->clock += most(engine->model.patient ? seconds * (failed + 1) : seconds, least);
 }
 
-/* No such message is on its way, and all others look for messages, too. */
-static bool looks_in_vain(const struct rfn_engine *engine, const struct rfn_channel *channel)
+/* Nobody does anything but look for messages that are not on their way. It is looked into now and
+ * then, as it takes a look at all ranks. */
+static bool all_look_in_vain(const struct rfn_engine *engine)
 {
-    return !engine->n_ready && engine->heap.n < engine->probing &&
-           rfn_message_earliest(&engine->messages, channel, HUGE_VAL) == RFN_NO_MESSAGE;
+    if (engine->failed_probes % LOOKS || engine->n_ready || engine->flows.n_changed ||
+        engine->heap.n >= engine->probing)
+        return false;
+    for (uint32_t i = 0; i < engine->n_ranks; i++) {
+        const struct rfn_engine_rank *rank = &engine->ranks[i];
+        if (rank->in_probe && rfn_message_earliest(&engine->messages, &rank->looks_for, HUGE_VAL) !=
+                                  RFN_NO_MESSAGE)
+            return false;
+    }
+    return true;
 }
 
 int rfn_transfer_probe(struct rfn_engine *engine, uint32_t number,
@@ -441,6 +452,7 @@ int rfn_transfer_probe(struct rfn_engine *engine, uint32_t number,
         if (rank->stage == RFN_FRESH) {
             engine->probing += !rank->in_probe;
             rank->in_probe = true;
+            rank->looks_for = channel;
             sleep_before_look(engine, rank, engine->model.probe, engine->failed_probes);
             rank->stage = RFN_PAID;
             continue;
@@ -454,8 +466,8 @@ int rfn_transfer_probe(struct rfn_engine *engine, uint32_t number,
             rank->in_probe = false;
             return 1;
         }
-        engine->failed_probes += engine->model.patient;
-        if (looks_in_vain(engine, &channel))
+        engine->failed_probes++;
+        if (all_look_in_vain(engine))
             return 0;
     }
 }
@@ -476,7 +488,7 @@ int rfn_transfer_test(struct rfn_engine *engine, uint32_t number, rfn_end end, b
     rank->stage = RFN_FRESH;
     *over = message->known && message->end <= rank->clock;
     if (!*over) {
-        engine->failed_tests += engine->model.patient;
+        engine->failed_tests++;
         return 1;
     }
     engine->failed_tests = 0;
