@@ -45,16 +45,15 @@ class Trace:
     def message(self):
         """Each end blocks or not."""
         (a, b), size, tag = self.pair(), self.bytes(), self.random.randint(1, 3)
-        if self.random.random() < 0.5:
+        send = self.random.choice(("send", "isend"))
+        early = self.random.random() < 0.5
+        if early:
             self.add(b, f"irecv {a} {tag} {size} 6")
             self.open[b].append((a, b, tag))
-            send = self.random.choice(("send", "isend"))
-        else:
-            send = self.random.choice(("send", "isend"))
         self.add(a, f"{send} {b} {tag} {size} 6")
         if send == "isend":
             self.open[a].append((a, b, tag))
-        if not self.open[b] or self.open[b][-1] != (a, b, tag) or "irecv" not in self.lines[b][-1]:
+        if not early:
             self.add(b, f"recv {a} {tag} {size} 6")
 
     def wait(self):

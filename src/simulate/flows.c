@@ -2,10 +2,18 @@
 
 #include "base/grow.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Levels that differ by less are the same. */
 static const double same = 1 + 1e-9;
+
+/* What one flow does to others fades from link to link. When more than a FEW flows are concerned, a
+ * difference below this part of a level stays. */
+enum { FEW = 16 };
+static const double small = 1e-3;
+
+#define NOT_HELD UINT32_MAX
 
 int rfn_flows_init(struct rfn_flows *flows, const struct rfn_ways *ways,
                    struct rfn_event_heap *heap)
@@ -37,21 +45,32 @@ void rfn_flows_release(struct rfn_flows *flows)
         free(flows->links[i].uses);
     free(flows->flows);
     free(flows->links);
-    free(flows->changed);
+    free(flows->opened);
     free(flows->part_links);
-    free(flows->part_flows);
 }
 
 /* ---- who uses which link ---- */
 
-static int set_changed(struct rfn_flows *flows, uint32_t number)
+/* The flow's rate is to be found, together with those that are. */
+static int open_flow(struct rfn_flows *flows, uint32_t number)
 {
-    struct rfn_flow_link *link = &flows->links[number];
-    if (link->changed)
+    struct rfn_flow *flow = &flows->flows[number];
+    if (flow->open)
         return 0;
-    RFN_TRY(RFN_GROW(flows->changed, flows->changed_capacity, flows->n_changed + 1));
-    flows->changed[flows->n_changed++] = number;
-    link->changed = true;
+    RFN_TRY(RFN_GROW(flows->opened, flows->opened_capacity, flows->n_opened + 1));
+    flows->opened[flows->n_opened++] = number;
+    flow->open = true;
+    return 0;
+}
+
+/* Flows that the link holds may get more. */
+static int free_link(struct rfn_flows *flows, uint32_t number)
+{
+    const struct rfn_flow_link *link = &flows->links[number];
+    for (size_t i = 0; i < link->n; i++) {
+        if (flows->flows[link->uses[i].link].held == number)
+            RFN_TRY(open_flow(flows, link->uses[i].link));
+    }
     return 0;
 }
 
@@ -85,19 +104,12 @@ static int init_flow(struct rfn_flows *flows, uint32_t number, const struct rfn_
     return 0;
 }
 
-static int set_all_changed(struct rfn_flows *flows, uint32_t number)
-{
-    const struct rfn_flow *flow = &flows->flows[number];
-    for (size_t i = 0; i < flow->n; i++)
-        RFN_TRY(set_changed(flows, flow->uses[i].link));
-    return 0;
-}
-
 int rfn_flow_start(struct rfn_flows *flows, uint32_t number, const struct rfn_way *way,
                    double bytes, double factor, double now)
 {
     const struct rfn_flow as = {.left = bytes,
                                 .since = now,
+                                .held = NOT_HELD,
                                 .penalty = way->penalty,
                                 .bound = way->bound,
                                 .factor = factor};
@@ -111,7 +123,7 @@ int rfn_flow_start(struct rfn_flows *flows, uint32_t number, const struct rfn_wa
         else if (most < flow->bound)
             flow->bound = most;
     }
-    return flow->n ? set_all_changed(flows, number) : run_alone(flows, number);
+    return flow->n ? open_flow(flows, number) : run_alone(flows, number);
 }
 
 int rfn_flow_compute(struct rfn_flows *flows, uint32_t number, size_t host, double flops,
@@ -119,6 +131,7 @@ int rfn_flow_compute(struct rfn_flows *flows, uint32_t number, size_t host, doub
 {
     const struct rfn_flow as = {.left = flops,
                                 .since = now,
+                                .held = NOT_HELD,
                                 .penalty = 1,
                                 .bound = rfn_platform_host(flows->ways->platform, host)->speed,
                                 .factor = 1};
@@ -126,7 +139,7 @@ int rfn_flow_compute(struct rfn_flows *flows, uint32_t number, size_t host, doub
                                  1};
     RFN_TRY(init_flow(flows, number, &as));
     RFN_TRY(use(flows, number, &core));
-    return set_all_changed(flows, number);
+    return open_flow(flows, number);
 }
 
 int rfn_flow_end(struct rfn_flows *flows, uint32_t number)
@@ -138,14 +151,13 @@ int rfn_flow_end(struct rfn_flows *flows, uint32_t number)
         const struct rfn_flow_use last = link->uses[--link->n];
         link->uses[gone.at] = last;
         flows->flows[last.link].uses[last.at].at = gone.at;
-        if (link->n)
-            RFN_TRY(set_changed(flows, gone.link));
+        RFN_TRY(free_link(flows, gone.link));
     }
     flow->n = 0;
     return 0;
 }
 
-/* ---- the part of the network that changed ---- */
+/* ---- the links of the open flows ---- */
 
 static int reach_link(struct rfn_flows *flows, uint32_t number)
 {
@@ -157,46 +169,31 @@ static int reach_link(struct rfn_flows *flows, uint32_t number)
     link->left = link->bandwidth;
     link->usage = 0;
     link->open = 0;
+    for (size_t i = 0; i < link->n; i++) {
+        const struct rfn_flow *flow = &flows->flows[link->uses[i].link];
+        if (flow->open)
+            link->usage += link->uses[i].weight / flow->penalty;
+        else
+            link->left -= link->uses[i].weight * flow->share;
+        link->open += flow->open;
+    }
+    link->first_usage = link->usage;
     flows->part_links[flows->n_part_links++] = number;
     return 0;
 }
 
-static int reach_flow(struct rfn_flows *flows, uint32_t number)
-{
-    struct rfn_flow *flow = &flows->flows[number];
-    if (flow->stamp == flows->stamp)
-        return 0;
-    RFN_TRY(RFN_GROW(flows->part_flows, flows->part_flows_capacity, flows->n_part_flows + 1));
-    flow->stamp = flows->stamp;
-    flow->filled = false;
-    flows->part_flows[flows->n_part_flows++] = number;
-    for (size_t i = 0; i < flow->n; i++) {
-        RFN_TRY(reach_link(flows, flow->uses[i].link));
-        flows->links[flow->uses[i].link].usage += flow->uses[i].weight / flow->penalty;
-        flows->links[flow->uses[i].link].open++;
-    }
-    return 0;
-}
-
-/* The changed links, and all that flows join with them. */
+/* What other flows leave of the links. */
 static int reach(struct rfn_flows *flows)
 {
     flows->stamp++;
-    flows->n_part_links = flows->n_part_flows = 0;
-    for (size_t i = 0; i < flows->n_changed; i++) {
-        flows->links[flows->changed[i]].changed = false;
-        RFN_TRY(reach_link(flows, flows->changed[i]));
+    flows->n_part_links = 0;
+    for (size_t i = 0; i < flows->n_opened; i++) {
+        struct rfn_flow *flow = &flows->flows[flows->opened[i]];
+        flow->filled = false;
+        for (size_t k = 0; k < flow->n; k++)
+            RFN_TRY(reach_link(flows, flow->uses[k].link));
     }
-    flows->n_changed = 0;
-    for (size_t i = 0; i < flows->n_part_links; i++) {
-        const struct rfn_flow_link *link = &flows->links[flows->part_links[i]];
-        for (size_t k = 0; k < link->n; k++)
-            RFN_TRY(reach_flow(flows, link->uses[k].link));
-    }
-    for (size_t i = 0; i < flows->n_part_links; i++) {
-        struct rfn_flow_link *link = &flows->links[flows->part_links[i]];
-        link->first_usage = link->usage;
-    }
+    flows->n_filling = flows->n_part_links;
     return 0;
 }
 
@@ -208,16 +205,17 @@ static void sum_usage(const struct rfn_flows *flows, struct rfn_flow_link *link)
     link->usage = 0;
     for (size_t i = 0; i < link->n; i++) {
         const struct rfn_flow *flow = &flows->flows[link->uses[i].link];
-        if (!flow->filled)
+        if (flow->open && !flow->filled)
             link->usage += link->uses[i].weight / flow->penalty;
     }
     link->first_usage = link->usage;
 }
 
-static void fill(struct rfn_flows *flows, struct rfn_flow *flow, double share)
+static void fill(struct rfn_flows *flows, struct rfn_flow *flow, double share, uint32_t held)
 {
     flow->filled = true;
     flow->share = share;
+    flow->held = held;
     for (size_t i = 0; i < flow->n; i++) {
         struct rfn_flow_link *link = &flows->links[flow->uses[i].link];
         link->left -= flow->uses[i].weight * share;
@@ -234,14 +232,17 @@ static double level(const struct rfn_flow_link *link)
     return (link->left > least ? link->left : least) / link->usage;
 }
 
-/* The lowest level; links whose flows all have a rate leave the list. 0: none is left. */
+/* The lowest level; links whose flows all have a rate go behind the others. 0: there are no others.
+ */
 static double lowest_level(struct rfn_flows *flows)
 {
     double lowest = 0;
-    for (size_t i = 0; i < flows->n_part_links;) {
-        struct rfn_flow_link *link = &flows->links[flows->part_links[i]];
+    for (size_t i = 0; i < flows->n_filling;) {
+        const uint32_t number = flows->part_links[i];
+        const struct rfn_flow_link *link = &flows->links[number];
         if (!link->open) {
-            flows->part_links[i] = flows->part_links[--flows->n_part_links];
+            flows->part_links[i] = flows->part_links[--flows->n_filling];
+            flows->part_links[flows->n_filling] = number;
             continue;
         }
         if (!lowest || level(link) < lowest)
@@ -256,12 +257,12 @@ static double lowest_level(struct rfn_flows *flows)
 static double find_full(struct rfn_flows *flows, double lowest)
 {
     double bound = lowest;
-    for (size_t i = 0; i < flows->n_part_links; i++) {
+    for (size_t i = 0; i < flows->n_filling; i++) {
         struct rfn_flow_link *link = &flows->links[flows->part_links[i]];
         link->full = level(link) <= lowest * same;
         for (size_t k = 0; link->full && k < link->n; k++) {
             const struct rfn_flow *flow = &flows->flows[link->uses[k].link];
-            if (!flow->filled && flow->bound * flow->penalty < bound)
+            if (flow->open && !flow->filled && flow->bound * flow->penalty < bound)
                 bound = flow->bound * flow->penalty;
         }
     }
@@ -271,18 +272,61 @@ static double find_full(struct rfn_flows *flows, double lowest)
 /* Flows on full links get their rate; if some are bound below, these alone. */
 static void fill_level(struct rfn_flows *flows, double lowest, double bound)
 {
-    for (size_t i = 0; i < flows->n_part_links; i++) {
-        const struct rfn_flow_link *link = &flows->links[flows->part_links[i]];
+    for (size_t i = 0; i < flows->n_filling; i++) {
+        const uint32_t number = flows->part_links[i];
+        const struct rfn_flow_link *link = &flows->links[number];
         for (size_t k = 0; link->full && k < link->n; k++) {
             struct rfn_flow *flow = &flows->flows[link->uses[k].link];
-            if (flow->filled)
+            if (!flow->open || flow->filled)
                 continue;
             if (flow->bound * flow->penalty <= bound * same)
-                fill(flows, flow, flow->bound);
+                fill(flows, flow, flow->bound, NOT_HELD);
             else if (bound == lowest)
-                fill(flows, flow, lowest / flow->penalty);
+                fill(flows, flow, lowest / flow->penalty, number);
         }
     }
+}
+
+/* ---- whether it fits to the other flows ---- */
+
+static double level_of(const struct rfn_flow *flow)
+{
+    return flow->share * flow->penalty;
+}
+
+/* Opens the link's other flows that get too much, beside an open one that it holds, or too little:
+ * it holds them though it is not full, or though there is one with a higher level. */
+static int open_unfair(struct rfn_flows *flows, uint32_t number, double tolerance)
+{
+    const struct rfn_flow_link *link = &flows->links[number];
+    double used = 0, highest = 0, held = HUGE_VAL;
+    for (size_t i = 0; i < link->n; i++) {
+        const struct rfn_flow *flow = &flows->flows[link->uses[i].link];
+        used += link->uses[i].weight * flow->share;
+        highest = level_of(flow) > highest ? level_of(flow) : highest;
+        if (flow->open && flow->held == number && level_of(flow) < held)
+            held = level_of(flow);
+    }
+    const bool full = used >= link->bandwidth * (1 - tolerance);
+    for (size_t i = 0; i < link->n; i++) {
+        const struct rfn_flow *flow = &flows->flows[link->uses[i].link];
+        const bool more = level_of(flow) > held * (1 + tolerance);
+        const bool less = flow->held == number &&
+                          (!full || highest > level_of(flow) * (1 + tolerance));
+        if (!flow->open && (more || less))
+            RFN_TRY(open_flow(flows, link->uses[i].link));
+    }
+    return 0;
+}
+
+/* 1: flows had to be opened. */
+static int check_others(struct rfn_flows *flows)
+{
+    const size_t n = flows->n_opened;
+    const double tolerance = n > FEW ? small : same - 1;
+    for (size_t i = 0; i < flows->n_part_links; i++)
+        RFN_TRY(open_unfair(flows, flows->part_links[i], tolerance));
+    return flows->n_opened > n;
 }
 
 /* ---- rates ---- */
@@ -301,30 +345,20 @@ static int set_rate(struct rfn_flows *flows, uint32_t number, double now)
     return rfn_event_set(flows->heap, number, now + flow->left / rate);
 }
 
-/* One flow on all of its links. */
-static void share_alone(struct rfn_flows *flows)
-{
-    struct rfn_flow *flow = &flows->flows[flows->part_flows[0]];
-    flow->share = flow->bound;
-    for (size_t i = 0; i < flow->n; i++) {
-        const double most = flows->links[flow->uses[i].link].bandwidth / flow->uses[i].weight;
-        flow->share = most < flow->share ? most : flow->share;
-    }
-}
-
 int rfn_flows_share(struct rfn_flows *flows, double now)
 {
-    if (!flows->n_changed)
-        return 0;
-    RFN_TRY(reach(flows));
-    if (flows->n_part_flows == 1) {
-        share_alone(flows);
-    } else {
+    int more = flows->n_opened > 0;
+    while (more > 0) {
         flows->fillings++;
+        RFN_TRY(reach(flows));
         for (double lowest; (lowest = lowest_level(flows)) > 0;)
             fill_level(flows, lowest, find_full(flows, lowest));
+        more = check_others(flows);
     }
-    for (size_t i = 0; i < flows->n_part_flows; i++)
-        RFN_TRY(set_rate(flows, flows->part_flows[i], now));
-    return 0;
+    for (size_t i = 0; i < flows->n_opened; i++) {
+        flows->flows[flows->opened[i]].open = false;
+        RFN_TRY(set_rate(flows, flows->opened[i], now));
+    }
+    flows->n_opened = 0;
+    return more;
 }

@@ -26,8 +26,8 @@ struct rfn_flow {
     double penalty, bound, factor;
     struct rfn_flow_use *uses;
     size_t n, capacity;
-    uint64_t stamp;
-    bool filled;
+    uint32_t held;     /* the full link that it gets no more of; none: it is at its bound */
+    bool open, filled; /* its rate is to be found, and has been */
 };
 
 struct rfn_flow_link {
@@ -39,7 +39,7 @@ struct rfn_flow_link {
         first_usage; /* while links are filled: bandwidth, sum of weight / penalty */
     size_t open;     /* flows without a rate yet */
     uint64_t stamp;
-    bool changed, full;
+    bool full;
 };
 
 struct rfn_flows {
@@ -49,9 +49,9 @@ struct rfn_flows {
     size_t n;
     struct rfn_flow_link *links;
     size_t n_links;
-    uint32_t *changed, *part_links, *part_flows;
-    size_t n_changed, n_part_links, n_part_flows;
-    size_t changed_capacity, part_links_capacity, part_flows_capacity;
+    uint32_t *opened,
+        *part_links; /* open flows, and their links; n_filling have some without rate */
+    size_t n_opened, n_part_links, n_filling, opened_capacity, part_links_capacity;
     uint64_t stamp;
     uint64_t fillings; /* so far */
 };

@@ -427,7 +427,7 @@ static void sleep_before_look(const struct rfn_engine *engine, struct rfn_engine
  * then, as it takes a look at all ranks. */
 static bool all_look_in_vain(const struct rfn_engine *engine)
 {
-    if (engine->failed_probes % LOOKS || engine->n_ready || engine->flows.n_changed ||
+    if (engine->failed_probes % LOOKS || engine->n_ready || engine->flows.n_opened ||
         engine->heap.n >= engine->probing)
         return false;
     for (uint32_t i = 0; i < engine->n_ranks; i++) {
