@@ -97,7 +97,7 @@ static struct {
     bool blocks;
     struct set all;
     uint32_t places;
-    int64_t at[PLACES]; /* of places in a buffer, ascending */
+    int64_t at[PLACES]; /* of places in a buffer */
     struct rank ranks[RANKS];
     struct set *state, *result; /* by rank and place; result: of scans */
     struct message *messages;
@@ -152,6 +152,8 @@ static void set_places(void)
         return;
     const int64_t parts[] = {play.size, coll_power_below(play.size)};
     play.at[play.places++] = 0;
+    if (play.bytes > 1)
+        play.at[play.places++] = play.bytes - 1;
     for (int p = 0; play.kind != RFN_ACTION_BARRIER && p < 2; p++)
         for (int64_t i = 0; i < parts[p]; i++)
             for (int64_t d = -1; d <= 1 && play.places < PLACES; d++) {
@@ -248,6 +250,8 @@ static void merge(uint32_t rank, const struct message *message)
         struct set *here = state_of(rank, place);
         if (is_reduction())
             assert_true(disjoint(here, came) || contains(came, here));
+        if (play.kind == RFN_ACTION_ALLGATHER)
+            assert_true(disjoint(here, came)); /* nothing comes twice */
         add(here, came);
         struct set *result = &play.result[(size_t)rank * play.places + place];
         if ((play.kind == RFN_ACTION_SCAN || play.kind == RFN_ACTION_EXSCAN) &&
