@@ -18,7 +18,7 @@ class Trace:
         self.random = random.Random(seed)
         self.lines = [[f"{rank} init"] for rank in range(ranks)]
         self.open = [[] for _ in range(ranks)]  # requests, as (source, target, tag)
-        self.tag = 0
+        self.tag = 100
 
     def add(self, rank, line):
         self.lines[rank].append(f"{rank} {line}")

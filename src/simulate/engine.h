@@ -2,7 +2,8 @@
  *
  * A rank goes through its actions on a clock of its own. With contention (`ordered`) it acts on the
  * network at the time `now` only, which follows the events in the heap: ids below n_ranks are ranks
- * that go on, the others messages, n_ranks + number, whose latency or whose flow is over.
+ * that go on, the others messages, n_ranks + number, whose latency or whose flow is over. Flows
+ * have the same numbers.
  *
  * Without contention the end of a message is known as soon as both of its ends are there. So a rank
  * runs as far as it can, ahead of the others. What depends on the order of time (receives from any
@@ -53,6 +54,9 @@ struct rfn_engine_rank {
     rfn_end *ends;           /* and its requests by number */
     size_t n_ends, ends_capacity;
     uint32_t host;
+    bool crowded;  /* the host has more ranks than cores, and with contention they share them */
+    bool computes; /* there; since */
+    double computes_from;
     double speed; /* flop per second */
 };
 
@@ -114,6 +118,10 @@ int rfn_transfer_probe(struct rfn_engine *engine, uint32_t rank,
 /* *over: it is, and so is its request. */
 int rfn_transfer_test(struct rfn_engine *engine, uint32_t rank, rfn_end end, bool *over);
 
+/* Whether the rank may act on what others act on, too. `matters`: without contention, too, the
+ * order does. */
+int rfn_in_time(struct rfn_engine *engine, uint32_t rank, bool matters);
+
 /* A message's event in the heap. */
 int rfn_message_event(struct rfn_engine *engine, uint32_t number);
 
@@ -123,6 +131,9 @@ int rfn_message_event(struct rfn_engine *engine, uint32_t number);
 int rfn_rank_run(struct rfn_engine *engine, uint32_t rank);
 /* "send to 3 (tag 1, line 7)" */
 void rfn_rank_describe(const struct rfn_engine *engine, uint32_t rank, char *text, size_t size);
+
+/* It has computed what it had to. */
+int rfn_rank_computed(struct rfn_engine *engine, uint32_t rank);
 
 void rfn_rank_ready(struct rfn_engine *engine, uint32_t rank);
 

@@ -8,19 +8,23 @@
 static const double same = 1 + 1e-9;
 
 int rfn_flows_init(struct rfn_flows *flows, const struct rfn_ways *ways,
-                   struct rfn_event_heap *heap, uint32_t first_id)
+                   struct rfn_event_heap *heap)
 {
-    *flows = (struct rfn_flows){.ways = ways,
-                                .heap = heap,
-                                .first_id = first_id,
-                                .n_links = rfn_platform_links(ways->platform)};
+    const size_t links = rfn_platform_links(ways->platform);
+    const size_t hosts = rfn_platform_hosts(ways->platform);
+    *flows = (struct rfn_flows){.ways = ways, .heap = heap, .n_links = links + hosts};
     flows->links = calloc(flows->n_links + 1, sizeof *flows->links);
     if (!flows->links)
         return RFN_E_NOMEM;
-    for (size_t i = 0; i < flows->n_links; i++) {
+    for (size_t i = 0; i < links; i++) {
         const struct rfn_link *link = rfn_platform_link(ways->platform, i);
         flows->links[i].bandwidth = link->bandwidth;
         flows->links[i].shared = link->sharing == RFN_LINK_SHARED;
+    }
+    for (size_t i = 0; i < hosts; i++) {
+        const struct rfn_host *host = rfn_platform_host(ways->platform, i);
+        flows->links[links + i].bandwidth = host->speed * host->cores;
+        flows->links[links + i].shared = true;
     }
     return 0;
 }
@@ -68,22 +72,38 @@ static int run_alone(struct rfn_flows *flows, uint32_t number)
     struct rfn_flow *flow = &flows->flows[number];
     flow->rate = flow->bound * flow->factor;
     const double seconds = flow->rate > 0 ? flow->left / flow->rate : 0;
-    return rfn_event_set(flows->heap, flows->first_id + number, flow->since + seconds);
+    return rfn_event_set(flows->heap, number, flow->since + seconds);
+}
+
+static int init_flow(struct rfn_flows *flows, uint32_t number, const struct rfn_flow *as)
+{
+    RFN_TRY(RFN_GROW_ZEROED(flows->flows, flows->n, (size_t)number + 1));
+    const struct rfn_flow before = flows->flows[number];
+    flows->flows[number] = *as;
+    flows->flows[number].uses = before.uses;
+    flows->flows[number].capacity = before.capacity;
+    return 0;
+}
+
+static int set_all_changed(struct rfn_flows *flows, uint32_t number)
+{
+    const struct rfn_flow *flow = &flows->flows[number];
+    for (size_t i = 0; i < flow->n; i++)
+        RFN_TRY(set_changed(flows, flow->uses[i].link));
+    return 0;
 }
 
 int rfn_flow_start(struct rfn_flows *flows, uint32_t number, const struct rfn_way *way,
                    double bytes, double factor, double now)
 {
-    RFN_TRY(RFN_GROW_ZEROED(flows->flows, flows->n, (size_t)number + 1));
-    struct rfn_flow *flow = &flows->flows[number];
+    const struct rfn_flow as = {.left = bytes,
+                                .since = now,
+                                .penalty = way->penalty,
+                                .bound = way->bound,
+                                .factor = factor};
     const struct rfn_hop *hops = flows->ways->hops + way->hops;
-    *flow = (struct rfn_flow){.left = bytes,
-                              .since = now,
-                              .penalty = way->penalty,
-                              .bound = way->bound,
-                              .factor = factor,
-                              .uses = flow->uses,
-                              .capacity = flow->capacity};
+    RFN_TRY(init_flow(flows, number, &as));
+    struct rfn_flow *flow = &flows->flows[number];
     for (uint32_t i = 0; i < way->n_hops; i++) {
         const double most = flows->links[hops[i].link].bandwidth / hops[i].weight;
         if (flows->links[hops[i].link].shared)
@@ -91,9 +111,22 @@ int rfn_flow_start(struct rfn_flows *flows, uint32_t number, const struct rfn_wa
         else if (most < flow->bound)
             flow->bound = most;
     }
-    for (size_t i = 0; i < flow->n; i++)
-        RFN_TRY(set_changed(flows, flow->uses[i].link));
-    return flow->n ? 0 : run_alone(flows, number);
+    return flow->n ? set_all_changed(flows, number) : run_alone(flows, number);
+}
+
+int rfn_flow_compute(struct rfn_flows *flows, uint32_t number, size_t host, double flops,
+                     double now)
+{
+    const struct rfn_flow as = {.left = flops,
+                                .since = now,
+                                .penalty = 1,
+                                .bound = rfn_platform_host(flows->ways->platform, host)->speed,
+                                .factor = 1};
+    const struct rfn_hop core = {(uint32_t)(rfn_platform_links(flows->ways->platform) + host), true,
+                                 1};
+    RFN_TRY(init_flow(flows, number, &as));
+    RFN_TRY(use(flows, number, &core));
+    return set_all_changed(flows, number);
 }
 
 int rfn_flow_end(struct rfn_flows *flows, uint32_t number)
@@ -265,7 +298,7 @@ static int set_rate(struct rfn_flows *flows, uint32_t number, double now)
         flow->left = 0;
     flow->since = now;
     flow->rate = rate;
-    return rfn_event_set(flows->heap, flows->first_id + number, now + flow->left / rate);
+    return rfn_event_set(flows->heap, number, now + flow->left / rate);
 }
 
 /* One flow on all of its links. */

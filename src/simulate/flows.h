@@ -45,7 +45,6 @@ struct rfn_flow_link {
 struct rfn_flows {
     const struct rfn_ways *ways;
     struct rfn_event_heap *heap;
-    uint32_t first_id;
     struct rfn_flow *flows; /* by number, which the caller chooses */
     size_t n;
     struct rfn_flow_link *links;
@@ -57,14 +56,18 @@ struct rfn_flows {
     uint64_t fillings; /* so far */
 };
 
-/* When a flow ends is set in the heap, with its number + first_id. */
+/* When a flow ends is set in the heap, by its number. Cores of hosts are links, too, behind those
+ * of the platform. */
 int rfn_flows_init(struct rfn_flows *flows, const struct rfn_ways *ways,
-                   struct rfn_event_heap *heap, uint32_t first_id);
+                   struct rfn_event_heap *heap);
 void rfn_flows_release(struct rfn_flows *flows);
 
 /* A flow of so many bytes sets off along the way; the number is of none that is under way. */
 int rfn_flow_start(struct rfn_flows *flows, uint32_t number, const struct rfn_way *way,
                    double bytes, double factor, double now);
+/* The same of computing on a host: it takes one core at most, and shares cores with others. */
+int rfn_flow_compute(struct rfn_flows *flows, uint32_t number, size_t host, double flops,
+                     double now);
 /* It is over. */
 int rfn_flow_end(struct rfn_flows *flows, uint32_t number);
 /* Finds the rates of all flows that changed, and when these end. */

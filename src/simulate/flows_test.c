@@ -46,7 +46,7 @@ static void set_up(struct net *net)
 {
     *net = (struct net){.platform = make_platform()};
     rfn_ways_init(&net->ways, net->platform, NULL);
-    assert_int_equal(rfn_flows_init(&net->flows, &net->ways, &net->heap, 0), 0);
+    assert_int_equal(rfn_flows_init(&net->flows, &net->ways, &net->heap), 0);
 }
 
 static void tear_down(struct net *net)

@@ -50,15 +50,51 @@ static int wrong(const struct rfn_engine *engine, uint32_t rank, int error, cons
 
 /* ---- computing ---- */
 
-static void compute(struct rfn_engine *engine, uint32_t number, double volume)
+static double flops_of(const struct rfn_engine *engine, const struct rfn_engine_rank *rank,
+                       double volume)
+{
+    const double scale = engine->options->scale > 0 ? engine->options->scale : 1;
+    return scale * volume *
+           (engine->flops_per_unit > 0 ? engine->flops_per_unit : rank->speed * 1e-9);
+}
+
+/* On a core of its own. */
+static void compute_alone(struct rfn_engine *engine, uint32_t number, double volume)
 {
     struct rfn_engine_rank *rank = &engine->ranks[number];
-    const double scale = engine->options->scale > 0 ? engine->options->scale : 1;
-    const double seconds = scale * (engine->flops_per_unit > 0
-                                        ? volume * engine->flops_per_unit / rank->speed
-                                        : volume * 1e-9);
+    const double seconds = flops_of(engine, rank, volume) / rank->speed;
     rank->clock += seconds;
     engine->simulated->ranks[number].compute += seconds;
+}
+
+static int compute(struct rfn_engine *engine, uint32_t number, double volume)
+{
+    struct rfn_engine_rank *rank = &engine->ranks[number];
+    if (rank->stage == RFN_WAITING) {
+        rank->stage = RFN_FRESH;
+        return 1;
+    }
+    if (!rank->crowded || !(volume > 0)) {
+        compute_alone(engine, number, volume);
+        return 1;
+    }
+    const int time = rfn_in_time(engine, number, false);
+    if (time <= 0)
+        return time;
+    rank->stage = RFN_WAITING;
+    rank->computes = true;
+    rank->computes_from = rank->clock;
+    return rfn_flow_compute(&engine->flows, number, rank->host, flops_of(engine, rank, volume),
+                            engine->now);
+}
+
+int rfn_rank_computed(struct rfn_engine *engine, uint32_t number)
+{
+    struct rfn_engine_rank *rank = &engine->ranks[number];
+    rank->computes = false;
+    rank->clock = engine->now;
+    engine->simulated->ranks[number].compute += rank->clock - rank->computes_from;
+    return rfn_flow_end(&engine->flows, number);
 }
 
 static void do_sleep(struct rfn_engine *engine, uint32_t number, double seconds)
@@ -95,7 +131,7 @@ static int add_request(struct rfn_engine *engine, uint32_t number, uint64_t requ
     struct rfn_pending_call *call = &engine->calls[what & ~CALL];
     for (size_t i = 0; i < call->n; i++)
         RFN_TRY(rfn_wait_add(rank, call->ends[i]));
-    compute(engine, number, call->compute);
+    compute_alone(engine, number, call->compute);
     RFN_TRY(RFN_GROW(engine->free_calls, engine->free_calls_capacity, engine->n_free_calls + 1));
     engine->free_calls[engine->n_free_calls++] = (uint32_t)(what & ~CALL);
     return 0;
@@ -315,8 +351,7 @@ static int do_op(struct rfn_engine *engine, uint32_t number, const struct rfn_co
     case RFN_COLL_WAIT:
         return wait_for_ends(engine, number, op->first, op->n);
     case RFN_COLL_COMPUTE:
-        compute(engine, number, op->volume);
-        return 1;
+        return compute(engine, number, op->volume);
     default:
         return do_transfer(engine, number, op);
     }
@@ -383,8 +418,7 @@ static int act(struct rfn_engine *engine, uint32_t number)
     case RFN_ACTION_FINALIZE:
         return 1;
     case RFN_ACTION_COMPUTE:
-        compute(engine, number, action->volume);
-        return 1;
+        return compute(engine, number, action->volume);
     case RFN_ACTION_SLEEP:
         do_sleep(engine, number, action->seconds);
         return 1;

@@ -41,16 +41,19 @@ static int run_ready(struct rfn_engine *engine, uint64_t *turns)
     return 0;
 }
 
-/* Events whose dates differ by less than SimGrid's precision are one. */
+/* All events of the next date. */
 static int take_events(struct rfn_engine *engine)
 {
     engine->now = rfn_event_first(&engine->heap);
     do {
         const uint32_t id = rfn_event_take(&engine->heap);
-        if (id < engine->n_ranks)
-            rfn_rank_ready(engine, id);
-        else
+        if (id >= engine->n_ranks) {
             RFN_TRY(rfn_message_event(engine, id - engine->n_ranks));
+            continue;
+        }
+        if (engine->ranks[id].computes)
+            RFN_TRY(rfn_rank_computed(engine, id));
+        rfn_rank_ready(engine, id);
     } while (engine->heap.n && rfn_event_first(&engine->heap) <= engine->now);
     return 0;
 }
@@ -107,15 +110,20 @@ static double flops_per_unit(const struct rfn_engine *engine)
 static int init_ranks(struct rfn_engine *engine, const uint32_t *hosts)
 {
     const size_t n = engine->n_ranks;
+    uint32_t *ranks = calloc(rfn_platform_hosts(engine->platform) + 1, sizeof *ranks); /* by host */
     engine->ranks = calloc(n + 1, sizeof *engine->ranks);
     engine->ready = calloc(n + 1, sizeof *engine->ready);
-    if (!engine->ranks || !engine->ready)
-        return RFN_E_NOMEM;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; ranks && i < n; i++)
+        ranks[hosts[i]]++;
+    for (size_t i = 0; ranks && engine->ranks && i < n; i++) {
+        const struct rfn_host *host = rfn_platform_host(engine->platform, hosts[i]);
         engine->ranks[i].host = hosts[i];
-        engine->ranks[i].speed = rfn_platform_host(engine->platform, hosts[i])->speed;
+        engine->ranks[i].speed = host->speed;
+        engine->ranks[i].crowded = engine->ordered && ranks[hosts[i]] > host->cores;
     }
-    return 0;
+    const bool failed = !ranks || !engine->ranks || !engine->ready;
+    free(ranks);
+    return failed ? RFN_E_NOMEM : 0;
 }
 
 static int init_simulated(struct rfn_engine *engine)
@@ -153,7 +161,7 @@ static int init(struct rfn_engine *engine, const uint32_t *hosts)
     RFN_TRY(init_ranks(engine, hosts));
     engine->flops_per_unit = flops_per_unit(engine);
     rfn_ways_init(&engine->ways, engine->platform, &engine->model);
-    RFN_TRY(rfn_flows_init(&engine->flows, &engine->ways, &engine->heap, engine->n_ranks));
+    RFN_TRY(rfn_flows_init(&engine->flows, &engine->ways, &engine->heap));
     return rfn_messages_init(&engine->messages, engine->n_ranks);
 }
 

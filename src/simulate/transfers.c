@@ -17,8 +17,7 @@ static double most(double a, double b)
     return a > b ? a : b;
 }
 
-/* Whether the rank may act on the network. `matters`: also without contention the order does. */
-static int in_time(struct rfn_engine *engine, uint32_t rank, bool matters)
+int rfn_in_time(struct rfn_engine *engine, uint32_t rank, bool matters)
 {
     const double clock = engine->ranks[rank].clock;
     if (clock <= engine->now || !(engine->ordered || matters))
@@ -88,7 +87,7 @@ static int set_off(struct rfn_engine *engine, uint32_t number)
     if (at < 0)
         return (int)at;
     message->flows = true;
-    return rfn_flow_start(&engine->flows, number, &engine->ways.ways[at], size,
+    return rfn_flow_start(&engine->flows, engine->n_ranks + number, &engine->ways.ways[at], size,
                           rfn_factor_at(&engine->model.bandwidth, size), engine->now);
 }
 
@@ -162,7 +161,7 @@ int rfn_message_event(struct rfn_engine *engine, uint32_t number)
         return arrive(engine, number);
     if (!message->flows)
         return set_off(engine, number);
-    RFN_TRY(rfn_flow_end(&engine->flows, number));
+    RFN_TRY(rfn_flow_end(&engine->flows, engine->n_ranks + number));
     end_known(engine, message, engine->now);
     return 0;
 }
@@ -226,7 +225,7 @@ int rfn_transfer_send(struct rfn_engine *engine, uint32_t rank, const struct rfn
         state->stage = RFN_PAID;
     }
     if (state->stage == RFN_PAID) {
-        const int time = in_time(engine, rank, false);
+        const int time = rfn_in_time(engine, rank, false);
         if (time <= 0)
             return time;
         const int64_t number = post_send(engine, rank, transfer, detached);
@@ -308,7 +307,7 @@ int rfn_transfer_receive(struct rfn_engine *engine, uint32_t rank,
 {
     struct rfn_engine_rank *state = &engine->ranks[rank];
     if (state->stage == RFN_FRESH) {
-        const int time = in_time(engine, rank, order_matters(engine, rank, transfer));
+        const int time = rfn_in_time(engine, rank, order_matters(engine, rank, transfer));
         if (time <= 0)
             return time;
         const int64_t number = post_receive(engine, rank, transfer);
@@ -433,8 +432,8 @@ static bool all_look_in_vain(const struct rfn_engine *engine)
         return false;
     for (uint32_t i = 0; i < engine->n_ranks; i++) {
         const struct rfn_engine_rank *rank = &engine->ranks[i];
-        if (rank->in_probe && rfn_message_earliest(&engine->messages, &rank->looks_for, HUGE_VAL) !=
-                                  RFN_NO_MESSAGE)
+        if (rank->in_probe &&
+            rfn_message_earliest(&engine->messages, &rank->looks_for, HUGE_VAL) != RFN_NO_MESSAGE)
             return false;
     }
     return true;
@@ -446,7 +445,7 @@ int rfn_transfer_probe(struct rfn_engine *engine, uint32_t number,
     struct rfn_engine_rank *rank = &engine->ranks[number];
     const struct rfn_channel channel = {number, transfer->comm, transfer->peer, transfer->tag};
     for (;;) {
-        const int time = in_time(engine, number, true);
+        const int time = rfn_in_time(engine, number, true);
         if (time <= 0)
             return time;
         if (rank->stage == RFN_FRESH) {
@@ -476,7 +475,7 @@ int rfn_transfer_test(struct rfn_engine *engine, uint32_t number, rfn_end end, b
 {
     struct rfn_engine_rank *rank = &engine->ranks[number];
     for (;;) {
-        const int time = in_time(engine, number, true);
+        const int time = rfn_in_time(engine, number, true);
         if (time <= 0)
             return time;
         if (rank->stage == RFN_PAID)
