@@ -13,7 +13,13 @@
  *     --cfg NAME:VALUE      SimGrid's, as often as you like
  *
  * INPUT is an archive or time-independent text. `refrain predict --engine simgrid` starts it, and
- * reads one line of JSON: engine, simgrid, predicted_seconds, ranks, actions, rank_seconds.
+ * reads one line of JSON from its standard output:
+ *
+ *     {"engine": "simgrid", "simgrid": "3.32", "predicted_seconds": 1.5, "actions": 9, "ranks":
+ *      [{"end": 1.5, "compute": 1, "sleep": 0, "messages": 0.5, "actions": 9, "sent": 2, "bytes":
+ * 8}]}
+ *
+ * Times are seconds; messages are those that the rank sends, also in collective calls.
  *
  * Each rank is an actor that SMPI takes for one that replays, so that no message has data. Messages
  * are MPI_* calls; computing is execute, as MPI_* calls would else be charged with the time that
@@ -58,8 +64,14 @@ struct Options {
 Options options;
 rfn_actions *actions;
 rfn_diag diag; /* of the source */
-uint64_t n_actions;
-std::vector<double> ends; /* seconds, by rank */
+
+/* Of a rank; times in seconds. */
+struct Sums {
+    double end, compute, sleep, messages;
+    unsigned long long actions, sent, bytes;
+};
+
+std::vector<Sums> sums;
 
 [[noreturn]] void die(const std::string &text)
 {
@@ -257,15 +269,13 @@ class Rank
         rfn_action action;
         int more;
         ReplayAction(rank, "init").run(); /* counts are bytes where no type is told */
-        while ((more = rfn_actions_next(actions, rank, &action)) > 0) {
-            perform(action);
-            n_actions++;
-        }
+        while ((more = rfn_actions_next(actions, rank, &action)) > 0)
+            account(action);
         if (more < 0)
             die(diag.text[0] ? diag.text : rfn_error_text(more));
         for (auto &request : requests)
             finish(request.second);
-        ends[rank] = simgrid::s4u::Engine::get_clock();
+        sums[rank].end = simgrid::s4u::Engine::get_clock();
     }
 
   private:
@@ -278,6 +288,26 @@ class Rank
     uint32_t rank, ranks;
     std::unordered_map<int64_t, Posted> requests;
     rfn_coll_ops ops = {};
+
+    void account(const rfn_action &a)
+    {
+        Sums &sum = sums[rank];
+        double before = simgrid::s4u::Engine::get_clock();
+        perform(a);
+        double passed = simgrid::s4u::Engine::get_clock() - before;
+        *(a.kind == RFN_ACTION_COMPUTE ? &sum.compute
+          : a.kind == RFN_ACTION_SLEEP ? &sum.sleep
+                                       : &sum.messages) += passed;
+        sum.actions++;
+        if (a.kind == RFN_ACTION_SEND || a.kind == RFN_ACTION_SENDRECV)
+            count_message(a.bytes);
+    }
+
+    void count_message(int64_t bytes)
+    {
+        sums[rank].sent++;
+        sums[rank].bytes += static_cast<unsigned long long>(bytes);
+    }
 
     void perform(const rfn_action &a)
     {
@@ -405,14 +435,6 @@ class Rank
 
     void collective(const rfn_action &a)
     {
-        bool replayed = a.comm == 0 && a.blocks && !options.messages &&
-                        ranks > 1; /* one rank makes SMPI fail */
-        if (replayed && options.collectives == RFN_COLL_CHOICE_SIMGRID) {
-            replay(rank, ranks, a);
-            if (a.volume > 0)
-                compute(a.volume);
-            return;
-        }
         uint32_t n = ranks;
         const int64_t *members = a.comm > 0 ? rfn_actions_comm(actions, a.comm, &n) : nullptr;
         rfn_coll_group group = {n, nullptr};
@@ -420,7 +442,18 @@ class Rank
         if (error)
             die("cannot make messages of a collective call of rank " + std::to_string(rank) + ": " +
                 rfn_error_text(error));
-        play(members, a);
+        for (size_t i = 0; i < ops.n; i++)
+            if (ops.ops[i].kind == RFN_COLL_SEND || ops.ops[i].kind == RFN_COLL_ISEND)
+                count_message(ops.ops[i].bytes);
+        bool replayed = a.comm == 0 && a.blocks && !options.messages &&
+                        ranks > 1; /* one rank makes SMPI fail */
+        if (!replayed || options.collectives != RFN_COLL_CHOICE_SIMGRID) {
+            play(members, a);
+            return;
+        }
+        replay(rank, ranks, a);
+        if (a.volume > 0)
+            compute(a.volume);
     }
 
     uint32_t place(const int64_t *members, uint32_t n) const
@@ -519,6 +552,8 @@ void take_arguments(int n, char **words)
 {
     for (int i = 1; i < n; i++) {
         std::string word = words[i];
+        if (word == "--")
+            continue;
         if (word == "--measured")
             options.measured = true;
         else if (word == "--messages")
@@ -573,7 +608,7 @@ std::vector<std::string> engine_words(const char *program)
 void start_ranks(const std::vector<std::string> &hosts)
 {
     uint32_t ranks = rfn_actions_ranks(actions);
-    ends.assign(ranks, 0);
+    sums.assign(ranks, Sums{});
     SMPI_app_instance_register("refrain", nullptr, static_cast<int>(ranks));
     for (uint32_t rank = 0; rank < ranks; rank++) {
         const std::string &name = hosts[rank % hosts.size()];
@@ -590,14 +625,19 @@ void start_ranks(const std::vector<std::string> &hosts)
 void print_result()
 {
     double last = 0;
-    for (double end : ends)
-        last = end > last ? end : last;
+    unsigned long long n_actions = 0;
+    for (const Sums &rank : sums) {
+        last = rank.end > last ? rank.end : last;
+        n_actions += rank.actions;
+    }
     printf("{\"engine\": \"simgrid\", \"simgrid\": \"%d.%d\", \"predicted_seconds\": %.17g, "
-           "\"ranks\": %zu, \"actions\": %llu, \"rank_seconds\": [",
-           SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR, last, ends.size(),
-           static_cast<unsigned long long>(n_actions));
-    for (size_t i = 0; i < ends.size(); i++)
-        printf("%s%.17g", i > 0 ? ", " : "", ends[i]);
+           "\"actions\": %llu, \"ranks\": [",
+           SIMGRID_VERSION_MAJOR, SIMGRID_VERSION_MINOR, last, n_actions);
+    for (const Sums &rank : sums)
+        printf("%s{\"end\": %.17g, \"compute\": %.17g, \"sleep\": %.17g, \"messages\": %.17g, "
+               "\"actions\": %llu, \"sent\": %llu, \"bytes\": %llu}",
+               &rank == sums.data() ? "" : ", ", rank.end, rank.compute, rank.sleep, rank.messages,
+               rank.actions, rank.sent, rank.bytes);
     printf("]}\n");
 }
 
