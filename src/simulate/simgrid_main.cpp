@@ -7,7 +7,8 @@
  *     --collectives NAME    simgrid: SMPI's own, as smpi/coll-selector says; mpich, ompi: the
  *                           messages of collective_ops.h
  *     --messages            SMPI's algorithms as messages of collective_ops.h, too
- *     --rate F              flop per unit of volume (default 1; times take as long as they did)
+ *     --rate F              flop per unit of volume (default 1), or per second where volumes are
+ *                           times (default: they take as long as they did)
  *     --scale F             computing takes so many times as long
  *     --measured            compute by recorded times (archives)
  *     --cfg NAME:VALUE      SimGrid's, as often as you like
@@ -360,9 +361,12 @@ class Rank
     double flops_of(double volume) const
     {
         rfn_action_unit unit = rfn_actions_unit(actions);
-        double rate = options.rate > 0 ? options.rate : 1;
-        if (options.rate <= 0 && (unit == RFN_ACTION_CPU_NS || unit == RFN_ACTION_WALL_NS))
-            rate = 1e-9 * simgrid::s4u::this_actor::get_host()->get_speed();
+        bool is_time = unit == RFN_ACTION_CPU_NS || unit == RFN_ACTION_WALL_NS;
+        double speed = simgrid::s4u::this_actor::get_host()->get_speed();
+        double rate = options.rate > 0 ? options.rate
+                      : is_time        ? speed
+                                       : 1; /* of times: a second */
+        rate *= is_time ? 1e-9 : 1;
         return volume * rate * options.scale;
     }
 
