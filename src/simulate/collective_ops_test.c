@@ -464,12 +464,11 @@ static struct rfn_action action_of(uint32_t rank, int64_t *sends, int64_t *recei
 static void make_ops(void)
 {
     int64_t sends[RANKS], receives[RANKS];
-    struct rfn_coll_group group = {.size = play.size};
     for (uint32_t r = 0; r < play.size; r++) {
         struct rank *rank = &play.ranks[r];
         struct rfn_action action = action_of(r, sends, receives);
         action.volume = is_reduction() ? 7 : 0;
-        assert_int_equal(rfn_collective_ops(play.choice, &action, &group, r, &rank->ops), 0);
+        assert_int_equal(rfn_collective_ops(play.choice, &action, play.size, r, &rank->ops), 0);
         rank->next = rank->posted = 0;
         rank->entered = false;
         if (is_reduction())
@@ -584,19 +583,18 @@ static void test_many_ranks(void **state)
 static void test_wrong(void **state)
 {
     struct rfn_coll_ops ops = {0};
-    struct rfn_coll_group group = {.size = 4};
     struct rfn_action bcast = {.kind = RFN_ACTION_BCAST, .blocks = true, .root = 4};
     struct rfn_action compute = {.kind = RFN_ACTION_COMPUTE, .blocks = true};
     struct rfn_action gatherv = {.kind = RFN_ACTION_GATHERV, .blocks = true, .root = 1};
     (void)state;
-    assert_int_equal(rfn_collective_ops(0, &bcast, &group, 0, &ops), RFN_E_USAGE);
+    assert_int_equal(rfn_collective_ops(0, &bcast, 4, 0, &ops), RFN_E_USAGE);
     bcast.root = -1;
-    assert_int_equal(rfn_collective_ops(0, &bcast, &group, 0, &ops), RFN_E_USAGE);
+    assert_int_equal(rfn_collective_ops(0, &bcast, 4, 0, &ops), RFN_E_USAGE);
     bcast.root = 3;
-    assert_int_equal(rfn_collective_ops(0, &bcast, &group, 4, &ops), RFN_E_USAGE);
-    assert_int_equal(rfn_collective_ops(0, &compute, &group, 0, &ops), RFN_E_USAGE);
-    assert_int_equal(rfn_collective_ops(0, &gatherv, &group, 1, &ops), RFN_E_USAGE);
-    assert_int_equal(rfn_collective_ops(0, &gatherv, &group, 0, &ops), 0);
+    assert_int_equal(rfn_collective_ops(0, &bcast, 4, 4, &ops), RFN_E_USAGE);
+    assert_int_equal(rfn_collective_ops(0, &compute, 4, 0, &ops), RFN_E_USAGE);
+    assert_int_equal(rfn_collective_ops(0, &gatherv, 4, 1, &ops), RFN_E_USAGE);
+    assert_int_equal(rfn_collective_ops(0, &gatherv, 4, 0, &ops), 0);
     free(ops.ops);
     assert_int_equal(rfn_coll_choice_named("mpich"), RFN_COLL_CHOICE_MPICH);
     assert_int_equal(rfn_coll_choice_named("lam"), -1);

@@ -441,8 +441,7 @@ class Rank
     {
         uint32_t n = ranks;
         const int64_t *members = a.comm > 0 ? rfn_actions_comm(actions, a.comm, &n) : nullptr;
-        rfn_coll_group group = {n, nullptr};
-        int error = rfn_collective_ops(options.collectives, &a, &group, place(members, n), &ops);
+        int error = rfn_collective_ops(options.collectives, &a, n, place(members, n), &ops);
         if (error)
             die("cannot make messages of a collective call of rank " + std::to_string(rank) + ": " +
                 rfn_error_text(error));
