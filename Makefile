@@ -238,6 +238,24 @@ $(O)/gen/$(1)/replay/have.gen.h: $(O)/gen/$(1)/record/functions.gen.h
 endef
 $(foreach f,$(FLAVOURS),$(eval $(call replay_rules,$(f))))
 
+# ---- the program that predicts on SimGrid ----
+
+# `refrain predict --engine simgrid` starts it: the only one in C++, which libsimgrid is in.
+CXX_FLAGS  = -std=c++17 -Wall -Wextra $(OPTIMIZE) $(SANITIZE) -ffile-prefix-map=$(CURDIR)/= -MMD -MP \
+             -Isrc -Iinclude $(CPPFLAGS)
+
+$(O)/obj/simulate/simgrid_main.o: src/simulate/simgrid_main.cpp $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)
+	$(q)$(CXX) $(CXX_FLAGS) -c -o $@ $<
+
+$(O)/lib/refrain-simgrid: $(O)/obj/simulate/simgrid_main.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(q)$(CXX) $(OPTIMIZE) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lsimgrid $(LIBS) -lm
+
+SIMGRID_PROGRAM := $(if $(SAN),,$(if $(HAVE_SIMGRID),$(O)/lib/refrain-simgrid))
+
 # A recorder instrumented by a sanitizer cannot be preloaded into a program that is not; sanitized
 # builds test its modules (mk/test.mk).
 RECORDERS := $(if $(SAN),,$(patsubst %,$(O)/lib/librefrain-%.so,$(filter-out smpi,$(FLAVOURS))) \
@@ -249,7 +267,7 @@ MPI_PROGRAMS := $(if $(SAN),,$(foreach p,$(PROGRAMS),$(FLAVOURS:%=$(O)/lib/refra
 
 all: $(O)/summary
 
-$(O)/summary: $(TOOL) $(LIB) $(REGION_LIB) $(RECORDERS) $(MPI_PROGRAMS) $(O)/config.mk
+$(O)/summary: $(TOOL) $(LIB) $(REGION_LIB) $(RECORDERS) $(MPI_PROGRAMS) $(SIMGRID_PROGRAM) $(O)/config.mk
 	@echo "Built $(TOOL)."
 	@printf '%s\n' '$(SUMMARY)' | tr '|' '\n' | sed '/^ *$$/d; s/^ */  /' | tee $@
 

@@ -15,7 +15,7 @@ install: all
 	install -m 755 $(TOOL) $(INSTALL_BIN)/
 	install -m 644 $(LIB) $(REGION_LIB) $(INSTALL_LIB)/
 	install -m 644 $(RECORDERS) $(INSTALL_LIB)/refrain/
-	install -m 755 $(MPI_PROGRAMS) $(INSTALL_LIB)/refrain/
+	install -m 755 $(MPI_PROGRAMS) $(SIMGRID_PROGRAM) $(INSTALL_LIB)/refrain/
 	install -m 644 $(wildcard include/refrain/*.h include/refrain/*.f90) $(INSTALL_INCLUDE)/
 	for section in 1 3 5 7; do \
 	    for page in doc/man/*.$$section; do \

@@ -107,7 +107,7 @@ $(foreach s,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(s))))
 
 # ---- checks ----
 
-C_FILES := $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/refrain/*.h tests/*/*.[ch] tests/programs/*/*.[ch] bench/*.c examples/*.c)
+C_FILES := $(wildcard src/*/*.[ch] src/*/*/*.[ch] src/*/*.cpp include/refrain/*.h tests/*/*.[ch] tests/programs/*/*.[ch] bench/*.c examples/*.c)
 
 # The programs are built and run by tools/check.py, which also counts. ALL=1: those that take long, too.
 check:

@@ -126,6 +126,8 @@ $variable :="
 option HAVE_CMOCKA "unit tests (cmocka)" libcmocka-dev pkg-config --exists cmocka
 has_header() { [ -n "$(header "$1")" ]; }
 option HAVE_PAPI "counters of PAPI" libpapi-dev has_header papi.h
+simgrid() { have "${CXX:-g++}" && pkg-config --exists simgrid; }
+option HAVE_SIMGRID "predictions on SimGrid" "libsimgrid-dev g++" simgrid
 
 mkdir -p "$(dirname "$output")"
 cat >"$output.tmp" <<END

@@ -1,7 +1,7 @@
 /* cmd_predict.c - refrain predict: how long a run would take on a machine that is not there. */
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
-#include "cli/args/mpi_program.h"
+#include "cli/predict/on_simgrid.h"
 #include "cli/predict/prediction.h"
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
@@ -197,9 +197,10 @@ static int print(const struct predicting *predicting, const struct rfn_simulated
                                              .platform = predicting->platform,
                                              .hosts = predicting->hosts,
                                              .options = &given->simulate,
+                                             .engine = given->simgrid ? "simgrid" : "own",
                                              .simulated = simulated,
                                              .unit = rfn_actions_unit(predicting->actions),
-                                                                                  .top = given->given.top_given
+                                             .top = given->given.top_given
                                                         ? (size_t)given->given.top
                                                     : given->given.json ? SIZE_MAX
                                                                         : TOP,
@@ -213,17 +214,26 @@ static int print(const struct predicting *predicting, const struct rfn_simulated
 
 static int simulate(struct predicting *predicting)
 {
-    struct rfn_simulate_options how = predicting->given->simulate;
+    const struct options *given = predicting->given;
+    struct rfn_simulate_options how = given->simulate;
     struct rfn_simulated simulated;
-    how.settings = predicting->given->settings;
+    how.settings = given->settings;
     how.progress = show;
     how.context = predicting;
-    const int error = rfn_simulate(predicting->actions, predicting->platform, predicting->hosts,
-                                   &how, &simulated, &predicting->diag);
+    const struct rfn_simgrid_job job = {.file = given->given.file,
+                                        .platform_file = given->platform,
+                                        .platform = predicting->platform,
+                                        .hosts = predicting->hosts,
+                                        .ranks = rfn_actions_ranks(predicting->actions),
+                                        .measured = given->measured,
+                                        .options = &how};
+    const int error = given->simgrid
+                          ? rfn_simulate_on_simgrid(&job, &simulated, &predicting->diag)
+                          : rfn_simulate(predicting->actions, predicting->platform,
+                                         predicting->hosts, &how, &simulated, &predicting->diag);
     if (predicting->shown)
         fputs("\r\033[K", stderr);
-    const int status = error ? rfn_command_fail(predicting->given->given.file, error,
-                                                &predicting->diag)
+    const int status = error ? rfn_command_fail(given->given.file, error, &predicting->diag)
                              : print(predicting, &simulated);
     rfn_simulated_release(&simulated);
     return status;
@@ -259,23 +269,12 @@ static void release(struct predicting *predicting)
     free(predicting->hosts);
 }
 
-/* The program that is linked with SimGrid has the same command line. */
-static int become_simgrid(char **argv)
-{
-    return rfn_become_mpi_program("predict", "simgrid", argv);
-}
-
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
     struct options given = {0};
-    char **words = calloc((size_t)argc + 1, sizeof *words);
-    if (!words)
-        return rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
-    memcpy(words, argv, (size_t)argc * sizeof *words);
     rfn_command_parse(command, parse, argc, argv, &given);
     struct predicting predicting = {.given = &given, .diag = {.file_offset = -1, .rank = -1}};
-    const int status = given.simgrid ? become_simgrid(words) : predict(&predicting);
-    free(words);
+    const int status = predict(&predicting);
     release(&predicting);
     return status;
 }

@@ -193,16 +193,15 @@ static void choose_posts(struct coll *c)
     }
 }
 
-int rfn_collective_ops(enum rfn_coll_choice which, const struct rfn_action *action,
-                       const struct rfn_coll_group *group, uint32_t rank, struct rfn_coll_ops *ops)
+int rfn_collective_ops(enum rfn_coll_choice which, const struct rfn_action *action, uint32_t size,
+                       uint32_t rank, struct rfn_coll_ops *ops)
 {
     ops->n = ops->requests = 0;
     int64_t root = has_root(action->kind) ? action->root : 0;
-    if (!rfn_action_is_collective(action->kind) || rank >= group->size || root < 0 ||
-        root >= group->size)
+    if (!rfn_action_is_collective(action->kind) || rank >= size || root < 0 || root >= size)
         return RFN_E_USAGE;
     struct coll c = {.action = action,
-                     .size = group->size,
+                     .size = size,
                      .rank = rank,
                      .root = (uint32_t)root,
                      .tag = tag_of(action->kind),

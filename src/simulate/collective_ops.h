@@ -24,8 +24,8 @@
 
 enum rfn_coll_choice {
     RFN_COLL_CHOICE_SIMGRID, /* SMPI's, smpi/coll-selector default */
-    RFN_COLL_CHOICE_MPICH,   /* as SMPI's selector mpich, after MPICH */
-    RFN_COLL_CHOICE_OMPI,    /* as SMPI's selector ompi, after Open MPI 4's fixed decisions */
+    RFN_COLL_CHOICE_MPICH,
+    RFN_COLL_CHOICE_OMPI, /* the fixed decisions of Open MPI since 4.1 */
     RFN_COLL_CHOICES
 };
 
@@ -61,13 +61,6 @@ struct rfn_coll_ops {
     uint32_t requests; /* posted by the call */
 };
 
-/* Who takes part. */
-struct rfn_coll_group {
-    uint32_t size;
-    const uint32_t *nodes; /* host of each, by rank in the communicator, as any numbers; NULL: each
-                              has its own. MPICH's algorithms look at it. */
-};
-
 /* "simgrid", "mpich", "ompi"; NULL for other numbers, and -1 for other names. */
 const char *rfn_coll_choice_name(enum rfn_coll_choice which);
 int rfn_coll_choice_named(const char *name);
@@ -75,11 +68,11 @@ int rfn_coll_choice_named(const char *name);
 /* Whether the kind is one of a collective call (RFN_ACTION_BARRIER to REDUCE_SCATTER). */
 bool rfn_action_is_collective(enum rfn_action_kind kind);
 
-/* What rank `rank` of the group does in the action: ops are set, not appended to. Vectors of V
+/* What rank `rank` of `size` ranks does in the action: ops are set, not appended to. Vectors of V
  * kinds may be NULL where MPI does not look at them: receives of GATHERV and sends of SCATTERV on
- * other ranks than the root. RFN_E_USAGE: rank or root outside the group, a vector that is not
+ * other ranks than the root. RFN_E_USAGE: a rank or root that is not there, a vector that is not
  * there, not a collective action; RFN_E_NOMEM. */
-int rfn_collective_ops(enum rfn_coll_choice which, const struct rfn_action *action,
-                       const struct rfn_coll_group *group, uint32_t rank, struct rfn_coll_ops *ops);
+int rfn_collective_ops(enum rfn_coll_choice which, const struct rfn_action *action, uint32_t size,
+                       uint32_t rank, struct rfn_coll_ops *ops);
 
 #endif

@@ -97,7 +97,7 @@ static struct {
     bool blocks;
     struct set all;
     uint32_t places;
-    int64_t at[PLACES]; /* of places in a buffer, ascending */
+    int64_t at[PLACES]; /* of places in a buffer */
     struct rank ranks[RANKS];
     struct set *state, *result; /* by rank and place; result: of scans */
     struct message *messages;
@@ -152,6 +152,8 @@ static void set_places(void)
         return;
     const int64_t parts[] = {play.size, coll_power_below(play.size)};
     play.at[play.places++] = 0;
+    if (play.bytes > 1)
+        play.at[play.places++] = play.bytes - 1;
     for (int p = 0; play.kind != RFN_ACTION_BARRIER && p < 2; p++)
         for (int64_t i = 0; i < parts[p]; i++)
             for (int64_t d = -1; d <= 1 && play.places < PLACES; d++) {
@@ -248,6 +250,8 @@ static void merge(uint32_t rank, const struct message *message)
         struct set *here = state_of(rank, place);
         if (is_reduction())
             assert_true(disjoint(here, came) || contains(came, here));
+        if (play.kind == RFN_ACTION_ALLGATHER)
+            assert_true(disjoint(here, came)); /* nothing comes twice */
         add(here, came);
         struct set *result = &play.result[(size_t)rank * play.places + place];
         if ((play.kind == RFN_ACTION_SCAN || play.kind == RFN_ACTION_EXSCAN) &&
@@ -460,12 +464,11 @@ static struct rfn_action action_of(uint32_t rank, int64_t *sends, int64_t *recei
 static void make_ops(void)
 {
     int64_t sends[RANKS], receives[RANKS];
-    struct rfn_coll_group group = {.size = play.size};
     for (uint32_t r = 0; r < play.size; r++) {
         struct rank *rank = &play.ranks[r];
         struct rfn_action action = action_of(r, sends, receives);
         action.volume = is_reduction() ? 7 : 0;
-        assert_int_equal(rfn_collective_ops(play.choice, &action, &group, r, &rank->ops), 0);
+        assert_int_equal(rfn_collective_ops(play.choice, &action, play.size, r, &rank->ops), 0);
         rank->next = rank->posted = 0;
         rank->entered = false;
         if (is_reduction())
@@ -580,19 +583,18 @@ static void test_many_ranks(void **state)
 static void test_wrong(void **state)
 {
     struct rfn_coll_ops ops = {0};
-    struct rfn_coll_group group = {.size = 4};
     struct rfn_action bcast = {.kind = RFN_ACTION_BCAST, .blocks = true, .root = 4};
     struct rfn_action compute = {.kind = RFN_ACTION_COMPUTE, .blocks = true};
     struct rfn_action gatherv = {.kind = RFN_ACTION_GATHERV, .blocks = true, .root = 1};
     (void)state;
-    assert_int_equal(rfn_collective_ops(0, &bcast, &group, 0, &ops), RFN_E_USAGE);
+    assert_int_equal(rfn_collective_ops(0, &bcast, 4, 0, &ops), RFN_E_USAGE);
     bcast.root = -1;
-    assert_int_equal(rfn_collective_ops(0, &bcast, &group, 0, &ops), RFN_E_USAGE);
+    assert_int_equal(rfn_collective_ops(0, &bcast, 4, 0, &ops), RFN_E_USAGE);
     bcast.root = 3;
-    assert_int_equal(rfn_collective_ops(0, &bcast, &group, 4, &ops), RFN_E_USAGE);
-    assert_int_equal(rfn_collective_ops(0, &compute, &group, 0, &ops), RFN_E_USAGE);
-    assert_int_equal(rfn_collective_ops(0, &gatherv, &group, 1, &ops), RFN_E_USAGE);
-    assert_int_equal(rfn_collective_ops(0, &gatherv, &group, 0, &ops), 0);
+    assert_int_equal(rfn_collective_ops(0, &bcast, 4, 4, &ops), RFN_E_USAGE);
+    assert_int_equal(rfn_collective_ops(0, &compute, 4, 0, &ops), RFN_E_USAGE);
+    assert_int_equal(rfn_collective_ops(0, &gatherv, 4, 1, &ops), RFN_E_USAGE);
+    assert_int_equal(rfn_collective_ops(0, &gatherv, 4, 0, &ops), 0);
     free(ops.ops);
     assert_int_equal(rfn_coll_choice_named("mpich"), RFN_COLL_CHOICE_MPICH);
     assert_int_equal(rfn_coll_choice_named("lam"), -1);

@@ -72,8 +72,6 @@ struct rfn_engine {
     struct rfn_messages messages;
     struct rfn_engine_rank *ranks;
     uint32_t n_ranks;
-    uint32_t *nodes; /* hosts of a communicator's members */
-    size_t nodes_capacity;
     struct rfn_pending_call *calls;
     size_t n_calls, calls_capacity;
     uint32_t *free_calls;

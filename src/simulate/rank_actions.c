@@ -259,25 +259,24 @@ static int send_and_receive(struct rfn_engine *engine, uint32_t number)
 
 /* ---- collective calls ---- */
 
-/* The communicator's members; the rank's place among them is *place. */
+/* The communicator's members, NULL: all ranks; the rank's place among them is *place. */
 static int find_group(struct rfn_engine *engine, uint32_t number, const int64_t **members,
-                      struct rfn_coll_group *group, uint32_t *place)
+                      uint32_t *size, uint32_t *place)
 {
     const uint32_t comm = engine->ranks[number].action.comm;
-    group->size = engine->n_ranks;
-    *members = comm ? rfn_actions_comm(engine->actions, comm, &group->size) : NULL;
-    if (comm && !*members)
+    *size = engine->n_ranks;
+    *place = number;
+    *members = comm ? rfn_actions_comm(engine->actions, comm, size) : NULL;
+    if (!comm)
+        return 0;
+    if (!*members)
         return wrong(engine, number, RFN_E_CORRUPT, "its communicator is not known");
-    RFN_TRY(RFN_GROW(engine->nodes, engine->nodes_capacity, group->size));
     *place = UINT32_MAX;
-    for (uint32_t i = 0; i < group->size; i++) {
-        const int64_t member = *members ? (*members)[i] : i;
-        RFN_TRY(check_peer(engine, number, member, false));
-        engine->nodes[i] = engine->ranks[member].host;
-        if (member == number)
+    for (uint32_t i = 0; i < *size; i++) {
+        RFN_TRY(check_peer(engine, number, (*members)[i], false));
+        if ((*members)[i] == number)
             *place = i;
     }
-    group->nodes = engine->nodes;
     return *place < UINT32_MAX
                ? 0
                : wrong(engine, number, RFN_E_CORRUPT, "the rank is not in its communicator");
@@ -287,12 +286,11 @@ static int find_group(struct rfn_engine *engine, uint32_t number, const int64_t 
 static int expand(struct rfn_engine *engine, uint32_t number)
 {
     struct rfn_engine_rank *rank = &engine->ranks[number];
-    struct rfn_coll_group group;
     const int64_t *members;
-    uint32_t place;
-    RFN_TRY(find_group(engine, number, &members, &group, &place));
+    uint32_t size, place;
+    RFN_TRY(find_group(engine, number, &members, &size, &place));
     rank->ops.n = 0;
-    const int error = rfn_collective_ops(engine->collectives, &rank->action, &group, place,
+    const int error = rfn_collective_ops(engine->collectives, &rank->action, size, place,
                                          &rank->ops);
     if (error == RFN_E_NOMEM)
         return error;

@@ -179,7 +179,6 @@ static void release(struct rfn_engine *engine)
     free(engine->ready);
     free(engine->calls);
     free(engine->free_calls);
-    free(engine->nodes);
     free(engine->sorted);
     rfn_messages_release(&engine->messages);
     rfn_flows_release(&engine->flows);

@@ -11,11 +11,12 @@ struct rfn_prediction_page {
     const char *file, *platform_file;
     const struct rfn_platform *platform;
     const uint32_t *hosts; /* by rank */
+    const char *engine;    /* own, simgrid */
     const struct rfn_simulate_options *options;
     const struct rfn_simulated *simulated;
     enum rfn_action_unit unit;
-    size_t top;      /* so many ranks and links */
-    size_t width;    /* columns */
+    size_t top;   /* so many ranks and links */
+    size_t width; /* columns */
 };
 
 void rfn_prediction_text(struct rfn_text *out, const struct rfn_prediction_page *page);

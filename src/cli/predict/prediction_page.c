@@ -214,7 +214,8 @@ void rfn_prediction_text(struct rfn_text *out, const struct rfn_prediction_page 
     append_efficiencies(out, page);
     append_ranks(out, page);
     append_links(out, page);
-    append_model(out, page);
+    if (page->simulated->n_settings > 0)
+        append_model(out, page);
 }
 
 /* ---- for machines ---- */
@@ -291,7 +292,7 @@ json_t *rfn_prediction_json(const struct rfn_prediction_page *page)
     RFN_JSON_SET(value, "schema", (int64_t)1);
     RFN_JSON_SET(value, "file", page->file);
     RFN_JSON_SET(value, "platform", page->platform_file);
-    RFN_JSON_SET(value, "engine", "own");
+    RFN_JSON_SET(value, "engine", page->engine);
     RFN_JSON_SET(value, "contention", (bool)!page->options->no_contention);
     RFN_JSON_SET(value, "predicted_seconds", page->simulated->seconds);
     RFN_JSON_SET(value, "ranks", page->simulated->n_ranks);
