@@ -126,6 +126,7 @@ $variable :="
 option HAVE_CMOCKA "unit tests (cmocka)" libcmocka-dev pkg-config --exists cmocka
 has_header() { [ -n "$(header "$1")" ]; }
 option HAVE_PAPI "counters of PAPI" libpapi-dev has_header papi.h
+option HAVE_OTF2 "traces of OTF2" libopen-trace-format2-dev pkg-config --exists otf2
 
 mkdir -p "$(dirname "$output")"
 cat >"$output.tmp" <<END
@@ -134,7 +135,9 @@ FLAVOURS := $flavours
 CORE_INCLUDES := $(pkg-config --cflags libzstd libunwind libdw libelf jansson libxxhash)
 CORE_LIBS := $(pkg-config --libs libzstd libdw libelf)
 JSON_LIBS := $(pkg-config --libs jansson)
-UNWIND_LIBS := $(pkg-config --libs libunwind)$mpi_lines
+UNWIND_LIBS := $(pkg-config --libs libunwind)
+OTF2_INCLUDES := $(pkg-config --cflags otf2 2>/dev/null || true)
+OTF2_LIBS := $(pkg-config --libs otf2 2>/dev/null || true)$mpi_lines
 SUMMARY := $summary
 END
 mv "$output.tmp" "$output"
