@@ -126,6 +126,7 @@ $variable :="
 option HAVE_CMOCKA "unit tests (cmocka)" libcmocka-dev pkg-config --exists cmocka
 has_header() { [ -n "$(header "$1")" ]; }
 option HAVE_PAPI "counters of PAPI" libpapi-dev has_header papi.h
+option HAVE_ZLIB "time-independent text in gzip" zlib1g-dev has_header zlib.h
 option HAVE_OTF2 "traces of OTF2" libopen-trace-format2-dev pkg-config --exists otf2
 
 mkdir -p "$(dirname "$output")"
