@@ -57,8 +57,8 @@ CFLAGS   ?=
 CPPFLAGS ?=
 LDFLAGS  ?=
 BASE_FLAGS  = -std=c11 $(WARNINGS) $(OPTIMIZE) $(SANITIZE) -ffile-prefix-map=$(CURDIR)/= \
-              -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) -DRFN_VERSION='"$(VERSION)"' \
-              $(if $(HAVE_PAPI),-DRFN_HAVE_PAPI)
+              -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) $(OTF2_INCLUDES) -DRFN_VERSION='"$(VERSION)"' \
+              $(if $(HAVE_PAPI),-DRFN_HAVE_PAPI) $(if $(HAVE_ZLIB),-DRFN_HAVE_ZLIB)
 # The library goes into the tool, into the recorders (shared objects) and into other programs.
 LIB_FLAGS   = $(BASE_FLAGS) -fPIC -fvisibility=hidden $(CPPFLAGS) $(CFLAGS)
 CLI_FLAGS   = $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS)
@@ -71,7 +71,7 @@ say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $(2))
 # Objects are made again when the way they are compiled changes, or the name of their folder.
 ifneq ($(filter-out $(BARE_GOALS),$(GOALS)),)
 STAMP_TEXT := $(CC) $(WARNINGS) $(OPTIMIZE) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(VERSION) \
-              $(if $(HAVE_PAPI),papi) $(O)
+              $(if $(HAVE_PAPI),papi) $(if $(HAVE_OTF2),otf2) $(if $(HAVE_ZLIB),zlib) $(O)
 ifneq ($(strip $(STAMP_TEXT)),$(strip $(file <$(O)/flags)))
 $(shell mkdir -p $(O))
 $(file >$(O)/flags,$(STAMP_TEXT))
@@ -85,7 +85,9 @@ LIB_FOLDERS      := base event reduce archive analyze explain predict convert si
 EMBEDDED_FOLDERS := base event reduce archive
 # A stage's sources, in its folder and in the folders inside it.
 files   = $(foreach f,$(1),$(wildcard src/$(f)/$(2) src/$(f)/*/$(2)))
-sources = $(filter-out %_test.c %_fuzz.c,$(call files,$(1),*.c))
+# Of a library that may not be there: its files, or the one that says so.
+OPTIONAL_SRC := $(if $(HAVE_OTF2),no_otf2.c,otf2_%.c)
+sources = $(filter-out %_test.c %_fuzz.c src/convert/$(OPTIONAL_SRC),$(call files,$(1),*.c))
 
 LIB_SRC      := $(call sources,$(LIB_FOLDERS))
 EMBEDDED_SRC := $(call sources,$(EMBEDDED_FOLDERS))
@@ -99,7 +101,9 @@ CLI_OBJ      := $(CLI_SRC:src/%.c=$(O)/obj/%.o)
 
 TOOL := $(O)/refrain
 LIB  := $(O)/librefrain.a
-LIBS  = $(CORE_LIBS) $(JSON_LIBS) -ldl
+LIBS  = $(CORE_LIBS) $(JSON_LIBS) $(if $(HAVE_ZLIB),-lz) -ldl
+# For whoever converts traces.
+CONVERT_LIBS = $(OTF2_LIBS)
 
 $(O)/obj/cli/%.o: src/cli/%.c $(O)/flags
 	@mkdir -p $(@D)
@@ -117,7 +121,7 @@ $(LIB): $(LIB_OBJ)
 
 $(TOOL): $(CLI_OBJ) $(LIB)
 	$(call say,LD,$@)
-	$(q)$(CC) $(OPTIMIZE) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(LIBS)
+	$(q)$(CC) $(OPTIMIZE) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(LIBS) $(CONVERT_LIBS)
 
 # What programs with regions are linked with: it passes calls on by jumps (src/program/region.c).
 REGION_LIB := $(O)/librefrain-region.a

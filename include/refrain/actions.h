@@ -88,13 +88,16 @@ const int64_t *rfn_actions_comm(const struct rfn_actions *actions, uint32_t comm
  * source's diag, RFN_E_UNSUPPORTED (an action that cannot be told, by name), RFN_E_IO, RFN_E_NOMEM.
  */
 int rfn_actions_next(struct rfn_actions *actions, uint32_t rank, struct rfn_action *action);
+/* How many calls that take time have been left out so far, as they are none of these actions: of
+ * files, of processes that are started. *first: the function of the first one, or NULL. */
+uint64_t rfn_actions_left_out(const struct rfn_actions *actions, const char **first);
 void rfn_actions_free(struct rfn_actions *actions);
 
 /* Of an archive, which is borrowed. measured: COMPUTE has the times between calls in place of
  * volumes. RFN_E_UNSUPPORTED: streams of threads, no volumes nor times. */
 int rfn_actions_of_archive(const struct rfn_archive *archive, bool measured,
                            struct rfn_actions **actions, struct rfn_diag *diag);
-/* Of text: a list with one file per rank or one file for all, or the file itself; plain, .gz or
+/* Of time-independent text: a list with one file per rank or one file for all, or the file itself; plain, .gz or
  * .zst. The dialect is recognized. */
 int rfn_actions_of_text(const char *path, struct rfn_actions **actions, struct rfn_diag *diag);
 

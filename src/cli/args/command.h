@@ -86,5 +86,6 @@ extern const struct rfn_command rfn_cmd_calibrate;
 extern const struct rfn_command rfn_cmd_sample;
 extern const struct rfn_command rfn_cmd_watch;
 extern const struct rfn_command rfn_cmd_control;
+extern const struct rfn_command rfn_cmd_convert;
 
 #endif
