@@ -58,7 +58,7 @@ CPPFLAGS ?=
 LDFLAGS  ?=
 BASE_FLAGS  = -std=c11 $(WARNINGS) $(OPTIMIZE) $(SANITIZE) -ffile-prefix-map=$(CURDIR)/= \
               -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) -DRFN_VERSION='"$(VERSION)"' \
-              $(if $(HAVE_PAPI),-DRFN_HAVE_PAPI)
+              $(if $(HAVE_PAPI),-DRFN_HAVE_PAPI) $(if $(HAVE_EXPAT),-DRFN_HAVE_EXPAT)
 # The library goes into the tool, into the recorders (shared objects) and into other programs.
 LIB_FLAGS   = $(BASE_FLAGS) -fPIC -fvisibility=hidden $(CPPFLAGS) $(CFLAGS)
 CLI_FLAGS   = $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS)
@@ -71,7 +71,7 @@ say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $(2))
 # Objects are made again when the way they are compiled changes, or the name of their folder.
 ifneq ($(filter-out $(BARE_GOALS),$(GOALS)),)
 STAMP_TEXT := $(CC) $(WARNINGS) $(OPTIMIZE) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(VERSION) \
-              $(if $(HAVE_PAPI),papi) $(O)
+              $(if $(HAVE_PAPI),papi) $(if $(HAVE_EXPAT),expat) $(O)
 ifneq ($(strip $(STAMP_TEXT)),$(strip $(file <$(O)/flags)))
 $(shell mkdir -p $(O))
 $(file >$(O)/flags,$(STAMP_TEXT))
@@ -81,7 +81,7 @@ endif
 # ---- sources ----
 
 # Stages that make up librefrain; the recorder contains those that run inside the program.
-LIB_FOLDERS      := base event reduce archive analyze explain predict convert view
+LIB_FOLDERS      := base event reduce archive analyze explain predict convert simulate view
 EMBEDDED_FOLDERS := base event reduce archive
 # A stage's sources, in its folder and in the folders inside it.
 files   = $(foreach f,$(1),$(wildcard src/$(f)/$(2) src/$(f)/*/$(2)))
@@ -99,7 +99,7 @@ CLI_OBJ      := $(CLI_SRC:src/%.c=$(O)/obj/%.o)
 
 TOOL := $(O)/refrain
 LIB  := $(O)/librefrain.a
-LIBS  = $(CORE_LIBS) $(JSON_LIBS) -ldl
+LIBS  = $(CORE_LIBS) $(JSON_LIBS) $(if $(HAVE_EXPAT),-lexpat) -ldl
 
 $(O)/obj/cli/%.o: src/cli/%.c $(O)/flags
 	@mkdir -p $(@D)

@@ -86,7 +86,8 @@ FUZZ_SRC   := $(call files,$(LIB_FOLDERS),*_fuzz.c)
 FUZZERS    := $(foreach s,$(FUZZ_SRC),$(O)/fuzz/$(basename $(notdir $(s))))
 # A sanitizer's report tells functions and lines.
 FUZZ_FLAGS  = -std=c11 -O1 -g1 -DRFN_FUZZING -fsanitize=fuzzer-no-link,address,undefined \
-              -fno-sanitize-recover=all -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES)
+              -fno-sanitize-recover=all -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) \
+              $(if $(HAVE_EXPAT),-DRFN_HAVE_EXPAT)
 FUZZ_OBJ   := $(LIB_SRC:src/%.c=$(O)/fuzz/obj/%.o)
 
 fuzz: $(FUZZERS)

@@ -126,6 +126,7 @@ $variable :="
 option HAVE_CMOCKA "unit tests (cmocka)" libcmocka-dev pkg-config --exists cmocka
 has_header() { [ -n "$(header "$1")" ]; }
 option HAVE_PAPI "counters of PAPI" libpapi-dev has_header papi.h
+option HAVE_EXPAT "platforms to predict for (expat)" libexpat1-dev has_header expat.h
 
 mkdir -p "$(dirname "$output")"
 cat >"$output.tmp" <<END
