@@ -15,7 +15,8 @@ int rfn_platform_append(const struct rfn_platform *platform, struct rfn_route *r
     return 0;
 }
 
-static int find_route(struct rfn_platform *platform, uint32_t from, uint32_t to,
+/* Appends the route between two points. front: where links are put that SimGrid puts first. */
+static int find_route(struct rfn_platform *platform, uint32_t from, uint32_t to, size_t front,
                       struct rfn_route *route);
 
 /* Links of a way; those of a Dijkstra zone from the last one on, as SimGrid has them. */
@@ -35,11 +36,11 @@ static int append_ways(struct rfn_platform *platform, const struct rfn_zone *zon
                        struct rfn_route *route)
 {
     uint32_t last = RFN_NOWHERE;
-    const size_t end = platform->n_path;
+    const size_t end = platform->n_path, front = route->n;
     for (size_t i = base; i < end; i++) {
         const struct rfn_way *way = &platform->ways[platform->path[i]];
         if (last != RFN_NOWHERE && last != way->gateway_from)
-            RFN_TRY(find_route(platform, last, way->gateway_from, route));
+            RFN_TRY(find_route(platform, last, way->gateway_from, front, route));
         RFN_TRY(append_way(platform, zone, way, route));
         last = way->gateway_to;
     }
@@ -89,19 +90,39 @@ static int regular_route(struct rfn_platform *platform, const struct rfn_zone *z
     return rfn_dragonfly_route(platform, regular, from, to, route);
 }
 
+static void reverse(uint32_t *links, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        const uint32_t link = links[i];
+        links[i] = links[n - 1 - i];
+        links[n - 1 - i] = link;
+    }
+}
+
+/* SimGrid puts the links that it finds in a Dijkstra zone before others: those from `middle` on
+ * before those from `front` on. */
+static void move_to_front(struct rfn_route *route, size_t front, size_t middle)
+{
+    reverse(route->links + front, middle - front);
+    reverse(route->links + middle, route->n - middle);
+    reverse(route->links + front, route->n - front);
+}
+
 /* Between hosts and routers of one zone. */
 static int local_route(struct rfn_platform *platform, uint32_t number, const struct rfn_point *from,
-                       const struct rfn_point *to, struct rfn_route *route)
+                       const struct rfn_point *to, size_t front, struct rfn_route *route)
 {
     struct rfn_zone *zone = &platform->zones[number];
     if (zone->routing == RFN_ROUTING_STAR)
         return star_route(platform, zone, from, to, route);
     if (zone->regular)
         return regular_route(platform, zone, from->place, to->place, route);
-    const size_t base = platform->n_path;
+    const size_t base = platform->n_path, middle = route->n;
     int error = rfn_platform_ways(platform, zone, from->place, to->place);
     if (!error)
         error = append_ways(platform, zone, base, route);
+    if (!error && zone->routing == RFN_ROUTING_DIJKSTRA)
+        move_to_front(route, front, middle);
     platform->n_path = base;
     return error;
 }
@@ -121,14 +142,14 @@ static uint32_t common_zone(const struct rfn_platform *platform, const struct rf
     return (*from)->zone;
 }
 
-static int find_route(struct rfn_platform *platform, uint32_t from, uint32_t to,
+static int find_route(struct rfn_platform *platform, uint32_t from, uint32_t to, size_t front,
                       struct rfn_route *route)
 {
     const struct rfn_point *from_zone = &platform->points[from];
     const struct rfn_point *to_zone = &platform->points[to];
     const uint32_t number = common_zone(platform, &from_zone, &to_zone);
     if (from_zone->kind != RFN_POINT_ZONE)
-        return local_route(platform, number, from_zone, to_zone, route);
+        return local_route(platform, number, from_zone, to_zone, front, route);
     struct rfn_zone *zone = &platform->zones[number];
     const size_t base = platform->n_path;
     int error = rfn_platform_ways(platform, zone, from_zone->place, to_zone->place);
@@ -136,11 +157,11 @@ static int find_route(struct rfn_platform *platform, uint32_t from, uint32_t to,
         const uint32_t first = platform->ways[platform->path[base]].gateway_from;
         const uint32_t last = platform->ways[platform->path[platform->n_path - 1]].gateway_to;
         if (first != from)
-            error = find_route(platform, from, first, route);
+            error = find_route(platform, from, first, front, route);
         if (!error)
             error = append_ways(platform, zone, base, route);
         if (!error && last != to)
-            error = find_route(platform, last, to, route);
+            error = find_route(platform, last, to, front, route);
     }
     platform->n_path = base;
     return error;
@@ -165,7 +186,7 @@ int rfn_platform_route(struct rfn_platform *platform, size_t from, size_t to,
     route->latency = 0;
     platform->n_path = 0;
     const int error = find_route(platform, platform->hosts[from].point, platform->hosts[to].point,
-                                 route);
+                                 0, route);
     if (error == RFN_E_NOTFOUND || (!error && !route->n))
         return no_route(platform, from, to);
     return error < 0 ? rfn_platform_nomem(platform) : 0;
