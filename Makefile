@@ -58,7 +58,8 @@ CPPFLAGS ?=
 LDFLAGS  ?=
 BASE_FLAGS  = -std=c11 $(WARNINGS) $(OPTIMIZE) $(SANITIZE) -ffile-prefix-map=$(CURDIR)/= \
               -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) $(OTF2_INCLUDES) -DRFN_VERSION='"$(VERSION)"' \
-              $(if $(HAVE_PAPI),-DRFN_HAVE_PAPI) $(if $(HAVE_ZLIB),-DRFN_HAVE_ZLIB)
+              $(if $(HAVE_PAPI),-DRFN_HAVE_PAPI) $(if $(HAVE_ZLIB),-DRFN_HAVE_ZLIB) \
+              $(if $(HAVE_EXPAT),-DRFN_HAVE_EXPAT)
 # The library goes into the tool, into the recorders (shared objects) and into other programs.
 LIB_FLAGS   = $(BASE_FLAGS) -fPIC -fvisibility=hidden $(CPPFLAGS) $(CFLAGS)
 CLI_FLAGS   = $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS)
@@ -71,7 +72,8 @@ say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $(2))
 # Objects are made again when the way they are compiled changes, or the name of their folder.
 ifneq ($(filter-out $(BARE_GOALS),$(GOALS)),)
 STAMP_TEXT := $(CC) $(WARNINGS) $(OPTIMIZE) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(VERSION) \
-              $(if $(HAVE_PAPI),papi) $(if $(HAVE_OTF2),otf2) $(if $(HAVE_ZLIB),zlib) $(O)
+              $(if $(HAVE_PAPI),papi) $(if $(HAVE_OTF2),otf2) $(if $(HAVE_ZLIB),zlib) \
+              $(if $(HAVE_EXPAT),expat) $(O)
 ifneq ($(strip $(STAMP_TEXT)),$(strip $(file <$(O)/flags)))
 $(shell mkdir -p $(O))
 $(file >$(O)/flags,$(STAMP_TEXT))
@@ -101,7 +103,7 @@ CLI_OBJ      := $(CLI_SRC:src/%.c=$(O)/obj/%.o)
 
 TOOL := $(O)/refrain
 LIB  := $(O)/librefrain.a
-LIBS  = $(CORE_LIBS) $(JSON_LIBS) $(if $(HAVE_ZLIB),-lz) -ldl
+LIBS  = $(CORE_LIBS) $(JSON_LIBS) $(if $(HAVE_ZLIB),-lz) $(if $(HAVE_EXPAT),-lexpat) -ldl
 # For whoever converts traces.
 CONVERT_LIBS = $(OTF2_LIBS)
 

@@ -130,6 +130,7 @@ simgrid() { have "${CXX:-g++}" && pkg-config --exists simgrid; }
 option HAVE_SIMGRID "predictions on SimGrid" "libsimgrid-dev g++" simgrid
 option HAVE_ZLIB "time-independent text in gzip" zlib1g-dev has_header zlib.h
 option HAVE_OTF2 "traces of OTF2" libopen-trace-format2-dev pkg-config --exists otf2
+option HAVE_EXPAT "platforms to predict for (expat)" libexpat1-dev has_header expat.h
 
 mkdir -p "$(dirname "$output")"
 cat >"$output.tmp" <<END

@@ -59,6 +59,10 @@ int rfn_platform_route(struct rfn_platform *platform, size_t from, size_t to,
 
 /* A property of <config>, by name ("smpi/os"), or NULL. */
 const char *rfn_platform_config(const struct rfn_platform *platform, const char *name);
+/* Whether all properties of <config> are among these names, which end with NULL: RFN_E_UNSUPPORTED
+ * with the line of the first that is not. */
+int rfn_platform_config_check(const struct rfn_platform *platform, const char *const *known,
+                              struct rfn_diag *diag);
 
 /* Which host each of `ranks` ranks is on: the file has one per line ("name", "name:slots"), or
  * rankfile lines ("rank 0=name slot=1"); NULL: hosts in order, each with as many ranks as cores,
