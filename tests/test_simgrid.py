@@ -168,11 +168,14 @@ def test_algorithms(bench):
 
 
 def test_words(bench):
-    place = Place(bench, "crossbar", Trace(2, 1, KINDS))
+    trace = Trace(2, 1, KINDS)
+    trace.add(1, "recv 0 1 100 6")
+    place = Place(bench, "crossbar", trace)
     good = {"--platform": place.platform, "--hosts": place.hosts, "": place.trace}
     for wrong, said in (({"--hosts": "/nowhere"}, "/nowhere"), ({"--platform": None}, "usage"),
                         ({"--collectives": "lam"}, "simgrid, mpich, ompi"), ({"--rate": "0"}, "--rate"),
-                        ({"--wrong": "1"}, "--wrong"), ({"": "/nowhere"}, "/nowhere")):
+                        ({"--wrong": "1"}, "--wrong"), ({"": "/nowhere"}, "/nowhere"), ({"--cfg": "smpi/no:1"}, "smpi/no"),
+                        ({"--platform": place.hosts}, "SimGrid: Parse error"), ({}, "deadlock: rank 1 waits for ever in recv")):
         words = [word for name, value in {**good, **wrong}.items() if value for word in (name, value) if word]
         run = bench.run([os.path.join(bench.build, "lib", "refrain-simgrid"), *words])
         if run.code != 1 or said not in run.err:

@@ -43,12 +43,10 @@ extern "C" {
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <exception>
 #include <fstream>
-#include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace
@@ -70,6 +68,9 @@ rfn_diag diag; /* of the source */
 struct Sums {
     double end, compute, sleep, messages;
     unsigned long long actions, sent, bytes;
+    rfn_action_kind kind; /* of the action that it is in */
+    uint64_t event;
+    bool done;
 };
 
 std::vector<Sums> sums;
@@ -145,6 +146,13 @@ void receive(int64_t bytes, int from, int tag)
 
 /* ---- a collective call as an action of SimGrid's replay ---- */
 
+/* By kind; of collective calls SimGrid's. */
+const char *const kind_names[RFN_ACTION_KINDS] = {
+    "init",       "finalize", "compute",   "sleep",        "send",    "recv",     "probe",
+    "test",       "wait",     "sendRecv",  "barrier",      "bcast",   "reduce",   "allreduce",
+    "scan",       "exscan",   "gather",    "gatherv",      "scatter", "scatterv", "allgather",
+    "allgatherv", "alltoall", "alltoallv", "reducescatter"};
+
 class ReplayAction
 {
   public:
@@ -201,11 +209,7 @@ int64_t sum(const int64_t *bytes, uint32_t n)
  * type should be: it gets none, but bytes, the type by default. */
 void replay(uint32_t rank, uint32_t ranks, const rfn_action &a)
 {
-    static const char *const names[] = {"barrier",  "bcast",     "reduce",       "allreduce",
-                                        "scan",     "exscan",    "gather",       "gatherv",
-                                        "scatter",  "scatterv",  "allgather",    "allgatherv",
-                                        "alltoall", "alltoallv", "reducescatter"};
-    ReplayAction action(rank, names[a.kind - RFN_ACTION_BARRIER]);
+    ReplayAction action(rank, kind_names[a.kind]);
     Type type = type_of(a.type_bytes);
     int64_t out = a.bytes / type.bytes, in = a.receive_bytes / type.bytes;
     switch (a.kind) {
@@ -277,6 +281,7 @@ class Rank
         for (auto &request : requests)
             finish(request.second);
         sums[rank].end = simgrid::s4u::Engine::get_clock();
+        sums[rank].done = true;
     }
 
   private:
@@ -294,6 +299,8 @@ class Rank
     {
         Sums &sum = sums[rank];
         double before = simgrid::s4u::Engine::get_clock();
+        sum.kind = a.kind;
+        sum.event = a.event;
         perform(a);
         double passed = simgrid::s4u::Engine::get_clock() - before;
         *(a.kind == RFN_ACTION_COMPUTE ? &sum.compute
@@ -600,12 +607,8 @@ void open_actions(rfn_archive **archive)
 /* As smpirun sets SimGrid. */
 std::vector<std::string> engine_words(const char *program)
 {
-    std::vector<std::string> words = {program, "--log=root.thres:warning",
-                                      "--cfg=surf/precision:1e-9", "--cfg=network/model:SMPI",
-                                      "--cfg=smpi/simulate-computation:no"};
-    for (const std::string &setting : options.settings)
-        words.push_back("--cfg=" + setting);
-    return words;
+    return {program, "--log=root.thres:warning", "--cfg=surf/precision:1e-9",
+            "--cfg=network/model:SMPI", "--cfg=smpi/simulate-computation:no"};
 }
 
 void start_ranks(const std::vector<std::string> &hosts)
@@ -644,27 +647,49 @@ void print_result()
     printf("]}\n");
 }
 
-} // namespace
+/* SimGrid goes on when the ranks that are left wait for ever. */
+void check_deadlock()
+{
+    for (size_t rank = 0; rank < sums.size(); rank++)
+        if (!sums[rank].done)
+            die("a deadlock: rank " + std::to_string(rank) + " waits for ever in " +
+                kind_names[sums[rank].kind] + " (" + std::to_string(sums[rank].event) + ")");
+}
 
-int main(int n, char **words)
+void simulate(const char *program)
 {
     rfn_archive *archive = nullptr;
-    take_arguments(n, words);
-    std::vector<std::string> words_of_engine = engine_words(words[0]);
+    std::vector<std::string> words = engine_words(program);
     std::vector<char *> pointers;
-    for (std::string &word : words_of_engine)
+    for (std::string &word : words)
         pointers.push_back(&word[0]);
-    int n_pointers = static_cast<int>(pointers.size());
+    int n = static_cast<int>(pointers.size());
     pointers.push_back(nullptr);
-    simgrid::s4u::Engine engine(&n_pointers, pointers.data());
+    simgrid::s4u::Engine engine(&n, pointers.data());
     SMPI_init();
+    for (const std::string &setting : options.settings)
+        simgrid::s4u::Engine::set_config(setting); /* SMPI_init made smpi/os and others known */
     engine.load_platform(options.platform);
     open_actions(&archive);
     start_ranks(read_hosts());
     engine.run();
+    check_deadlock();
     SMPI_finalize();
     print_result();
     rfn_actions_free(actions);
     rfn_archive_close(archive);
+}
+
+} // namespace
+
+int main(int n, char **words)
+{
+    take_arguments(n, words);
+    try {
+        simulate(words[0]);
+    } catch (const std::exception &exception) {
+        std::string text = exception.what();
+        die("SimGrid: " + text.substr(0, text.find('\n')));
+    }
     return 0;
 }
