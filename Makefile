@@ -57,8 +57,9 @@ CFLAGS   ?=
 CPPFLAGS ?=
 LDFLAGS  ?=
 BASE_FLAGS  = -std=c11 $(WARNINGS) $(OPTIMIZE) $(SANITIZE) -ffile-prefix-map=$(CURDIR)/= \
-              -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) -DRFN_VERSION='"$(VERSION)"' \
-              $(if $(HAVE_PAPI),-DRFN_HAVE_PAPI)
+              -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) $(OTF2_INCLUDES) -DRFN_VERSION='"$(VERSION)"' \
+              $(if $(HAVE_PAPI),-DRFN_HAVE_PAPI) $(if $(HAVE_ZLIB),-DRFN_HAVE_ZLIB) \
+              $(if $(HAVE_EXPAT),-DRFN_HAVE_EXPAT)
 # The library goes into the tool, into the recorders (shared objects) and into other programs.
 LIB_FLAGS   = $(BASE_FLAGS) -fPIC -fvisibility=hidden $(CPPFLAGS) $(CFLAGS)
 CLI_FLAGS   = $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS)
@@ -71,7 +72,8 @@ say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $(2))
 # Objects are made again when the way they are compiled changes, or the name of their folder.
 ifneq ($(filter-out $(BARE_GOALS),$(GOALS)),)
 STAMP_TEXT := $(CC) $(WARNINGS) $(OPTIMIZE) $(SANITIZE) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(VERSION) \
-              $(if $(HAVE_PAPI),papi) $(O)
+              $(if $(HAVE_PAPI),papi) $(if $(HAVE_OTF2),otf2) $(if $(HAVE_ZLIB),zlib) \
+              $(if $(HAVE_EXPAT),expat) $(O)
 ifneq ($(strip $(STAMP_TEXT)),$(strip $(file <$(O)/flags)))
 $(shell mkdir -p $(O))
 $(file >$(O)/flags,$(STAMP_TEXT))
@@ -81,11 +83,13 @@ endif
 # ---- sources ----
 
 # Stages that make up librefrain; the recorder contains those that run inside the program.
-LIB_FOLDERS      := base event reduce archive analyze explain predict convert view
+LIB_FOLDERS      := base event reduce archive analyze explain predict convert simulate view
 EMBEDDED_FOLDERS := base event reduce archive
 # A stage's sources, in its folder and in the folders inside it.
 files   = $(foreach f,$(1),$(wildcard src/$(f)/$(2) src/$(f)/*/$(2)))
-sources = $(filter-out %_test.c %_fuzz.c,$(call files,$(1),*.c))
+# Of a library that may not be there: its files, or the one that says so.
+OPTIONAL_SRC := $(if $(HAVE_OTF2),no_otf2.c,otf2_%.c)
+sources = $(filter-out %_test.c %_fuzz.c src/convert/$(OPTIONAL_SRC),$(call files,$(1),*.c))
 
 LIB_SRC      := $(call sources,$(LIB_FOLDERS))
 EMBEDDED_SRC := $(call sources,$(EMBEDDED_FOLDERS))
@@ -99,7 +103,9 @@ CLI_OBJ      := $(CLI_SRC:src/%.c=$(O)/obj/%.o)
 
 TOOL := $(O)/refrain
 LIB  := $(O)/librefrain.a
-LIBS  = $(CORE_LIBS) $(JSON_LIBS) -ldl
+LIBS  = $(CORE_LIBS) $(JSON_LIBS) $(if $(HAVE_ZLIB),-lz) $(if $(HAVE_EXPAT),-lexpat) -ldl
+# For whoever converts traces.
+CONVERT_LIBS = $(OTF2_LIBS)
 
 $(O)/obj/cli/%.o: src/cli/%.c $(O)/flags
 	@mkdir -p $(@D)
@@ -117,7 +123,7 @@ $(LIB): $(LIB_OBJ)
 
 $(TOOL): $(CLI_OBJ) $(LIB)
 	$(call say,LD,$@)
-	$(q)$(CC) $(OPTIMIZE) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(LIBS)
+	$(q)$(CC) $(OPTIMIZE) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(LIBS) $(CONVERT_LIBS)
 
 # What programs with regions are linked with: it passes calls on by jumps (src/program/region.c).
 REGION_LIB := $(O)/librefrain-region.a
@@ -238,6 +244,24 @@ $(O)/gen/$(1)/replay/have.gen.h: $(O)/gen/$(1)/record/functions.gen.h
 endef
 $(foreach f,$(FLAVOURS),$(eval $(call replay_rules,$(f))))
 
+# ---- the program that predicts on SimGrid ----
+
+# `refrain predict --engine simgrid` starts it: the only one in C++, which libsimgrid is in.
+CXX_FLAGS  = -std=c++17 -Wall -Wextra $(OPTIMIZE) $(SANITIZE) -ffile-prefix-map=$(CURDIR)/= -MMD -MP \
+             -Isrc -Iinclude $(CPPFLAGS)
+
+$(O)/obj/simulate/simgrid_main.o: src/simulate/simgrid_main.cpp $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)
+	$(q)$(CXX) $(CXX_FLAGS) -c -o $@ $<
+
+$(O)/lib/refrain-simgrid: $(O)/obj/simulate/simgrid_main.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(q)$(CXX) $(OPTIMIZE) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lsimgrid $(LIBS) -lm
+
+SIMGRID_PROGRAM := $(if $(SAN),,$(if $(HAVE_SIMGRID),$(O)/lib/refrain-simgrid))
+
 # A recorder instrumented by a sanitizer cannot be preloaded into a program that is not; sanitized
 # builds test its modules (mk/test.mk).
 RECORDERS := $(if $(SAN),,$(patsubst %,$(O)/lib/librefrain-%.so,$(filter-out smpi,$(FLAVOURS))) \
@@ -249,7 +273,7 @@ MPI_PROGRAMS := $(if $(SAN),,$(foreach p,$(PROGRAMS),$(FLAVOURS:%=$(O)/lib/refra
 
 all: $(O)/summary
 
-$(O)/summary: $(TOOL) $(LIB) $(REGION_LIB) $(RECORDERS) $(MPI_PROGRAMS) $(O)/config.mk
+$(O)/summary: $(TOOL) $(LIB) $(REGION_LIB) $(RECORDERS) $(MPI_PROGRAMS) $(SIMGRID_PROGRAM) $(O)/config.mk
 	@echo "Built $(TOOL)."
 	@printf '%s\n' '$(SUMMARY)' | tr '|' '\n' | sed '/^ *$$/d; s/^ */  /' | tee $@
 

@@ -15,7 +15,7 @@ install: all
 	install -m 755 $(TOOL) $(INSTALL_BIN)/
 	install -m 644 $(LIB) $(REGION_LIB) $(INSTALL_LIB)/
 	install -m 644 $(RECORDERS) $(INSTALL_LIB)/refrain/
-	install -m 755 $(MPI_PROGRAMS) $(INSTALL_LIB)/refrain/
+	install -m 755 $(MPI_PROGRAMS) $(SIMGRID_PROGRAM) $(INSTALL_LIB)/refrain/
 	install -m 644 $(wildcard include/refrain/*.h include/refrain/*.f90) $(INSTALL_INCLUDE)/
 	for section in 1 3 5 7; do \
 	    for page in doc/man/*.$$section; do \
@@ -31,7 +31,7 @@ install: all
 	fi
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: refrain' \
 	    'Description: records, reduces and analyzes the communication of MPI programs' \
-	    'Version: $(VERSION)' 'Requires.private: libzstd libdw libelf jansson' \
+	    'Version: $(VERSION)' 'Requires.private: libzstd libdw libelf jansson$(if $(HAVE_EXPAT), expat)' \
 	    'Libs: -L$${prefix}/lib -lrefrain' 'Cflags: -I$${prefix}/include' \
 	    >$(INSTALL_LIB)/pkgconfig/refrain.pc
 	printf '%s\n' 'prefix=$(PREFIX)' 'fortran_module=$${prefix}/include/refrain/refrain.f90' \

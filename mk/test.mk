@@ -51,7 +51,7 @@ $(O)/test/$(basename $(notdir $(1))): $(1) $(if $(filter src/cli/%,$(1)),$(CLI_T
 	$$(call say,TEST,$$@)
 	$$(q)$$(CC) $(if $(filter src/cli/%,$(1)),$$(CLI_FLAGS),$$(LIB_FLAGS)) $$(TEST_INCLUDES) $$(TEST_OPTIMIZE) -MF $$@.d -MT $$@ \
 	    $$(LDFLAGS) $(if $(filter %_nomem_test.c,$(1)),$$(NOMEM_FLAGS)) -o $$@ \
-	    $$(filter %.c %.o,$$^) $$(filter %/modules.a,$$^) $$(LIB) -lcmocka $$(LIBS) -lm -lpthread
+	    $$(filter %.c %.o,$$^) $$(filter %/modules.a,$$^) $$(LIB) -lcmocka $$(LIBS) $$(CONVERT_LIBS) -lm -lpthread
 endef
 $(foreach s,$(UNIT_SRC),$(eval $(call unit_test_rule,$(s))))
 
@@ -86,7 +86,8 @@ FUZZ_SRC   := $(call files,$(LIB_FOLDERS),*_fuzz.c)
 FUZZERS    := $(foreach s,$(FUZZ_SRC),$(O)/fuzz/$(basename $(notdir $(s))))
 # A sanitizer's report tells functions and lines.
 FUZZ_FLAGS  = -std=c11 -O1 -g1 -DRFN_FUZZING -fsanitize=fuzzer-no-link,address,undefined \
-              -fno-sanitize-recover=all -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES)
+              -fno-sanitize-recover=all -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) $(OTF2_INCLUDES) \
+              $(if $(HAVE_ZLIB),-DRFN_HAVE_ZLIB) $(if $(HAVE_EXPAT),-DRFN_HAVE_EXPAT)
 FUZZ_OBJ   := $(LIB_SRC:src/%.c=$(O)/fuzz/obj/%.o)
 
 fuzz: $(FUZZERS)
@@ -100,14 +101,14 @@ define fuzz_rule
 $(O)/fuzz/$(basename $(notdir $(1))): $(1) $$(FUZZ_OBJ)
 	$$(call say,FUZZ,$$@)
 	$$(q)clang $$(subst fuzzer-no-link,fuzzer,$$(FUZZ_FLAGS)) $$(TEST_INCLUDES) -MF $$@.d -MT $$@ -o $$@ \
-	    $$(filter %.c %.o,$$^) $$(LIBS)
+	    $$(filter %.c %.o,$$^) $$(LIBS) $$(CONVERT_LIBS)
 endef
 $(foreach s,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(s))))
 -include $(wildcard $(O)/fuzz/obj/*/*.d $(O)/fuzz/obj/*/*/*.d $(O)/fuzz/*.d)
 
 # ---- checks ----
 
-C_FILES := $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/refrain/*.h tests/*/*.[ch] tests/programs/*/*.[ch] bench/*.c examples/*.c)
+C_FILES := $(wildcard src/*/*.[ch] src/*/*/*.[ch] src/*/*.cpp include/refrain/*.h tests/*/*.[ch] tests/programs/*/*.[ch] bench/*.c examples/*.c)
 
 # The programs are built and run by tools/check.py, which also counts. ALL=1: those that take long, too.
 check:

@@ -231,7 +231,7 @@ def test_completion(bench):
 
 def test_completion_knows_every_option(bench):
     """What --help lists is what completes."""
-    for verb in ("record", "report", "info", "reduce", "compare", "whatif", "calibrate", "replay", "sample", "dump",
+    for verb in ("record", "report", "info", "reduce", "compare", "whatif", "predict", "calibrate", "replay", "sample", "dump",
                  "verify", "watch"):
         text = bench.run([bench.refrain, verb, "--help"], check=True).out
         options = set(re.findall(r"^ .*?(--[a-z-]+)", text, re.M)) - {"--usage"}

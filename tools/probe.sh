@@ -126,6 +126,11 @@ $variable :="
 option HAVE_CMOCKA "unit tests (cmocka)" libcmocka-dev pkg-config --exists cmocka
 has_header() { [ -n "$(header "$1")" ]; }
 option HAVE_PAPI "counters of PAPI" libpapi-dev has_header papi.h
+simgrid() { have "${CXX:-g++}" && pkg-config --exists simgrid; }
+option HAVE_SIMGRID "predictions on SimGrid" "libsimgrid-dev g++" simgrid
+option HAVE_ZLIB "time-independent text in gzip" zlib1g-dev has_header zlib.h
+option HAVE_OTF2 "traces of OTF2" libopen-trace-format2-dev pkg-config --exists otf2
+option HAVE_EXPAT "platforms to predict for (expat)" libexpat1-dev has_header expat.h
 
 mkdir -p "$(dirname "$output")"
 cat >"$output.tmp" <<END
@@ -134,7 +139,9 @@ FLAVOURS := $flavours
 CORE_INCLUDES := $(pkg-config --cflags libzstd libunwind libdw libelf jansson libxxhash)
 CORE_LIBS := $(pkg-config --libs libzstd libdw libelf)
 JSON_LIBS := $(pkg-config --libs jansson)
-UNWIND_LIBS := $(pkg-config --libs libunwind)$mpi_lines
+UNWIND_LIBS := $(pkg-config --libs libunwind)
+OTF2_INCLUDES := $(pkg-config --cflags otf2 2>/dev/null || true)
+OTF2_LIBS := $(pkg-config --libs otf2 2>/dev/null || true)$mpi_lines
 SUMMARY := $summary
 END
 mv "$output.tmp" "$output"

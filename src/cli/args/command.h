@@ -81,9 +81,11 @@ extern const struct rfn_command rfn_cmd_reduce;
 extern const struct rfn_command rfn_cmd_merge;
 extern const struct rfn_command rfn_cmd_replay;
 extern const struct rfn_command rfn_cmd_whatif;
+extern const struct rfn_command rfn_cmd_predict;
 extern const struct rfn_command rfn_cmd_calibrate;
 extern const struct rfn_command rfn_cmd_sample;
 extern const struct rfn_command rfn_cmd_watch;
 extern const struct rfn_command rfn_cmd_control;
+extern const struct rfn_command rfn_cmd_convert;
 
 #endif

@@ -1,0 +1,104 @@
+/* actions.h - what ranks do, without times: the time-independent trace that runs on another machine
+ * are simulated from (Markomanolis; doc/prediction.md).
+ *
+ * A source gives each rank's actions in order: computing as a volume, messages, collective calls
+ * and what waits for them. Ranks may be read in any order, each at its own pace. An archive is a
+ * source, where wildcards have the rank that was received from, persistent requests are started
+ * ones, and a call that completed some requests waits for just these; so is time-independent text
+ * (SimGrid's dialect and the thesis's).
+ */
+#ifndef REFRAIN_ACTIONS_H
+#define REFRAIN_ACTIONS_H
+
+#include "refrain/archive.h"
+
+enum rfn_action_kind {
+    RFN_ACTION_INIT,
+    RFN_ACTION_FINALIZE,
+    RFN_ACTION_COMPUTE, /* volume */
+    RFN_ACTION_SLEEP,   /* seconds */
+    RFN_ACTION_SEND,    /* peer, tag, bytes; posts a request unless it blocks */
+    RFN_ACTION_RECV,    /* peer, tag, bytes; posts a request unless it blocks */
+    RFN_ACTION_PROBE,   /* peer, tag: until such a message is there */
+    RFN_ACTION_TEST,    /* one request; does not wait */
+    RFN_ACTION_WAIT,    /* the requests, all of them */
+    RFN_ACTION_SENDRECV,
+    RFN_ACTION_BARRIER,
+    RFN_ACTION_BCAST,
+    RFN_ACTION_REDUCE,
+    RFN_ACTION_ALLREDUCE,
+    RFN_ACTION_SCAN,
+    RFN_ACTION_EXSCAN,
+    RFN_ACTION_GATHER,
+    RFN_ACTION_GATHERV,
+    RFN_ACTION_SCATTER,
+    RFN_ACTION_SCATTERV,
+    RFN_ACTION_ALLGATHER,
+    RFN_ACTION_ALLGATHERV,
+    RFN_ACTION_ALLTOALL,
+    RFN_ACTION_ALLTOALLV,
+    RFN_ACTION_REDUCE_SCATTER,
+    RFN_ACTION_KINDS
+};
+
+/* RECV, PROBE: from any rank (text only; archives know the rank). */
+enum { RFN_ACTION_ANY = -333 };
+
+/* Members that a kind does not have are 0. Pointers are the source's, until the rank's next one. */
+struct rfn_action {
+    enum rfn_action_kind kind;
+    bool blocks;      /* SEND, RECV and collective kinds: over when the action is */
+    bool synchronous; /* SEND: not over before its receive has begun, whatever its size */
+    double volume;    /* COMPUTE, and of reductions what a rank computes in them */
+    double seconds;   /* SLEEP */
+    int64_t peer;     /* rank in MPI_COMM_WORLD */
+    int64_t tag;
+    int64_t bytes;         /* of the message; of a collective call what a rank sends to one other
+                              (BCAST, REDUCE...: the buffer) */
+    int64_t receive_peer;  /* SENDRECV, */
+    int64_t receive_tag;   /* and RECV_BYTES of GATHER, SCATTER, ALLGATHER, ALLTOALL: */
+    int64_t receive_bytes; /* what a rank gets from one other */
+    uint32_t comm;         /* for rfn_actions_comm; 0: MPI_COMM_WORLD */
+    int64_t root;          /* rank in the communicator */
+    const int64_t *sends;  /* V kinds: bytes by rank in the communicator, */
+    const int64_t *receives;
+    int64_t request;         /* the number of the request that it posts; -1: none */
+    const int64_t *requests; /* WAIT, TEST: those it waits for */
+    size_t n_requests;
+    uint32_t type_bytes; /* size of an element, as text names it; 1 in archives */
+    uint32_t path;       /* call path in the archive; 0 in text */
+    uint64_t event;      /* number of the call in its stream; line in text */
+};
+
+struct rfn_actions;
+
+/* What kind of volume COMPUTE has. */
+enum rfn_action_unit {
+    RFN_ACTION_FLOPS,
+    RFN_ACTION_INSTRUCTIONS,
+    RFN_ACTION_CPU_NS,
+    RFN_ACTION_WALL_NS
+};
+
+uint32_t rfn_actions_ranks(const struct rfn_actions *actions);
+enum rfn_action_unit rfn_actions_unit(const struct rfn_actions *actions);
+/* Members by their rank in MPI_COMM_WORLD; borrowed. NULL for 0, and for numbers not yet seen. */
+const int64_t *rfn_actions_comm(const struct rfn_actions *actions, uint32_t comm, uint32_t *n);
+/* 1: *action is the rank's next one; 0: it has no more. RFN_E_CORRUPT with line or event in the
+ * source's diag, RFN_E_UNSUPPORTED (an action that cannot be told, by name), RFN_E_IO, RFN_E_NOMEM.
+ */
+int rfn_actions_next(struct rfn_actions *actions, uint32_t rank, struct rfn_action *action);
+/* How many calls that take time have been left out so far, as they are none of these actions: of
+ * files, of processes that are started. *first: the function of the first one, or NULL. */
+uint64_t rfn_actions_left_out(const struct rfn_actions *actions, const char **first);
+void rfn_actions_free(struct rfn_actions *actions);
+
+/* Of an archive, which is borrowed. measured: COMPUTE has the times between calls in place of
+ * volumes. RFN_E_UNSUPPORTED: streams of threads, no volumes nor times. */
+int rfn_actions_of_archive(const struct rfn_archive *archive, bool measured,
+                           struct rfn_actions **actions, struct rfn_diag *diag);
+/* Of time-independent text: a list with one file per rank or one file for all, or the file itself; plain, .gz or
+ * .zst. The dialect is recognized. */
+int rfn_actions_of_text(const char *path, struct rfn_actions **actions, struct rfn_diag *diag);
+
+#endif

@@ -1,0 +1,297 @@
+/* cmd_predict.c - refrain predict: how long a run would take on a machine that is not there. */
+#include "cli/args/command.h"
+#include "cli/args/file_argument.h"
+#include "cli/predict/on_simgrid.h"
+#include "cli/predict/prediction.h"
+#include "cli/text/json.h"
+#include "cli/text/pager.h"
+#include "cli/text/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TOP = 10, SETTINGS = 64 };
+
+enum {
+    KEY_HOSTS = 0x100,
+    KEY_CFG,
+    KEY_NO_CONTENTION,
+    KEY_COLLECTIVES,
+    KEY_MEASURED,
+    KEY_SCALE,
+    KEY_RATE,
+    KEY_ENGINE
+};
+
+static const struct argp_option options[] = {
+    {"platform", 'p', "P.xml", 0, "the machine: SimGrid's XML", 0},
+    {"hosts", KEY_HOSTS, "HOSTS", 0,
+     "which host each rank is on: a hostfile or a rankfile (hosts in order, as many ranks as "
+     "cores)",
+     0},
+    {"no-contention", KEY_NO_CONTENTION, NULL, 0,
+     "each message has its way alone; many times faster", 0},
+    {"collectives", KEY_COLLECTIVES, "NAME", 0,
+     "whose algorithms collective calls have: default (SimGrid's), mpich or ompi", 0},
+    {"cfg", KEY_CFG, "NAME=VALUE", 0,
+     "a parameter of the model in place of the platform's; may be repeated", 0},
+    {"measured-compute", KEY_MEASURED, NULL, 0,
+     "computing takes as long as recorded, in place of volumes", 0},
+    {"scale-compute", KEY_SCALE, "F", 0, "computing takes F times as long", 0},
+    {"rate", KEY_RATE, "R", 0,
+     "flop per unit of volume: per instruction, or per second of CPU time (then hosts' speeds "
+     "count)",
+     0},
+    {"engine", KEY_ENGINE, "ENGINE", 0, "own, or simgrid: SimGrid itself", 0},
+    {"top", 't', "N", 0, "show N ranks and links (10)", 0},
+    {"json", 'j', NULL, 0, "print everything as JSON, in seconds and bytes", 0},
+    {0},
+};
+
+struct options {
+    struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
+    const char *platform, *hosts;
+    bool measured, simgrid;
+    struct rfn_setting settings[SETTINGS];
+    struct rfn_simulate_options simulate;
+};
+
+static void set(struct argp_state *state, struct options *given, const char *name,
+                const char *value)
+{
+    if (given->simulate.n_settings == SETTINGS)
+        argp_error(state, "at most %d parameters", SETTINGS);
+    given->settings[given->simulate.n_settings++] = (struct rfn_setting){name, value,
+                                                                         RFN_FROM_CALLER};
+}
+
+/* NAME=VALUE, or NAME:VALUE as SimGrid has it; is cut in two. */
+static void setting_argument(struct argp_state *state, struct options *given, char *text)
+{
+    char *end = strpbrk(text, "=:");
+    if (!end || end == text || !end[1])
+        argp_error(state, "--cfg takes NAME=VALUE, as smpi/os=0:1e-6:2e-10, not '%s'", text);
+    *end = '\0';
+    set(state, given, text, end + 1);
+}
+
+static double positive_argument(struct argp_state *state, const char *text, const char *option)
+{
+    char *end;
+    const double number = strtod(text, &end);
+    if (end == text || *end || !(number > 0 && number <= 1e18))
+        argp_error(state, "--%s is a number above 0, not '%s'", option, text);
+    return number;
+}
+
+static error_t parse_model(int key, char *arg, struct argp_state *state)
+{
+    struct options *given = state->input;
+    switch (key) {
+    case KEY_CFG:
+        setting_argument(state, given, arg);
+        return 0;
+    case KEY_COLLECTIVES:
+        set(state, given, "smpi/coll-selector", arg);
+        return 0;
+    case KEY_SCALE:
+        given->simulate.scale = positive_argument(state, arg, "scale-compute");
+        return 0;
+    case KEY_RATE:
+        given->simulate.rate = positive_argument(state, arg, "rate");
+        return 0;
+    default:
+        return rfn_file_argument_parse(key, arg, state);
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *given = state->input;
+    switch (key) {
+    case 'p':
+        given->platform = arg;
+        return 0;
+    case KEY_HOSTS:
+        given->hosts = arg;
+        return 0;
+    case KEY_NO_CONTENTION:
+        given->simulate.no_contention = true;
+        return 0;
+    case KEY_MEASURED:
+        given->measured = true;
+        return 0;
+    case KEY_ENGINE:
+        if (strcmp(arg, "own") != 0 && strcmp(arg, "simgrid") != 0)
+            argp_error(state, "--engine is own or simgrid, not '%s'", arg);
+        given->simgrid = arg[0] == 's';
+        return 0;
+    case ARGP_KEY_END:
+        if (!given->platform)
+            argp_error(state, "--platform is missing: the machine to predict for");
+        return parse_model(key, arg, state);
+    default:
+        return parse_model(key, arg, state);
+    }
+}
+
+/* ---- simulating ---- */
+
+struct predicting {
+    const struct options *given;
+    struct rfn_archive *archive; /* NULL: text */
+    struct rfn_actions *actions;
+    struct rfn_platform *platform;
+    uint32_t *hosts;
+    bool shown; /* progress, on a terminal */
+    struct rfn_diag diag;
+};
+
+static void show(void *context, uint64_t actions, double seconds)
+{
+    struct predicting *predicting = context;
+    if (!isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\rsimulating: %s actions, %s\033[K", rfn_count_text(actions).text,
+            rfn_time_text((int64_t)(seconds * 1e9)).text);
+    predicting->shown = true;
+}
+
+/* Archives begin with a byte that no text has. */
+static bool is_archive(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    const int first = file ? getc(file) : EOF;
+    const bool archive = first == 0x89 && getc(file) == 'R';
+    if (file)
+        fclose(file);
+    return archive;
+}
+
+static int open_actions(struct predicting *predicting)
+{
+    const char *file = predicting->given->given.file;
+    if (!is_archive(file))
+        return rfn_actions_of_text(file, &predicting->actions, &predicting->diag);
+    RFN_TRY(rfn_archive_open(file, &predicting->archive, &predicting->diag));
+    return rfn_actions_of_archive(predicting->archive, predicting->given->measured,
+                                  &predicting->actions, &predicting->diag);
+}
+
+static int place(struct predicting *predicting)
+{
+    const uint32_t ranks = rfn_actions_ranks(predicting->actions);
+    predicting->hosts = calloc((size_t)ranks + 1, sizeof *predicting->hosts);
+    if (!predicting->hosts)
+        return RFN_E_NOMEM;
+    return rfn_platform_place(predicting->platform, predicting->given->hosts, ranks,
+                              predicting->hosts, &predicting->diag);
+}
+
+static int print(const struct predicting *predicting, const struct rfn_simulated *simulated)
+{
+    const struct options *given = predicting->given;
+    const struct rfn_prediction_page page = {.file = given->given.file,
+                                             .platform_file = given->platform,
+                                             .platform = predicting->platform,
+                                             .hosts = predicting->hosts,
+                                             .options = &given->simulate,
+                                             .engine = given->simgrid ? "simgrid" : "own",
+                                             .simulated = simulated,
+                                             .unit = rfn_actions_unit(predicting->actions),
+                                             .top = given->given.top_given
+                                                        ? (size_t)given->given.top
+                                                    : given->given.json ? SIZE_MAX
+                                                                        : TOP,
+                                             .width = rfn_terminal_columns()};
+    struct rfn_text out = {0};
+    if (given->given.json)
+        return rfn_command_print_json(rfn_prediction_json(&page), RFN_EXIT_OK);
+    rfn_prediction_text(&out, &page);
+    return rfn_command_print_page(&out, page.file, RFN_EXIT_OK);
+}
+
+static int simulate(struct predicting *predicting)
+{
+    const struct options *given = predicting->given;
+    struct rfn_simulate_options how = given->simulate;
+    struct rfn_simulated simulated;
+    how.settings = given->settings;
+    how.progress = show;
+    how.context = predicting;
+    const struct rfn_simgrid_job job = {.file = given->given.file,
+                                        .platform_file = given->platform,
+                                        .platform = predicting->platform,
+                                        .hosts = predicting->hosts,
+                                        .ranks = rfn_actions_ranks(predicting->actions),
+                                        .measured = given->measured,
+                                        .options = &how};
+    const int error = given->simgrid
+                          ? rfn_simulate_on_simgrid(&job, &simulated, &predicting->diag)
+                          : rfn_simulate(predicting->actions, predicting->platform,
+                                         predicting->hosts, &how, &simulated, &predicting->diag);
+    if (predicting->shown)
+        fputs("\r\033[K", stderr);
+    const int status = error ? rfn_command_fail(given->given.file, error, &predicting->diag)
+                             : print(predicting, &simulated);
+    rfn_simulated_release(&simulated);
+    return status;
+}
+
+static int predict(struct predicting *predicting)
+{
+    const struct options *given = predicting->given;
+    int error = rfn_platform_read(given->platform, &predicting->platform, &predicting->diag);
+    if (error)
+        return rfn_command_fail(given->platform, error, &predicting->diag);
+    error = open_actions(predicting);
+    if (error)
+        return rfn_command_fail(given->given.file, error, &predicting->diag);
+    error = place(predicting);
+    if (error)
+        return rfn_command_fail(given->hosts ? given->hosts : given->platform, error,
+                                &predicting->diag);
+    const int status = simulate(predicting);
+    return status || !predicting->archive
+               ? status
+               : rfn_command_check_complete(predicting->archive, given->given.file, status);
+}
+
+static void release(struct predicting *predicting)
+{
+    if (predicting->actions)
+        rfn_actions_free(predicting->actions);
+    if (predicting->archive)
+        rfn_archive_close(predicting->archive);
+    if (predicting->platform)
+        rfn_platform_free(predicting->platform);
+    free(predicting->hosts);
+}
+
+static int run(const struct rfn_command *command, int argc, char **argv)
+{
+    struct options given = {0};
+    rfn_command_parse(command, parse, argc, argv, &given);
+    struct predicting predicting = {.given = &given, .diag = {.file_offset = -1, .rank = -1}};
+    const int status = predict(&predicting);
+    release(&predicting);
+    return status;
+}
+
+const struct rfn_command rfn_cmd_predict = {
+    .name = "predict",
+    .summary = "Predicts how long a run would take on a machine that is not there",
+    .usage = "FILE",
+    .about =
+        "FILE is an archive, or a time-independent trace as text. The platform says what the "
+        "machine is: hosts, links, routes, and what MPI costs on it.\n"
+        "\n"
+        "  refrain predict app.rfn --platform cluster.xml\n"
+        "\n"
+        "Collective calls are the messages of their algorithm; messages share links by max-min "
+        "fairness. man refrain-predict explains the model.",
+    .options = options,
+    .values = "--engine=own,simgrid --collectives=default,mpich,ompi",
+    .run = run,
+};

@@ -1,0 +1,26 @@
+/* prediction.h - what `refrain predict` tells of a run on another machine. */
+#ifndef RFN_CLI_PREDICT_PREDICTION_H
+#define RFN_CLI_PREDICT_PREDICTION_H
+
+#include "refrain/simulate.h"
+#include "refrain/text.h"
+
+#include <jansson.h>
+
+struct rfn_prediction_page {
+    const char *file, *platform_file;
+    const struct rfn_platform *platform;
+    const uint32_t *hosts; /* by rank */
+    const char *engine;    /* own, simgrid */
+    const struct rfn_simulate_options *options;
+    const struct rfn_simulated *simulated;
+    enum rfn_action_unit unit;
+    size_t top;   /* so many ranks and links */
+    size_t width; /* columns */
+};
+
+void rfn_prediction_text(struct rfn_text *out, const struct rfn_prediction_page *page);
+/* NULL: memory ran out. */
+json_t *rfn_prediction_json(const struct rfn_prediction_page *page);
+
+#endif
