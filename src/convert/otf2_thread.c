@@ -8,7 +8,7 @@
 enum {
     LINE_FIRST = 64,
     LINE_MAX = 1 << 18, /* events that wait, of some 300 bytes each */
-    FRAMES_MAX = 128,   /* of a call path: the innermost ones */
+    FRAMES_MAX = 4096,  /* of a call path: the innermost ones */
     CONTEXTS_MAX = 4096 /* inside each other */
 };
 
@@ -85,14 +85,18 @@ struct otf2_node *rfn_otf2_context_node(struct otf2_reading *reading, uint64_t r
 
 static int64_t path_of(const struct otf2_thread *thread, struct otf2_node *node)
 {
-    struct rfn_location frames[FRAMES_MAX];
-    size_t n = 0;
     if (node->path >= 0)
         return node->path;
-    for (const struct otf2_node *at = node; at->parent && n < FRAMES_MAX; at = at->parent)
-        frames[n++] = (struct rfn_location){
+    const size_t most = node->depth < FRAMES_MAX ? node->depth : FRAMES_MAX;
+    struct rfn_location *frames = calloc(most + 1, sizeof *frames);
+    const struct otf2_node *at = node;
+    if (!frames)
+        return no_memory(thread);
+    for (size_t i = 0; i < most; i++, at = at->parent)
+        frames[i] = (struct rfn_location){
             .function = at->function, .file = at->file, .line = at->line, .module = ""};
-    node->path = rfn_writer_path(thread->reading->writer, frames, n);
+    node->path = rfn_writer_path(thread->reading->writer, frames, most);
+    free(frames);
     return node->path;
 }
 
