@@ -208,8 +208,10 @@ int rfn_otf2_enter(struct otf2_thread *thread, int64_t ns, const struct otf2_reg
         open.node = node && node->parent ? node->parent : path_at(thread, line);
     } else if (region->kind == OTF2_REGION_USER) {
         open.told = thread->stream >= 0 || thread->location->thread == 0;
-        if (open.told)
-            RFN_TRY(rfn_otf2_mark(thread, ns, region, true));
+        if (open.told) {
+            struct otf2_node *at = path_at(thread, line);
+            RFN_TRY(at ? rfn_otf2_mark(thread, ns, region, at, true) : no_memory(thread));
+        }
     } else {
         struct otf2_node *from = path_at(thread, line);
         open.node = node || !from ? node
@@ -232,7 +234,7 @@ static int close_top(struct otf2_thread *thread, int64_t ns)
         thread->made = NULL;
         thread->n_happenings = 0;
     } else if (top.told) {
-        RFN_TRY(rfn_otf2_mark(thread, ns, top.region, false));
+        RFN_TRY(rfn_otf2_mark(thread, ns, top.region, top.node, false));
     }
     thread->node = thread->n_open ? thread->open[thread->n_open - 1].node : &thread->reading->root;
     return 0;

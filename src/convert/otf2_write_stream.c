@@ -146,26 +146,28 @@ static const struct otf2_path *follow(struct writer *writer, uint32_t number, ui
     return writer->error ? NULL : path;
 }
 
-/* A region of the program begins or ends. One that is not the innermost ends with what is in it. */
+/* A region ends, with what is in it. */
+static void end_region(struct writer *writer, uint64_t ns, uint32_t region)
+{
+    size_t i = writer->n_open;
+    while (i && !(writer->open[i - 1].is_users && writer->open[i - 1].frame.region == region))
+        i--;
+    while (i && writer->n_open >= i)
+        leave(writer, ns);
+}
+
 static void mark(struct writer *writer, const struct rfn_call_event *event)
 {
     const uint64_t ns = (uint64_t)event->record->enter_ns;
-    const bool begins = event->call->kind == RFN_CALL_REGION_BEGIN;
     const int64_t region = rfn_otf2_user_region(writer->of, (uint32_t)event->record->in[0]);
-    if (region < 0)
+    if (region < 0) {
         writer->error = (int)region;
-    if (writer->error || !follow(writer, event->record->path, ns, 0))
-        return;
-    if (begins) {
-        enter(writer, ns, (struct open){.frame.region = (uint32_t)region, .is_users = true});
-        return;
-    }
-    for (size_t i = writer->n_open; i-- > 0;) {
-        if (!writer->open[i].is_users || writer->open[i].frame.region != (uint32_t)region)
-            continue;
-        while (writer->n_open > i)
-            leave(writer, ns);
-        return;
+    } else if (event->call->kind == RFN_CALL_REGION_END) {
+        end_region(writer, ns, (uint32_t)region);
+    } else {
+        const struct otf2_path *path = follow(writer, event->record->path, ns, 0);
+        if (path)
+            enter(writer, ns, (struct open){{(uint32_t)region, path->line}, true});
     }
 }
 
