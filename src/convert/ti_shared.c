@@ -7,7 +7,7 @@
 
 #include "convert/ti_shared.h"
 
-#include "archive/read/temp_file.h"
+#include "archive/temp_file.h"
 #include "base/buf.h"
 #include "base/grow.h"
 #include "convert/ti_parser.h"
