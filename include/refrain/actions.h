@@ -41,8 +41,8 @@ enum rfn_action_kind {
     RFN_ACTION_KINDS
 };
 
-/* RECV, PROBE: from any rank (text only; archives know the rank). */
-enum { RFN_ACTION_ANY = -333 };
+/* RECV, PROBE: from any rank (text only; archives know the rank). SMPI 3.32 has this number. */
+enum { RFN_ACTION_ANY = -555 };
 
 /* Members that a kind does not have are 0. Pointers are the source's, until the rank's next one. */
 struct rfn_action {

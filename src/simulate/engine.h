@@ -18,7 +18,7 @@
 #include "simulate/collective_ops.h"
 #include "simulate/event_heap.h"
 #include "simulate/flows.h"
-#include "simulate/messages.h"
+#include "simulate/message_queues.h"
 #include "simulate/ways.h"
 
 /* A message, seen from one of its ends: number * 2 + 1 for the receiver. */
@@ -69,7 +69,7 @@ struct rfn_engine {
     struct rfn_ways ways;
     struct rfn_flows flows;
     struct rfn_event_heap heap;
-    struct rfn_messages messages;
+    struct rfn_message_queues messages;
     struct rfn_engine_rank *ranks;
     uint32_t n_ranks;
     struct rfn_pending_call *calls;

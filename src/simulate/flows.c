@@ -245,7 +245,7 @@ static double lowest_level(struct rfn_flows *flows)
             flows->part_links[flows->n_filling] = number;
             continue;
         }
-        if (!lowest || level(link) < lowest)
+        if (!(lowest > 0) || level(link) < lowest)
             lowest = level(link);
         i++;
     }

@@ -1,4 +1,5 @@
 /* Tests of flows.h: shares are max-min fair, and come to that whatever was before. */
+#define _GNU_SOURCE /* mkstemps */
 #include "simulate/flows.h"
 
 #include <math.h>

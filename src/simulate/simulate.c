@@ -162,7 +162,7 @@ static int init(struct rfn_engine *engine, const uint32_t *hosts)
     engine->flops_per_unit = flops_per_unit(engine);
     rfn_ways_init(&engine->ways, engine->platform, &engine->model);
     RFN_TRY(rfn_flows_init(&engine->flows, &engine->ways, &engine->heap));
-    return rfn_messages_init(&engine->messages, engine->n_ranks);
+    return rfn_message_queues_init(&engine->messages, engine->n_ranks);
 }
 
 static void release(struct rfn_engine *engine)
@@ -180,7 +180,7 @@ static void release(struct rfn_engine *engine)
     free(engine->calls);
     free(engine->free_calls);
     free(engine->sorted);
-    rfn_messages_release(&engine->messages);
+    rfn_message_queues_release(&engine->messages);
     rfn_flows_release(&engine->flows);
     rfn_ways_release(&engine->ways);
     rfn_event_heap_release(&engine->heap);

@@ -120,7 +120,7 @@ static int join_apart(struct rfn_engine *engine, uint32_t send, uint32_t receive
 /* The receive that gets a send of this channel: the first one that was posted. */
 static uint32_t taker(const struct rfn_engine *engine, const struct rfn_channel *channel)
 {
-    const struct rfn_messages *messages = &engine->messages;
+    const struct rfn_message_queues *messages = &engine->messages;
     const uint32_t named = rfn_message_first(messages, channel, false);
     const uint32_t any = rfn_message_wildcard(messages, channel);
     if (named == RFN_NO_MESSAGE || any == RFN_NO_MESSAGE)
@@ -190,7 +190,7 @@ static void set_send(struct rfn_engine *engine, struct rfn_message *message, uin
 static int64_t post_send(struct rfn_engine *engine, uint32_t rank,
                          const struct rfn_transfer *transfer, bool detached)
 {
-    struct rfn_messages *messages = &engine->messages;
+    struct rfn_message_queues *messages = &engine->messages;
     const struct rfn_channel channel = {(uint32_t)transfer->peer, transfer->comm, rank,
                                         transfer->tag};
     const bool early = messages->mailboxes[channel.target].n_wildcards &&
@@ -255,7 +255,7 @@ static int hold_sends(struct rfn_engine *engine, uint32_t rank)
 
 static uint32_t find_send(struct rfn_engine *engine, const struct rfn_channel *channel)
 {
-    const struct rfn_messages *messages = &engine->messages;
+    const struct rfn_message_queues *messages = &engine->messages;
     if (rfn_channel_is_wildcard(channel))
         return rfn_message_earliest(messages, channel, engine->now);
     const uint32_t send = rfn_message_first(messages, channel, true);
@@ -267,7 +267,7 @@ static uint32_t find_send(struct rfn_engine *engine, const struct rfn_channel *c
 static int64_t post_receive(struct rfn_engine *engine, uint32_t rank,
                             const struct rfn_transfer *transfer)
 {
-    struct rfn_messages *messages = &engine->messages;
+    struct rfn_message_queues *messages = &engine->messages;
     const struct rfn_channel channel = {rank, transfer->comm, transfer->peer, transfer->tag};
     const uint32_t send = find_send(engine, &channel);
     const int64_t number = send == RFN_NO_MESSAGE ? rfn_message_new(messages) : (int64_t)send;

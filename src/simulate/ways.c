@@ -44,7 +44,7 @@ static int add_hops(struct rfn_ways *ways, size_t first, uint32_t from, uint32_t
 
 static void least(double *value, double other)
 {
-    if (!*value || other < *value)
+    if (!(*value > 0) || other < *value)
         *value = other;
 }
 
@@ -61,9 +61,9 @@ static void measure(const struct rfn_ways *ways, struct rfn_way *way)
         }
         least(&way->alone, bandwidth / hop->weight);
     }
-    if (way->bound && way->latency > 0 && ways->model->gamma > 0)
+    if (way->bound > 0 && way->latency > 0 && ways->model->gamma > 0)
         least(&way->bound, ways->model->gamma / (2 * way->latency));
-    if (way->bound)
+    if (way->bound > 0)
         least(&way->alone, way->bound);
     if (!(way->penalty > 0))
         way->penalty = 1;

@@ -4,12 +4,11 @@
 #include "cli/text/table.h"
 #include "cli/text/wrap.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static struct rfn_quantity time_text(double seconds)
 {
-    return rfn_time_text(seconds < 9e9 ? (int64_t)llround(seconds * 1e9) : INT64_MAX);
+    return rfn_time_text(seconds < 9e9 ? (int64_t)(seconds * 1e9 + 0.5) : INT64_MAX);
 }
 
 /* ---- what is derived ---- */

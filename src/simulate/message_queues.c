@@ -1,4 +1,4 @@
-#include "simulate/messages.h"
+#include "simulate/message_queues.h"
 
 #include "base/hash.h"
 #include "base/pool.h"
@@ -13,9 +13,9 @@ struct rfn_queue {
 
 static const struct rfn_message_list empty = {RFN_NO_MESSAGE, RFN_NO_MESSAGE};
 
-int rfn_messages_init(struct rfn_messages *messages, uint32_t ranks)
+int rfn_message_queues_init(struct rfn_message_queues *messages, uint32_t ranks)
 {
-    *messages = (struct rfn_messages){.n_buckets = 1024};
+    *messages = (struct rfn_message_queues){.n_buckets = 1024};
     messages->buckets = calloc(messages->n_buckets, sizeof *messages->buckets);
     messages->mailboxes = malloc((ranks + (size_t)1) * sizeof *messages->mailboxes);
     if (!messages->buckets || !messages->mailboxes)
@@ -25,7 +25,7 @@ int rfn_messages_init(struct rfn_messages *messages, uint32_t ranks)
     return 0;
 }
 
-void rfn_messages_release(struct rfn_messages *messages)
+void rfn_message_queues_release(struct rfn_message_queues *messages)
 {
     free(messages->messages);
     free(messages->queues);
@@ -33,7 +33,7 @@ void rfn_messages_release(struct rfn_messages *messages)
     free(messages->mailboxes);
 }
 
-int64_t rfn_message_new(struct rfn_messages *messages)
+int64_t rfn_message_new(struct rfn_message_queues *messages)
 {
     const int64_t number = RFN_POOL_TAKE(messages->messages, messages->capacity, messages->n,
                                          messages->free, next);
@@ -44,7 +44,7 @@ int64_t rfn_message_new(struct rfn_messages *messages)
     return number;
 }
 
-void rfn_message_free(struct rfn_messages *messages, uint32_t number)
+void rfn_message_free(struct rfn_message_queues *messages, uint32_t number)
 {
     messages->used--;
     RFN_POOL_GIVE(messages->messages, messages->free, next, number);
@@ -52,7 +52,8 @@ void rfn_message_free(struct rfn_messages *messages, uint32_t number)
 
 /* ---- queues ---- */
 
-static size_t bucket_of(const struct rfn_messages *messages, const struct rfn_channel *channel)
+static size_t bucket_of(const struct rfn_message_queues *messages,
+                        const struct rfn_channel *channel)
 {
     uint64_t hash = rfn_hash_mix(0, (uint64_t)channel->target << 32 | channel->comm);
     hash = rfn_hash_mix(hash, (uint64_t)channel->source);
@@ -66,7 +67,7 @@ static bool equal(const struct rfn_channel *a, const struct rfn_channel *b)
 }
 
 /* Where the number of the channel's queue, + 1, is; 0 if it has none. */
-static uint32_t *find(const struct rfn_messages *messages, const struct rfn_channel *channel)
+static uint32_t *find(const struct rfn_message_queues *messages, const struct rfn_channel *channel)
 {
     uint32_t *at = &messages->buckets[bucket_of(messages, channel)];
     while (*at && !equal(&messages->queues[*at - 1].channel, channel))
@@ -74,7 +75,7 @@ static uint32_t *find(const struct rfn_messages *messages, const struct rfn_chan
     return at;
 }
 
-static int add_buckets(struct rfn_messages *messages)
+static int add_buckets(struct rfn_message_queues *messages)
 {
     uint32_t *old = messages->buckets;
     const size_t n = messages->n_buckets;
@@ -96,7 +97,7 @@ static int add_buckets(struct rfn_messages *messages)
     return 0;
 }
 
-static int64_t make(struct rfn_messages *messages, const struct rfn_channel *channel)
+static int64_t make(struct rfn_message_queues *messages, const struct rfn_channel *channel)
 {
     if (messages->used_queues == messages->n_buckets)
         RFN_TRY(add_buckets(messages));
@@ -110,7 +111,7 @@ static int64_t make(struct rfn_messages *messages, const struct rfn_channel *cha
     return number;
 }
 
-static void drop(struct rfn_messages *messages, uint32_t *at)
+static void drop(struct rfn_message_queues *messages, uint32_t *at)
 {
     const uint32_t number = *at - 1;
     *at = messages->queues[number].next;
@@ -120,7 +121,8 @@ static void drop(struct rfn_messages *messages, uint32_t *at)
 
 /* ---- lists ---- */
 
-static void append(struct rfn_messages *messages, struct rfn_message_list *list, uint32_t number)
+static void append(struct rfn_message_queues *messages, struct rfn_message_list *list,
+                   uint32_t number)
 {
     struct rfn_message *message = &messages->messages[number];
     message->next = RFN_NO_MESSAGE;
@@ -129,7 +131,8 @@ static void append(struct rfn_messages *messages, struct rfn_message_list *list,
     list->last = number;
 }
 
-static void take_out(struct rfn_messages *messages, struct rfn_message_list *list, uint32_t number)
+static void take_out(struct rfn_message_queues *messages, struct rfn_message_list *list,
+                     uint32_t number)
 {
     const struct rfn_message *message = &messages->messages[number];
     const uint32_t next = message->next, before = message->before;
@@ -137,7 +140,7 @@ static void take_out(struct rfn_messages *messages, struct rfn_message_list *lis
     *(next == RFN_NO_MESSAGE ? &list->last : &messages->messages[next].before) = before;
 }
 
-static void append_listed(struct rfn_messages *messages, uint32_t number)
+static void append_listed(struct rfn_message_queues *messages, uint32_t number)
 {
     struct rfn_message *message = &messages->messages[number];
     struct rfn_message_list *list = &messages->mailboxes[message->channel.target].sends;
@@ -148,7 +151,7 @@ static void append_listed(struct rfn_messages *messages, uint32_t number)
     list->last = number;
 }
 
-static void take_out_listed(struct rfn_messages *messages, uint32_t number)
+static void take_out_listed(struct rfn_message_queues *messages, uint32_t number)
 {
     const struct rfn_message *message = &messages->messages[number];
     struct rfn_message_list *list = &messages->mailboxes[message->channel.target].sends;
@@ -159,7 +162,7 @@ static void take_out_listed(struct rfn_messages *messages, uint32_t number)
 
 /* ---- waiting ---- */
 
-int rfn_message_wait(struct rfn_messages *messages, uint32_t number)
+int rfn_message_wait(struct rfn_message_queues *messages, uint32_t number)
 {
     const struct rfn_message *message = &messages->messages[number];
     struct rfn_mailbox *mailbox = &messages->mailboxes[message->channel.target];
@@ -180,7 +183,7 @@ int rfn_message_wait(struct rfn_messages *messages, uint32_t number)
     return 0;
 }
 
-void rfn_message_leave(struct rfn_messages *messages, uint32_t number)
+void rfn_message_leave(struct rfn_message_queues *messages, uint32_t number)
 {
     const struct rfn_message *message = &messages->messages[number];
     struct rfn_mailbox *mailbox = &messages->mailboxes[message->channel.target];
@@ -198,8 +201,8 @@ void rfn_message_leave(struct rfn_messages *messages, uint32_t number)
         drop(messages, at);
 }
 
-uint32_t rfn_message_first(const struct rfn_messages *messages, const struct rfn_channel *channel,
-                           bool send)
+uint32_t rfn_message_first(const struct rfn_message_queues *messages,
+                           const struct rfn_channel *channel, bool send)
 {
     const uint32_t *at = find(messages, channel);
     if (!*at)
@@ -215,7 +218,7 @@ static bool takes(const struct rfn_channel *receive, const struct rfn_channel *s
            (receive->tag == send->tag || (receive->tag == RFN_ANY_TAG && send->tag >= 0));
 }
 
-uint32_t rfn_message_wildcard(const struct rfn_messages *messages,
+uint32_t rfn_message_wildcard(const struct rfn_message_queues *messages,
                               const struct rfn_channel *channel)
 {
     uint32_t number = messages->mailboxes[channel->target].wildcards.first;
@@ -224,7 +227,7 @@ uint32_t rfn_message_wildcard(const struct rfn_messages *messages,
     return number;
 }
 
-uint32_t rfn_message_earliest(const struct rfn_messages *messages,
+uint32_t rfn_message_earliest(const struct rfn_message_queues *messages,
                               const struct rfn_channel *channel, double now)
 {
     uint32_t earliest = RFN_NO_MESSAGE;

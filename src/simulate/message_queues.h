@@ -1,11 +1,11 @@
-/* messages.h - messages under way, and which receive gets which of them.
+/* message_queues.h - messages under way, and which receive gets which of them.
  *
  * A message is there from the moment when one of its ends is. Those of which the other end is not
  * there yet wait in a queue, one per channel (target, source, communicator, tag); messages of a
  * channel do not overtake each other. Receives from any rank, or of any tag, wait at their rank.
  */
-#ifndef RFN_SIMULATE_MESSAGES_H
-#define RFN_SIMULATE_MESSAGES_H
+#ifndef RFN_SIMULATE_MESSAGE_QUEUES_H
+#define RFN_SIMULATE_MESSAGE_QUEUES_H
 
 #include "refrain/actions.h"
 
@@ -48,7 +48,7 @@ struct rfn_mailbox {
     size_t n_wildcards;
 };
 
-struct rfn_messages {
+struct rfn_message_queues {
     struct rfn_message *messages;
     size_t n, capacity, used; /* used: not free */
     uint32_t free;            /* by next */
@@ -61,26 +61,26 @@ struct rfn_messages {
     uint64_t order;
 };
 
-int rfn_messages_init(struct rfn_messages *messages, uint32_t ranks);
-void rfn_messages_release(struct rfn_messages *messages);
+int rfn_message_queues_init(struct rfn_message_queues *messages, uint32_t ranks);
+void rfn_message_queues_release(struct rfn_message_queues *messages);
 
 /* A message without ends; RFN_E_NOMEM. */
-int64_t rfn_message_new(struct rfn_messages *messages);
-void rfn_message_free(struct rfn_messages *messages, uint32_t number);
+int64_t rfn_message_new(struct rfn_message_queues *messages);
+void rfn_message_free(struct rfn_message_queues *messages, uint32_t number);
 
 /* Waits, as what it has of its ends. RFN_E_NOMEM. */
-int rfn_message_wait(struct rfn_messages *messages, uint32_t number);
+int rfn_message_wait(struct rfn_message_queues *messages, uint32_t number);
 /* Waits no longer. */
-void rfn_message_leave(struct rfn_messages *messages, uint32_t number);
+void rfn_message_leave(struct rfn_message_queues *messages, uint32_t number);
 /* The first send, or receive, that waits in the channel; wildcards aside. */
-uint32_t rfn_message_first(const struct rfn_messages *messages, const struct rfn_channel *channel,
-                           bool send);
+uint32_t rfn_message_first(const struct rfn_message_queues *messages,
+                           const struct rfn_channel *channel, bool send);
 /* The wildcard that would get a send of this channel. */
-uint32_t rfn_message_wildcard(const struct rfn_messages *messages,
+uint32_t rfn_message_wildcard(const struct rfn_message_queues *messages,
                               const struct rfn_channel *channel);
 /* The earliest send at or before `now` that a receive of this channel, maybe a wildcard, may get.
  */
-uint32_t rfn_message_earliest(const struct rfn_messages *messages,
+uint32_t rfn_message_earliest(const struct rfn_message_queues *messages,
                               const struct rfn_channel *channel, double now);
 
 static inline bool rfn_channel_is_wildcard(const struct rfn_channel *channel)
