@@ -274,6 +274,9 @@ def test_truth(bench):
     harness.compare(f"the last line, {words}", numbers[:2], [intervals, right])
     whole = sample(bench, archive, "--sample", "random:1", "--truth")
     harness.compare("of all messages all are right", whole["intervals_right"], whole["intervals"])
+    page = bench.verb("sample", archive, "--sample", "random:0.5", "--truth")
+    known = [line for line in page.splitlines() if re.match(r"^ +[0-9,]+( +[0-9.]+ \w+)? +all ", line)]
+    harness.compare("rows of all messages, and their intervals", (len(known) > 0, "[" in "".join(known)), (True, False))
 
 
 # ---- the pages ----

@@ -330,6 +330,28 @@ def is_seen(bench, name, condition):
     return run.code == 0 and condition(json.loads(run.out))
 
 
+def test_rare_calls(bench, flavour):
+    """A job that rarely calls MPI is shown as it is, and obeys, although no call of it is sampled."""
+    name, told = unique(bench, f"rare-{flavour}"), bench.fresh("told")
+    program = bench.program(os.path.join(FOLDER, "until_told.c"), flavour)
+    with subprocess.Popen([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "--sample=random:1e-9", "-q",
+                           "-o", bench.path(name + ".rfn"), program, told, "500"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL) as job:
+        try:
+            wait_for("messages", lambda: is_seen(bench, name, lambda found: found["messages"] > 0))
+            seen = look(bench, name)["messages"]
+            refrain(bench, "control", name, "sample=off")
+            wait_for("off", lambda: is_seen(bench, name, lambda found: found["strategy"] == "off"))
+            obeyed = look(bench, name)["messages"]
+        finally:
+            with open(told, "w", encoding="ascii"):
+                pass
+            code = job.wait(timeout=SECONDS)
+    harness.compare("exit of the job", code, 0)
+    harness.compare(f"{seen} messages are a few", seen < 24, True)
+    harness.compare(f"{obeyed} messages are a few more", obeyed < seen + 24, True)
+
+
 def test_recorded_job(bench, flavour):
     """A job that samples all messages, and then none: the archive has some of them."""
     name, told = unique(bench, f"recorded-{flavour}"), bench.fresh("told")

@@ -220,7 +220,7 @@ static int list_jobs(bool json)
             rfn_live_jobs_page(&page, &list);
         else if (!json)
             rfn_text_string(&page, "No job of yours samples on this node; 'refrain record "
-                                   "--sample' starts one that does.\n");
+                                   "--sample=adaptive' starts one that does.\n");
         status = json ? print_line(rfn_json_live_jobs(&list))
                       : rfn_command_print(&page, NULL, status);
     }

@@ -94,8 +94,8 @@ static int tell_no_process(const char *pid)
         rfn_command_error("process %s is another user's: watch and control reach your own jobs",
                           pid);
     else
-        rfn_command_error("process %s does not sample: 'refrain record --sample' starts one that "
-                          "does, and 'refrain watch' lists them",
+        rfn_command_error("process %s does not sample: 'refrain record --sample=adaptive' starts "
+                          "one that does, and 'refrain watch' lists them",
                           pid);
     return RFN_EXIT_FAILURE;
 }
@@ -111,9 +111,10 @@ static int tell_none(const struct rfn_live_list *list, const char *name)
     if (near)
         rfn_command_error("no job named '%s' samples on this node; did you mean '%s'?", name, near);
     else
-        rfn_command_error("no job named '%s' samples on this node: 'refrain record --sample' "
-                          "starts one that does, and 'refrain watch' lists your own",
-                          name);
+        rfn_command_error(
+            "no job named '%s' samples on this node: 'refrain record "
+            "--sample=adaptive' starts one that does, and 'refrain watch' lists your own",
+            name);
     free(names);
     return RFN_EXIT_FAILURE;
 }

@@ -245,16 +245,23 @@ static void name_cells(struct rfn_table *table, const struct layout *layout,
         rfn_report_size_cell(table, key->size_class);
 }
 
-/* measured: how many were. */
-static void number_cells(struct rfn_table *table, const struct layout *layout,
-                         const struct rfn_sampled *group, const char *measured)
+static void value_cell(struct rfn_table *table, const struct rfn_sample_interval *interval)
 {
+    rfn_table_cell(table, time_text(interval->value).text);
+}
+
+/* all: the group has all messages, whose values need no interval. */
+static void number_cells(struct rfn_table *table, const struct layout *layout,
+                         const struct rfn_sampled *group, bool all)
+{
+    void (*cell)(struct rfn_table *, const struct rfn_sample_interval *) = all ? value_cell
+                                                                               : interval_cell;
     quantity_cell(table, group->estimated, rfn_count_text(rounded(group->messages)));
     quantity_cell(table, group->estimated, rfn_bytes_text(rounded(group->bytes)));
-    rfn_table_cell(table, measured);
-    interval_cell(table, &group->mean);
-    interval_cell(table, &group->median);
-    interval_cell(table, &group->p99);
+    rfn_table_cell(table, all ? "all" : rfn_count_text(group->n).text);
+    cell(table, &group->mean);
+    cell(table, &group->median);
+    cell(table, &group->p99);
     if (layout->network)
         rfn_table_cell(table, time_text(group->clean_min_ns).text);
 }
@@ -267,11 +274,11 @@ static void add_rows(struct rfn_table *table, const struct rfn_report *report,
         const struct rfn_sampled *group = &groups->list.items[i];
         const struct rfn_sampled *truth = truth_of(groups, group);
         name_cells(table, layout, &group->key);
-        number_cells(table, layout, group, rfn_count_text(group->n).text);
+        number_cells(table, layout, group, false);
         for (const char *name = layout->align; truth && *name; name++)
             rfn_table_cell(table, "");
         if (truth)
-            number_cells(table, layout, truth, "all");
+            number_cells(table, layout, truth, true);
         if (layout->sites)
             sites_note(table, report, &group->key);
     }

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG = 2, BATCH = 60, PIECE = 4096, SLOTS = 4, RECEIVE_AT_ONCE = 8, QUEUE_SHARE = 16 };
+enum { TAG = 2, BATCH = 43, PIECE = 4096, SLOTS = 4, RECEIVE_AT_ONCE = 8, QUEUE_SHARE = 16 };
 enum { LOOK_NS = 20000, AGE_NS = 100000000 };
 /* Ends of messages after which a rank looks. Where the sender decides alone the receiver keeps an
  * end of each message, and looks when about a batch was chosen of them. */
@@ -53,6 +53,8 @@ struct queue {
     uint64_t batches; /* sent to it */
     struct queue *next;
 };
+
+_Static_assert(BATCH * sizeof(struct announcement) <= 3840, "MPIs send a batch at once");
 
 struct slot {
     MPI_Request request;

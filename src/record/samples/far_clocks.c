@@ -5,17 +5,20 @@
  * takes, plus what the sender's clock is behind. The least that clean messages of a span of time
  * took from rank A to B, and from B to A, differ by twice that. So each rank tells the others, with
  * its announcements, the least of the span before, and corrects what it measures. Between such
- * corrections clocks drift as they did since the start.
+ * corrections clocks drift as they did since the start, but no faster than clocks can: an error of
+ * the first ones, soon after the start, must not grow to more than a message takes, as no message
+ * would be clean any more that could correct it.
  *
  * Only statistics are corrected here. Samples that are kept have the stamps of both clocks.
  */
 #include "record/core/clock_sync.h"
 #include "record/samples/samples_internal.h"
 
-#include <math.h>
+#include <stdlib.h>
 
 static const int64_t SPAN_NS = 1000000000;
 enum { SPANS = 4 };
+static const double DRIFT_MOST = 2e-4; /* ns per ns; crystals are off by less than 1e-4 */
 
 /* A rank of another node, as this one sees it. Times are of the common clock, that of rank 0's
  * node. */
@@ -66,6 +69,12 @@ void rec_far_release(void)
 
 /* ---- corrections ---- */
 
+/* A clock may begin near 0, and moments before are negative. */
+static size_t place_of(int64_t span)
+{
+    return (uint64_t)span % SPANS;
+}
+
 static struct far_rank *far_of(uint32_t rank)
 {
     struct far_rank *far = rfn_map_object(&far_ranks, rank);
@@ -97,7 +106,7 @@ void rec_far_clean(uint32_t rank, int64_t sent_ns, uint64_t received)
     const double took = (double)(received_ns - sent_ns);
     if (!far)
         return;
-    const size_t at = (size_t)(span % SPANS);
+    const size_t at = place_of(span);
     if (far->spans[at] != span || took < far->least_ns[at])
         far->least_ns[at] = took;
     far->spans[at] = span;
@@ -107,20 +116,25 @@ struct rec_far_least rec_far_least(uint32_t rank, uint64_t now)
 {
     const struct far_rank *far = known ? rfn_map_object(&far_ranks, rank) : NULL;
     const int64_t span = far ? common_ns_of(now) / SPAN_NS - 1 : 0;
-    if (!far || far->spans[span % SPANS] != span)
+    if (!far || far->spans[place_of(span)] != span)
         return (struct rec_far_least){0};
-    return (struct rec_far_least){.span = span, .ns = far->least_ns[span % SPANS]};
+    return (struct rec_far_least){.span = span, .ns = far->least_ns[place_of(span)]};
+}
+
+static double bounded_drift(double drift)
+{
+    return drift > DRIFT_MOST ? DRIFT_MOST : drift < -DRIFT_MOST ? -DRIFT_MOST : drift;
 }
 
 void rec_far_told(uint32_t rank, struct rec_far_least least)
 {
     struct far_rank *far = known && least.span > 0 ? far_of(rank) : NULL;
-    const size_t at = (size_t)(least.span % SPANS);
+    const size_t at = place_of(least.span);
     const int64_t when_ns = least.span * SPAN_NS + SPAN_NS / 2;
     if (!far || far->spans[at] != least.span || when_ns <= far->corrected_ns)
         return;
     /* took here = network + behind, took there = network - behind */
     far->behind_ns = (far->least_ns[at] - least.ns) / 2;
-    far->drift = far->behind_ns / (double)(when_ns - started_ns);
+    far->drift = bounded_drift(far->behind_ns / (double)(when_ns - started_ns));
     far->corrected_ns = when_ns;
 }

@@ -563,15 +563,26 @@ static void communicate(const struct rec_call *call, const struct rfn_call *role
         each_persistent(call, role);
 }
 
-/* A call without stamps costs less than to look at the clock. */
+/* A call without stamps costs less than to look at the clock: so one of many calls looks, and each
+ * where calls are rare. */
 static void progress(const struct rec_call *call)
 {
-    enum { EVERY = 64 };
-    static uint32_t unstamped;
-    if (!call->unstamped)
+    enum { MOST = 16 };
+    static const double RARE_NS = 10000000;
+    static uint32_t unstamped, every = 1;
+    static uint64_t looked;
+    if (!call->unstamped) {
         rec_announcements_progress(call->exit);
-    else if (++unstamped % EVERY == 0)
-        rec_announcements_progress(rec_now());
+        return;
+    }
+    if (++unstamped < every)
+        return;
+    const uint64_t now = rec_now();
+    const bool are_rare = (double)(now - looked) * rec_sampling.quantum_ns > RARE_NS;
+    every = are_rare ? 1 : every < MOST ? every * 2 : MOST;
+    unstamped = 0;
+    looked = now;
+    rec_announcements_progress(now);
 }
 
 static void on_call(const struct rec_call *call, const struct rec_stream *stream)

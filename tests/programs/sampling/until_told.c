@@ -1,12 +1,13 @@
 /* Every rank sends 8 bytes to its right neighbour, again and again, until there is a file of the
- * name that is given. */
+ * name that is given; a second argument is the pause between, in milliseconds (1). */
 #include <mpi.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 int main(int argc, char **argv)
 {
-    const struct timespec pause = {.tv_nsec = 1000000};
+    const struct timespec pause = {.tv_nsec = 1000000 * (argc > 2 ? atol(argv[2]) : 1)};
     char out[8] = "", in[8];
     int rank, size, on = 1;
     MPI_Init(&argc, &argv);
