@@ -1,6 +1,7 @@
 #include "convert/mpi_schema.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -197,7 +198,10 @@ static const struct {
              {"Win_flush_local", RFN_FORM_WIN_RANK},
              {"Put", RFN_FORM_PUT},
              {"Get", RFN_FORM_PUT},
-             {"Accumulate", RFN_FORM_PUT}};
+             {"Accumulate", RFN_FORM_PUT},
+             {"Get_accumulate", RFN_FORM_PUT},
+             {"Fetch_and_op", RFN_FORM_PUT},
+             {"Compare_and_swap", RFN_FORM_PUT}};
 
 bool rfn_mpi_name(const char *as, char name[RFN_MPI_NAME])
 {
@@ -226,23 +230,32 @@ static enum rfn_form form_of(const char *name)
     return RFN_FORM_PLAIN;
 }
 
+/* MPI_Isend is the nonblocking MPI_Send, MPI_Rput the MPI_Put that makes a request. */
+static struct rfn_mpi_kind with_request(const char *name)
+{
+    char base[RFN_MPI_NAME];
+    snprintf(base, sizeof base, "%s", name + 1);
+    base[0] = (char)toupper((unsigned char)base[0]);
+    const enum rfn_form form = form_of(base);
+    if (name[0] == 'R' ? form == RFN_FORM_PUT
+                       : form == RFN_FORM_SEND || rfn_form_is_collective(form))
+        return (struct rfn_mpi_kind){form, true};
+    if (name[0] == 'I' && form == RFN_FORM_RECV)
+        return (struct rfn_mpi_kind){RFN_FORM_IRECV, true};
+    return (struct rfn_mpi_kind){RFN_FORM_PLAIN, false};
+}
+
 struct rfn_mpi_kind rfn_mpi_kind(const char *name)
 {
     char base[RFN_MPI_NAME];
-    struct rfn_mpi_kind kind = {.form = form_of(name + 4)};
-    if (kind.form != RFN_FORM_PLAIN || name[4] != 'I' || !islower((unsigned char)name[5]))
-        return kind;
-    memcpy(base, name + 5, strlen(name + 5) + 1);
-    base[0] = (char)toupper((unsigned char)base[0]);
-    kind.form = form_of(base);
-    if (kind.form == RFN_FORM_SEND || kind.form == RFN_FORM_RECV ||
-        rfn_form_is_collective(kind.form))
-        kind.nonblocking = true;
-    else
-        kind.form = RFN_FORM_PLAIN;
-    if (kind.form == RFN_FORM_RECV)
-        kind.form = RFN_FORM_IRECV;
-    return kind;
+    snprintf(base, sizeof base, "%s", name + 4);
+    const size_t n = strlen(base);
+    if (n > 2 && strcmp(base + n - 2, "_c") == 0) /* the same with large counts */
+        base[n - 2] = '\0';
+    const enum rfn_form form = form_of(base);
+    if (form == RFN_FORM_PLAIN && (base[0] == 'I' || base[0] == 'R'))
+        return with_request(base);
+    return (struct rfn_mpi_kind){form, false};
 }
 
 static bool begins(const char *name, const char *with)

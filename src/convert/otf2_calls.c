@@ -423,11 +423,12 @@ static void collective_words(struct otf2_thread *thread, const struct otf2_happe
 
 /* ---- requests ---- */
 
-static void make_request(struct otf2_thread *thread, uint64_t ref, bool waits)
+static void make_request(struct otf2_thread *thread, uint64_t ref, bool waits, bool receives)
 {
     struct otf2_request *request = rfn_map_make_object(&thread->requests, ref, sizeof *request);
     if (request)
-        *request = (struct otf2_request){thread->made_requests++, thread->next - 1, waits};
+        *request = (struct otf2_request){thread->made_requests++, thread->next - 1, waits,
+                                         receives};
     else
         thread->error = no_memory(thread);
 }
@@ -460,20 +461,37 @@ static void set_function(struct otf2_thread *thread, struct otf2_waiting *waitin
     waiting->record.function = (uint32_t)function;
 }
 
+/* What was asked for was never told: a message from anybody. */
+static void anything(struct otf2_thread *thread, int64_t *in)
+{
+    in[0] = RFN_BUFFER_PLAIN;
+    in[1] = 0;
+    in[2] = thread->reading->byte_type;
+    in[3] = in[4] = RFN_ANY;
+    in[5] = thread->reading->world;
+}
+
 /* A request completes, and so its event is known. */
-static void resolve(struct otf2_thread *thread, struct otf2_waiting *waiting,
+static void resolve(struct otf2_thread *thread, struct otf2_waiting *waiting, bool receives,
                     const struct otf2_happening *what)
 {
+    static const struct otf2_happening receive = {.kind = OTF2_IRECEIVES};
     const enum rfn_form form = form_of_operation(what->operation);
     waiting->open = false;
-    if (what->kind == OTF2_COMPLETES && what->receives) {
-        struct otf2_happening posted = *what;
-        posted.kind = OTF2_IRECEIVES;
-        set_function(thread, waiting, &posted, RFN_FORM_IRECV, true);
+    if (receives && what->kind == OTF2_CANCELLED) {
+        set_function(thread, waiting, &receive, RFN_FORM_IRECV, true);
+        anything(thread, waiting->in);
+    } else if (receives && what->receives) {
+        set_function(thread, waiting, &receive, RFN_FORM_IRECV, true);
         message_words(thread, what, waiting->in);
-    } else if (what->kind == OTF2_COMPLETES && rfn_form_is_collective(form) && what->comm) {
+    } else if (!receives && what->comm && rfn_form_is_collective(form)) {
         set_function(thread, waiting, what, form, true);
         collective_words(thread, what, form, waiting->in);
+    } else if (!receives && what->comm && waiting->region &&
+               what->operation == OTF2_COLLECTIVE_OP_CREATE_HANDLE) {
+        set_function(thread, waiting, what, RFN_FORM_COMM, true);
+        waiting->in[0] = comm_of(thread, what->comm);
+        waiting->out[0] = NO_HANDLE;
     } else if (!thread->error) {
         thread->error = make_unknown(thread, waiting);
     }
@@ -492,7 +510,7 @@ static int64_t request_word(struct otf2_thread *thread, const struct otf2_happen
     if (what->kind == OTF2_TESTS)
         return word;
     if (request->waits && request->place >= thread->first)
-        resolve(thread, rfn_otf2_waiting(thread, request->place), what);
+        resolve(thread, rfn_otf2_waiting(thread, request->place), request->receives, what);
     rfn_map_remove(&thread->requests, what->request);
     free(request);
     return word;
@@ -631,10 +649,10 @@ static void fill(struct otf2_thread *thread, const struct reading_of_call *as,
         message_words(thread, first, waiting->in);
         as_posted(waiting->out);
         if (as->nonblocking)
-            make_request(thread, first->request, false);
+            make_request(thread, first->request, false, false);
     } else if (as->form == RFN_FORM_IRECV || as->form == RFN_FORM_REQUEST) {
         waiting->open = true;
-        make_request(thread, first->request, true);
+        make_request(thread, first->request, true, as->form == RFN_FORM_IRECV);
     } else if (as->form == RFN_FORM_SENDRECV) {
         const bool sends = first->kind == OTF2_SENDS;
         sendrecv_words(thread, sends ? first : second, sends ? second : first, waiting);
@@ -648,6 +666,7 @@ static void fill(struct otf2_thread *thread, const struct reading_of_call *as,
         waiting->out[0] = comm_of(thread, thread->made);
     } else if (as->form != RFN_FORM_PLAIN) {
         window_words(thread, as->form, first, waiting);
+        thread->made_requests += as->nonblocking; /* which OTF2 does not tell of */
     }
 }
 
@@ -769,7 +788,7 @@ static bool whole(const struct otf2_region *region, const struct otf2_happening 
         return true;
     }
     if (only(tally, OTF2_ICOLLECTIVE, 1)) {
-        *as = (struct reading_of_call){RFN_FORM_REQUEST, true, true};
+        *as = (struct reading_of_call){RFN_FORM_REQUEST, true, may_keep(region->name)};
         return true;
     }
     if (tally->all == 1 && happenings->kind <= OTF2_IRECEIVES) {
@@ -779,8 +798,10 @@ static bool whole(const struct otf2_region *region, const struct otf2_happening 
     }
     if (tally->of[OTF2_PUTS] + tally->of[OTF2_SYNCHRONIZES] + tally->of[OTF2_COLLECTIVE] ==
         tally->all) {
-        if (form >= RFN_FORM_WIN_CREATE && form <= RFN_FORM_PUT)
+        if (form >= RFN_FORM_WIN_CREATE && form <= RFN_FORM_PUT) {
             as->form = form;
+            as->nonblocking = region->mpi.nonblocking;
+        }
         return true;
     }
     return false;
@@ -852,10 +873,10 @@ int rfn_otf2_call(struct otf2_thread *thread, int64_t exit_ns)
 }
 
 int rfn_otf2_mark(struct otf2_thread *thread, int64_t ns, const struct otf2_region *region,
-                  bool begins)
+                  struct otf2_node *node, bool begins)
 {
     struct otf2_region *known = (struct otf2_region *)region;
-    struct otf2_waiting *waiting = rfn_otf2_wait(thread, ns, ns, thread->node);
+    struct otf2_waiting *waiting = rfn_otf2_wait(thread, ns, ns, node);
     if (!waiting)
         return thread->error;
     const int64_t function = define(thread, begins ? "refrain_region_begin" : "refrain_region_end",

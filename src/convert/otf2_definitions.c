@@ -135,6 +135,30 @@ static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_Str
     return status(of);
 }
 
+/* TAU puts all that it knows of a function into its name: "int f(double *) C [{a.c} {3,1}-{9,1}]"
+ * is f of a.c, line 3. */
+static void take_apart(struct otf2_definitions *of, struct otf2_region *region)
+{
+    const char *place = strstr(region->name, " [{");
+    const char *end = place ? strstr(place, "} {") : NULL;
+    if (!end)
+        return;
+    const char *stop = memchr(region->name, '(', (size_t)(place - region->name));
+    if (!stop)
+        stop = place;
+    const char *name = stop;
+    while (name > region->name && !strchr(" *&", name[-1]))
+        name--;
+    if (name == stop)
+        return;
+    if (!region->file[0]) {
+        region->file = rfn_arena_copy(&of->arena, place + 3, (size_t)(end - place - 3));
+        region->line = (uint32_t)strtoul(end + 3, NULL, 10);
+    }
+    region->name = rfn_arena_copy(&of->arena, name, (size_t)(stop - name));
+    of->failed |= !region->name || !region->file;
+}
+
 /* A part of a function that Score-P's users name, or those of other tools. */
 static bool is_users(OTF2_RegionRole role, OTF2_Paradigm paradigm)
 {
@@ -168,6 +192,8 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringR
         of->failed |= !region->name;
     } else if (is_users(role, paradigm)) {
         region->kind = OTF2_REGION_USER;
+    } else {
+        take_apart(of, region);
     }
     return status(of);
 }

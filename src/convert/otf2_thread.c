@@ -8,7 +8,7 @@
 enum {
     LINE_FIRST = 64,
     LINE_MAX = 1 << 18, /* events that wait, of some 300 bytes each */
-    FRAMES_MAX = 128,   /* of a call path: the innermost ones */
+    FRAMES_MAX = 4096,  /* of a call path: the innermost ones */
     CONTEXTS_MAX = 4096 /* inside each other */
 };
 
@@ -85,14 +85,18 @@ struct otf2_node *rfn_otf2_context_node(struct otf2_reading *reading, uint64_t r
 
 static int64_t path_of(const struct otf2_thread *thread, struct otf2_node *node)
 {
-    struct rfn_location frames[FRAMES_MAX];
-    size_t n = 0;
     if (node->path >= 0)
         return node->path;
-    for (const struct otf2_node *at = node; at->parent && n < FRAMES_MAX; at = at->parent)
-        frames[n++] = (struct rfn_location){
+    const size_t most = node->depth < FRAMES_MAX ? node->depth : FRAMES_MAX;
+    struct rfn_location *frames = calloc(most + 1, sizeof *frames);
+    const struct otf2_node *at = node;
+    if (!frames)
+        return no_memory(thread);
+    for (size_t i = 0; i < most; i++, at = at->parent)
+        frames[i] = (struct rfn_location){
             .function = at->function, .file = at->file, .line = at->line, .module = ""};
-    node->path = rfn_writer_path(thread->reading->writer, frames, n);
+    node->path = rfn_writer_path(thread->reading->writer, frames, most);
+    free(frames);
     return node->path;
 }
 
@@ -204,8 +208,10 @@ int rfn_otf2_enter(struct otf2_thread *thread, int64_t ns, const struct otf2_reg
         open.node = node && node->parent ? node->parent : path_at(thread, line);
     } else if (region->kind == OTF2_REGION_USER) {
         open.told = thread->stream >= 0 || thread->location->thread == 0;
-        if (open.told)
-            RFN_TRY(rfn_otf2_mark(thread, ns, region, true));
+        if (open.told) {
+            struct otf2_node *at = path_at(thread, line);
+            RFN_TRY(at ? rfn_otf2_mark(thread, ns, region, at, true) : no_memory(thread));
+        }
     } else {
         struct otf2_node *from = path_at(thread, line);
         open.node = node || !from ? node
@@ -228,7 +234,7 @@ static int close_top(struct otf2_thread *thread, int64_t ns)
         thread->made = NULL;
         thread->n_happenings = 0;
     } else if (top.told) {
-        RFN_TRY(rfn_otf2_mark(thread, ns, top.region, false));
+        RFN_TRY(rfn_otf2_mark(thread, ns, top.region, top.node, false));
     }
     thread->node = thread->n_open ? thread->open[thread->n_open - 1].node : &thread->reading->root;
     return 0;

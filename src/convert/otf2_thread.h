@@ -81,9 +81,9 @@ struct otf2_waiting {
 
 /* A request that was made and has not completed. */
 struct otf2_request {
-    uint64_t number; /* of creation in the stream */
-    uint64_t place;  /* of its event, counted from the first that was in the line */
-    bool waits;      /* it is in the line, open */
+    uint64_t number;      /* of creation in the stream */
+    uint64_t place;       /* of its event, counted from the first that was in the line */
+    bool waits, receives; /* it is in the line, open; a message */
 };
 
 struct otf2_thread {
@@ -163,6 +163,6 @@ int rfn_otf2_call(struct otf2_thread *thread, int64_t exit_ns);
 int rfn_otf2_give_up(struct otf2_thread *thread, struct otf2_waiting *waiting);
 /* A begin or end of a region of the program. */
 int rfn_otf2_mark(struct otf2_thread *thread, int64_t ns, const struct otf2_region *region,
-                  bool begins);
+                  struct otf2_node *node, bool begins);
 
 #endif

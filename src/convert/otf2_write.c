@@ -190,11 +190,13 @@ static int init(struct otf2_writing *writing)
     const struct rfn_archive *archive = writing->archive;
     writing->paths = rfn_arena_zeroed(&writing->arena, rfn_archive_paths(archive),
                                       sizeof *writing->paths);
-    writing->comms = rfn_arena_zeroed(&writing->arena, rfn_archive_comms(archive),
-                                      sizeof *writing->comms);
+    writing->comm_refs = rfn_arena_zeroed(&writing->arena, rfn_archive_comms(archive),
+                                          sizeof *writing->comm_refs);
+    writing->used_comms = rfn_arena_zeroed(&writing->arena, rfn_archive_comms(archive),
+                                           sizeof *writing->used_comms);
     writing->events = rfn_arena_zeroed(&writing->arena, rfn_archive_run(archive)->streams,
                                        sizeof *writing->events);
-    if (writing->paths && writing->comms && writing->events)
+    if (writing->paths && writing->comm_refs && writing->used_comms && writing->events)
         return 0;
     return rfn_fail(writing->diag, RFN_E_NOMEM, -1, -1, "out of memory");
 }

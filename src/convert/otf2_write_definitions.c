@@ -106,6 +106,15 @@ const struct otf2_path *rfn_otf2_path(struct otf2_writing *writing, uint32_t num
     return frames ? path : NULL;
 }
 
+OTF2_CommRef rfn_otf2_comm_ref(struct otf2_writing *writing, uint32_t comm)
+{
+    if (!writing->comm_refs[comm]) {
+        writing->used_comms[writing->n_used_comms++] = comm;
+        writing->comm_refs[comm] = writing->n_used_comms;
+    }
+    return writing->comm_refs[comm] - 1;
+}
+
 int64_t rfn_otf2_window(struct otf2_writing *writing, uint32_t comm, uint32_t ordinal)
 {
     const uint64_t key = (uint64_t)comm << 32 | ordinal;
@@ -114,8 +123,7 @@ int64_t rfn_otf2_window(struct otf2_writing *writing, uint32_t comm, uint32_t or
         return (int64_t)*known;
     RFN_TRY(RFN_GROW(writing->windows, writing->windows_capacity, writing->n_windows + 1));
     RFN_TRY(rfn_map_put(&writing->window_of, key, writing->n_windows));
-    writing->windows[writing->n_windows] = (struct otf2_window){comm};
-    writing->comms[comm] = true;
+    writing->windows[writing->n_windows] = (struct otf2_window){rfn_otf2_comm_ref(writing, comm)};
     return (int64_t)writing->n_windows++;
 }
 
@@ -126,7 +134,7 @@ struct definer {
     struct otf2_writing *writing;
     OTF2_GlobalDefWriter *to;
     struct rfn_map strings; /* hash -> number */
-    uint32_t n_strings;
+    uint32_t n_strings, n_groups;
     OTF2_ErrorCode code; /* the first error */
 };
 
@@ -211,15 +219,16 @@ static void define_regions(struct definer *definer)
 
 /* ---- communicators ---- */
 
-/* Groups 0 to 2 are these, then each communicator has two. */
-enum { ALL_LOCATIONS, ALL_RANKS, ONE_RANK, FIRST_GROUP };
+/* The first groups; then each communicator has its own. */
+enum { ALL_LOCATIONS, ALL_RANKS, ONE_RANK };
 
-static void define_group(struct definer *definer, uint32_t number, OTF2_GroupType type,
-                         const uint64_t *members, uint32_t n)
+static OTF2_GroupRef define_group(struct definer *definer, OTF2_GroupType type,
+                                  const uint64_t *members, uint32_t n)
 {
     check(definer,
-          OTF2_GlobalDefWriter_WriteGroup(definer->to, number, text(definer, ""), type,
+          OTF2_GlobalDefWriter_WriteGroup(definer->to, definer->n_groups, text(definer, ""), type,
                                           OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, n, members));
+    return definer->n_groups++;
 }
 
 static void define_world(struct definer *definer)
@@ -232,14 +241,15 @@ static void define_world(struct definer *definer)
     }
     for (uint32_t i = 0; i < n; i++) /* of their first threads as of the ranks */
         members[i] = i;
-    define_group(definer, ALL_LOCATIONS, OTF2_GROUP_TYPE_COMM_LOCATIONS, members, n);
-    define_group(definer, ALL_RANKS, OTF2_GROUP_TYPE_COMM_GROUP, members, n);
-    define_group(definer, ONE_RANK, OTF2_GROUP_TYPE_COMM_SELF, members, 0);
+    define_group(definer, OTF2_GROUP_TYPE_COMM_LOCATIONS, members, n);
+    define_group(definer, OTF2_GROUP_TYPE_COMM_GROUP, members, n);
+    define_group(definer, OTF2_GROUP_TYPE_COMM_SELF, members, 0);
     free(members);
 }
 
-/* Whether all members are in the world. */
-static bool define_members(struct definer *definer, uint32_t comm, bool remote, uint32_t n)
+/* False: not all members are in the world. */
+static bool define_members(struct definer *definer, uint32_t comm, bool remote, uint32_t n,
+                           OTF2_GroupRef *group)
 {
     const struct rfn_archive *archive = definer->writing->archive;
     uint64_t *members = calloc((size_t)n + 1, sizeof *members);
@@ -254,37 +264,32 @@ static bool define_members(struct definer *definer, uint32_t comm, bool remote, 
         all = all && rank >= 0;
     }
     if (all)
-        define_group(definer, FIRST_GROUP + 2 * comm + remote, OTF2_GROUP_TYPE_COMM_GROUP, members,
-                     n);
+        *group = define_group(definer, OTF2_GROUP_TYPE_COMM_GROUP, members, n);
     free(members);
     return all;
 }
 
 /* False: OTF2 cannot tell it. */
-static bool define_comm(struct definer *definer, uint32_t comm)
+static bool define_comm(struct definer *definer, OTF2_CommRef ref)
 {
+    const uint32_t comm = definer->writing->used_comms[ref];
     const struct rfn_comm_info *info = rfn_archive_comm(definer->writing->archive, comm);
-    const uint32_t group = FIRST_GROUP + 2 * comm;
+    OTF2_GroupRef group = info->kind == RFN_COMM_WORLD ? ALL_RANKS : ONE_RANK, remote = 0;
     const OTF2_StringRef name = info->kind == RFN_COMM_WORLD  ? text(definer, "MPI_COMM_WORLD")
                                 : info->kind == RFN_COMM_SELF ? text(definer, "MPI_COMM_SELF")
-                                                              : numbered(definer, "comm", comm);
-    if (info->kind == RFN_COMM_WORLD || info->kind == RFN_COMM_SELF) {
-        check(definer,
-              OTF2_GlobalDefWriter_WriteComm(definer->to, comm, name,
-                                             info->kind == RFN_COMM_WORLD ? ALL_RANKS : ONE_RANK,
-                                             OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
-        return true;
+                                                              : numbered(definer, "comm", ref);
+    if (info->kind == RFN_COMM_INTRA || info->kind == RFN_COMM_INTER) {
+        if (!define_members(definer, comm, false, info->size, &group))
+            return false;
     }
-    if (!define_members(definer, comm, false, info->size))
-        return false;
-    if (info->kind == RFN_COMM_INTRA) {
-        check(definer, OTF2_GlobalDefWriter_WriteComm(definer->to, comm, name, group,
+    if (info->kind != RFN_COMM_INTER) {
+        check(definer, OTF2_GlobalDefWriter_WriteComm(definer->to, ref, name, group,
                                                       OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
         return true;
     }
-    if (!define_members(definer, comm, true, info->remote_size))
+    if (!define_members(definer, comm, true, info->remote_size, &remote))
         return false;
-    check(definer, OTF2_GlobalDefWriter_WriteInterComm(definer->to, comm, name, group, group + 1,
+    check(definer, OTF2_GlobalDefWriter_WriteInterComm(definer->to, ref, name, group, remote,
                                                        OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
     return true;
 }
@@ -293,9 +298,9 @@ static int64_t define_comms(struct definer *definer)
 {
     const struct otf2_writing *writing = definer->writing;
     define_world(definer);
-    for (uint32_t i = 0; i < rfn_archive_comms(writing->archive); i++) {
-        if (writing->comms[i] && !define_comm(definer, i))
-            return i;
+    for (uint32_t i = 0; i < writing->n_used_comms; i++) {
+        if (!define_comm(definer, i))
+            return writing->used_comms[i];
     }
     for (size_t i = 0; i < writing->n_windows; i++)
         check(definer, OTF2_GlobalDefWriter_WriteRmaWin(

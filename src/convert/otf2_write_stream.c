@@ -23,7 +23,8 @@ struct open {
 /* What a collective call tells. */
 struct together {
     OTF2_CollectiveOp operation;
-    uint32_t comm, root;
+    OTF2_CommRef comm;
+    uint32_t root;
     uint64_t sent, received;
     bool known; /* it is one that OTF2 has */
 };
@@ -145,26 +146,28 @@ static const struct otf2_path *follow(struct writer *writer, uint32_t number, ui
     return writer->error ? NULL : path;
 }
 
-/* A region of the program begins or ends. One that is not the innermost ends with what is in it. */
+/* A region ends, with what is in it. */
+static void end_region(struct writer *writer, uint64_t ns, uint32_t region)
+{
+    size_t i = writer->n_open;
+    while (i && !(writer->open[i - 1].is_users && writer->open[i - 1].frame.region == region))
+        i--;
+    while (i && writer->n_open >= i)
+        leave(writer, ns);
+}
+
 static void mark(struct writer *writer, const struct rfn_call_event *event)
 {
     const uint64_t ns = (uint64_t)event->record->enter_ns;
-    const bool begins = event->call->kind == RFN_CALL_REGION_BEGIN;
     const int64_t region = rfn_otf2_user_region(writer->of, (uint32_t)event->record->in[0]);
-    if (region < 0)
+    if (region < 0) {
         writer->error = (int)region;
-    if (writer->error || !follow(writer, event->record->path, ns, 0))
-        return;
-    if (begins) {
-        enter(writer, ns, (struct open){.frame.region = (uint32_t)region, .is_users = true});
-        return;
-    }
-    for (size_t i = writer->n_open; i-- > 0;) {
-        if (!writer->open[i].is_users || writer->open[i].frame.region != (uint32_t)region)
-            continue;
-        while (writer->n_open > i)
-            leave(writer, ns);
-        return;
+    } else if (event->call->kind == RFN_CALL_REGION_END) {
+        end_region(writer, ns, (uint32_t)region);
+    } else {
+        const struct otf2_path *path = follow(writer, event->record->path, ns, 0);
+        if (path)
+            enter(writer, ns, (struct open){{(uint32_t)region, path->line}, true});
     }
 }
 
@@ -268,13 +271,13 @@ static struct together together_of(const struct writer *writer, const struct rfn
     const int64_t own = rfn_comm_rank_of(archive, comm, writer->rank);
     const uint32_t n = rfn_comm_peers(archive, comm, writer->rank);
     together.known = own >= 0 && n > 0;
-    together.comm = comm;
     together.root = root_of(event);
     together.sent = size(volume->sent_bytes);
     together.received = size(volume->received_bytes);
     if (together.known)
         count_messages(&together, n, (uint64_t)own < n ? (uint64_t)own : 0);
-    writer->of->comms[comm] = true;
+    if (together.known)
+        together.comm = rfn_otf2_comm_ref(writer->of, comm);
     return together;
 }
 
@@ -285,12 +288,15 @@ static uint32_t tag_of(int64_t tag)
     return tag >= 0 && tag < UINT32_MAX ? (uint32_t)tag : OTF2_UNDEFINED_UINT32;
 }
 
+static OTF2_CommRef comm_ref(struct writer *writer, int64_t comm)
+{
+    return rfn_otf2_comm_ref(writer->of, (uint32_t)comm);
+}
+
 static bool can_tell(struct writer *writer, int64_t peer, int64_t comm)
 {
-    if (peer >= 0 && comm >= 0) {
-        writer->of->comms[comm] = true;
+    if (peer >= 0 && comm >= 0)
         return true;
-    }
     writer->of->summary->left_out.unresolved += peer != RFN_PROC_NULL;
     return false;
 }
@@ -300,16 +306,17 @@ static void send(struct writer *writer, uint64_t ns, const struct rfn_call_event
 {
     const int tag = event->call->send_tag;
     if (can_tell(writer, volume->dest, volume->comm))
-        check(writer, OTF2_EvtWriter_MpiSend(
-                          writer->to, NULL, ns, (uint32_t)volume->dest, (OTF2_CommRef)volume->comm,
-                          tag_of(tag < 0 ? -1 : event->record->in[tag]), size(volume->sent_bytes)));
+        check(writer, OTF2_EvtWriter_MpiSend(writer->to, NULL, ns, (uint32_t)volume->dest,
+                                             comm_ref(writer, volume->comm),
+                                             tag_of(tag < 0 ? -1 : event->record->in[tag]),
+                                             size(volume->sent_bytes)));
 }
 
 static void receive(struct writer *writer, uint64_t ns, const struct rfn_volume *volume)
 {
     if (can_tell(writer, volume->source, volume->comm))
         check(writer, OTF2_EvtWriter_MpiRecv(writer->to, NULL, ns, (uint32_t)volume->source,
-                                             (OTF2_CommRef)volume->comm, tag_of(volume->tag),
+                                             comm_ref(writer, volume->comm), tag_of(volume->tag),
                                              size(volume->received_bytes)));
 }
 
@@ -345,7 +352,7 @@ static void post(struct writer *writer, uint64_t enter_ns, uint64_t exit_ns, str
     if (posted->sends && can_tell(writer, posted->dest, posted->comm)) {
         posted->send = ++writer->requests;
         check(writer, OTF2_EvtWriter_MpiIsend(writer->to, NULL, enter_ns, (uint32_t)posted->dest,
-                                              (OTF2_CommRef)posted->comm, tag_of(posted->tag),
+                                              comm_ref(writer, posted->comm), tag_of(posted->tag),
                                               size(posted->bytes), posted->send));
     }
     if (posted->receives && source != RFN_PROC_NULL) {
@@ -372,7 +379,7 @@ static void complete(struct writer *writer, uint64_t ns, struct posted *posted,
         check(writer, OTF2_EvtWriter_MpiRequestCancelled(writer->to, NULL, ns, posted->receive));
     else if (posted->receive && can_tell(writer, volume->source, volume->comm))
         check(writer, OTF2_EvtWriter_MpiIrecv(writer->to, NULL, ns, (uint32_t)volume->source,
-                                              (OTF2_CommRef)volume->comm, tag_of(volume->tag),
+                                              comm_ref(writer, volume->comm), tag_of(volume->tag),
                                               size(volume->received_bytes), posted->receive));
     if (posted->collective)
         check(writer, OTF2_EvtWriter_NonBlockingCollectiveComplete(
@@ -388,7 +395,7 @@ static void complete_foreign(struct writer *writer, uint64_t ns,
     const struct rfn_volume *volume = completed->origin->volume;
     if (completed->origin->receives && can_tell(writer, volume->source, volume->comm))
         check(writer, OTF2_EvtWriter_MpiIrecv(writer->to, NULL, ns, (uint32_t)volume->source,
-                                              (OTF2_CommRef)volume->comm, tag_of(volume->tag),
+                                              comm_ref(writer, volume->comm), tag_of(volume->tag),
                                               size(volume->received_bytes), ++writer->requests));
 }
 
@@ -590,10 +597,8 @@ static void write_together(struct writer *writer, const struct rfn_call_event *e
     const int64_t made = rfn_made(event, RFN_OUT_COMM);
     check(writer,
           OTF2_EvtWriter_MpiCollectiveBegin(writer->to, NULL, (uint64_t)event->record->enter_ns));
-    if (made >= 0 && made < rfn_archive_comms(writer->of->archive)) {
-        writer->of->comms[made] = true;
-        check(writer, OTF2_EvtWriter_CommCreate(writer->to, NULL, exit_ns, (OTF2_CommRef)made));
-    }
+    if (made >= 0 && made < rfn_archive_comms(writer->of->archive))
+        check(writer, OTF2_EvtWriter_CommCreate(writer->to, NULL, exit_ns, comm_ref(writer, made)));
     check(writer, OTF2_EvtWriter_MpiCollectiveEnd(writer->to, NULL, exit_ns, together->operation,
                                                   together->comm, together->root, together->sent,
                                                   together->received));

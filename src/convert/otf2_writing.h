@@ -34,7 +34,7 @@ struct otf2_path {
 };
 
 struct otf2_window {
-    uint32_t comm;
+    OTF2_CommRef comm;
 };
 
 struct otf2_writing {
@@ -44,8 +44,10 @@ struct otf2_writing {
     struct rfn_map region_of; /* hash of what it is -> number */
     struct otf2_named *regions;
     size_t n_regions, regions_capacity;
-    struct otf2_path *paths;  /* by number of the archive */
-    bool *comms;              /* those that events name */
+    struct otf2_path *paths; /* by number of the archive */
+    uint32_t *comm_refs;     /* by number of the archive: in order of their use, + 1; 0: not used */
+    uint32_t *used_comms;    /* the other way round */
+    uint32_t n_used_comms;
     struct rfn_map window_of; /* communicator << 32 | how many there were on it -> number */
     struct otf2_window *windows;
     size_t n_windows, windows_capacity;
@@ -68,6 +70,8 @@ uint64_t rfn_otf2_location(const struct otf2_writing *writing, uint32_t stream);
 /* The region of a function of MPI, of a region of the program. RFN_E_NOMEM. */
 int64_t rfn_otf2_function_region(struct otf2_writing *writing, uint32_t function);
 int64_t rfn_otf2_user_region(struct otf2_writing *writing, uint32_t region);
+/* The number of a communicator of the archive. */
+OTF2_CommRef rfn_otf2_comm_ref(struct otf2_writing *writing, uint32_t comm);
 /* The frames of a call path. NULL: out of memory. */
 const struct otf2_path *rfn_otf2_path(struct otf2_writing *writing, uint32_t path);
 /* The window that is the ordinal-th to be made on the communicator, from 0. RFN_E_NOMEM. */

@@ -40,6 +40,7 @@ struct rfn_writer {
     bool force;
     struct rfn_run run; /* its texts are not there any more */
     struct rfn_function_info functions[RFN_WRITER_FUNCTIONS_MAX];
+    uint64_t names[RFN_WRITER_FUNCTIONS_MAX]; /* hashes; functions may have the same */
     struct rfn_merge merge;
     struct numbers places; /* hashes of locations */
     struct rfn_location *locations;
@@ -136,6 +137,7 @@ int64_t rfn_writer_function(struct rfn_writer *writer, const struct rfn_function
                                             function->params[i].kind, function->params[i].flags};
     struct rfn_function_info as = {text_of(function->name), function->class_, function->flags,
                                    function->n_in,          function->n_out,  params};
+    const uint64_t name = rfn_hash_bytes(as.name, strlen(as.name));
     rfn_pack_function(&as, &content);
     int64_t number = define(writer, RFN_DEFINITION_FUNCTION, 0, &content);
     /* Streams do not look at names. */
@@ -143,8 +145,10 @@ int64_t rfn_writer_function(struct rfn_writer *writer, const struct rfn_function
     as.params = rfn_arena_copy(&writer->merge.arena, params, n * sizeof *params);
     if (!as.params)
         return failed(writer, RFN_E_NOMEM);
-    if (number >= 0)
+    if (number >= 0) {
         writer->functions[number] = as;
+        writer->names[number] = name;
+    }
     return number;
 }
 
@@ -308,6 +312,8 @@ static int define_like(struct rfn_writer *writer, const struct rfn_archive *arch
         return rfn_fail(writer->diag, RFN_E_RANGE, -1, -1, "there are too many functions");
     if (of->n_functions)
         memcpy(writer->functions, of->functions, of->n_functions * sizeof *of->functions);
+    for (uint32_t i = 0; i < of->n_functions; i++)
+        writer->names[i] = rfn_hash_bytes(of->functions[i].name, strlen(of->functions[i].name));
     RFN_TRY(define_numbers(writer, RFN_DEFINITION_FUNCTION, of->n_functions));
     RFN_TRY(define_numbers(writer, RFN_DEFINITION_PATH, of->n_paths));
     RFN_TRY(define_numbers(writer, RFN_DEFINITION_DATATYPE, of->n_datatypes));
@@ -355,12 +361,13 @@ static void free_stream(struct stream *stream)
     free(stream);
 }
 
+/* Calls are alike by the names of their functions, whatever parameters these have. */
 static uint64_t call_hash(const void *context, uint32_t site)
 {
     const struct stream *stream = context;
     const struct rfn_definitions *of = stream->writer->merge.definitions;
     const uint64_t thing = stream->sites.things[site];
-    return rfn_hash_mix(of[RFN_DEFINITION_FUNCTION].items[thing >> 32].hash,
+    return rfn_hash_mix(stream->writer->names[thing >> 32],
                         of[RFN_DEFINITION_PATH].items[(uint32_t)thing].hash);
 }
 

@@ -436,6 +436,30 @@ static void test_polls(void **state)
     }
 }
 
+/* Ranks call a function that has a parameter for every other one: they are alike all the same. */
+static void test_one_name(void **state)
+{
+    static const struct rfn_param_info param = {"bytes", RFN_KIND_BYTES, 0};
+    (void)state;
+    struct rfn_writer *writer = new_writer(&random_run, NULL);
+    for (uint32_t rank = 0; rank < RANDOM_RANKS; rank++) {
+        const struct rfn_function_info function = {
+            .name = "MPI_Some", .n_in = rank % 2, .params = &param};
+        const int64_t number = rfn_writer_function(writer, &function), word = 1;
+        const struct rfn_record record = {.function = (uint32_t)number, .in = &word, .polls = 1};
+        assert_int_equal(number, RANDOM_FUNCTIONS + rank % 2);
+        assert_int_equal(rfn_writer_stream(writer, rank, 0, 0, false), rank);
+        assert_int_equal(rfn_writer_event(writer, rank, &record), 0);
+    }
+    assert_int_equal(rfn_writer_close(writer, NULL), 0);
+    assert_int_equal(rfn_archive_verify(path, NULL, NULL, NULL), 0);
+    struct rfn_archive *archive = opened(path);
+    assert_int_equal(rfn_archive_groups(archive), 2);
+    assert_int_equal(rfn_archive_stream(archive, 0).signature,
+                     rfn_archive_stream(archive, 1).signature);
+    rfn_archive_close(archive);
+}
+
 /* ---- errors ---- */
 
 static void test_wrong_events(void **state)
@@ -571,10 +595,10 @@ static void test_files(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy),         cmocka_unit_test(test_random),
-        cmocka_unit_test(test_groups),       cmocka_unit_test(test_polls),
-        cmocka_unit_test(test_wrong_events), cmocka_unit_test(test_no_streams),
-        cmocka_unit_test(test_files)};
+        cmocka_unit_test(test_copy),       cmocka_unit_test(test_random),
+        cmocka_unit_test(test_groups),     cmocka_unit_test(test_polls),
+        cmocka_unit_test(test_one_name),   cmocka_unit_test(test_wrong_events),
+        cmocka_unit_test(test_no_streams), cmocka_unit_test(test_files)};
     if (argc < 3)
         return cmocka_run_group_tests(tests, make_folder, remove_folder);
     struct rfn_archive *archive;
