@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 
+import engine
 import smpi
 import harness  # smpi.py says where it is
 import pathologies
@@ -28,7 +29,7 @@ import pathologies
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 PARTS = ("calls", "sampling", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
-         "segments", "clusters", "resolution", "read", "report", "predict", "smpi", "fold", "column")
+         "segments", "clusters", "resolution", "read", "report", "predict", "engine", "smpi", "fold", "column")
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
@@ -412,6 +413,11 @@ class Bench:
         adi = self.compile("openmpi", os.path.join(HERE, "adi.c"), "adi")
         self.predict_row("multi-partition sweeps, 64 ranks", self.record("openmpi", 64, adi, (223, 64)))
         print(f"{'limit':46}{5:10}{8:10}{20:10}")
+
+    # ---- simulations ----
+
+    def engine(self):
+        engine.run(self.build)
 
     # ---- many ranks ----
 

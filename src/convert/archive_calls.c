@@ -89,7 +89,7 @@ static int receive_action(const struct rfn_call_event *call, struct rfn_action *
     action->tag = came(call, RFN_OUT_TAG, tag_at(call, call->call->recv_tag));
     action->bytes = came(call, RFN_OUT_BYTES, bytes);
     if (action->bytes < 0)
-        action->bytes = bytes;
+        action->bytes = bytes ? bytes : -1; /* not even asked for: text without a volume */
     action->blocks = call->call->variant == RFN_CALL_BLOCKING;
     return 1;
 }
