@@ -461,7 +461,13 @@ class Rank
             play(members, a);
             return;
         }
-        replay(rank, ranks, a);
+        try {
+            replay(rank, ranks, a);
+        } catch (
+            const std::invalid_argument &) { /* SMPI chose alltoall for a power of two of ranks */
+            play(members, a);
+            return;
+        }
         if (a.volume > 0)
             compute(a.volume);
     }

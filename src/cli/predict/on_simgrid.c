@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/predict/on_simgrid.h"
 
-#include "base/buf.h"
 #include "cli/launch/mpi_environment.h"
 
 #include <errno.h>
@@ -24,7 +23,8 @@ struct words {
     char **words;
     size_t n, capacity;
     char numbers[2][40];
-    struct rfn_buf settings; /* texts of NAME:VALUE; the words are set when all are there */
+    char **settings; /* NAME:VALUE, as many as there are */
+    size_t n_settings;
     bool failed;
 };
 
@@ -59,28 +59,40 @@ static bool is_selector(const struct rfn_setting *setting)
     return strcmp(setting->name, "smpi/coll-selector") == 0;
 }
 
+/* NULL: memory ran out. */
+static char *setting_text(const struct rfn_setting *setting)
+{
+    size_t size = strlen(setting->name) + strlen(setting->value) + 2;
+    char *text = malloc(size);
+    if (text)
+        snprintf(text, size, "%s:%s", setting->name, setting->value);
+    return text;
+}
+
 static void add_settings(struct words *words, const struct rfn_simulate_options *options)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < options->n_settings; i++) {
+    words->settings = calloc(options->n_settings + 1, sizeof *words->settings);
+    words->failed = words->failed || !words->settings;
+    for (size_t i = 0; !words->failed && i < options->n_settings; i++) {
         const struct rfn_setting *setting = &options->settings[i];
-        if (is_selector(setting))
+        if (is_selector(setting)) {
+            if (strcmp(setting->value, "default") != 0)
+                add(words, "--collectives", setting->value);
             continue;
-        rfn_buf_bytes(&words->settings, setting->name, strlen(setting->name));
-        rfn_buf_u8(&words->settings, ':');
-        rfn_buf_bytes(&words->settings, setting->value, strlen(setting->value) + 1);
-    }
-    for (size_t i = 0; !words->settings.failed && i < options->n_settings; i++) {
-        const struct rfn_setting *setting = &options->settings[i];
-        const char *text = (const char *)words->settings.data + at;
-        if (is_selector(setting) && strcmp(setting->value, "default") != 0)
-            add(words, "--collectives", setting->value);
-        if (is_selector(setting))
-            continue;
+        }
+        char *text = setting_text(setting);
+        words->failed = !text;
+        words->settings[words->n_settings++] = text;
         add(words, "--cfg", text);
-        at += strlen(text) + 1;
     }
-    words->failed = words->failed || words->settings.failed;
+}
+
+static void words_release(struct words *words)
+{
+    for (size_t i = 0; i < words->n_settings; i++)
+        free(words->settings[i]);
+    free(words->settings);
+    free(words->words);
 }
 
 static void set_words(struct words *words, const struct rfn_simgrid_job *job, const char *hosts)
@@ -131,31 +143,20 @@ static pid_t start(const char *program, char **words, int *output)
     return child;
 }
 
-static void read_all(int file, struct rfn_buf *text)
-{
-    ssize_t n = 1;
-    while (n > 0 || (n < 0 && errno == EINTR)) {
-        uint8_t *room = rfn_buf_reserve(text, 65536);
-        if (!room)
-            return;
-        n = read(file, room, 65536);
-        text->size += n > 0 ? (size_t)n : 0;
-    }
-}
-
-static int run(const char *program, char **words, struct rfn_buf *text, struct rfn_diag *diag)
+/* *value is what it printed, NULL if that is no JSON. */
+static int run(const char *program, char **words, json_t **value, struct rfn_diag *diag)
 {
     int output, status;
     pid_t child = start(program, words, &output);
     if (child < 0)
         return fail(diag, RFN_E_IO, program, strerror(errno));
-    read_all(output, text);
+    *value = json_loadfd(output, 0, NULL);
     close(output);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return fail(diag, RFN_E_IO, program, "it failed: see what it says above");
-    return rfn_buf_status(text);
+    return 0;
 }
 
 /* ---- what it says ---- */
@@ -196,23 +197,12 @@ static int take(const json_t *value, uint32_t n, struct rfn_simulated *simulated
     return 0;
 }
 
-static int take_text(const struct rfn_buf *text, uint32_t ranks, struct rfn_simulated *simulated,
-                     struct rfn_diag *diag)
-{
-    json_t *value = json_loadb((const char *)text->data, text->size, 0, NULL);
-    int error = value ? take(value, ranks, simulated) : RFN_E_CORRUPT;
-    json_decref(value);
-    return error == RFN_E_CORRUPT
-               ? fail(diag, error, "refrain-simgrid", "what it printed is no result")
-               : error;
-}
-
 int rfn_simulate_on_simgrid(const struct rfn_simgrid_job *job, struct rfn_simulated *simulated,
                             struct rfn_diag *diag)
 {
     char program[PATH_MAX], hosts[40];
     struct words words = {0};
-    struct rfn_buf text = RFN_BUF_INIT;
+    json_t *value = NULL;
     *simulated = (struct rfn_simulated){0};
     if (!rfn_find_part("refrain-simgrid", X_OK, program))
         return fail(diag, RFN_E_NOTFOUND, "refrain-simgrid",
@@ -224,12 +214,13 @@ int rfn_simulate_on_simgrid(const struct rfn_simgrid_job *job, struct rfn_simula
         return fail(diag, RFN_E_IO, "cannot write hosts to a temporary file", strerror(errno));
     snprintf(hosts, sizeof hosts, "/dev/fd/%d", fileno(file));
     set_words(&words, job, hosts);
-    int error = words.failed ? RFN_E_NOMEM : run(program, words.words, &text, diag);
+    int error = words.failed ? RFN_E_NOMEM : run(program, words.words, &value, diag);
     if (!error)
-        error = take_text(&text, job->ranks, simulated, diag);
+        error = value ? take(value, job->ranks, simulated) : RFN_E_CORRUPT;
+    if (error == RFN_E_CORRUPT)
+        fail(diag, error, "refrain-simgrid", "what it printed is no result");
+    json_decref(value);
     fclose(file);
-    free(words.words);
-    rfn_buf_release(&words.settings);
-    rfn_buf_release(&text);
+    words_release(&words);
     return error;
 }
