@@ -97,8 +97,8 @@ void rfn_actions_free(struct rfn_actions *actions);
  * volumes. RFN_E_UNSUPPORTED: streams of threads, no volumes nor times. */
 int rfn_actions_of_archive(const struct rfn_archive *archive, bool measured,
                            struct rfn_actions **actions, struct rfn_diag *diag);
-/* Of time-independent text: a list with one file per rank or one file for all, or the file itself; plain, .gz or
- * .zst. The dialect is recognized. */
+/* Of time-independent text: a list with one file per rank or one file for all, or the file itself;
+ * plain, .gz or .zst. The dialect is recognized. */
 int rfn_actions_of_text(const char *path, struct rfn_actions **actions, struct rfn_diag *diag);
 
 #endif

@@ -413,7 +413,7 @@ static int parse_allgatherv(struct rfn_ti_parser *parser, struct rfn_action *act
 {
     const size_t after = FIRST + 1 + parser->n_ranks;
     const size_t more = parser->n_fields > after ? parser->n_fields - after : 0;
-    const bool typed = more && more != parser->n_ranks;
+    const bool typed = more == 2 || (more && more != parser->n_ranks);
     const size_t none = parser->n_fields;
     int64_t each, receive_each;
     RFN_TRY(type(parser, typed ? after : none, &each));
