@@ -15,6 +15,7 @@
 #include <string.h>
 
 struct rec_sampling rec_sampling;
+const struct rec_follower *rec_follower;
 
 /* Rows of a rank's table: 1 MiB. */
 enum { ROWS = 128 };
@@ -250,6 +251,8 @@ static void send(const struct rec_call *call, const struct rec_comm *comm, const
     channel->uncertain |= channel->stream != rec_sample_stream(call);
     if (call->off)
         return;
+    if (rec_follower && !partitioned && !channel->uncertain && !sends_uncertain)
+        rec_follower->sent(call, channel->hash, end.position, kind->bytes);
     count_message(kind);
     if (!chooses(call, kind, end.position, &sampler, &end.rate))
         return;
@@ -500,18 +503,22 @@ static void on_call(const struct rec_call *call, const struct rec_stream *stream
     if (call->function >= REC_FN_COUNT) /* a region of the program's */
         return;
     const struct rfn_call *role = &roles[call->function];
-    if (role->kind == RFN_CALL_OTHER)
+    if (role->kind == RFN_CALL_OTHER && !rec_follower)
         return;
     const bool happened = call->rc == MPI_SUCCESS ||
                           rec_error_class(call->rc) == (uint32_t)MPI_ERR_TRUNCATE;
     lock();
-    if (happened && role->kind <= RFN_CALL_READY)
+    if (rec_follower)
+        rec_sampling.call = rec_follower->taken() - 1;
+    if (happened && role->kind != RFN_CALL_OTHER && role->kind <= RFN_CALL_READY)
         communicate(call, role);
     else if (call->rc == MPI_SUCCESS &&
              rfn_sample_is_collective(role->class_, rec_functions[call->function].flags))
         collective(call, role);
     if (stream->received)
         rec_receives_left(call);
+    if (rec_follower)
+        rec_follower->called(call, role);
     rec_announcements_progress(call->exit);
     unlock();
 }
@@ -521,6 +528,10 @@ static void on_made(const struct rec_call *call, struct rec_request *request)
     const struct rfn_call *role = &roles[call->function];
     request->sampled = NULL;
     lock();
+    if (rec_follower) {
+        rec_sampling.call = rec_follower->taken();
+        rec_follower->made(call, request);
+    }
     if (request->flags & REC_REQUEST_PERSISTENT) {
         if (call->comm && (rfn_call_sends(role) || rfn_call_receives(role)))
             set_up(call, role, request);
@@ -551,6 +562,10 @@ static void on_completed(const struct rec_call *call, struct rec_request *reques
                          int64_t tag, int64_t bytes)
 {
     lock();
+    if (rec_follower)
+        rec_sampling.call = rec_follower->taken();
+    if (rec_follower)
+        rec_follower->completed(call, request, source != RFN_UNKNOWN && bytes != RFN_UNKNOWN);
     struct rec_posted_receive *receive = receive_of(request);
     if (receive && source == RFN_UNKNOWN)
         rec_receive_cancelled(receive);
@@ -563,10 +578,12 @@ static void on_completed(const struct rec_call *call, struct rec_request *reques
 static void on_freed(struct rec_request *request)
 {
     lock();
+    if (rec_follower)
+        rec_follower->freed(request);
     struct rec_posted_receive *receive = receive_of(request);
     if (receive)
         rec_receive_lost(receive, request->flags & REC_REQUEST_CANCELLED);
-    if (request->flags & REC_REQUEST_PERSISTENT)
+    if (request->flags & REC_REQUEST_PERSISTENT && request->sampled)
         take_down(request->sampled);
     request->sampled = NULL;
     unlock();
@@ -608,6 +625,12 @@ static void release_table(void)
 #else
 static bool make_table(void)
 {
+    if (!rec_sampling.told) { /* nothing to watch */
+        rec_sampling.table = calloc(1, rfn_sample_table_bytes(ROWS));
+        if (rec_sampling.table)
+            rec_sampling.table = rfn_sample_table_init(rec_sampling.table, ROWS);
+        return rec_sampling.table != NULL;
+    }
     const struct rfn_live_owner owner = {.archive = rec_options.output,
                                          .program = rec_options.program,
                                          .rank = rec_sampling.rank,
@@ -623,7 +646,10 @@ static bool make_table(void)
 
 static void release_table(void)
 {
-    rfn_live_segment_remove(&live);
+    if (rec_sampling.told)
+        rfn_live_segment_remove(&live);
+    else
+        free(rec_sampling.table);
 }
 #endif
 
@@ -656,7 +682,7 @@ static int change_strategy(const char *text)
 
 int rec_sample_wish(const char *text)
 {
-    if (!rec_sampling.on)
+    if (!rec_sampling_is_on())
         return 0;
     lock();
     const int error = change_strategy(text);
@@ -711,11 +737,13 @@ static bool begin(void)
 void rec_sampling_start(void)
 {
     const char *text = rec_options.texts[RFN_RECORD_SAMPLE];
-    if (!text || rec_sampling.on || rec_state != REC_RECORDING)
+    if ((!text && !rec_follower) || rec_sampling.on || rec_state != REC_RECORDING)
         return;
+    rec_sampling.told = text;
     rec_sampling.strategy.seed = strtoull(rec_options_text(RFN_RECORD_SAMPLE_SEED), NULL, 10);
-    rfn_sample_strategy_parse(text, &rec_sampling.strategy, NULL);
-    rfn_sample_where_parse(rec_options_text(RFN_RECORD_SAMPLE_WHERE), &rec_conditions, NULL);
+    rfn_sample_strategy_parse(text ? text : "off", &rec_sampling.strategy, NULL);
+    if (text)
+        rfn_sample_where_parse(rec_options_text(RFN_RECORD_SAMPLE_WHERE), &rec_conditions, NULL);
     rec_sampling.analysis = own_analysis();
     rec_sampling.rank = (uint32_t)rec_job_rank();
     rec_sampling.quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
@@ -728,6 +756,11 @@ void rec_sampling_start(void)
 }
 
 bool rec_sampling_is_on(void)
+{
+    return rec_sampling.on && rec_sampling.told;
+}
+
+bool rec_messages_are_followed(void)
 {
     return rec_sampling.on;
 }
