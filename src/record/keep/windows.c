@@ -280,7 +280,7 @@ static int send_part(const struct rec_window *window)
 static void end_window(void)
 {
     struct rec_window *window = rec_keep_window(rec_keep.turn);
-    window->head.useless |= rec_keep.gave_up || rec_state != REC_RECORDING;
+    window->head.useless |= rec_keep.gave_up || rec_stop_reason()[0];
     rec_describe_end(window);
     if (window->head.n_calls)
         window->calls[window->head.n_calls - 1].flags |= RFN_WINDOW_STAYS;
