@@ -99,3 +99,41 @@ def check_mpi(bench, flavour, source, ranks, arguments, limits, least, tries, en
     _, archive = bench.record(flavour, ranks, [program, *arguments], ["--keep-predictions", limits, "--with-trace"],
                               env or {"REFRAIN_KEEP_WHOLE": "0"})
     return check(bench, archive, least, tries, whole=bool(env)), archive
+
+
+def test_whole_begin(bench):
+    """The first 32,768 calls of the run stay, and from these the network is estimated: without one that is told both
+    archives have the same."""
+    program = test_smpi.smpi_program(bench, GROUPS)
+    archive = test_smpi.smpi_run(bench, program, 2, ["3", "3000", "2", "6"],
+                                {**keep("1ms,1M", 32768), "REFRAIN_MEMORY": "256M"})
+    n = check(bench, archive, 1_000_000, 2, ["region:move"], whole=True)
+    harness.compare(f"of {n[0]} events {n[1]} are left, and the first stay", 32768 < n[1] < n[0], True)
+
+
+def test_random_mpi(bench, flavour):
+    """On this machine, whatever its times are."""
+    n, _ = check_mpi(bench, flavour, "random_exchange", 3, ["5", "60"], "1s,1M", 1_000_000_000, 1)
+    harness.compare(f"of {n[0]} events {n[1]} are left", n[1] < n[0], True)
+    check_mpi(bench, flavour, "random_exchange", 4, ["6", "40"], "500us,8K", 500_000, 2)
+    check_mpi(bench, flavour, "small_groups", 4, ["1", "6", "2", "4"], "3ms,1M", 3_000_000, 2)
+
+
+def check_what_stays(bench, flavour, programs):
+    """Programs of which little or nothing is left out, as they have threads, polls, persistent and one-sided
+    communication, cancelled requests, wildcards, communicators that come and go."""
+    for program, ranks, arguments in programs:
+        check_mpi(bench, flavour, program, ranks, arguments, "1s,1M", 1_000_000_000, 1)
+
+
+def test_what_stays(bench, flavour):
+    check_what_stays(bench, flavour, [("random_calls", 4, ["3", "200"]), ("completions", 2, [])])
+
+
+@harness.long
+def test_what_stays_long(bench, flavour):
+    check_what_stays(bench, flavour, [
+        *(("random_calls", 2 + seed % 5, [str(seed), "300"]) for seed in range(10)), ("persistent", 2, []), ("polls", 2, []),
+        ("one_sided", 2, []), ("communicators", 4, []), ("waits_wildcards", 3, []), ("waits_cancelled", 2, []),
+        ("left_under_way", 4, []), ("partitioned", 2, []), ("collectives", 4, []), ("matched", 2, []), ("regions", 2, []),
+        ("pcontrol", 2, []), ("threads", 2, []), ("spawn", 2, []), ("errors", 2, []), ("topologies", 4, [])])

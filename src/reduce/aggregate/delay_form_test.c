@@ -34,7 +34,8 @@ static int64_t value_of(const struct rfn_delay_form *form)
     return value;
 }
 
-/* New numbers get the values that the terms are to have: of a shift the one before it, and x more. */
+/* New numbers get the values that the terms are to have: of a shift the one before it, and x more.
+ */
 static void settle(const struct rfn_delay_form *latest, const struct rfn_delay_form *a, int64_t x,
                    const struct rfn_delay_form *b, int64_t y, uint64_t before)
 {

@@ -55,7 +55,8 @@ struct decision {
     struct share *shares;
     struct meeting *meetings;
     struct stream *streams;
-    uint64_t made; /* unknowns and shifts */
+    uint64_t made;  /* unknowns and shifts */
+    uint64_t whole; /* the first calls of each part, which stay */
 };
 
 /* ---- parts ---- */
@@ -514,7 +515,7 @@ static void take_part(struct decision *decision, uint32_t rank, uint32_t first)
     decision->streams[rank].end = first + part->head.n_calls;
     for (uint32_t i = 0; i < part->head.n_calls; i++) {
         decision->calls[first + i] = &part->calls[i];
-        decision->stays[first + i] = part->calls[i].flags != 0;
+        decision->stays[first + i] = part->calls[i].flags != 0 || i < decision->whole;
     }
     for (uint32_t i = 0; i < part->head.n_ends; i++) {
         const struct rfn_window_end *end = &part->ends[i];
@@ -613,8 +614,10 @@ int rfn_window_decide(const struct rfn_window_part *parts, uint32_t n,
     if (n_calls >= RFN_WINDOW_NONE || n_ends >= RFN_WINDOW_NONE)
         return RFN_E_NOMEM;
     memset(goes, 0, n_calls);
-    if (useless || before < rules->whole)
+    if (useless)
         return 0;
+    /* Calls of the windows before were all made before those of this one. */
+    decision.whole = before < rules->whole ? rules->whole - before : 0;
     decision.n_calls = (uint32_t)n_calls;
     const int error = make_room(&decision, n_ends, n_shares);
     if (!error)
