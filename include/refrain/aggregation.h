@@ -16,9 +16,9 @@ struct rfn_aggregated_gap {
 };
 
 struct rfn_aggregation {
-    bool any;                    /* else the archive has all calls, and the rest means nothing */
-    int64_t least_ns;            /* assumptions may be about what takes so long at least, */
-    int64_t least_bytes;         /* and about messages of so many bytes at least */
+    bool any;            /* else the archive has all calls, and the rest means nothing */
+    int64_t least_ns;    /* assumptions may be about what takes so long at least, */
+    int64_t least_bytes; /* and about messages of so many bytes at least */
     /* Of forms, by which it was decided (m in the paper). 0: while the run was recorded, for every
      * network; then there is none here, and the first calls of the run are complete. */
     uint32_t terms;

@@ -94,7 +94,7 @@
       "first send after some time T)")                                                             \
     X(WITH_TRACE, "with-trace", 0, "REFRAIN_WITH_TRACE", SWITCH, COMMON, NULL, "yes,no", NULL,     \
       "With --sample or --keep-predictions: keep the trace, too, which grows with the run then, "  \
-      "as it does without them")                                                                        \
+      "as it does without them")                                                                   \
     X(SAMPLE_ANALYSIS, "sample-analysis", 0, "REFRAIN_SAMPLE_ANALYSIS", WORD, COMMON, "WHAT",      \
       "freq,stat,write", "freq",                                                                   \
       "Of sampled messages keep: freq: histograms (default); stat: only mean, deviation, least "   \
