@@ -41,19 +41,24 @@ def places(full, kept):
     return found
 
 
-def predicted(bench, archive, assumptions):
+def predicted(bench, archive, assumptions, more=()):
     options = [word for selector, factor in assumptions for word in ("--scale", f"{selector}={factor}")]
-    found = test_whatif.whatif(bench, archive, "--top", "1", *options)
+    found = test_whatif.whatif(bench, archive, "--top", "1", *more, *options)
     return found["predicted_seconds"], found["recorded_seconds"]
 
 
 def check_same(bench, archive, threshold, tries, regions=(), seed=1):
     """Random assumptions about long calls and regions. How much is left."""
     out, found = aggregate(bench, archive, threshold)
+    n, different = compare_predictions(bench, archive, out, harness.ns(found["least_seconds"]), tries, regions, seed)
+    harness.compare("events", (found["full_events"], found["events"]), n)
+    return found, different
+
+
+def compare_predictions(bench, archive, out, least, tries, regions=(), seed=1, more=()):
+    """Of a full archive and one that lacks calls. (The events of both, how many assumptions changed something.)"""
     full, kept = calls_of(bench, archive), calls_of(bench, out)
     numbers = places(full, kept)
-    harness.compare("events", (found["full_events"], found["events"]), (sum(map(len, full.values())), len(numbers)))
-    least = harness.ns(found["least_seconds"])
     long = [place for place in numbers if kept[place[0]][place[1]][1] - kept[place[0]][place[1]][0] >= least]
     draw, different = random.Random(seed), 0
     for _ in range(tries):
@@ -62,10 +67,10 @@ def check_same(bench, archive, threshold, tries, regions=(), seed=1):
         others = [(selector, draw.choice(FACTORS)) for selector in regions if draw.random() < 0.5]
         of_full = [(f"event:{rank}/{numbers[rank, number]}", factor) for (rank, number), factor in zip(events, factors)]
         of_kept = [(f"event:{rank}/{number}", factor) for (rank, number), factor in zip(events, factors)]
-        expected = predicted(bench, archive, of_full + others)
-        harness.compare(f"{of_full + others}", predicted(bench, out, of_kept + others), expected)
+        expected = predicted(bench, archive, of_full + others, more)
+        harness.compare(f"{of_full + others}", predicted(bench, out, of_kept + others, more), expected)
         different += expected[0] != expected[1]
-    return found, different
+    return (sum(map(len, full.values())), len(numbers)), different
 
 
 def test_as_the_page_says(bench):

@@ -16,10 +16,12 @@ struct rfn_aggregated_gap {
 };
 
 struct rfn_aggregation {
-    bool any;                    /* else the archive has all calls, and the rest means nothing */
-    int64_t least_ns;            /* assumptions may be about what takes so long at least, */
-    int64_t least_bytes;         /* and about messages of so many bytes at least */
-    uint32_t terms;              /* of forms, by which it was decided (m in the paper) */
+    bool any;            /* else the archive has all calls, and the rest means nothing */
+    int64_t least_ns;    /* assumptions may be about what takes so long at least, */
+    int64_t least_bytes; /* and about messages of so many bytes at least */
+    /* Of forms, by which it was decided (m in the paper). 0: while the run was recorded, for every
+     * network; then there is none here, and the first calls of the run are complete. */
+    uint32_t terms;
     struct rfn_network network;  /* of all messages, those left out, too */
     uint64_t messages;           /* it was estimated from so many */
     uint64_t events, file_bytes; /* of the archive before */

@@ -93,8 +93,8 @@
       "first of each channel, then ever fewer), counter:N+-V (every N-th send), timer:T+-V (the "  \
       "first send after some time T)")                                                             \
     X(WITH_TRACE, "with-trace", 0, "REFRAIN_WITH_TRACE", SWITCH, COMMON, NULL, "yes,no", NULL,     \
-      "With --sample: keep the trace, too; the archive grows with the run then, as it does "       \
-      "without --sample")                                                                          \
+      "With --sample or --keep-predictions: keep the trace, too, which grows with the run then, "  \
+      "as it does without them")                                                                   \
     X(SAMPLE_ANALYSIS, "sample-analysis", 0, "REFRAIN_SAMPLE_ANALYSIS", WORD, COMMON, "WHAT",      \
       "freq,stat,write", "freq",                                                                   \
       "Of sampled messages keep: freq: histograms (default); stat: only mean, deviation, least "   \
@@ -107,6 +107,11 @@
     X(SAMPLE_SEED, "sample-seed", 0, "REFRAIN_SAMPLE_SEED", CHECKED, COMMON, "N",                  \
       "a whole number below 10^18", "1",                                                           \
       "Choose other messages at random than with other numbers N (default 1)")                     \
+    X(KEEP_PREDICTIONS, "keep-predictions", 0, "REFRAIN_KEEP_PREDICTIONS", CHECKED, COMMON,        \
+      "TIME[,SIZE]", "a time as in 1ms, or a time and a size as in 1ms,64K", NULL,                 \
+      "Leave out calls that `refrain whatif` does not need, while the program runs: its "          \
+      "predictions stay exact about computations and calls of at least TIME, and messages of at "  \
+      "least SIZE (64K). With --with-trace all calls are kept, too, in FILE.full.rfn")             \
     X(START, "start-off", 0, "REFRAIN_START", SWITCH, COMMON, NULL, "off,on", NULL,                \
       "Record nothing (but MPI_Init) before the program calls MPI_Pcontrol(1)")                    \
     X(QUIET, "quiet", 'q', "REFRAIN_QUIET", SWITCH, COMMON, NULL, "1,0", NULL,                     \
@@ -150,6 +155,8 @@
     X(COMMAND, "REFRAIN_COMMAND", TEXT, "",                                                   \
       NULL) /* for the archive; default: the process's own */                                 \
     X(PRELOAD, "REFRAIN_PRELOAD", TEXT, "", NULL) /* the recorder's own part of LD_PRELOAD */ \
+    X(KEEP_WHOLE, "REFRAIN_KEEP_WHOLE", TEXT, "",                                             \
+      "32768") /* with --keep-predictions the first calls of the run are kept */              \
     X(TOOL, "REFRAIN_TOOL", TEXT, "", NULL) /* what records processes that are started: spawn.h */
 
 enum rfn_record_option {

@@ -33,6 +33,16 @@ struct rfn_path_ends {
  * most 1000. false: it is none of these; all frames then. */
 bool rfn_path_match_parse(const char *text, struct rfn_path_ends *ends);
 
+/* What assumptions may be about that --keep-predictions keeps: computations and calls of so long at
+ * least, messages of so many bytes at least. */
+struct rfn_kept_limits {
+    int64_t ns, bytes;
+};
+
+/* Reads "1ms" or "1ms,64K": a time from 1ns to 1s, and a size of bytes or of units of 1024 (K, M,
+ * G; 64K if it is not told). false: it is neither. */
+bool rfn_kept_limits_parse(const char *text, struct rfn_kept_limits *limits);
+
 /* How often the ranks of a run merge while it goes on: each time one has executed so many segments,
  * or after so long. One of them is 0; both: never. */
 struct rfn_every {

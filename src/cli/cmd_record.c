@@ -647,8 +647,17 @@ static void check_together(struct argp_state *state, const struct options *optio
                                                      RFN_RECORD_MERGE_INTERVAL};
     const char *time = options->texts[RFN_RECORD_TIME];
     const bool samples = options->texts[RFN_RECORD_SAMPLE];
+    const bool keeps = options->texts[RFN_RECORD_KEEP_PREDICTIONS];
+    if (keeps && samples)
+        argp_error(state, "--keep-predictions cannot be combined with --sample");
+    if (keeps && time && strcmp(time, "full") != 0)
+        argp_error(state,
+                   "--keep-predictions keeps the times of all calls that stay, which "
+                   "--time=%s does not",
+                   time);
     for (size_t i = 0; i < sizeof sampling / sizeof *sampling; i++) {
-        if (options->texts[sampling[i]] && !samples)
+        if (options->texts[sampling[i]] && !samples &&
+            !(keeps && sampling[i] == RFN_RECORD_WITH_TRACE))
             argp_error(state, "--%s is about sampled messages: give --sample, too",
                        rfn_record_row(sampling[i])->option);
     }
@@ -659,11 +668,12 @@ static void check_together(struct argp_state *state, const struct options *optio
                        "--with-trace, too",
                        rfn_record_row(tracing[i])->option);
     }
-    const bool reduces = !time || strcmp(time, "auto") == 0 || strcmp(time, "reduced") == 0;
+    const bool reduces = !keeps &&
+                         (!time || strcmp(time, "auto") == 0 || strcmp(time, "reduced") == 0);
     for (size_t i = 0; i < sizeof reducing / sizeof *reducing; i++) {
         if (options->texts[reducing[i]] && !reduces)
             argp_error(state, "--%s is about reduced times, not --time=%s",
-                       rfn_record_row(reducing[i])->option, time);
+                       rfn_record_row(reducing[i])->option, keeps ? "full" : time);
     }
     for (size_t i = 0; i < sizeof clustering / sizeof *clustering; i++) {
         if (options->texts[clustering[i]] && options->texts[RFN_RECORD_CLUSTER])

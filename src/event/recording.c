@@ -35,6 +35,32 @@ uint64_t rfn_resolution_parse(const char *text)
     return 0;
 }
 
+/* ---- what predictions are kept about ---- */
+
+static bool read_kept_size(const char *text, int64_t *bytes)
+{
+    static const char units[] = "KMG";
+    uint64_t number;
+    if (!read_number(&text, &number))
+        return false;
+    const char *unit = *text ? strchr(units, *text) : NULL;
+    *bytes = (int64_t)(number << (unit ? 10 * (unit - units + 1) : 0));
+    return unit ? !text[1] : !*text;
+}
+
+bool rfn_kept_limits_parse(const char *text, struct rfn_kept_limits *limits)
+{
+    const char *comma = strchr(text, ',');
+    const size_t length = comma ? (size_t)(comma - text) : strlen(text);
+    char time[32];
+    if (length >= sizeof time)
+        return false;
+    memcpy(time, text, length);
+    time[length] = 0;
+    *limits = (struct rfn_kept_limits){(int64_t)rfn_resolution_parse(time), 64 << 10};
+    return limits->ns && (!comma || read_kept_size(comma + 1, &limits->bytes));
+}
+
 /* ---- frames of call paths ---- */
 
 enum { FRAMES_MAX = 1000 };

@@ -1,11 +1,10 @@
 #include "predict/call_groups.h"
 
 #include "base/grow.h"
-#include "event/calls.h"
+#include "reduce/aggregate/may_go.h"
 #include "refrain/completion.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- groups ---- */
 
@@ -67,42 +66,6 @@ bool rfn_call_groups_goes(const struct rfn_call_groups *groups, uint32_t call)
 }
 
 /* ---- what calls say of themselves ---- */
-
-/* Whether nothing else in the archive refers to what such calls do, but by what joins them. */
-static bool may_go(const struct rfn_function_info *function)
-{
-    struct rfn_call call;
-    rfn_call_init(&call, function);
-    if (!rfn_class_is_mpi(function->class_) || function->flags & RFN_FUNCTION_POLL ||
-        call.variant == RFN_CALL_PERSISTENT)
-        return false;
-    switch (call.kind) {
-    case RFN_CALL_SEND:
-    case RFN_CALL_RECV:
-    case RFN_CALL_SENDRECV:
-        return call.operation != RFN_MPI_Psend && call.operation != RFN_MPI_Precv;
-    case RFN_CALL_COMPLETE:
-        return true;
-    case RFN_CALL_BARRIER:
-    case RFN_CALL_ONE_TO_ALL:
-    case RFN_CALL_ALL_TO_ONE:
-    case RFN_CALL_ALL_TO_ALL:
-    case RFN_CALL_SCAN:
-    case RFN_CALL_NEIGHBOR:
-        return call.variant == RFN_CALL_BLOCKING && call.in[RFN_IN_COMM] >= 0;
-    case RFN_CALL_OTHER:
-        break;
-    default:
-        return false;
-    }
-    for (int i = 0; i < function->n_in + function->n_out; i++) {
-        const uint8_t kind = function->params[i].kind & (uint8_t)~RFN_KIND_LIST;
-        const bool handle = kind >= RFN_KIND_OP && kind <= RFN_KIND_REQUEST;
-        if (handle || (i >= function->n_in && (kind == RFN_KIND_COMM || kind == RFN_KIND_TYPE)))
-            return false;
-    }
-    return call.operation == RFN_MPI_OTHER && strcmp(function->name, "MPI_Pcontrol") != 0;
-}
 
 struct reading {
     struct rfn_call_groups *groups;
@@ -207,7 +170,7 @@ static int read_streams(struct reading *reading, struct rfn_diag *diag)
 {
     const struct rfn_archive *archive = reading->archive;
     for (uint32_t i = 0; i < rfn_archive_functions(archive); i++)
-        reading->may_go[i] = may_go(rfn_archive_function(archive, i));
+        reading->may_go[i] = rfn_may_go(rfn_archive_function(archive, i));
     for (uint32_t i = 0; i < rfn_archive_run(archive)->streams; i++) {
         if (several_threads(archive, i))
             stay_all(reading, i);

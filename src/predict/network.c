@@ -128,7 +128,7 @@ int rfn_network_estimate(const struct rfn_archive *archive, struct rfn_network *
     struct rfn_aggregation aggregation;
     *network = rfn_network_assumed();
     int error = rfn_aggregation_read(archive, &aggregation, diag);
-    const bool known = aggregation.any && !error;
+    const bool known = aggregation.any && aggregation.terms && !error;
     if (known) {
         *network = aggregation.network;
         *messages = aggregation.messages;

@@ -87,6 +87,8 @@ static bool takes(enum rfn_record_option option, const char *text, struct rfn_di
         return number_of(text) != UINT64_MAX;
     case RFN_RECORD_IGNORE_PARAMETER:
         return rfn_forced_check(text, why) == 0;
+    case RFN_RECORD_KEEP_PREDICTIONS:
+        return rfn_kept_limits_parse(text, &(struct rfn_kept_limits){0, 0});
     case RFN_RECORD_MERGE_INTERVAL:
         return rfn_every_parse(text, &(struct rfn_every){0});
     default:

@@ -52,14 +52,16 @@ int rec_archive_name(char *path, size_t size, int ranks, unsigned number)
     return n > 0 && (size_t)n < size ? 0 : RFN_E_IO;
 }
 
-/* Puts .rankN before the suffix of a name. */
-static int name_alone(char *path, size_t size)
+/* Puts .rankN or .full before the suffix of a name. */
+static int name_more(const struct rec_archive_result *result, char *path, size_t size)
 {
-    char suffix[64];
+    char more[32] = ".full", suffix[64];
     size_t length = strlen(path), stem = length;
     if (length > 4 && strcmp(path + length - 4, ".rfn") == 0)
         stem -= 4;
-    snprintf(suffix, sizeof suffix, ".rank%d%s", rec_job_rank(), path + stem);
+    if (result->alone)
+        snprintf(more, sizeof more, ".rank%d", rec_job_rank());
+    snprintf(suffix, sizeof suffix, "%s%s", more, path + stem);
     if (stem + strlen(suffix) >= size)
         return RFN_E_IO;
     memcpy(path + stem, suffix, strlen(suffix) + 1);
@@ -70,7 +72,8 @@ static int name_alone(char *path, size_t size)
 static int choose(struct rec_archive_result *result, unsigned number)
 {
     if (rec_archive_name(result->path, sizeof result->path, rec_job_size(), number) < 0 ||
-        (result->alone && name_alone(result->path, sizeof result->path) < 0))
+        ((result->alone || result->full) &&
+         name_more(result, result->path, sizeof result->path) < 0))
         return rec_archive_fail(result, "the name of the archive is too long");
     return 0;
 }

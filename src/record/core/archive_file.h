@@ -20,6 +20,7 @@
 
 struct rec_archive_result {
     bool alone;      /* of a process that writes without the others: .rankN goes into the name */
+    bool full;       /* beside one that has not all calls: .full goes into the name */
     char path[4096]; /* of the archive */
     char part[4096]; /* of the file until it is whole; "": it has no name */
     uint64_t file_bytes;

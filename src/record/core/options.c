@@ -160,6 +160,12 @@ void rec_options_read(void)
     own->times = !is(RFN_RECORD_TIME, "none");
     own->segments = is(RFN_RECORD_TIME, "auto") || is(RFN_RECORD_TIME, "reduced");
     own->keep_short = is(RFN_RECORD_TIME, "auto") && !says_how_to_reduce();
+    own->keeps = texts[RFN_RECORD_KEEP_PREDICTIONS] && own->times && !texts[RFN_RECORD_SAMPLE];
+    own->keep_both = own->keeps && texts[RFN_RECORD_WITH_TRACE];
+    if (own->keeps) {
+        rfn_kept_limits_parse(texts[RFN_RECORD_KEEP_PREDICTIONS], &own->kept_limits);
+        own->segments = own->keep_short = false; /* times are kept as they are */
+    }
     own->exact_starts = is(RFN_RECORD_SEGMENT_STARTS, "exact");
     own->across = own_across();
     own->segment_min_calls = (uint32_t)atoi(rec_options_text(RFN_RECORD_SEGMENT_MIN_CALLS));
@@ -179,6 +185,17 @@ void rec_options_read(void)
     own->clock_sync = own_clock_sync();
     own->write = !is(RFN_RECORD_WRITE, "no");
     own->children = !texts[RFN_RECORD_CHILDREN];
+}
+
+/* With --keep-predictions times of ranks of a node are compared to the nanosecond. */
+const char *rec_options_clock(void)
+{
+    const char *text = rec_options_text(RFN_RECORD_CLOCK);
+#ifdef RFN_FLAVOUR_SMPI
+    return text;
+#else
+    return !text && rec_options.keeps ? "monotonic" : text;
+#endif
 }
 
 struct rfn_criterion rec_options_criterion(void)

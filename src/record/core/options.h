@@ -33,6 +33,9 @@ struct rec_options {
     bool exact_starts;
     bool cluster;          /* what alike ranks did is stored once */
     unsigned forced_roles; /* parameters that do not tell alike ranks apart */
+    bool keeps;            /* only what predictions need, of what is long or large: */
+    bool keep_both;        /* and the full trace beside it */
+    struct rfn_kept_limits kept_limits;
     struct rfn_every merge_interval;
     size_t memory_bytes;
     enum rec_clock_sync clock_sync;
@@ -44,6 +47,8 @@ extern struct rec_options rec_options;
 void rec_options_read(void);
 /* The text of an option, or its default, which may be NULL. */
 const char *rec_options_text(enum rfn_record_option option);
+/* Which clock is wished; NULL: the fastest. */
+const char *rec_options_clock(void);
 /* How segments are compared, with the threshold as it was given. */
 struct rfn_criterion rec_options_criterion(void);
 /* Takes the recorder and its variables out of the environment, so that children are clean. Before

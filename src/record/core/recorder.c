@@ -22,6 +22,7 @@ REC_EVERY_CALL bool rec_off = false;
 REC_EVERY_CALL bool rec_only_samples = false;
 REC_EVERY_CALL rec_listener *rec_listen = NULL;
 REC_EVERY_CALL bool (*rec_foresee)(const struct rec_call *call) = NULL;
+REC_EVERY_CALL const struct rec_keeper *rec_keeper = NULL;
 REC_EVERY_CALL const struct rec_request_listener *rec_listen_requests = NULL;
 struct rec_stream *rec_streams;
 __thread struct rec_stream *rec_this_stream REC_TLS_MODEL;
@@ -150,6 +151,26 @@ static void learn_stack(struct rec_stream *stream)
 #endif
 }
 
+/* kept: of what --keep-predictions keeps beside the full trace. NULL: out of memory. */
+static struct rfn_stream *events_new(struct rec_stream *stream, bool kept)
+{
+    const struct rfn_stream_options options = {
+        .functions = rec_functions,
+        .times = rec_options.times,
+        .all_polls = rec_options.all_polls,
+        .volume = stream->counter.kind != RFN_COUNTER_NONE,
+        .start = start.quanta,
+        .volume_start = rfn_counter_read(&stream->counter),
+        .memory = kept ? NULL : &memory,
+        .sink = rec_options.segments ? &rfn_stream_reduction_sink : NULL,
+        .reducing = &reducing,
+        .keep_bytes = &keep_bytes,
+        .spill = kept ? NULL : &stream->journal.spill,
+        .call_hash = call_hash,
+        .call_hash_context = &stream->sites};
+    return rfn_stream_new(&options);
+}
+
 static struct rec_stream *stream_new(void)
 {
     void *memory_of_stream = calloc(1, sizeof(struct rec_stream) + REC_CACHE_LINE);
@@ -158,25 +179,15 @@ static struct rec_stream *stream_new(void)
         return NULL;
     rec_journal_init(&stream->journal, rec_streams ? rec_streams->number + 1 : 0);
     open_counter(stream);
-    const bool counts = stream->counter.kind != RFN_COUNTER_NONE;
-    stream->apart = counts || rec_only_samples;
-    struct rfn_stream_options options = {.functions = rec_functions,
-                                         .times = rec_options.times,
-                                         .all_polls = rec_options.all_polls,
-                                         .volume = counts,
-                                         .start = start.quanta,
-                                         .volume_start = rfn_counter_read(&stream->counter),
-                                         .memory = &memory,
-                                         .sink = rec_options.segments ? &rfn_stream_reduction_sink
-                                                                      : NULL,
-                                         .reducing = &reducing,
-                                         .keep_bytes = &keep_bytes,
-                                         .spill = &stream->journal.spill,
-                                         .call_hash = call_hash,
-                                         .call_hash_context = &stream->sites};
-    stream->events = rfn_stream_new(&options);
-    if (!stream->events || rec_sites_init(&stream->sites) < 0) {
+    stream->apart = stream->counter.kind != RFN_COUNTER_NONE || rec_only_samples;
+    stream->events = events_new(stream, false);
+    if (rec_options.keep_both)
+        stream->kept = events_new(stream, true);
+    if (!stream->events || (rec_options.keep_both && !stream->kept) ||
+        rec_sites_init(&stream->sites) < 0) {
         rfn_stream_free(stream->events);
+        if (stream->kept)
+            rfn_stream_free(stream->kept);
         free(memory_of_stream);
         return NULL;
     }
@@ -208,7 +219,7 @@ static void wake(void)
     rec_off = rec_options.start_off;
     rec_only_samples = rec_options.texts[RFN_RECORD_SAMPLE] &&
                        !rec_options.texts[RFN_RECORD_WITH_TRACE];
-    rec_clock_init(rec_options.resolution_ns, rec_options_text(RFN_RECORD_CLOCK));
+    rec_clock_init(rec_options.resolution_ns, rec_options_clock());
     /* The streams' times are in quanta, and a threshold of time is in microseconds. */
     const double quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
     reducing = (struct rfn_reducing){.criterion = rec_options_criterion(),
@@ -350,7 +361,7 @@ static inline void take(struct rec_stream *stream, struct rec_call *call)
                                     .exit = call->exit,
                                     .volume_enter = call->volume.enter,
                                     .volume_exit = call->volume.exit};
-    const int took_long = rfn_stream_event(stream->events, &event);
+    const int took_long = rec_take_event(stream, &event);
     if (__builtin_expect(took_long, 0))
         end_late(call, took_long);
 }
@@ -371,8 +382,12 @@ void rec_went_on(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
     rec_stamp_exit(call);
-    if (rec_state == REC_RECORDING && !call->off &&
-        rfn_stream_end_later(stream->events, call->exit, call->volume.exit) < 0)
+    if (rec_state != REC_RECORDING || call->off)
+        return;
+    const int error = rec_keeper
+                          ? rec_keeper->end_later(stream, call->exit, call->volume.exit)
+                          : rfn_stream_end_later(stream->events, call->exit, call->volume.exit);
+    if (error < 0)
         rec_stop("out of memory");
 }
 

@@ -109,6 +109,7 @@ struct rec_stream {
     volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
     volatile uint64_t open_enter;
     struct rfn_stream *events;     /* the reducer */
+    struct rfn_stream *kept;       /* another one, of the calls that predictions need, or NULL */
     struct rec_requests *requests; /* made by this stream and not yet done (requests.c) */
     uint64_t requests_created;     /* non-persistent ones, by this stream */
     /* The gap since the last call of MPI (usage.h). */
@@ -331,18 +332,34 @@ extern rec_listener *rec_listen;
 extern bool (*rec_foresee)(const struct rec_call *call);
 
 /* Listens to requests, between a call's exit and rec_leave, as above. What it keeps of a request is
- * in request->sampled, at first NULL. */
+ * in request->sampled, at first NULL, and request->maker, at first 0. */
 struct rec_request_listener {
     void (*made)(const struct rec_call *call, struct rec_request *request);
-    /* The call completes a request with `sampled`: what it got, as MPI has it. source is
+    /* The call completes a request with `sampled` or `maker`: what it got, as MPI has it. source is
      * RFN_UNKNOWN when it was cancelled, bytes are when it has failed. */
     void (*completed)(const struct rec_call *call, struct rec_request *request, int64_t source,
                       int64_t tag, int64_t bytes);
-    /* The program frees a request with `sampled`, which may be under way. */
+    /* The program frees a request with one of them, which may be under way. */
     void (*freed)(struct rec_request *request);
     void (*send_cancelled)(void); /* MPI_Cancel was called on a send */
 };
 extern const struct rec_request_listener *rec_listen_requests; /* likewise */
+
+/* Takes the events of this process's streams in place of these, and hands on what it keeps
+ * (record/keep). NULL: nobody does. To be set before a second thread records. */
+struct rec_keeper {
+    int (*event)(struct rec_stream *stream,
+                 const struct rfn_event *event); /* as rfn_stream_event */
+    int (*end_later)(struct rec_stream *stream, uint64_t exit, uint64_t volume_exit); /* likewise */
+};
+extern const struct rec_keeper *rec_keeper;
+
+/* The stream's next event. As rfn_stream_event. */
+static inline int rec_take_event(struct rec_stream *stream, const struct rfn_event *event)
+{
+    return __builtin_expect(rec_keeper != NULL, 0) ? rec_keeper->event(stream, event)
+                                                   : rfn_stream_event(stream->events, event);
+}
 
 /* The hash of a site's function and frames, the same on all ranks. */
 uint64_t rec_call_hash(const struct rec_sites *sites, uint32_t site);

@@ -50,9 +50,11 @@
 #include "record/core/options.h"
 #include "record/core/past_calls.h"
 #include "record/core/wait_warning.h"
+#include "record/finish/gather_left_out.h"
 #include "record/finish/gather_samples.h"
 #include "record/finish/online_merge.h"
 #include "record/finish/varying_params_sync.h"
+#include "record/keep/windows.h"
 #include "record/regions/regions.h"
 #include "record/samples/sampled_calls.h"
 #include "reduce/segments/stream_reduction.h"
@@ -183,7 +185,8 @@ static int learn_wishes(struct rec_finishing *finish, struct rec_archive_result 
                          (!rec_options.keep_short || finish->reduced.counts.long_streams);
     finish->wishes = volume_word() << REC_WISH_BITS | (rec_options.write ? REC_WANTS_FILE : 0) |
                      (rec_options.times ? REC_WANTS_TIMES : 0) | (reduces ? REC_WANTS_REDUCED : 0) |
-                     (reduces && rec_options.across ? REC_WANTS_ACROSS : 0);
+                     (reduces && rec_options.across ? REC_WANTS_ACROSS : 0) |
+                     (rec_options.keeps && !result->full ? REC_WANTS_KEPT : 0);
     int told = rfn_exchange_tell(finish->exchange, &finish->wishes);
     error = error ? error : told;
     if (error)
@@ -385,6 +388,8 @@ static void write_run(struct rec_finishing *finish, struct rec_archive_result *r
     error = merge(finish, error);
     if (rec_sampling_is_on())
         error = rec_gather_samples(finish, &finish->samples, error);
+    if (finish->wishes & REC_WANTS_KEPT)
+        error = rec_gather_left_out(finish, &finish->left_out, error);
     if (finish->wishes & REC_WANTS_REDUCED)
         error = rec_share_times(finish, error);
     for (size_t i = 0; i < finish->description.n_streams && !error; i++)
@@ -414,6 +419,7 @@ static void release(struct rec_finishing *finish)
     rec_output_release(&finish->output);
     rec_output_release(&finish->front);
     rfn_buf_release(&finish->samples);
+    rfn_buf_release(&finish->left_out);
     rec_cluster_gather_release(&finish->together);
     rec_definitions_release(&finish->description);
     rfn_merge_release(&finish->merge);
@@ -429,6 +435,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
                                    .clocks = clocks,
                                    .merge = *merge,
                                    .end = rec_clock_pair(),
+                                   .left_out = RFN_BUF_INIT,
                                    .samples = RFN_BUF_INIT};
     char events[32];
     exchange->messages_sent = exchange->bytes_sent = 0; /* online merges count their own */
@@ -444,7 +451,34 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
         tell_journal(&finish, "would have gone to a journal while the program ran");
     }
     release(&finish);
+}
+
+/* With --keep-predictions and --with-trace: each stream has its other events. */
+static void exchange_events(void)
+{
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
+        struct rfn_stream *events = stream->events;
+        stream->events = stream->kept;
+        stream->kept = events;
+    }
+}
+
+/* The archive, and beside it that of all calls, if both are wanted. */
+static void finish_runs(struct rfn_exchange *exchange, const struct rfn_merge *merge,
+                        const struct rfn_buf *clocks, struct rec_archive_result *result, int error)
+{
+    if (rec_options.keep_both)
+        exchange_events();
+    finish_run(exchange, merge, clocks, result, error);
+    if (rec_options.keep_both) {
+        struct rec_archive_result full = {.alone = result->alone, .full = true};
+        struct rfn_merge fresh;
+        rfn_merge_init(&fresh);
+        exchange_events();
+        finish_run(exchange, &fresh, clocks, &full, error);
+    }
     rec_sampling_release();
+    rec_keep_release();
 }
 
 /* A stream that may still hand over an event, or NULL. Threads may legally be in MPI_Initialized
@@ -501,7 +535,8 @@ void rec_finish_alone(void)
     const unsigned arithmetic = rfn_arithmetic_begin();
     rfn_merge_init(&merge);
     rec_sampling_end_alone();
-    finish_run(&alone, &merge, NULL, &result, 0);
+    rec_keep_end_alone();
+    finish_runs(&alone, &merge, NULL, &result, 0);
     rec_journals_remove();
     rfn_arithmetic_end(arithmetic);
     rec_signals_release(&signals);
@@ -515,13 +550,17 @@ static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge 
     struct rfn_buf clocks;
     if (!exchange && rec_exchange_open(&own, false) == 0)
         exchange = &own;
-    if (exchange && rec_sampling_is_on()) {
+    if (exchange && rec_options.keeps) {
+        const int kept = rec_keep_end();
+        error = error ? error : kept;
+    }
+    if (exchange && rec_messages_are_followed()) {
         const int sampled = rec_sampling_end();
         error = error ? error : sampled;
     }
     if (exchange) {
         rec_clock_sync_end(exchange, &clocks);
-        finish_run(&exchange->exchange, merge, &clocks, result, error);
+        finish_runs(&exchange->exchange, merge, &clocks, result, error);
         rfn_buf_release(&clocks);
         rec_exchange_close(exchange);
     } else if (rec_job_is_first()) {

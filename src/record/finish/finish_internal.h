@@ -17,7 +17,8 @@ enum {
     REC_WANTS_ACROSS = 2,  /* processes compared */
     REC_WANTS_FILE = 4,
     REC_WANTS_TIMES = 8,
-    REC_WISH_BITS = 4
+    REC_WANTS_KEPT = 16, /* what predictions need */
+    REC_WISH_BITS = 5
 };
 
 static inline struct rfn_pack_pair rec_finishing_pair(struct rec_clock_pair pair)
@@ -69,6 +70,7 @@ struct rec_finishing {
     struct rfn_run_merging merging;  /* on rank 0 */
     struct rec_clustered clustered;  /* on rank 0 */
     struct rec_output output, front; /* the latter on rank 0: what is to stand behind META */
+    struct rfn_buf left_out;         /* on rank 0: the payload of AGGREGATED; empty: all is there */
     struct rfn_buf samples;          /* on rank 0: the payload of SAMPLES; empty: there are none */
 };
 

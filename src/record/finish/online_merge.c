@@ -9,15 +9,17 @@
 #include "record/finish/finish.h"
 #include "record/finish/varying_params_sync.h"
 #include "record/handles/comms.h"
+#include "record/keep/windows.h"
 #include "reduce/merge/merge.h"
 #include "reduce/segments/stream_reduction.h"
 
-REC_EVERY_CALL bool rec_online_merge_on = false;
+REC_EVERY_CALL bool rec_meetings_count = false;
 
 static struct {
     struct rec_exchange exchange;
     struct rfn_merge merge; /* definitions so far */
     bool open;              /* both are there */
+    bool on;                /* ranks merge in mid-run */
     uint64_t left, calls;   /* calls to the next online merge; from the last one to it */
     int error;              /* of this rank, which then only takes part */
     int64_t last_ns;        /* when the last one was over */
@@ -50,6 +52,7 @@ static const char *open_exchange(void)
 void rec_online_merge_start(void)
 {
     struct rec_wait_warning warning;
+    rec_meetings_count = rec_keep_on;
     if ((!rec_options.merge_interval.segments && !rec_options.merge_interval.ns) || online.open)
         return;
     rec_wait_warning_begin(&warning, "agree on --merge-interval, which has to be said for all");
@@ -57,7 +60,8 @@ void rec_online_merge_start(void)
     rec_wait_warning_end(&warning);
     if (problem && rec_job_is_first())
         rec_message("ranks merge in the end only: %s", problem);
-    rec_online_merge_on = !problem;
+    online.on = !problem;
+    rec_meetings_count |= online.on;
     rfn_merge_init(&online.merge);
     online.left = online.calls = 1;
     online.last_ns = rec_monotonic_ns();
@@ -65,7 +69,7 @@ void rec_online_merge_start(void)
 
 struct rec_exchange *rec_online_merge_end(struct rfn_merge *merge)
 {
-    rec_online_merge_on = false;
+    rec_meetings_count = false;
     rfn_merge_init(merge);
     if (!online.open)
         return NULL;
@@ -163,7 +167,7 @@ static void agree(const struct rec_stream *stream, struct word *word, int error)
         word->next = error ? 0 : calls_to_next(stream);
     if (rec_mpi.MPI_Bcast(word, sizeof *word, MPI_BYTE, 0, online.exchange.comm) != MPI_SUCCESS)
         *word = (struct word){0};
-    rec_online_merge_on = word->next > 0;
+    online.on = word->next > 0;
     online.left = online.calls = word->next;
 }
 
@@ -224,7 +228,7 @@ static bool has_all_ranks(MPI_Comm comm)
 {
     int inter = 1, compared = MPI_UNEQUAL;
     return rec_mpi.MPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
-           rec_mpi.MPI_Comm_compare(comm, online.exchange.comm, &compared) == MPI_SUCCESS &&
+           rec_mpi.MPI_Comm_compare(comm, rec_job_comm(), &compared) == MPI_SUCCESS &&
            compared != MPI_UNEQUAL;
 }
 
@@ -250,9 +254,11 @@ void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, i
         return;
     if (!(known ? knows_all_ranks(known) : has_all_ranks(comm)))
         return;
-    if (--online.left > 0)
-        return;
-    merge_online();
-    if (call)
+    bool went_on = rec_keep_on && rec_keep_synchronized();
+    if (online.on && --online.left == 0) {
+        merge_online();
+        went_on = true;
+    }
+    if (call && went_on)
         rec_went_on(call);
 }

@@ -41,15 +41,16 @@ struct rec_comm;
 struct rec_exchange;
 struct rfn_merge;
 
-/* Whether the ranks merge in mid-run: what wrappers ask before rec_synchronized. */
-extern bool rec_online_merge_on;
+/* Whether the ranks merge in mid-run, or end windows (keep/windows.h): what wrappers ask before
+ * rec_synchronized. */
+extern bool rec_meetings_count;
 
 /* In MPI_Init, collective over the world where --merge-interval was given: the ranks agree. */
 void rec_online_merge_start(void);
 
 /* A blocking call of all ranks of comm, of elements of the type, has returned rc. call: it has been
  * recorded, unless that is off; NULL: it has not. If the ranks merge after it, the call goes on
- * until that is over: it is not the program that takes this time. */
+ * until that is over: it is not the program that takes this time. Windows end likewise. */
 void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, int rc)
     __attribute__((cold));
 

@@ -144,6 +144,8 @@ int rec_chunk_first(struct rec_finishing *finish)
         error = rec_cluster_gather_usage(&finish->together, &payload);
     if (!error && payload.size)
         error = chunk(&chunks, RFN_CHUNK_USAGE, 0, &payload, error);
+    if (!error && finish->left_out.size)
+        error = chunk(&chunks, RFN_CHUNK_AGGREGATED, 0, &finish->left_out, error);
     if (!error && finish->samples.size)
         error = chunk(&chunks, RFN_CHUNK_SAMPLES, 0, &finish->samples, error);
     if (!error)

@@ -179,6 +179,7 @@ struct rec_request {
     int64_t bytes;                 /* room in the receive buffer, -1 not known */
     struct rec_comm *new_comm;     /* Comm_idup: the communicator that completion brings, or NULL */
     void *sampled;                 /* what a listener keeps of it, or NULL */
+    uint64_t maker;                /* 1 + the call that made it, as a listener counts; 0: unknown */
     struct rec_request *next;      /* with an equal handle (MPICH shares one among completed sends),
                                       oldest      first; or the next free one */
     struct rec_request_slot *slot; /* of its handle in the table; NULL when free */

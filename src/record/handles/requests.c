@@ -325,6 +325,7 @@ static inline struct rec_request *register_request(struct rec_call *call,
     entry->bytes = bytes;
     entry->new_comm = NULL;
     entry->sampled = NULL;
+    entry->maker = 0;
     if (__builtin_expect(number_and_insert(call, table, entry) < 0, 0)) {
         give_entry(table, entry);
         return NULL;
@@ -477,7 +478,8 @@ static inline void unclaim(struct rec_call *call)
 void rec_out_request_freed(struct rec_call *call)
 {
     for (uint32_t i = 0; i < call->n_requests && call->rc == MPI_SUCCESS; i++) {
-        if (call->requests[i] && call->requests[i]->sampled && rec_listen_requests)
+        if (call->requests[i] && rec_listen_requests &&
+            (call->requests[i]->sampled || call->requests[i]->maker))
             rec_listen_requests->freed(call->requests[i]);
         if (call->requests[i])
             forget(call->requests[i]);
@@ -677,7 +679,7 @@ static inline void complete(struct completion *completion, int64_t position,
             write_entry(completion, position, outcome, 0, RFN_COMPLETION_PENDING);
         return;
     }
-    if (__builtin_expect(entry->sampled != NULL, 0))
+    if (__builtin_expect(entry->sampled || entry->maker, 0))
         tell_listener(completion->call, entry, status, error);
     if (__builtin_expect(entry->flags & (REC_REQUEST_UNSEEN | REC_REQUEST_LOST), 0)) {
         retire(completion->call, entry);

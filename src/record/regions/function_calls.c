@@ -160,7 +160,7 @@ static void write_event(struct rec_stream *stream, uint32_t function, uint32_t s
                                     .out = &out,
                                     .enter = stamp,
                                     .exit = stamp};
-    if (rec_state == REC_RECORDING && rfn_stream_event(stream->events, &event) < 0)
+    if (rec_state == REC_RECORDING && rec_take_event(stream, &event) < 0)
         rec_stop("out of memory");
 }
 

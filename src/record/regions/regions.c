@@ -241,7 +241,7 @@ static void close_innermost(struct rec_stream *stream, enum kind kind, void *fra
                                     .in = &stream->regions->names[innermost.number].word,
                                     .enter = now,
                                     .exit = now};
-    if (innermost.recorded && rfn_stream_event(stream->events, &event) < 0)
+    if (innermost.recorded && rec_take_event(stream, &event) < 0)
         rec_stop("out of memory");
 }
 

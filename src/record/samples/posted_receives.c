@@ -114,6 +114,8 @@ static inline void take_position(struct rec_in_channel *channel, struct rec_mess
     const struct rfn_sample_strategy *strategy = &rec_sampling.strategy;
     const bool agrees = rfn_sample_agrees(strategy);
     end->position = channel->position++;
+    if (rec_follower && seen && !(channel->uncertain | lost))
+        rec_follower->received(channel->hash, end->position, end->post_call, end->done_call);
     if (!seen || strategy->kind == RFN_SAMPLE_OFF)
         return;
     if (agrees && !rfn_sample_chosen(strategy, channel->hash, end->position))
@@ -239,6 +241,7 @@ struct rec_posted_receive *rec_post_receive(const struct rec_call *call,
     receive->stream = rec_sample_stream(call);
     receive->seen = is_seen(call);
     receive->end.posted = call->enter;
+    receive->end.post_call = rec_sampling.call;
     if (wild) {
         receive->end.site = rec_sample_site(call);
         insert_behind(receive, last_wildcard, &first_wildcard, &last_wildcard);
@@ -273,6 +276,7 @@ static void end_receive(struct rec_posted_receive *receive, const struct rec_cal
     receive->seen &= is_seen(call);
     receive->end.entered = call->enter;
     receive->end.received = call->exit;
+    receive->end.done_call = rec_sampling.call;
     receive->end.waits = !(rec_functions[call->function].flags & RFN_FUNCTION_POLL);
     if (wild)
         resolve(receive, receive->got_source, receive->got_tag);
@@ -405,6 +409,8 @@ void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint
         .posted = call->enter,
         .entered = call->enter,
         .received = call->exit,
+        .post_call = rec_sampling.call,
+        .done_call = rec_sampling.call,
         .waits = !(rec_functions[call->function].flags & RFN_FUNCTION_POLL)};
     note_thread(channel, stream);
     take_position(channel, &end, is_seen(call));

@@ -51,6 +51,8 @@ enum { KIND_BITS = 8 };
 /* What tells before a call whether anything of it is sampled. */
 enum foresight { UNKNOWN, NOTHING_SAMPLED, ITS_SEND, ITS_RECEIVE, BOTH_ENDS, ITS_CHANNEL };
 
+const struct rec_follower *rec_follower;
+
 static struct rfn_call *roles;           /* by function, */
 static uint8_t foresights[REC_FN_COUNT]; /* enum foresight, likewise */
 static bool foresees;                    /* with this strategy */
@@ -310,6 +312,8 @@ static void send(const struct rec_call *call, const struct rec_comm *comm, const
     channel->uncertain |= channel->stream != rec_sample_stream(call);
     if (call->off)
         return;
+    if (rec_follower && !partitioned && !channel->uncertain && !sends_uncertain)
+        rec_follower->sent(call, channel->hash, end.position, kind->bytes);
     count_message(kind);
     if (!chooses(call, kind, end.position, &sampler, &end.rate) || call->unstamped)
         return;
@@ -592,17 +596,21 @@ static void on_call(const struct rec_call *call, const struct rec_stream *stream
     if (call->function >= REC_FN_COUNT) /* a region of the program's */
         return;
     const struct rfn_call *role = &roles[call->function];
-    if (role->kind == RFN_CALL_OTHER)
+    if (role->kind == RFN_CALL_OTHER && !rec_follower)
         return;
     const bool happened = call->rc == MPI_SUCCESS ||
                           rec_error_class(call->rc) == (uint32_t)MPI_ERR_TRUNCATE;
     rec_sampling_lock();
-    if (happened && role->kind <= RFN_CALL_READY)
+    if (rec_follower)
+        rec_sampling.call = rec_follower->taken() - 1;
+    if (happened && role->kind != RFN_CALL_OTHER && role->kind <= RFN_CALL_READY)
         communicate(call, role);
     else if (call->rc == MPI_SUCCESS && is_collective(call, role))
         collective(call, role);
     if (stream->received)
         rec_receives_left(call);
+    if (rec_follower)
+        rec_follower->called(call, role);
     progress(call);
     rec_sampling_unlock();
 }
@@ -663,6 +671,10 @@ static void on_made(const struct rec_call *call, struct rec_request *request)
     const struct rfn_call *role = &roles[call->function];
     request->sampled = NULL;
     rec_sampling_lock();
+    if (rec_follower) {
+        rec_sampling.call = rec_follower->taken();
+        rec_follower->made(call, request);
+    }
     if (request->flags & REC_REQUEST_PERSISTENT) {
         if (call->comm && (rfn_call_sends(role) || rfn_call_receives(role)))
             set_up(call, role, request);
@@ -693,6 +705,10 @@ static void on_completed(const struct rec_call *call, struct rec_request *reques
                          int64_t tag, int64_t bytes)
 {
     rec_sampling_lock();
+    if (rec_follower) {
+        rec_sampling.call = rec_follower->taken();
+        rec_follower->completed(call, request, source != RFN_UNKNOWN && bytes != RFN_UNKNOWN);
+    }
     struct rec_posted_receive *receive = receive_of(request);
     if (receive && source == RFN_UNKNOWN)
         rec_receive_cancelled(receive);
@@ -705,10 +721,12 @@ static void on_completed(const struct rec_call *call, struct rec_request *reques
 static void on_freed(struct rec_request *request)
 {
     rec_sampling_lock();
+    if (rec_follower)
+        rec_follower->freed(request);
     struct rec_posted_receive *receive = receive_of(request);
     if (receive)
         rec_receive_lost(receive, request->flags & REC_REQUEST_CANCELLED);
-    if (request->flags & REC_REQUEST_PERSISTENT)
+    if (request->flags & REC_REQUEST_PERSISTENT && request->sampled)
         take_down(request->sampled);
     request->sampled = NULL;
     rec_sampling_unlock();

@@ -22,8 +22,25 @@
 #define RFN_RECORD_SAMPLES_SAMPLED_CALLS_H
 
 #include "archive/samples_format.h"
+#include "event/calls.h"
 #include "record/core/recorder.h"
 #include "refrain/sampling.h"
+
+/* Follows all messages of the process: which call posts an end of a message, which one ends it, and
+ * which message of its channel it is. It counts the calls of the process's one stream, from 0. */
+struct rec_follower {
+    uint64_t (*taken)(void); /* so many calls have become events */
+    void (*made)(const struct rec_call *call, struct rec_request *request);
+    void (*completed)(const struct rec_call *call, struct rec_request *request, bool got);
+    void (*freed)(struct rec_request *request);
+    void (*sent)(const struct rec_call *call, uint64_t channel, uint64_t position, uint64_t bytes);
+    void (*received)(uint64_t channel, uint64_t position, uint64_t post_call, uint64_t done_call);
+    void (*called)(const struct rec_call *call, const struct rfn_call *role); /* last */
+};
+/* Set before rec_sampling_start, which then begins also if nothing is to be sampled. */
+extern const struct rec_follower *rec_follower;
+/* Whether messages are followed. */
+bool rec_messages_are_followed(void);
 
 /* Begins to sample, if it is wanted, when MPI has started. Collective over the job. */
 void rec_sampling_start(void);
@@ -35,7 +52,7 @@ int rec_sample_wish(const char *text);
 int rec_sampling_end(void);
 /* Of a rank that ends alone. */
 void rec_sampling_end_alone(void);
-/* Whether this process samples. */
+/* Whether this process samples messages. */
 bool rec_sampling_is_on(void);
 
 /* What this process has, between the end and the release. */

@@ -20,6 +20,7 @@ enum { REC_MOST_CHANNELS = 8192 };
 /* What this process samples. */
 struct rec_sampling {
     bool on;
+    bool told; /* messages are sampled; else they are only followed (rec_follower) */
     struct rfn_sample_strategy strategy;
     enum rfn_sample_analysis analysis;
     bool changed; /* the strategy, while the program ran */
@@ -27,7 +28,8 @@ struct rec_sampling {
     double quantum_ns;
     uint64_t host; /* rec_clock_sync_host */
     uint64_t messages, bytes, sampled, not_kept;
-    uint32_t due; /* what was chosen, or kept, since announcements were looked for */
+    uint64_t call; /* the one at hand, as rec_follower counts */
+    uint32_t due;  /* what was chosen, or kept, since announcements were looked for */
     struct rfn_sample_table *table;
     struct rec_exchange exchange; /* a communicator for announcements */
 };
@@ -49,6 +51,7 @@ struct rec_message_end {
     bool uncertain;    /* threads receive, one may have been cancelled, or several are */
     uint64_t host;     /* of the sender; equal where clocks are */
     int64_t common_ns; /* when it was sent, by the clock of rank 0's node; 0: not known */
+    uint64_t post_call, done_call; /* at the receiver, as rec_follower counts */
 };
 
 struct rec_message_ends {

@@ -35,6 +35,12 @@ static void release_table(void)
 #else
 static bool make_table(void)
 {
+    if (!rec_sampling.told) { /* nothing to watch */
+        rec_sampling.table = calloc(1, rfn_sample_table_bytes(ROWS));
+        if (rec_sampling.table)
+            rec_sampling.table = rfn_sample_table_init(rec_sampling.table, ROWS);
+        return rec_sampling.table != NULL;
+    }
     const struct rfn_live_owner owner = {.archive = rec_options.output,
                                          .program = rec_options.program,
                                          .rank = rec_sampling.rank,
@@ -50,7 +56,10 @@ static bool make_table(void)
 
 static void release_table(void)
 {
-    rfn_live_segment_remove(&live);
+    if (rec_sampling.told)
+        rfn_live_segment_remove(&live);
+    else
+        free(rec_sampling.table);
 }
 #endif
 
@@ -77,7 +86,7 @@ static int change_strategy(const char *text)
 
 int rec_sample_wish(const char *text)
 {
-    if (!rec_sampling.on)
+    if (!rec_sampling_is_on())
         return 0;
     rec_sampling_lock();
     const int error = change_strategy(text);
@@ -135,11 +144,13 @@ static bool begin(void)
 void rec_sampling_start(void)
 {
     const char *text = rec_options.texts[RFN_RECORD_SAMPLE];
-    if (!text || rec_sampling.on || rec_state != REC_RECORDING)
+    if ((!text && !rec_follower) || rec_sampling.on || rec_state != REC_RECORDING)
         return;
+    rec_sampling.told = text;
     rec_sampling.strategy.seed = strtoull(rec_options_text(RFN_RECORD_SAMPLE_SEED), NULL, 10);
-    rfn_sample_strategy_parse(text, &rec_sampling.strategy, NULL);
-    rfn_sample_where_parse(rec_options_text(RFN_RECORD_SAMPLE_WHERE), &rec_conditions, NULL);
+    rfn_sample_strategy_parse(text ? text : "off", &rec_sampling.strategy, NULL);
+    if (text)
+        rfn_sample_where_parse(rec_options_text(RFN_RECORD_SAMPLE_WHERE), &rec_conditions, NULL);
     rec_sampling.analysis = own_analysis();
     rec_sampling.rank = (uint32_t)rec_job_rank();
     rec_sampling.quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
@@ -151,6 +162,11 @@ void rec_sampling_start(void)
 }
 
 bool rec_sampling_is_on(void)
+{
+    return rec_sampling.on && rec_sampling.told;
+}
+
+bool rec_messages_are_followed(void)
 {
     return rec_sampling.on;
 }

@@ -65,7 +65,7 @@ bool rec_fortran_enter(uint32_t function, void *frame)
     const bool nested = stream && stream->inside;
     /* MPI_Finalize comes through whatever happened before: the other ranks wait in it. A call that
      * the ranks may merge after goes to its wrapper, which counts it. */
-    const bool counts = nested && rec_online_merge_on && !rec_fortran.awaited;
+    const bool counts = nested && rec_meetings_count && !rec_fortran.awaited;
     if (nested && function != REC_FN_MPI_Finalize && !counts)
         return false;
     /* The call that it is in was left by a jump, which is looked for in the end. */

@@ -352,7 +352,7 @@ static bool fits(int64_t word, int kind, bool plain_allowed)
     return plain || (plain_allowed && word < 0);
 }
 
-bool rec_online_merge_on = true;
+bool rec_meetings_count = true;
 static int synchronized; /* calls that all ranks make at once, of which no more has been said */
 void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, int rc)
 {

@@ -667,7 +667,7 @@ def online_merge_lines(bound, call):
     if name not in SYNCHRONIZING:
         return []
     amount, datatype = SYNCHRONIZING[name]
-    return ["if (__builtin_expect(rec_online_merge_on, 0)%s)" % (" && %s > 0" % amount if amount else ""),
+    return ["if (__builtin_expect(rec_meetings_count, 0)%s)" % (" && %s > 0" % amount if amount else ""),
             "    rec_synchronized(%s, comm, %s, rc);" % (call, datatype)]
 
 

@@ -14,6 +14,7 @@
 #include "record/finish/online_merge.h"
 #include "record/handles/comms.h"
 #include "record/handles/params.h"
+#include "record/keep/windows.h"
 #include "record/regions/regions.h"
 #include "record/samples/sampled_calls.h"
 #include "record/wrap/fortran.h"
@@ -44,7 +45,9 @@ static void learn(void)
     if (rec_is_world_replaced())
         return;
     rec_clock_sync_start();
+    rec_keep_prepare();
     rec_sampling_start();
+    rec_keep_start();
     rec_online_merge_start();
 }
 
