@@ -14,6 +14,8 @@
  *     communicator  of MPI's own    MPI_Comm_create, then whether all ranks have it
  *     samples       to receivers    with --sample: announcements that are left, and how many there
  *                                   are (record/samples/announcements.c)
+ *     windows       to and from one with --keep-predictions: the last two (keep/windows.h); then
+ *                                   announcements, of which there are none
  *     clocks        down            whether they are compared; if so hosts, up and down, and round
  *                                   trips between nodes (clock_sync.h)
  *     survey        up, down        inputs in columns; streams, also those with long times; events;
@@ -22,6 +24,7 @@
  *     merge         down, up, down  hashes of what the parent has; definitions and digests that it
  *                                   lacks; their numbers (reduce/merge/merge.h)
  *     samples       up              with --sample: categories (gather_samples.h)
+ *     left out      up              with --keep-predictions: where (gather_left_out.h)
  *     times         up, down        reduced ones: what became of them
  *                   down, up, down  with --across: how processes are compared; their times
  *                   up              reduced ones: how far they lie apart (share_times.c)

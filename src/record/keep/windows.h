@@ -28,9 +28,9 @@
 /* Whether windows end: what rec_keep_turn is called for. */
 extern bool rec_keep_on;
 
-/* In MPI_Init, if --keep-predictions was given, collective over the world: before and after
- * rec_sampling_start. */
+/* In MPI_Init, before rec_sampling_start, which is then to follow messages. */
 void rec_keep_prepare(void);
+/* Behind that, collective over the world, if --keep-predictions was given: the ranks agree. */
 void rec_keep_start(void);
 
 /* All ranks have been in a collective call, which has become an event if it is recorded.

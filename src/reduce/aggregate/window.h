@@ -34,7 +34,7 @@ struct rfn_window_call {
     uint64_t flags;
 };
 
-enum { RFN_WINDOW_NONE = UINT32_MAX };
+#define RFN_WINDOW_NONE UINT32_MAX
 
 /* One end of a message. Calls are numbers in the part. */
 struct rfn_window_end {
