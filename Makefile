@@ -89,7 +89,7 @@ EMBEDDED_FOLDERS := base event reduce archive
 files   = $(foreach f,$(1),$(wildcard src/$(f)/$(2) src/$(f)/*/$(2)))
 # Of a library that may not be there: its files, or the one that says so.
 OPTIONAL_SRC := $(if $(HAVE_OTF2),no_otf2.c,otf2_%.c)
-sources = $(filter-out %_test.c %_fuzz.c src/convert/$(OPTIONAL_SRC),$(call files,$(1),*.c))
+sources = $(filter-out %_test.c %_fuzz.c src/convert/otf2/$(OPTIONAL_SRC),$(call files,$(1),*.c))
 
 LIB_SRC      := $(call sources,$(LIB_FOLDERS))
 EMBEDDED_SRC := $(call sources,$(EMBEDDED_FOLDERS))

@@ -15,7 +15,7 @@
 #define RFN_SIMULATE_ENGINE_H
 
 #include "refrain/simulate.h"
-#include "simulate/collective_ops.h"
+#include "simulate/collectives/collective_ops.h"
 #include "simulate/event_heap.h"
 #include "simulate/flows.h"
 #include "simulate/message_queues.h"

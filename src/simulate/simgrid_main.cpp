@@ -32,7 +32,7 @@
 extern "C" {
 #include "refrain/actions.h"
 #include "refrain/archive.h"
-#include "simulate/collective_ops.h"
+#include "simulate/collectives/collective_ops.h"
 }
 
 #include <simgrid/s4u.hpp>

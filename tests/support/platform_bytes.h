@@ -2,7 +2,7 @@
 #ifndef RFN_TESTS_SUPPORT_PLATFORM_BYTES_H
 #define RFN_TESTS_SUPPORT_PLATFORM_BYTES_H
 
-#include "simulate/platform_internal.h"
+#include "simulate/platform/platform_internal.h"
 
 struct platform_bytes {
     const char *at;

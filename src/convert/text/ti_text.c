@@ -1,0 +1,248 @@
+/* ti_text.c - time-independent text as a source of actions: one file per rank, or one for all. */
+#define _POSIX_C_SOURCE 200809L /* strdup, strndup */
+
+#include "base/grow.h"
+#include "convert/actions_source.h"
+#include "convert/text/ti_parser.h"
+#include "convert/text/ti_shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Lines that may wait in memory. */
+static const size_t WAITING_MAX = (size_t)128 << 20;
+
+struct text_rank {
+    struct rfn_text_stream *stream; /* NULL: the file is shared, or not yet open */
+    char *path;                     /* its own file */
+    struct rfn_ti_parser parser;
+};
+
+struct text {
+    struct rfn_actions actions;
+    char *path;
+    struct rfn_ti_shared *shared; /* NULL: each rank has a file */
+    struct text_rank *ranks;
+    size_t ranks_capacity;
+};
+
+/* ---- reading ---- */
+
+static int bad_line(const struct text *text, uint32_t rank, uint64_t number)
+{
+    const struct text_rank *of = &text->ranks[rank];
+    return rfn_fail(text->actions.diag, RFN_E_CORRUPT, -1, (int)rank, "%s:%llu: %s",
+                    of->path ? of->path : text->path, (unsigned long long)number, of->parser.fault);
+}
+
+static int next_line(struct text *text, uint32_t rank, const char **line, size_t *length,
+                     uint64_t *number)
+{
+    struct text_rank *of = &text->ranks[rank];
+    if (text->shared)
+        return rfn_ti_shared_line(text->shared, rank, line, length, number, text->actions.diag);
+    if (!of->stream)
+        RFN_TRY(rfn_text_stream_open(of->path, &of->stream, text->actions.diag));
+    int got = rfn_text_stream_line(of->stream, line, length, text->actions.diag);
+    *number = rfn_text_stream_number(of->stream);
+    return got;
+}
+
+static int next(struct rfn_actions *actions, uint32_t rank, struct rfn_action *action)
+{
+    struct text *text = (struct text *)actions;
+    const char *line;
+    size_t length;
+    uint64_t number;
+    for (;;) {
+        int got = next_line(text, rank, &line, &length, &number);
+        if (got <= 0)
+            return got;
+        got = rfn_ti_parse(&text->ranks[rank].parser, line, length, action);
+        if (got == RFN_E_CORRUPT)
+            return bad_line(text, rank, number);
+        if (got == RFN_E_NOMEM)
+            return rfn_fail(actions->diag, got, -1, (int)rank, "out of memory");
+        action->event = number;
+        if (got)
+            return 1;
+    }
+}
+
+static void release(struct rfn_actions *actions)
+{
+    struct text *text = (struct text *)actions;
+    for (uint32_t rank = 0; text->ranks && rank < actions->n_ranks; rank++) {
+        rfn_text_stream_close(text->ranks[rank].stream);
+        rfn_ti_parser_release(&text->ranks[rank].parser);
+        free(text->ranks[rank].path);
+    }
+    rfn_ti_shared_close(text->shared);
+    free(text->ranks);
+    free(text->path);
+    free(text);
+}
+
+/* ---- opening ---- */
+
+static bool is_blank_line(const char *line, size_t length)
+{
+    while (length && (*line == ' ' || *line == '\t' || *line == '\r')) {
+        line++;
+        length--;
+    }
+    return length == 0 || *line == '#';
+}
+
+/* Trims the line; NULL: out of memory. */
+static char *copy_name(const char *line, size_t length)
+{
+    while (length && (*line == ' ' || *line == '\t')) {
+        line++;
+        length--;
+    }
+    while (length &&
+           (line[length - 1] == ' ' || line[length - 1] == '\t' || line[length - 1] == '\r'))
+        length--;
+    return strndup(line, length);
+}
+
+/* A file that a list names: from where the program runs, as smpirun takes it, else from where the
+ * list lies. */
+static char *find_file(const char *list, const char *line, size_t length)
+{
+    char *name = copy_name(line, length);
+    const char *slash = strrchr(list, '/');
+    if (!name || !slash || name[0] == '/' || access(name, F_OK) == 0)
+        return name;
+    const size_t folder = (size_t)(slash - list) + 1, size = folder + strlen(name) + 1;
+    char *beside = malloc(size);
+    if (beside) {
+        memcpy(beside, list, folder);
+        memcpy(beside + folder, name, size - folder);
+    }
+    if (beside && access(beside, F_OK) == 0) {
+        free(name);
+        return beside;
+    }
+    free(beside);
+    return name;
+}
+
+static int add_rank(struct text *text, char *path)
+{
+    const uint32_t rank = text->actions.n_ranks;
+    if (!path || RFN_GROW_ZEROED(text->ranks, text->ranks_capacity, (size_t)rank + 1) < 0) {
+        free(path);
+        return RFN_E_NOMEM;
+    }
+    text->ranks[rank].path = path;
+    text->actions.n_ranks++;
+    return 0;
+}
+
+/* The first line that is not blank, and each that follows, names a file. */
+static int read_list(struct text *text, struct rfn_text_stream *stream, const char *line,
+                     size_t length)
+{
+    int got = 1;
+    while (got > 0) {
+        if (!is_blank_line(line, length))
+            RFN_TRY(add_rank(text, find_file(text->path, line, length)));
+        RFN_TRY(got = rfn_text_stream_line(stream, &line, &length, text->actions.diag));
+    }
+    return 0;
+}
+
+static int share(struct text *text, const char *path)
+{
+    RFN_TRY(rfn_ti_shared_open(path, WAITING_MAX, &text->shared, text->actions.diag));
+    text->actions.n_ranks = rfn_ti_shared_ranks(text->shared);
+    return 0;
+}
+
+/* A list with one file: that of all ranks. */
+static int share_listed(struct text *text)
+{
+    char *path = text->ranks[0].path;
+    free(text->ranks);
+    text->ranks = NULL;
+    text->ranks_capacity = 0;
+    text->actions.n_ranks = 0;
+    free(text->path);
+    text->path = path;
+    return share(text, path);
+}
+
+static int look(struct text *text, struct rfn_text_stream *stream)
+{
+    const char *line;
+    size_t length;
+    int got;
+    do
+        RFN_TRY(got = rfn_text_stream_line(stream, &line, &length, text->actions.diag));
+    while (got && is_blank_line(line, length));
+    if (!got)
+        return rfn_fail(text->actions.diag, RFN_E_CORRUPT, -1, -1,
+                        "%s is empty: it has neither actions nor names of files", text->path);
+    if (rfn_ti_is_action(line, length))
+        return share(text, text->path);
+    RFN_TRY(read_list(text, stream, line, length));
+    return text->actions.n_ranks == 1 ? share_listed(text) : 0;
+}
+
+/* Files that are not there are told before anything is simulated. */
+static int check_files(const struct text *text)
+{
+    for (uint32_t rank = 0; !text->shared && rank < text->actions.n_ranks; rank++) {
+        if (access(text->ranks[rank].path, R_OK) < 0)
+            return rfn_fail(text->actions.diag, RFN_E_IO, -1, (int)rank,
+                            "%s is no time-independent text, nor a list of such files: its line "
+                            "for rank %u, \"%.200s\", names no file that can be read",
+                            text->path, rank, text->ranks[rank].path);
+    }
+    return 0;
+}
+
+static int make_parsers(struct text *text)
+{
+    const uint32_t n = text->actions.n_ranks;
+    RFN_TRY(RFN_GROW_ZEROED(text->ranks, text->ranks_capacity, n));
+    for (uint32_t rank = 0; rank < n; rank++) {
+        text->ranks[rank].parser.rank = rank;
+        text->ranks[rank].parser.n_ranks = n;
+    }
+    return 0;
+}
+
+static int fill(struct text *text)
+{
+    struct rfn_text_stream *stream = NULL;
+    int error = rfn_text_stream_open(text->path, &stream, text->actions.diag);
+    if (!error)
+        error = look(text, stream);
+    rfn_text_stream_close(stream);
+    if (!error)
+        error = check_files(text);
+    if (!error)
+        error = make_parsers(text);
+    return error;
+}
+
+int rfn_actions_of_text(const char *path, struct rfn_actions **actions, struct rfn_diag *diag)
+{
+    struct text *text = calloc(1, sizeof *text);
+    *actions = NULL;
+    if (!text)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
+    text->actions = (struct rfn_actions){
+        .unit = RFN_ACTION_FLOPS, .diag = diag, .next = next, .free = release};
+    text->path = strdup(path);
+    int error = text->path ? fill(text) : RFN_E_NOMEM;
+    if (error < 0)
+        release(&text->actions);
+    else
+        *actions = &text->actions;
+    return error == RFN_E_NOMEM ? rfn_fail(diag, error, -1, -1, "out of memory") : error;
+}

@@ -1,0 +1,554 @@
+#include "convert/text/ti_writer.h"
+
+#include "base/c_numbers.h"
+#include "base/grow.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    OWN_TAG = 1 << 30, /* from here on those of messages that calls were made of */
+    COLLECTIVE_TAG = OWN_TAG + (1 << 29),
+    NEIGHBOR_TAG = OWN_TAG + (1 << 28),
+    COMM_TAG = 1 << 29,
+    TAG_BITS = 16,
+    COMMS = 1 << 13,       /* that have a part of the tags each */
+    PEERS_FROM = -(1 << 9) /* RFN_ACTION_ANY is above it */
+};
+
+static const int64_t OWN_REQUESTS = (int64_t)1 << 60;
+/* In place of a key: first request << 24 | how many. */
+static const uint64_t GROUP = (uint64_t)1 << 63;
+
+static int cannot(struct rfn_ti_writer *writer, const char *what)
+{
+    rfn_c_print(writer->fault, sizeof writer->fault, "%s", what);
+    return RFN_E_UNSUPPORTED;
+}
+
+void rfn_ti_writer_release(struct rfn_ti_writer *writer)
+{
+    rfn_map_release(&writer->pending);
+    rfn_expansion_release(&writer->expansion);
+    free(writer->order);
+    free(writer->waited);
+}
+
+int64_t rfn_text_tag(uint32_t comm, int64_t tag)
+{
+    if (comm && tag == OWN_TAG)
+        return NEIGHBOR_TAG + (comm & (COMMS - 1));
+    if (!comm || comm >= COMMS || tag < 0 || tag >= 1 << TAG_BITS)
+        return tag;
+    return COMM_TAG + (int64_t)((uint64_t)comm << TAG_BITS) + tag;
+}
+
+/* ---- lines ---- */
+
+static void put_text(struct rfn_ti_writer *writer, const char *text)
+{
+    rfn_buf_bytes(writer->text, text, strlen(text));
+}
+
+static void put_number(struct rfn_ti_writer *writer, int64_t number)
+{
+    char digits[24];
+    char *at = digits + sizeof digits;
+    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    do
+        *--at = (char)('0' + left % 10);
+    while (left /= 10);
+    if (number < 0)
+        *--at = '-';
+    *--at = ' ';
+    rfn_buf_bytes(writer->text, at, (size_t)(digits + sizeof digits - at));
+}
+
+/* As few digits as read back to the same. */
+static void put_real(struct rfn_ti_writer *writer, double value)
+{
+    char text[40];
+    if (fabs(value) < 1e15 && value == floor(value)) {
+        put_number(writer, (int64_t)value);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        rfn_c_print(text, sizeof text, " %.*g", digits, value);
+        if (rfn_c_double(text, NULL) == value)
+            break;
+    }
+    put_text(writer, text);
+}
+
+static void begin_line(struct rfn_ti_writer *writer, const char *name)
+{
+    if (!writer->head[0])
+        rfn_c_print(writer->head, sizeof writer->head, "%u ", writer->rank);
+    put_text(writer, writer->head);
+    put_text(writer, name);
+    writer->summary->lines++;
+}
+
+static int end_line(struct rfn_ti_writer *writer)
+{
+    rfn_buf_u8(writer->text, '\n');
+    return rfn_buf_status(writer->text);
+}
+
+static int put_line(struct rfn_ti_writer *writer, const char *name)
+{
+    begin_line(writer, name);
+    return end_line(writer);
+}
+
+/* n numbers of a list, or zeros where there is none. */
+static void put_list(struct rfn_ti_writer *writer, const int64_t *numbers)
+{
+    for (uint32_t i = 0; i < writer->n_ranks; i++)
+        put_number(writer, numbers ? numbers[i] : 0);
+}
+
+static int64_t sum_of(const struct rfn_ti_writer *writer, const int64_t *sizes)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < writer->n_ranks; i++)
+        sum += sizes[i] > INT64_MAX - sum ? 0 : sizes[i];
+    return sum;
+}
+
+static void put_displacements(struct rfn_ti_writer *writer, const int64_t *sizes)
+{
+    int64_t at = 0;
+    for (uint32_t i = 0; i < writer->n_ranks; i++) {
+        put_number(writer, at);
+        at += sizes[i] > INT64_MAX - at ? 0 : sizes[i];
+    }
+}
+
+/* ---- requests ---- */
+
+static uint64_t key_of(const struct rfn_action *action, int64_t tag)
+{
+    return (uint64_t)(action->peer - PEERS_FROM) << 33 |
+           (uint64_t)(action->kind == RFN_ACTION_SEND) << 32 | (uint32_t)tag;
+}
+
+static int keep(struct rfn_ti_writer *writer, int64_t request, uint64_t key)
+{
+    if (writer->dialect == RFN_TEXT_THESIS) {
+        RFN_TRY(RFN_GROW(writer->order, writer->order_capacity, writer->n_order + 1));
+        writer->order[writer->n_order++] = request;
+    }
+    return rfn_map_put(&writer->pending, (uint64_t)request, key & ~GROUP);
+}
+
+/* "wait SOURCE DEST TAG" */
+static int put_request(struct rfn_ti_writer *writer, const char *name, uint64_t key)
+{
+    const int64_t peer = (int64_t)(key >> 33) + PEERS_FROM, own = writer->rank;
+    const bool sends = key >> 32 & 1;
+    begin_line(writer, name);
+    put_number(writer, sends ? own : peer);
+    put_number(writer, sends ? peer : own);
+    put_number(writer, (int32_t)(uint32_t)key);
+    return end_line(writer);
+}
+
+static uint64_t group_of(int64_t first, uint64_t n)
+{
+    return GROUP | (uint64_t)(first - OWN_REQUESTS) << 24 | n;
+}
+
+/* A request stands for n others from first on. */
+static int keep_group(struct rfn_ti_writer *writer, int64_t request, int64_t first, uint64_t n)
+{
+    if (n >= 1 << 24 || first - OWN_REQUESTS >= (int64_t)1 << 38)
+        return cannot(writer, "has more messages than can be told apart");
+    if (!n)
+        return 0;
+    RFN_TRY(rfn_map_put(&writer->pending, (uint64_t)request, group_of(first, n)));
+    writer->n_groups++;
+    return 0;
+}
+
+static int add_waited(struct rfn_ti_writer *writer, int64_t request)
+{
+    RFN_TRY(RFN_GROW(writer->waited, writer->waited_capacity, writer->n_waited + 1));
+    writer->waited[writer->n_waited++] = request;
+    return 0;
+}
+
+/* Lists the messages that a wait is for, and forgets their groups. */
+static int find_waited(struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    writer->n_waited = 0;
+    for (size_t i = 0; i < action->n_requests; i++) {
+        const uint64_t *found = rfn_map_get(&writer->pending, (uint64_t)action->requests[i]);
+        const uint64_t key = found ? *found : 0;
+        if (!found)
+            continue;
+        if (!(key & GROUP)) {
+            RFN_TRY(add_waited(writer, action->requests[i]));
+            continue;
+        }
+        writer->n_groups -= rfn_map_remove(&writer->pending, (uint64_t)action->requests[i]);
+        const int64_t first = OWN_REQUESTS + (int64_t)((key & ~GROUP) >> 24);
+        for (int64_t k = 0; k < (int64_t)(key & ((1 << 24) - 1)); k++)
+            RFN_TRY(add_waited(writer, first + k));
+    }
+    return 0;
+}
+
+static int wait_for_all(struct rfn_ti_writer *writer)
+{
+    for (size_t i = 0; i < writer->n_waited; i++)
+        rfn_map_remove(&writer->pending, (uint64_t)writer->waited[i]);
+    writer->n_order = 0;
+    return put_line(writer, writer->dialect == RFN_TEXT_THESIS ? "waitAll" : "waitall");
+}
+
+static int wait_for_each(struct rfn_ti_writer *writer)
+{
+    for (size_t i = 0; i < writer->n_waited; i++) {
+        const uint64_t *key = rfn_map_get(&writer->pending, (uint64_t)writer->waited[i]);
+        if (!key)
+            continue; /* it was listed twice */
+        RFN_TRY(put_request(writer, "wait", *key));
+        rfn_map_remove(&writer->pending, (uint64_t)writer->waited[i]);
+    }
+    return 0;
+}
+
+/* The thesis' `wait` is for the request that was posted last: those that are waited for have to be
+ * the last ones. */
+static int wait_for_last(struct rfn_ti_writer *writer)
+{
+    const size_t n = writer->n_waited;
+    const int64_t *last = writer->order + (writer->n_order - n);
+    for (size_t i = 0; i < n; i++)
+        rfn_map_remove(&writer->pending, (uint64_t)writer->waited[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (rfn_map_get(&writer->pending, (uint64_t)last[i]))
+            return cannot(writer, "waits for a request while a later one is pending, and the "
+                                  "thesis' wait is for the last one");
+    }
+    writer->n_order -= n;
+    for (size_t i = 0; i < n; i++)
+        RFN_TRY(put_line(writer, "wait"));
+    return 0;
+}
+
+static int write_wait(struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    RFN_TRY(find_waited(writer, action));
+    if (!writer->n_waited)
+        return 0;
+    if (writer->n_waited > 1 && writer->n_waited + writer->n_groups == writer->pending.n)
+        return wait_for_all(writer);
+    return writer->dialect == RFN_TEXT_THESIS ? wait_for_last(writer) : wait_for_each(writer);
+}
+
+static int write_test(struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    if (!action->n_requests)
+        return 0;
+    if (writer->dialect == RFN_TEXT_THESIS)
+        return cannot(writer, "tests a request, which the thesis has no word for");
+    const uint64_t *key = rfn_map_get(&writer->pending, (uint64_t)action->requests[0]);
+    return key && !(*key & GROUP) ? put_request(writer, "test", *key) : 0;
+}
+
+/* ---- messages ---- */
+
+static const char *message_name(const struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    const bool thesis = writer->dialect == RFN_TEXT_THESIS;
+    if (action->kind == RFN_ACTION_SEND)
+        return action->blocks ? "send" : thesis ? "Isend" : "isend";
+    return action->blocks ? "recv" : thesis ? "Irecv" : "irecv";
+}
+
+static int write_message(struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    const bool thesis = writer->dialect == RFN_TEXT_THESIS;
+    const int64_t tag = thesis ? 0 : rfn_text_tag(action->comm, action->tag);
+    writer->summary->synchronous += action->synchronous;
+    if (thesis && action->peer == RFN_ACTION_ANY)
+        return cannot(writer, "receives from any rank, which the thesis has no word for");
+    begin_line(writer, message_name(writer, action));
+    put_number(writer, action->peer);
+    if (!thesis)
+        put_number(writer, tag);
+    if (!thesis || action->kind == RFN_ACTION_SEND || !action->blocks)
+        put_number(writer, thesis && action->bytes < 0 ? 0 : action->bytes);
+    RFN_TRY(end_line(writer));
+    if (action->blocks)
+        return 0;
+    const int64_t request = action->request < 0 ? OWN_REQUESTS + writer->parts++ : action->request;
+    return keep(writer, request, key_of(action, tag));
+}
+
+/* As MPI has it: both are posted, then waited for. */
+static int write_both(struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    struct rfn_action receive = *action, send = *action;
+    int64_t requests[2];
+    receive.kind = RFN_ACTION_RECV;
+    receive.peer = action->receive_peer;
+    receive.tag = action->receive_tag;
+    receive.bytes = action->receive_bytes;
+    send.kind = RFN_ACTION_SEND;
+    receive.blocks = send.blocks = false;
+    receive.request = requests[0] = OWN_REQUESTS + writer->parts++;
+    send.request = requests[1] = OWN_REQUESTS + writer->parts++;
+    RFN_TRY(write_message(writer, &receive));
+    RFN_TRY(write_message(writer, &send));
+    const struct rfn_action wait = {.kind = RFN_ACTION_WAIT, .requests = requests, .n_requests = 2};
+    return write_wait(writer, &wait);
+}
+
+static int write_sendrecv(struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    if (writer->dialect == RFN_TEXT_THESIS || action->comm || action->tag || action->receive_tag)
+        return write_both(writer, action);
+    begin_line(writer, "sendRecv");
+    put_number(writer, action->bytes);
+    put_number(writer, action->peer);
+    put_number(writer, action->receive_bytes);
+    put_number(writer, action->receive_peer);
+    return end_line(writer);
+}
+
+/* ---- collective calls ---- */
+
+static const char *const simgrid_names[RFN_ACTION_KINDS] = {
+    [RFN_ACTION_BARRIER] = "barrier",
+    [RFN_ACTION_BCAST] = "bcast",
+    [RFN_ACTION_REDUCE] = "reduce",
+    [RFN_ACTION_ALLREDUCE] = "allreduce",
+    [RFN_ACTION_SCAN] = "scan",
+    [RFN_ACTION_EXSCAN] = "exscan",
+    [RFN_ACTION_GATHER] = "gather",
+    [RFN_ACTION_GATHERV] = "gatherv",
+    [RFN_ACTION_SCATTER] = "scatter",
+    [RFN_ACTION_SCATTERV] = "scatterv",
+    [RFN_ACTION_ALLGATHER] = "allgather",
+    [RFN_ACTION_ALLGATHERV] = "allgatherv",
+    [RFN_ACTION_ALLTOALL] = "alltoall",
+    [RFN_ACTION_ALLTOALLV] = "alltoallv",
+    [RFN_ACTION_REDUCE_SCATTER] = "reducescatter",
+};
+
+/* NULL: there is none. */
+static const char *const thesis_names[RFN_ACTION_KINDS] = {
+    [RFN_ACTION_BARRIER] = "barrier",
+    [RFN_ACTION_BCAST] = "bcast",
+    [RFN_ACTION_REDUCE] = "reduce",
+    [RFN_ACTION_ALLREDUCE] = "allReduce",
+    [RFN_ACTION_GATHER] = "gather",
+    [RFN_ACTION_ALLGATHERV] = "allGatherV",
+    [RFN_ACTION_ALLTOALL] = "allToAll",
+    [RFN_ACTION_ALLTOALLV] = "allToAllV",
+    [RFN_ACTION_REDUCE_SCATTER] = "reduceScatter",
+};
+
+static bool fits_count(const struct rfn_ti_writer *writer, const int64_t *sizes)
+{
+    for (uint32_t i = 0; sizes && i < writer->n_ranks; i++) {
+        if (sizes[i] > INT32_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the dialect has a word for the call; the thesis has no roots. */
+static const char *word_for(const struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    const bool fits = action->bytes <= INT32_MAX && action->receive_bytes <= INT32_MAX &&
+                      fits_count(writer, action->sends) && fits_count(writer, action->receives);
+    if (!action->blocks || !fits)
+        return NULL;
+    if (writer->dialect == RFN_TEXT_THESIS)
+        return action->root ? NULL : thesis_names[action->kind];
+    return simgrid_names[action->kind];
+}
+
+static void put_all_to_all_v(struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    const bool thesis = writer->dialect == RFN_TEXT_THESIS;
+    put_number(writer, sum_of(writer, action->sends));
+    put_list(writer, action->sends);
+    if (thesis)
+        put_displacements(writer, action->sends);
+    put_number(writer, sum_of(writer, action->receives));
+    put_list(writer, action->receives);
+    if (thesis)
+        put_displacements(writer, action->receives);
+}
+
+static void put_fields(struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    const bool thesis = writer->dialect == RFN_TEXT_THESIS;
+    switch (action->kind) {
+    case RFN_ACTION_BARRIER:
+        return;
+    case RFN_ACTION_ALLTOALLV:
+        put_all_to_all_v(writer, action);
+        return;
+    case RFN_ACTION_REDUCE_SCATTER:
+        put_list(writer, action->receives);
+        put_real(writer, action->volume);
+        return;
+    case RFN_ACTION_SCATTERV:
+        put_list(writer, action->sends);
+        put_number(writer, action->receive_bytes);
+        break;
+    case RFN_ACTION_GATHERV:
+    case RFN_ACTION_ALLGATHERV:
+        put_number(writer, action->bytes);
+        put_list(writer, action->receives);
+        if (thesis)
+            put_displacements(writer, action->receives);
+        break;
+    case RFN_ACTION_GATHER:
+    case RFN_ACTION_SCATTER:
+    case RFN_ACTION_ALLGATHER:
+    case RFN_ACTION_ALLTOALL:
+        put_number(writer, action->bytes);
+        put_number(writer, action->receive_bytes);
+        break;
+    case RFN_ACTION_BCAST:
+        put_number(writer, action->bytes);
+        break;
+    default: /* reductions */
+        put_number(writer, action->bytes);
+        put_real(writer, action->volume);
+        break;
+    }
+    const bool rooted = action->kind == RFN_ACTION_BCAST || action->kind == RFN_ACTION_REDUCE ||
+                        action->kind == RFN_ACTION_GATHER || action->kind == RFN_ACTION_GATHERV ||
+                        action->kind == RFN_ACTION_SCATTER || action->kind == RFN_ACTION_SCATTERV;
+    if (rooted && !thesis)
+        put_number(writer, action->root);
+}
+
+static bool is_world(const struct rfn_ti_writer *writer, const int64_t *members, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (members[i] != i)
+            return false;
+    }
+    return n == writer->n_ranks;
+}
+
+static int write_expanded(struct rfn_ti_writer *writer, const struct rfn_action *action,
+                          const int64_t *members, uint32_t n)
+{
+    struct rfn_expansion *expansion = &writer->expansion;
+    const int64_t first = OWN_REQUESTS + writer->parts;
+    expansion->tag = COLLECTIVE_TAG + (action->comm & (COMMS - 1));
+    expansion->next_request = first;
+    const int error = rfn_expand(expansion, action, members, n, writer->rank);
+    if (error == RFN_E_UNSUPPORTED)
+        return cannot(writer, "is a call on a communicator that the rank is not in");
+    RFN_TRY(error);
+    const int64_t made = expansion->next_request - first;
+    writer->parts += made;
+    writer->summary->expanded++;
+    for (size_t i = 0; i < expansion->n; i++)
+        RFN_TRY(rfn_ti_write(writer, &expansion->actions[i]));
+    return action->blocks || action->request < 0
+               ? 0
+               : keep_group(writer, action->request, first, (uint64_t)made);
+}
+
+/* Ranks of MPI_COMM_WORLD; the expansion's memory. */
+static int world_members(struct rfn_ti_writer *writer, int64_t **members)
+{
+    *members = malloc(((size_t)writer->n_ranks + 1) * sizeof **members);
+    if (!*members)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < writer->n_ranks; i++)
+        (*members)[i] = i;
+    return 0;
+}
+
+static int write_collective(struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    uint32_t n = writer->n_ranks;
+    int64_t *world = NULL;
+    const int64_t *members = NULL;
+    const char *word = word_for(writer, action);
+    if (action->comm) {
+        members = rfn_actions_comm(writer->actions, action->comm, &n);
+        if (!members)
+            return cannot(writer, "is a call on a communicator whose members are not known");
+    }
+    if (word && (!members || is_world(writer, members, n))) {
+        begin_line(writer, word);
+        put_fields(writer, action);
+        return end_line(writer);
+    }
+    if (!members)
+        RFN_TRY(world_members(writer, &world));
+    const int error = write_expanded(writer, action, members ? members : world, n);
+    free(world);
+    return error;
+}
+
+/* ---- actions ---- */
+
+static int write_real(struct rfn_ti_writer *writer, const char *name, double value)
+{
+    begin_line(writer, name);
+    put_real(writer, value);
+    return end_line(writer);
+}
+
+int rfn_ti_write_end(struct rfn_ti_writer *writer)
+{
+    if (writer->ended)
+        return 0;
+    writer->ended = true;
+    return put_line(writer, "finalize");
+}
+
+/* Text has one init in front of all else. */
+static int begin(struct rfn_ti_writer *writer)
+{
+    if (writer->begun)
+        return 0;
+    writer->begun = true;
+    return put_line(writer, "init");
+}
+
+int rfn_ti_write(struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    RFN_TRY(begin(writer));
+    switch (action->kind) {
+    case RFN_ACTION_INIT:
+        return 0;
+    case RFN_ACTION_FINALIZE:
+        return rfn_ti_write_end(writer);
+    case RFN_ACTION_COMPUTE:
+        return write_real(writer, "compute", action->volume);
+    case RFN_ACTION_SLEEP:
+        return writer->dialect == RFN_TEXT_THESIS
+                   ? cannot(writer, "sleeps, which the thesis has no word for")
+                   : write_real(writer, "sleep", action->seconds);
+    case RFN_ACTION_SEND:
+    case RFN_ACTION_RECV:
+        return write_message(writer, action);
+    case RFN_ACTION_PROBE:
+        writer->summary->probes++;
+        return 0;
+    case RFN_ACTION_TEST:
+        return write_test(writer, action);
+    case RFN_ACTION_WAIT:
+        return write_wait(writer, action);
+    case RFN_ACTION_SENDRECV:
+        return write_sendrecv(writer, action);
+    default:
+        return write_collective(writer, action);
+    }
+}
