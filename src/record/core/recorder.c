@@ -2,6 +2,7 @@
 
 #include "base/arithmetic.h"
 #include "base/hash.h"
+#include "record/core/apart.h"
 #include "record/core/job.h"
 #include "record/core/launch_checks.h"
 #include "record/core/message.h"
@@ -157,21 +158,22 @@ static struct rec_stream *stream_new(void)
         return NULL;
     rec_journal_init(&stream->journal, rec_streams ? rec_streams->number + 1 : 0);
     open_counter(stream);
-    stream->counts = stream->counter.kind != RFN_COUNTER_NONE;
-    struct rfn_stream_options options = {.functions = rec_functions,
-                                         .times = rec_options.times,
-                                         .all_polls = rec_options.all_polls,
-                                         .volume = stream->counts,
-                                         .start = start.quanta,
-                                         .volume_start = rfn_counter_read(&stream->counter),
-                                         .memory = &memory,
-                                         .sink = rec_options.segments ? &rfn_stream_reduction_sink
-                                                                      : NULL,
-                                         .reducing = &reducing,
-                                         .keep_bytes = &keep_bytes,
-                                         .spill = &stream->journal.spill,
-                                         .call_hash = call_hash,
-                                         .call_hash_context = &stream->sites};
+    const bool has_volume = stream->counter.kind != RFN_COUNTER_NONE;
+    stream->counts = has_volume && !rec_options.apart;
+    struct rfn_stream_options options = {
+        .functions = rec_functions,
+        .times = rec_options.times,
+        .all_polls = rec_options.all_polls,
+        .volume = has_volume,
+        .start = start.quanta,
+        .volume_start = stream->counts ? rfn_counter_read(&stream->counter) : 0,
+        .memory = &memory,
+        .sink = rec_options.segments ? &rfn_stream_reduction_sink : NULL,
+        .reducing = &reducing,
+        .keep_bytes = &keep_bytes,
+        .spill = &stream->journal.spill,
+        .call_hash = call_hash,
+        .call_hash_context = &stream->sites};
     stream->events = rfn_stream_new(&options);
     if (!stream->events || rec_sites_init(&stream->sites) < 0) {
         rfn_stream_free(stream->events);
@@ -184,6 +186,8 @@ static struct rec_stream *stream_new(void)
     stream->watched = rec_long_gap == UINT64_MAX ? 0 : UINT64_MAX;
     stream->next = rec_streams;
     rec_streams = stream;
+    if (has_volume && rec_options.apart)
+        rec_apart_open(stream);
     return stream;
 }
 
@@ -246,7 +250,7 @@ struct rec_stream *rec_stream_wake(void)
         stream = rec_this_stream ? rec_this_stream : stream_new();
         rec_this_stream = stream;
         if (stream)
-            stream->held = rec_held_calls && rec_held_calls->any();
+            stream->slow |= rec_held_calls && rec_held_calls->any() ? REC_SLOW_HELD : 0;
         else
             rec_stop("out of memory");
     }
