@@ -1597,7 +1597,7 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.minor, self.exact, self.complete = minor, minor == 11, toc is not None
+        self.minor, self.exact, self.complete = minor, minor == 12, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made, self.of_group = {}, {}
@@ -1640,6 +1640,7 @@ class Archive:
             for _ in range(12):
                 reader.varint()
         self.predicted = reader.string() if flags & 2048 and self.minor >= 10 else None
+        self.taken_out = reader.varint() if flags & 4096 and self.minor >= 12 else None
         reader.end(self.exact)
 
     def read_definitions(self, reader):

@@ -89,8 +89,11 @@ struct rfn_run {
     const char *volume;             /* what was counted beside the clock: "cpu", "instructions",
                                        "papi:EVENT"; NULL: nothing */
     const char *volume_unit;        /* "ns", "instructions" or "", plain numbers; NULL without */
-    double merge_seconds;           /* time spent in merging from when the last rank came to
-                                       MPI_Finalize, as rank 0 saw it */
+    bool apart;           /* volumes are the program's alone, without what is counted inside of MPI
+                             (--time-independent), */
+    uint64_t taken_out;   /* less this of each, on rank 0: what counting itself costs; in units */
+    double merge_seconds; /* time spent in merging from when the last rank came to
+                             MPI_Finalize, as rank 0 saw it */
     uint64_t file_bytes;
     bool reduced;        /* times of alike iterations are kept once, so times are approximate */
     const char *similar; /* how they were compared, "avgWave:0.2"; NULL unless reduced */

@@ -66,6 +66,11 @@
       "cpu, instructions or papi:EVENT", NULL,                                                     \
       "Count, between the calls and inside of them: cpu (the thread's CPU time), "                 \
       "instructions, or papi:EVENT (default: nothing)")                                            \
+    X(TIME_INDEPENDENT, "time-independent", 0, "REFRAIN_TIME_INDEPENDENT", SWITCH, COMMON, NULL,   \
+      "yes,no", NULL,                                                                              \
+      "For refrain predict: no times, but what the program computes between its calls, without "   \
+      "MPI and the recorder: instructions where they can be counted, else cpu, or --volume; of "   \
+      "call paths only the call itself, unless --call-path-match says which frames")               \
     X(FUNCTIONS, "functions", 0, "REFRAIN_FUNCTIONS", CHECKED, COMMON, "PATTERN[,!PATTERN...]",    \
       "a list of patterns, as in 'solve*,!solve_inner'", NULL,                                     \
       "Record calls of functions that were compiled with -finstrument-functions as regions: "      \

@@ -84,6 +84,9 @@ const char *rfn_volume_unit(const char *name);
  * RFN_E_USAGE when there is no such volume, RFN_E_UNSUPPORTED when it cannot be counted here. */
 int rfn_volume_probe(const char *name, struct rfn_diag *diag);
 
+/* What --time-independent counts here: instructions where this machine counts them, else cpu. */
+const char *rfn_volume_preferred(void);
+
 /* What a list of patterns says of a function: PATTERN[,!PATTERN...], with * for any characters and
  * ? for one. The last pattern that fits decides: with ! the function is left out. What none fits is
  * left out too, unless the first pattern has a !. The patterns are held against both names, the one

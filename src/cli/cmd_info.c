@@ -299,6 +299,8 @@ static void set_run(json_t *value, const struct rfn_run *run)
     RFN_JSON_SET(value, "resolution_ns", run->resolution_ns);
     RFN_JSON_SET(value, "volume", run->volume ? rfn_json_text(run->volume) : json_null());
     RFN_JSON_SET(value, "volume_unit", run->volume ? rfn_json_text(run->volume_unit) : json_null());
+    RFN_JSON_SET(value, "volume_taken_out",
+                 run->apart ? json_integer((json_int_t)run->taken_out) : json_null());
     RFN_JSON_SET(value, "merge_seconds", run->merge_seconds);
     RFN_JSON_SET(value, "merging", json_merging(&run->merging));
     RFN_JSON_SET(value, "bytes", run->file_bytes);
@@ -428,6 +430,16 @@ static void append_if_any(struct rfn_text *out, const char *name,
     rfn_text_release(&text);
 }
 
+/* ", of the program alone; 412 ns taken out of each for counting" */
+static void append_apart(struct rfn_text *out, const struct rfn_run *run)
+{
+    rfn_text_string(out, ", of the program alone; ");
+    rfn_text_signed(out, (int64_t)run->taken_out);
+    if (run->volume_unit[0])
+        rfn_text_format(out, " %s", run->volume_unit);
+    rfn_text_string(out, " taken out of each for counting");
+}
+
 static void append_sizes(struct rfn_text *out, const struct facts *facts)
 {
     const struct rfn_archive *archive = facts->archive;
@@ -467,6 +479,8 @@ static void append_sizes(struct rfn_text *out, const struct facts *facts)
         rfn_text_printable(out, run->volume);
         if (totals->counted < run->streams)
             rfn_text_format(out, ", counted by %u of %u threads", totals->counted, run->streams);
+        if (run->apart)
+            append_apart(out, run);
         rfn_text_char(out, '\n');
     }
     if (totals->unreadable)

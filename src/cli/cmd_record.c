@@ -645,7 +645,16 @@ static void check_together(struct argp_state *state, const struct options *optio
                                                      RFN_RECORD_POLLS,
                                                      RFN_RECORD_IGNORE_PARAMETER,
                                                      RFN_RECORD_MERGE_INTERVAL};
+    static const enum rfn_record_option timed[] = {
+        RFN_RECORD_TIME,       RFN_RECORD_RESOLUTION,        RFN_RECORD_SAMPLE,
+        RFN_RECORD_SIMILARITY, RFN_RECORD_SEGMENT_MIN_CALLS, RFN_RECORD_SEGMENT_STARTS,
+        RFN_RECORD_ACROSS,     RFN_RECORD_FUNCTIONS_MIN};
     const char *time = options->texts[RFN_RECORD_TIME];
+    for (size_t i = 0; i < sizeof timed / sizeof *timed; i++) {
+        if (options->texts[timed[i]] && options->texts[RFN_RECORD_TIME_INDEPENDENT])
+            argp_error(state, "--%s is about times, and --time-independent records none",
+                       rfn_record_row(timed[i])->option);
+    }
     const bool samples = options->texts[RFN_RECORD_SAMPLE];
     const bool keeps = options->texts[RFN_RECORD_KEEP_PREDICTIONS];
     if (keeps && samples)

@@ -171,6 +171,12 @@ const char *rfn_volume_unit(const char *name)
     return strcmp(name, "instructions") == 0 ? "instructions" : "";
 }
 
+const char *rfn_volume_preferred(void)
+{
+    static const char first[] = "instructions";
+    return rfn_volume_probe(first, NULL) == 0 ? first : "cpu";
+}
+
 int rfn_counter_open(struct rfn_counter *counter, const char *name, struct rfn_diag *diag)
 {
     *counter = (struct rfn_counter){.kind = RFN_COUNTER_NONE};

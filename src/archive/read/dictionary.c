@@ -538,6 +538,11 @@ static const char *read_meta(struct context *context, uint32_t minor)
         rfn_reader_varint(&context->reader);
     if (sound && !fault && minor >= RFN_PREDICTED_SINCE_MINOR && flags >> 11 & 1)
         fault = read_text(context, &run->predicted);
+    if (sound && !fault && minor >= RFN_APART_SINCE_MINOR && flags >> 12 & 1) {
+        run->apart = true;
+        run->taken_out = rfn_reader_varint(&context->reader);
+        fault = run->volume ? NULL : "volumes that are not there are counted apart";
+    }
     return fault || (sound && !context->reader.failed) ? fault : "it is malformed";
 }
 

@@ -855,6 +855,24 @@ static void fill_way(struct rec_sites *sites, uint32_t function, const uintptr_t
 
 #endif
 
+/* Where the innermost frame is the path, no frame further out is looked at: the path of a call
+ * follows from its return address, and the way needs no facts. A script's line takes a walk. */
+static bool is_innermost_enough(const struct rec_sites *sites)
+{
+    return sites->ends.inner == 1 && !sites->ends.outer && !rec_python_record();
+}
+
+static int innermost_site(struct rec_sites *sites, uint32_t function, const uintptr_t *frame,
+                          uint32_t *site)
+{
+    struct walk *walk = &sites->table->walk;
+    begin_walk(walk, frame);
+    RFN_TRY(add_stop(walk, frame[1]));
+    const struct stop *stop = &walk->stops[0];
+    const struct rec_frame innermost = {stop->code.module, stop->ip - stop->code.bias};
+    return intern(sites->table, function, &innermost, 1, site);
+}
+
 /* Not inlined: the unwinding starts in this frame, which must be one of its own. */
 __attribute__((noinline)) uint32_t rec_site_walk(struct rec_sites *sites, uint32_t function,
                                                  void *frame)
@@ -866,6 +884,12 @@ __attribute__((noinline)) uint32_t rec_site_walk(struct rec_sites *sites, uint32
     uint32_t site = 0;
     sites->walks++;
     notice_unloading(sites);
+    if (is_innermost_enough(sites)) {
+        if (innermost_site(sites, function, frame, &site) < 0)
+            return unknown_site(sites, function);
+        fill_way(sites, function, frame, 1, site);
+        return site;
+    }
     int rc = walk_by_rules(sites, frame);
     if (rc == RFN_E_UNSUPPORTED) {
         unw_context_t context;

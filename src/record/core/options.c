@@ -125,6 +125,13 @@ static bool says_how_to_reduce(void)
            texts[RFN_RECORD_SEGMENT_STARTS] || texts[RFN_RECORD_ACROSS];
 }
 
+/* What is counted; a run without times has volumes in any case. */
+static char *own_volume(void)
+{
+    char *given = rec_options.texts[RFN_RECORD_VOLUME];
+    return given || !rec_options.apart ? given : strdup(rfn_volume_preferred());
+}
+
 static enum rec_clock_sync own_clock_sync(void)
 {
     return is(RFN_RECORD_CLOCK_SYNC, "always")  ? REC_CLOCK_SYNC_ALWAYS
@@ -145,7 +152,8 @@ void rec_options_read(void)
     for (int i = 0; i < RFN_RECORD_N; i++)
         own->texts[i] = checked((enum rfn_record_option)i);
     own->output = texts[RFN_RECORD_OUTPUT];
-    own->volume = texts[RFN_RECORD_VOLUME];
+    own->apart = texts[RFN_RECORD_TIME_INDEPENDENT] && !texts[RFN_RECORD_SAMPLE];
+    own->volume = own_volume();
     own->functions = texts[RFN_RECORD_FUNCTIONS];
     own->tool = texts[RFN_RECORD_TOOL];
     own->command = own_command();
@@ -157,9 +165,9 @@ void rec_options_read(void)
     own->directory = getcwd(NULL, 0);
     own->memory_bytes = own_memory();
     own->force = texts[RFN_RECORD_FORCE];
-    own->times = !is(RFN_RECORD_TIME, "none");
-    own->segments = is(RFN_RECORD_TIME, "auto") || is(RFN_RECORD_TIME, "reduced");
-    own->keep_short = is(RFN_RECORD_TIME, "auto") && !says_how_to_reduce();
+    own->times = !own->apart && !is(RFN_RECORD_TIME, "none");
+    own->segments = own->times && (is(RFN_RECORD_TIME, "auto") || is(RFN_RECORD_TIME, "reduced"));
+    own->keep_short = own->times && is(RFN_RECORD_TIME, "auto") && !says_how_to_reduce();
     own->keeps = texts[RFN_RECORD_KEEP_PREDICTIONS] && own->times && !texts[RFN_RECORD_SAMPLE];
     own->keep_both = own->keeps && texts[RFN_RECORD_WITH_TRACE];
     if (own->keeps) {
@@ -178,7 +186,10 @@ void rec_options_read(void)
     own->start_off = texts[RFN_RECORD_START];
     own->quiet = texts[RFN_RECORD_QUIET];
     own->resolution_ns = rfn_resolution_parse(rec_options_text(RFN_RECORD_RESOLUTION));
-    rfn_path_match_parse(rec_options_text(RFN_RECORD_CALL_PATH_MATCH), &own->path_ends);
+    if (own->apart && !texts[RFN_RECORD_CALL_PATH_MATCH])
+        own->path_ends = (struct rfn_path_ends){.inner = 1}; /* which takes no walk */
+    else
+        rfn_path_match_parse(rec_options_text(RFN_RECORD_CALL_PATH_MATCH), &own->path_ends);
     if (texts[RFN_RECORD_FUNCTIONS_MIN])
         own->functions_min_ns = rfn_resolution_parse(texts[RFN_RECORD_FUNCTIONS_MIN]);
     own->functions_rate = rfn_function_rate_parse(rec_options_text(RFN_RECORD_FUNCTIONS_RATE));

@@ -19,6 +19,7 @@ struct rec_options {
     char *executable;                          /* the program as it was called; may be NULL */
     char *directory;                           /* where the program started */
     char *volume;                              /* NULL: none */
+    bool apart;                                /* of the program alone (apart.h) */
     char *tool;                                /* NULL: not known */
     char *functions;                           /* patterns; NULL: none */
     uint64_t functions_min_ns, functions_rate; /* calls per second; UINT64_MAX: no limit */

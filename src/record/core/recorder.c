@@ -2,6 +2,7 @@
 
 #include "base/arithmetic.h"
 #include "base/hash.h"
+#include "record/core/apart.h"
 #include "record/core/job.h"
 #include "record/core/launch_checks.h"
 #include "record/core/message.h"
@@ -160,7 +161,7 @@ static struct rfn_stream *events_new(struct rec_stream *stream, bool kept)
         .all_polls = rec_options.all_polls,
         .volume = stream->counter.kind != RFN_COUNTER_NONE,
         .start = start.quanta,
-        .volume_start = rfn_counter_read(&stream->counter),
+        .volume_start = rec_options.apart ? 0 : rfn_counter_read(&stream->counter),
         .memory = kept ? NULL : &memory,
         .sink = rec_options.segments ? &rfn_stream_reduction_sink : NULL,
         .reducing = &reducing,
@@ -179,7 +180,8 @@ static struct rec_stream *stream_new(void)
         return NULL;
     rec_journal_init(&stream->journal, rec_streams ? rec_streams->number + 1 : 0);
     open_counter(stream);
-    stream->apart = stream->counter.kind != RFN_COUNTER_NONE || rec_only_samples;
+    const bool has_volume = stream->counter.kind != RFN_COUNTER_NONE;
+    stream->unusual = (has_volume && !rec_options.apart) || rec_only_samples;
     stream->events = events_new(stream, false);
     if (rec_options.keep_both)
         stream->kept = events_new(stream, true);
@@ -197,6 +199,8 @@ static struct rec_stream *stream_new(void)
     stream->gap.sites = rec_long_gap == UINT64_MAX ? 0 : UINT64_MAX;
     stream->next = rec_streams;
     rec_streams = stream;
+    if (has_volume && rec_options.apart)
+        rec_apart_open(stream);
     return stream;
 }
 
@@ -259,7 +263,7 @@ struct rec_stream *rec_stream_wake(void)
         stream = rec_this_stream ? rec_this_stream : stream_new();
         rec_this_stream = stream;
         if (stream)
-            stream->held = rec_held_calls && rec_held_calls->any();
+            stream->slow |= rec_held_calls && rec_held_calls->any() ? REC_SLOW_HELD : 0;
         else
             rec_stop("out of memory");
     }
@@ -314,7 +318,7 @@ static inline bool is_wanted(const struct rec_call *call)
                           rec_functions[call->function].class_ == RFN_CLASS_SETUP);
 }
 
-bool rec_enter_apart(struct rec_stream *stream)
+bool rec_enter_unusual(struct rec_stream *stream)
 {
     struct rec_call *call = &stream->call;
     call->unstamped = rec_foresee && !is_wanted(call) && rec_foresee(call);
@@ -323,7 +327,7 @@ bool rec_enter_apart(struct rec_stream *stream)
     return call->unstamped;
 }
 
-void rec_exit_apart(struct rec_stream *stream)
+void rec_exit_unusual(struct rec_stream *stream)
 {
     struct rec_call *call = &stream->call;
     if (call->unstamped)

@@ -98,12 +98,23 @@ struct rec_recent {
     struct rec_find handles[1 << REC_RECENT_HANDLE_BITS];
 };
 
+/* Bits: begins of functions wait for something to be recorded (function_calls.h); what the program
+ * computes is counted apart (apart.h). */
+enum rec_slow { REC_SLOW_HELD = 1, REC_SLOW_APART = 2 };
+
+/* Counting apart, in the counter's units. */
+struct rec_apart {
+    uint64_t left;    /* the counter when the last call ended, or the last one began */
+    uint64_t program; /* computed so far */
+    uint64_t cost;    /* of what lies between, without the program: taken out */
+};
+
 /* One thread of the process that calls MPI. Aligned to cache lines, the first for every call. */
 struct rec_stream {
     bool inside;     /* within a recorded call, or one from Fortran */
-    bool held;       /* begins of functions wait for something to be recorded (function_calls.h) */
+    uint8_t slow;    /* enum rec_slow: why calls that begin take the slow path; mostly 0 */
     bool in_fortran; /* within a call from Fortran */
-    bool apart;      /* calls do more than take their stamps: it has a counter, or calls may go
+    bool unusual;    /* calls do more than take their stamps: it has a counter, or calls may go
                         without stamps */
     /* The open call, for whoever looks at a process that hangs or died. */
     volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
@@ -131,6 +142,7 @@ struct rec_stream {
     struct rec_recent recent;    /* only used under MPI_THREAD_MULTIPLE */
     struct rec_regions *regions; /* regions.h; NULL: none yet */
     struct rfn_counter counter;
+    struct rec_apart apart;
     struct rec_journal journal; /* what it has no memory for */
     struct rec_gaps gaps;
     struct {
@@ -201,7 +213,7 @@ void *rec_mpi_loaded(void);
 /* Slow parts of rec_enter. The first wakes the recorder, makes the thread's stream, or returns
  * NULL. The second says which frame a call starts from: of one that was made inside of another one,
  * that of the Fortran entry which waits for it, or NULL, it is none of the program's. Then it
- * writes what is held. */
+ * writes what is held, and counts what is counted apart. */
 struct rec_stream *rec_stream_wake(void);
 void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame);
 /* Ends the call that the stream is inside of if the program has left it by a jump or an exception,
@@ -233,7 +245,7 @@ static inline __attribute__((always_inline)) struct rec_call *rec_enter(uint32_t
         if (!stream)
             return NULL;
     }
-    if (__builtin_expect(stream->inside | stream->held, 0)) {
+    if (__builtin_expect(stream->inside | stream->slow, 0)) {
         frame = rec_frame_inside(stream, function, frame);
         if (!frame)
             return NULL;
@@ -261,15 +273,15 @@ static inline struct rec_stream *rec_stream_of(struct rec_call *call)
     return (struct rec_stream *)(void *)((char *)call - offsetof(struct rec_stream, call));
 }
 
-/* What streams do that are `apart`. rec_enter_apart: the call goes without stamps. */
-bool rec_enter_apart(struct rec_stream *stream);
-void rec_exit_apart(struct rec_stream *stream);
+/* What streams do that are `unusual`. rec_enter_unusual: the call goes without stamps. */
+bool rec_enter_unusual(struct rec_stream *stream);
+void rec_exit_unusual(struct rec_stream *stream);
 
 /* The call is to be an event even though recording is off. */
 static inline void rec_insist(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
-    if (call->off && stream->held)
+    if (call->off && stream->slow & REC_SLOW_HELD)
         rec_held_calls->drop(stream); /* what comes is later than they */
     if (call->off)
         call->site = rec_site(&stream->sites, call->function, call->frame);
@@ -282,7 +294,7 @@ static inline __attribute__((always_inline)) void rec_begin(struct rec_call *cal
 {
     struct rec_stream *stream = rec_stream_of(call);
     stream->open_function = call->function + 1;
-    if (__builtin_expect(stream->apart, 0) && rec_enter_apart(stream))
+    if (__builtin_expect(stream->unusual, 0) && rec_enter_unusual(stream))
         return;
     stream->open_enter = call->enter = rec_now();
     if (__builtin_expect(call->enter - stream->gap.exit > rec_long_gap, 0))
@@ -293,8 +305,8 @@ static inline __attribute__((always_inline)) void rec_begin(struct rec_call *cal
 static inline __attribute__((always_inline)) void rec_stamp_exit(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
-    if (__builtin_expect(stream->apart, 0))
-        rec_exit_apart(stream);
+    if (__builtin_expect(stream->unusual, 0))
+        rec_exit_unusual(stream);
     else
         call->exit = rec_now();
 }

@@ -22,6 +22,15 @@ static int chunk(struct rec_output *output, uint32_t type, uint64_t id, struct r
     return error;
 }
 
+/* From volumes that are counted apart, on the first thread. */
+static uint64_t taken_out(void)
+{
+    const struct rec_stream *stream = rec_streams;
+    while (stream && stream->next)
+        stream = stream->next;
+    return stream ? stream->apart.cost : 0;
+}
+
 static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
                       struct rec_output *output)
 {
@@ -52,6 +61,8 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
         .merge_seconds = (double)merge_ns * 1e-9,
         .volume = rec_options.volume,
         .volume_unit = rec_options.volume ? rfn_volume_unit(rec_options.volume) : NULL,
+        .apart = rec_options.apart && rec_options.volume,
+        .taken_out = rec_options.apart ? taken_out() : 0,
         .reduced = reduced,
         .similar = similar,
         .across = compared ? rec_options.across : NULL,

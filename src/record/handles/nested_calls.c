@@ -11,6 +11,7 @@
  * When it was left nobody knows. Errors show early, so the event takes no time: what follows is the
  * program's. Its error class is RFN_ERROR_LEFT, its outcomes are unknown.
  */
+#include "record/core/apart.h"
 #include "record/handles/params.h"
 
 static bool is_on_own_stack(const struct rec_stream *stream, const void *place)
@@ -50,6 +51,8 @@ void rec_notice_left(struct rec_stream *stream, const void *frame)
 void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame)
 {
     const bool awaited = stream->in_fortran && rec_fortran.awaited == function + 1;
+    if (stream->slow & REC_SLOW_APART && (awaited || !stream->inside))
+        rec_apart_enter(stream);
     if (stream->inside && !awaited)
         rec_notice_left(stream, frame);
     if (stream->inside) {
@@ -61,7 +64,7 @@ void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame
             return NULL;
     }
     const bool off = __atomic_load_n(&rec_off, __ATOMIC_RELAXED);
-    if (stream->held && !(off && rec_is_dropped(function)))
+    if (stream->slow & REC_SLOW_HELD && !(off && rec_is_dropped(function)))
         rec_held_calls->write(stream);
     return frame;
 }

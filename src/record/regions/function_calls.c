@@ -188,7 +188,7 @@ static void write_begins(struct calls *calls, struct rec_stream *stream)
         call->state = OPEN;
     }
     calls->first_held = calls->depth;
-    stream->held = false;
+    stream->slow &= (uint8_t)~REC_SLOW_HELD;
 }
 
 static void write_end(struct calls *calls, struct rec_stream *stream, const struct call *call,
@@ -224,7 +224,7 @@ static void drop_held(struct rec_stream *stream)
             calls->stack[i].state = SKIPPED;
     }
     calls->first_held = calls->depth;
-    stream->held = false;
+    stream->slow &= (uint8_t)~REC_SLOW_HELD;
 }
 
 static const struct rec_held_calls held_calls = {any_held, write_held, drop_held};
@@ -255,7 +255,7 @@ static void leave(struct calls *calls)
     if (calls->first_held >= calls->depth) {
         calls->first_held = calls->depth;
         if (rec_this_stream)
-            rec_this_stream->held = false;
+            rec_this_stream->slow &= (uint8_t)~REC_SLOW_HELD;
     }
 }
 
@@ -314,7 +314,7 @@ static void push(struct calls *calls, struct tally *tally, const struct rec_func
         return;
     }
     if (state == HELD && calls->first_held == calls->depth && rec_this_stream)
-        rec_this_stream->held = true;
+        rec_this_stream->slow |= REC_SLOW_HELD;
     else if (state == SKIPPED && calls->first_held == calls->depth)
         calls->first_held++;
     calls->stack[calls->depth++] = (struct call){
@@ -456,7 +456,7 @@ void rec_calls_prepare_close(struct rec_stream *stream)
 {
     struct calls *calls = own_calls;
     rec_keep_out(true);
-    if (!calls || !stream->held)
+    if (!calls || !(stream->slow & REC_SLOW_HELD))
         return;
     const uint64_t now = rec_now();
     for (size_t i = calls->first_held; i < calls->depth; i++) {

@@ -8,7 +8,7 @@
  * What is recorded. A call that took at least REFRAIN_FUNCTIONS_MIN, or during which the thread
  * recorded anything. So its begin, with its stamp, is *held* on the thread's stack of open calls
  * until one of both is certain. What is recorded next writes all held begins first, outermost first
- * (rec_enter looks at one flag, stream->held); an exit that comes too early forgets its own.
+ * (rec_enter looks at one flag, stream->slow); an exit that comes too early forgets its own.
  *
  * What is switched off. A function that a thread calls more than REFRAIN_FUNCTIONS_RATE times in a
  * second is not recorded in that thread any more; a call then costs two look-ups. How many calls
