@@ -229,7 +229,7 @@ def sanitized_tests(build):
         yield Program(path.name + " (sanitized)", [path], 300, environment=options)
 
 
-NO_ARCHIVES = ("rank_formula_fuzz", "sample_table_fuzz", "live_jobs_fuzz", "platform_fuzz")
+NO_ARCHIVES = ("rank_formula_fuzz", "sample_table_fuzz", "live_jobs_fuzz", "platform_fuzz", "ti_parser_fuzz")
 
 
 def seeds_of(name):

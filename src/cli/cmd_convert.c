@@ -1,30 +1,109 @@
-/* cmd_convert.c - refrain convert: traces of other tools to archives, and back. */
+/* cmd_convert.c - refrain convert: archives, time-independent text and OTF2 traces, one as another.
+ */
 #include "cli/args/command.h"
 #include "cli/text/json.h"
 #include "cli/text/print_text.h"
 #include "cli/text/terminal.h"
+#include "refrain/actions_out.h"
 #include "refrain/convert.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { KEY_TO = 256, KEY_METRIC };
+enum { KEY_TO = 256, KEY_METRIC, KEY_ONE_FILE, KEY_MEASURED };
+
+enum format {
+    FORMAT_UNKNOWN,
+    FORMAT_ARCHIVE,
+    FORMAT_OTF2,
+    FORMAT_SIMGRID, /* text, of either dialect where it is read */
+    FORMAT_THESIS
+};
+
+static const char *const format_names[] = {"", "archive", "otf2", "simgrid", "thesis"};
 
 static const struct argp_option options[] = {
-    {"output", 'o', "OUT", 0, "The archive that is made, or the folder of the OTF2 trace", 0},
+    {"output", 'o', "OUT", 0, "Where to; its suffix tells the format: .rfn, .txt, .ti", 0},
+    {"to", KEY_TO, "FORMAT", 0,
+     "archive, otf2, or time-independent text in the dialect simgrid or thesis", 0},
+    {"one-file", KEY_ONE_FILE, NULL, 0,
+     "Text of all ranks in OUT itself, not in a file per rank that OUT lists", 0},
+    {"measured", KEY_MEASURED, NULL, 0,
+     "An archive's times between calls in ns as what is computed, not its volumes", 0},
     {"force", 'f', NULL, 0, "Replace OUT if it exists", 0},
-    {"to", KEY_TO, "FORMAT", 0, "What an archive is converted to: otf2", 0},
     {"metric", KEY_METRIC, "NAME", 0,
      "The metric of an OTF2 trace that becomes the volume (default: PAPI_TOT_INS or another one "
-     "that "
-     "counts instructions)",
+     "that counts instructions)",
      0},
     {"json", 'j', NULL, 0, "Print the result as JSON", 0},
     {0}};
 
 struct arguments {
     const char *input, *output, *metric;
-    bool force, json, to_otf2;
+    bool force, json, one_file, measured;
+    enum format to;
 };
+
+static enum format format_named(const char *name)
+{
+    for (enum format format = FORMAT_ARCHIVE; format <= FORMAT_THESIS; format++) {
+        if (strcmp(name, format_names[format]) == 0)
+            return format;
+    }
+    return FORMAT_UNKNOWN;
+}
+
+static bool ends_in(const char *path, size_t length, const char *suffix)
+{
+    const size_t n = strlen(suffix);
+    return length > n && strncmp(path + length - n, suffix, n) == 0;
+}
+
+/* By its suffix, before that of compression. */
+static enum format format_of_path(const char *path)
+{
+    size_t length = strlen(path);
+    if (ends_in(path, length, ".rfn"))
+        return FORMAT_ARCHIVE;
+    if (ends_in(path, length, ".otf2"))
+        return FORMAT_OTF2;
+    if (ends_in(path, length, ".gz"))
+        length -= 3;
+    else if (ends_in(path, length, ".zst"))
+        length -= 4;
+    return ends_in(path, length, ".txt") || ends_in(path, length, ".ti") ? FORMAT_SIMGRID
+                                                                         : FORMAT_UNKNOWN;
+}
+
+/* What is to be read: an archive says so itself. */
+static enum format format_of_input(const char *path)
+{
+    char magic[4] = "";
+    FILE *file = fopen(path, "rb");
+    const bool archive = file && fread(magic, 1, sizeof magic, file) == sizeof magic &&
+                         memcmp(magic, "\x89RFN", sizeof magic) == 0;
+    if (file)
+        fclose(file);
+    if (archive)
+        return FORMAT_ARCHIVE;
+    const enum format format = format_of_path(path);
+    return format == FORMAT_UNKNOWN ? FORMAT_SIMGRID : format;
+}
+
+static void check(struct arguments *arguments, struct argp_state *state)
+{
+    if (!arguments->input)
+        argp_error(state, "which trace?");
+    if (!arguments->output || !arguments->output[0])
+        argp_error(state, "where to? (-o OUT)");
+    if (arguments->to == FORMAT_UNKNOWN)
+        arguments->to = format_of_path(arguments->output);
+    if (arguments->to == FORMAT_UNKNOWN)
+        argp_error(state,
+                   "what is %s to be? Its suffix does not tell; say --to archive, otf2, "
+                   "simgrid or thesis",
+                   arguments->output);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -42,10 +121,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_METRIC:
         arguments->metric = arg;
         return 0;
+    case KEY_ONE_FILE:
+        arguments->one_file = true;
+        return 0;
+    case KEY_MEASURED:
+        arguments->measured = true;
+        return 0;
     case KEY_TO:
-        if (strcmp(arg, "otf2") != 0)
-            argp_error(state, "to '%s'? Archives are converted to: otf2", arg);
-        arguments->to_otf2 = true;
+        arguments->to = format_named(arg);
+        if (arguments->to == FORMAT_UNKNOWN)
+            argp_error(state, "to '%s'? Formats are: archive, otf2, simgrid, thesis", arg);
         return 0;
     case ARGP_KEY_ARG:
         if (arguments->input)
@@ -53,15 +138,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         arguments->input = arg;
         return 0;
     case ARGP_KEY_END:
-        if (!arguments->input)
-            argp_error(state, "which trace?");
-        if (!arguments->output || !arguments->output[0])
-            argp_error(state, "where to? (-o OUT)");
+        check(arguments, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
+
+/* ---- what was done ---- */
 
 static int print_json(const struct arguments *arguments, const struct rfn_otf2_summary *summary)
 {
@@ -118,44 +202,169 @@ static int print_text(const struct arguments *arguments, const struct rfn_otf2_s
     return rfn_command_print(&text, NULL, RFN_EXIT_OK);
 }
 
-static int run(const struct rfn_command *command, int argc, char **argv)
+static int print_actions_json(const struct arguments *arguments, uint32_t ranks,
+                              const struct rfn_actions_summary *summary)
 {
-    struct arguments arguments = {0};
+    json_t *value = json_object();
+    RFN_JSON_SET(value, "file", arguments->input);
+    RFN_JSON_SET(value, "output", arguments->output);
+    RFN_JSON_SET(value, "format", format_names[arguments->to]);
+    RFN_JSON_SET(value, "ranks", ranks);
+    RFN_JSON_SET(value, "actions", summary->actions);
+    RFN_JSON_SET(value, "lines", summary->lines);
+    RFN_JSON_SET(value, "text_bytes", summary->bytes);
+    RFN_JSON_SET(value, "file_bytes", summary->file_bytes);
+    RFN_JSON_SET(value, "expanded", summary->expanded);
+    RFN_JSON_SET(value, "synchronous", summary->synchronous);
+    RFN_JSON_SET(value, "probes", summary->probes);
+    RFN_JSON_SET(value, "left_out", summary->left_out);
+    return rfn_command_print_json(value, RFN_EXIT_OK);
+}
+
+/* A line each for what is not in the output as it was. */
+static void tell_changed(const struct arguments *arguments,
+                         const struct rfn_actions_summary *summary)
+{
+    if (summary->expanded)
+        rfn_command_error("%s collective calls became messages: text has no word for them "
+                          "(sub-communicator, request, or root)",
+                          rfn_count_text(summary->expanded).text);
+    if (summary->synchronous)
+        rfn_command_error("%s synchronous sends became standard ones",
+                          rfn_count_text(summary->synchronous).text);
+    if (summary->probes)
+        rfn_command_error("%s probes were left out", rfn_count_text(summary->probes).text);
+    if (summary->left_out)
+        rfn_command_error("%s calls were left out, as they are no actions; the first is %s",
+                          rfn_count_text(summary->left_out).text, summary->first_left_out);
+    if (arguments->to == FORMAT_THESIS)
+        rfn_command_error("messages lost their tags: the thesis' dialect has none");
+}
+
+/* "app.rfn: 4 ranks, 12,345 actions; written to app.txt (12,001 lines)" */
+static int print_actions(const struct arguments *arguments, uint32_t ranks,
+                         const struct rfn_actions_summary *summary)
+{
+    struct rfn_text text = {0};
+    if (arguments->json)
+        return print_actions_json(arguments, ranks, summary);
+    tell_changed(arguments, summary);
+    rfn_text_printable(&text, arguments->input);
+    rfn_text_format(&text, ": %u rank%s, %s actions; written to ", ranks, ranks == 1 ? "" : "s",
+                    rfn_count_text(summary->actions).text);
+    rfn_text_printable(&text, arguments->output);
+    if (summary->lines)
+        rfn_text_format(&text, " (%s lines, %s bytes of text)", rfn_count_text(summary->lines).text,
+                        rfn_count_text(summary->bytes).text);
+    rfn_text_format(&text, "\n");
+    return rfn_command_print(&text, NULL, RFN_EXIT_OK);
+}
+
+/* ---- conversions ---- */
+
+/* RFN_EXIT_OK, or the exit status after telling what went wrong. */
+static int tell_error(const struct arguments *arguments, int error, const struct rfn_diag *diag)
+{
+    if (error >= 0)
+        return RFN_EXIT_OK;
+    if (error == RFN_E_EXISTS && !arguments->force) {
+        if (diag->text[0])
+            rfn_command_error("%s; --force replaces it", diag->text);
+        else
+            rfn_command_error("%s exists already; --force replaces it", arguments->output);
+        return RFN_EXIT_FAILURE;
+    }
+    return rfn_command_fail(NULL, error, diag);
+}
+
+static int convert_otf2(const struct arguments *arguments, const struct rfn_archive *archive)
+{
     struct rfn_otf2_summary summary = {0};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_progress progress = {.what = "converting"};
     const struct rfn_convert_progress tell = {rfn_progress_show, &progress};
-    struct rfn_archive *archive = NULL;
-    int error;
-    rfn_command_parse(command, parse, argc, argv, &arguments);
-    if (arguments.to_otf2) {
-        const int status = rfn_command_open(arguments.input, &archive);
-        if (status)
-            return status;
-        error = rfn_otf2_write(archive, arguments.output, arguments.force, &tell, &summary, &diag);
-        rfn_archive_close(archive);
-    } else {
-        error = rfn_otf2_read(arguments.input, arguments.output, arguments.force, arguments.metric,
-                              &tell, &summary, &diag);
-    }
+    const int error = archive ? rfn_otf2_write(archive, arguments->output, arguments->force, &tell,
+                                               &summary, &diag)
+                              : rfn_otf2_read(arguments->input, arguments->output, arguments->force,
+                                              arguments->metric, &tell, &summary, &diag);
     rfn_progress_done(&progress);
-    if (error == RFN_E_EXISTS && !arguments.force) {
-        rfn_command_error("%s exists already; --force replaces it", arguments.output);
-        return RFN_EXIT_FAILURE;
-    }
     if (error < 0)
-        return rfn_command_fail(NULL, error, &diag);
-    return arguments.json ? print_json(&arguments, &summary) : print_text(&arguments, &summary);
+        return tell_error(arguments, error, &diag);
+    return arguments->json ? print_json(arguments, &summary) : print_text(arguments, &summary);
+}
+
+/* Text, or an archive of text. */
+static int convert_actions(const struct arguments *arguments, const struct rfn_archive *archive)
+{
+    struct rfn_actions *actions = NULL;
+    struct rfn_actions_summary summary = {0};
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_progress progress = {.what = "converting"};
+    const struct rfn_text_options text = {
+        .dialect = arguments->to == FORMAT_THESIS ? RFN_TEXT_THESIS : RFN_TEXT_SIMGRID,
+        .one_file = arguments->one_file,
+        .force = arguments->force,
+        .progress = {rfn_progress_show, &progress}};
+    int error = archive ? rfn_actions_of_archive(archive, arguments->measured, &actions, &diag)
+                        : rfn_actions_of_text(arguments->input, &actions, &diag);
+    if (!error && arguments->to == FORMAT_ARCHIVE)
+        error = rfn_archive_of_actions(actions, arguments->output, arguments->force,
+                                       arguments->input, &text.progress, &summary, &diag);
+    else if (!error)
+        error = rfn_text_of_actions(actions, arguments->output, &text, &summary, &diag);
+    rfn_progress_done(&progress);
+    const int status = error < 0 ? tell_error(arguments, error, &diag)
+                                 : print_actions(arguments, rfn_actions_ranks(actions), &summary);
+    rfn_actions_free(actions);
+    return status;
+}
+
+static int convert_archive(const struct arguments *arguments)
+{
+    struct rfn_archive *archive;
+    if (arguments->to == FORMAT_ARCHIVE) {
+        rfn_command_error("%s is an archive already; refrain reduce makes another archive of it",
+                          arguments->input);
+        return RFN_EXIT_USAGE;
+    }
+    int status = rfn_command_open(arguments->input, &archive);
+    if (status)
+        return status;
+    status = arguments->to == FORMAT_OTF2 ? convert_otf2(arguments, archive)
+                                          : convert_actions(arguments, archive);
+    if (status == RFN_EXIT_OK)
+        status = rfn_command_check_complete(archive, arguments->input, status);
+    rfn_archive_close(archive);
+    return status;
+}
+
+static int run(const struct rfn_command *command, int argc, char **argv)
+{
+    struct arguments arguments = {0};
+    rfn_command_parse(command, parse, argc, argv, &arguments);
+    const enum format from = format_of_input(arguments.input);
+    if (from == FORMAT_ARCHIVE)
+        return convert_archive(&arguments);
+    if (from == FORMAT_OTF2 ? arguments.to != FORMAT_ARCHIVE : arguments.to == FORMAT_OTF2) {
+        rfn_command_error("between OTF2 and text an archive is needed: convert %s to OUT.rfn first",
+                          arguments.input);
+        return RFN_EXIT_USAGE;
+    }
+    return from == FORMAT_OTF2 ? convert_otf2(&arguments, NULL) : convert_actions(&arguments, NULL);
 }
 
 const struct rfn_command rfn_cmd_convert = {
     .name = "convert",
-    .summary = "Makes archives of traces of other tools, and OTF2 traces of archives",
+    .summary = "Converts between archives, time-independent text and OTF2",
     .usage = "TRACE -o OUT",
-    .about =
-        "TRACE is the anchor file of an OTF2 trace (traces.otf2), as Score-P, Scalasca, EZTrace "
-        "and TAU write them, or with --to otf2 an archive.",
+    .about = "TRACE is an archive, time-independent text (a file, or a list with a file per rank; "
+             "plain, gzip or zstd), or the anchor file of an OTF2 trace (traces.otf2), as Score-P, "
+             "Scalasca, EZTrace and TAU write them.\n\nExamples:\n"
+             "  refrain convert app.rfn -o app.txt        text for smpirun -replay app.txt\n"
+             "  refrain convert app.rfn -o app.txt.zst --to thesis\n"
+             "  refrain convert app.txt -o app.rfn\n"
+             "  refrain convert traces.otf2 -o app.rfn",
     .options = options,
-    .values = "--to=otf2",
+    .values = "--to=archive,otf2,simgrid,thesis",
     .run = run,
 };

@@ -10,7 +10,6 @@
 #include "refrain/writer.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -330,6 +329,12 @@ static int refuse(const struct archiving *to, const char *what)
                     what);
 }
 
+/* The nearest whole number, of what is not negative. */
+static int64_t whole(double value)
+{
+    return value < 9e18 ? (int64_t)(value + 0.5) : INT64_MAX;
+}
+
 static int put_words(struct archiving *to, size_t n_requests)
 {
     switch (to->action->kind) {
@@ -337,7 +342,7 @@ static int put_words(struct archiving *to, size_t n_requests)
     case RFN_ACTION_FINALIZE:
         return 0;
     case RFN_ACTION_SLEEP:
-        put(to, llround(to->action->seconds * 1e9));
+        put(to, whole(to->action->seconds * 1e9));
         return 0;
     case RFN_ACTION_SEND:
     case RFN_ACTION_RECV:
@@ -354,11 +359,9 @@ static int put_words(struct archiving *to, size_t n_requests)
     }
 }
 
-/* The whole part of what was computed. */
 static int64_t take_computed(struct rank *rank)
 {
-    const double whole = rank->computed < 9e18 ? rank->computed : 9e18;
-    const int64_t computed = llround(whole);
+    const int64_t computed = whole(rank->computed);
     rank->computed = 0;
     return computed;
 }
@@ -368,15 +371,14 @@ static int write_event(struct archiving *to, unsigned variant)
     const int64_t function = find_function(to, variant);
     if (function < 0)
         return (int)function;
-    const struct rfn_record record = {
-        .function = (uint32_t)function,
-        .path = (uint32_t)to->path,
-        .polls = 1,
-        .failed_poll = to->action->kind == RFN_ACTION_TEST,
-        .in = to->in,
-        .out = to->out,
-        .volume_gap = take_computed(to->rank),
-        .volume_inside = to->action->volume < 9e18 ? llround(to->action->volume) : INT64_MAX};
+    const struct rfn_record record = {.function = (uint32_t)function,
+                                      .path = (uint32_t)to->path,
+                                      .polls = 1,
+                                      .failed_poll = to->action->kind == RFN_ACTION_TEST,
+                                      .in = to->in,
+                                      .out = to->out,
+                                      .volume_gap = take_computed(to->rank),
+                                      .volume_inside = whole(to->action->volume)};
     return rfn_writer_event(to->writer, (uint32_t)to->rank->stream, &record);
 }
 

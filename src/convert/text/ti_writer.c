@@ -3,7 +3,6 @@
 #include "base/c_numbers.h"
 #include "base/grow.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -68,7 +67,7 @@ static void put_number(struct rfn_ti_writer *writer, int64_t number)
 static void put_real(struct rfn_ti_writer *writer, double value)
 {
     char text[40];
-    if (fabs(value) < 1e15 && value == floor(value)) {
+    if (value > -1e15 && value < 1e15 && value == (double)(int64_t)value) {
         put_number(writer, (int64_t)value);
         return;
     }
