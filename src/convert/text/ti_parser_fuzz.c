@@ -2,9 +2,9 @@
  * read makes sense, and what a writer makes of it is read again as it was written. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 
-#include "convert/text_stream.h"
+#include "convert/text/text_stream.h"
 #include "convert/text/ti_parser.h"
-#include "convert/ti_writer.h"
+#include "convert/text/ti_writer.h"
 
 #include <stdint.h>
 #include <stdlib.h>
