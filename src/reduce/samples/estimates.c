@@ -135,7 +135,8 @@ static double bucket_begins_ns(unsigned bucket)
     return of.value;
 }
 
-/* What the bucket can have in it, as no sample is less than min_ns or more than max_ns. */
+/* What the bucket can have in it, as no sample is less than min_ns or more than max_ns. A row of a
+ * damaged file may have samples in buckets where none can be. */
 struct stretch {
     double from_ns, to_ns;
 };
@@ -147,6 +148,7 @@ static struct stretch stretch_of(const struct rfn_sample_row *row, unsigned buck
         of.from_ns = bucket_begins_ns(bucket);
     if (bucket + 1 < RFN_SAMPLE_BUCKETS && bucket_begins_ns(bucket + 1) < of.to_ns)
         of.to_ns = bucket_begins_ns(bucket + 1);
+    of.to_ns = of.to_ns > of.from_ns ? of.to_ns : of.from_ns;
     return of;
 }
 

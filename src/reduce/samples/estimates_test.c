@@ -230,6 +230,22 @@ static void test_equal_samples(void **state)
     }
 }
 
+/* In a bucket below the least latency, or above the largest, as damaged files have them. */
+static void test_impossible_bucket(void **state)
+{
+    (void)state;
+    for (int above = 0; above < 2; above++) {
+        struct rfn_sample_row row = {0};
+        add(&row, 5000, 1);
+        memset(row.buckets, 0, sizeof row.buckets);
+        row.buckets[rfn_sample_bucket(above ? 70000 : 300)] = 1;
+        for (int i = 1; i < 10; i++) {
+            const struct rfn_sample_interval interval = rfn_sample_quantile(&row, i / 10.0, 1);
+            assert_true(interval.low <= interval.value && interval.value <= interval.high);
+        }
+    }
+}
+
 static int compare_doubles(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -374,15 +390,11 @@ static void test_add_to_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_student),
-        cmocka_unit_test(test_finite_population),
-        cmocka_unit_test(test_weighted_mean),
-        cmocka_unit_test(test_too_few),
-        cmocka_unit_test(test_equal_samples),
-        cmocka_unit_test(test_binomial),
-        cmocka_unit_test(test_quantile_of_finite_population),
-        cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_student),        cmocka_unit_test(test_finite_population),
+        cmocka_unit_test(test_weighted_mean),  cmocka_unit_test(test_too_few),
+        cmocka_unit_test(test_equal_samples),  cmocka_unit_test(test_impossible_bucket),
+        cmocka_unit_test(test_binomial),       cmocka_unit_test(test_quantile_of_finite_population),
+        cmocka_unit_test(test_histogram),      cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_add_to_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
