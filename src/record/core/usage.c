@@ -74,9 +74,8 @@ void rec_usage_start(void)
     const double quantum = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
     quantum_ns = (uint64_t)(quantum * 0x1p32);
     every = (uint64_t)(REC_GAP_EVERY_NS / quantum);
-    every += every == 0;   /* coarse quanta: one gap in each */
-    if (!rec_only_samples) /* else there are no gaps, as not all calls have stamps */
-        rec_long_gap = (uint64_t)(REC_LONG_GAP_NS / quantum);
+    every += every == 0; /* coarse quanta: one gap in each */
+    rec_long_gap = (uint64_t)(REC_LONG_GAP_NS / quantum);
 }
 
 void rec_usage_end(void)
