@@ -104,8 +104,10 @@ struct rec_stream {
     bool in_fortran; /* within a call from Fortran */
     bool counts;     /* it has a counter */
     /* The open call, for whoever looks at a process that hangs or died. */
-    volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
-    volatile uint64_t open_enter;
+    struct {
+        volatile uint32_t function; /* enum rec_fn + 1, 0 when outside MPI */
+        volatile uint64_t enter;
+    } open;
     struct rfn_stream *events;     /* the reducer */
     struct rec_requests *requests; /* made by this stream and not yet done (requests.c) */
     uint64_t requests_created;     /* non-persistent ones, by this stream */
@@ -281,8 +283,8 @@ static inline __attribute__((always_inline)) void rec_begin(struct rec_call *cal
     struct rec_stream *stream = rec_stream_of(call);
     if (__builtin_expect(stream->counts, 0))
         rec_count_enter(stream);
-    stream->open_function = call->function + 1;
-    stream->open_enter = call->enter = rec_now();
+    stream->open.function = call->function + 1;
+    stream->open.enter = call->enter = rec_now();
     if (__builtin_expect(call->enter - stream->gap.exit > rec_long_gap, 0))
         rec_gap_ends(stream);
 }
@@ -303,7 +305,7 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
     if (__builtin_expect(rec_state != REC_RECORDING, 0))
         call->off = true; /* another thread has ended recording, and looks at this stream's lists */
     call->rc = rc;
-    stream->open_function = 0;
+    stream->open.function = 0;
     stream->gap.exit = call->exit;
     stream->gap.left = call->site;
     if (__builtin_expect(stream->gap.sites >> (call->site & 63) & 1, 0) &&

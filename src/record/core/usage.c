@@ -197,7 +197,7 @@ void rec_gap_ends(struct rec_stream *stream)
     const uint64_t cpu_ns = since(gaps->cpu_ns, cpu_now());
     const bool gave_up = given_up() != gaps->given_up;
     struct rec_gap *gap = gap_of(gaps, before, call->site + 1);
-    stream->open_enter = call->enter = rec_now();
+    stream->open.enter = call->enter = rec_now();
     if (!gap)
         return;
     const uint64_t wall_ns = ns_of(since(gaps->began, call->enter));
