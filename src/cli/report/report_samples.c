@@ -386,8 +386,9 @@ static void append_parts(struct rfn_text *out, const struct rfn_report *report,
     const struct totals of = totals_of(report->samples, false);
     if (of.sampled >= of.messages && !all->estimated)
         return;
-    rfn_text_string(&text, "[low, high]: has the value of all messages in 95 of 100 cases; ?: too few "
-                           "were measured to say; ~: estimated.");
+    rfn_text_string(&text,
+                    "[low, high]: has the value of all messages in 95 of 100 cases; ?: too few "
+                    "were measured to say; ~: estimated.");
     append_sentence(out, report, &text);
 }
 
