@@ -184,11 +184,10 @@ def test_no_trace(bench):
     harness.compare("size does not grow with the run", sizes[1] < 2 * sizes[0], True)
 
 
-# Without a trace a call takes no stamps when nothing of it is sampled. Its messages count nevertheless.
 MEASURED = ("latency_ns", "sent_ns", "posted_ns", "entered_ns", "received_ns")
 
 
-def test_calls_without_stamps(bench, flavour):
+def test_alone_as_beside_a_trace(bench, flavour):
     """Alone the same messages are sampled as beside a trace, on programs whose messages are the same in each run."""
     for name, ranks in test_events.programs():
         if name not in ("point_to_point", "persistent", "sends", "collectives"):

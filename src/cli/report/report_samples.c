@@ -376,18 +376,19 @@ static void append_parts(struct rfn_text *out, const struct rfn_report *report,
                     "On average a message lay %s until its receive was posted, and its receiver "
                     "had waited %s in MPI when the send began.",
                     time_text(all->lay_ns).text, time_text(all->waited_ns).text);
-    rfn_text_format(&text, " %s of those measured are clean: their receiver waited for them",
+    rfn_text_format(&text, " %s of the measured messages are clean: their receiver waited for them",
                     rfn_share_text((double)all->clean / (double)all->n).text);
     if (all->clean)
-        rfn_text_format(&text, ", and the fastest, %s, shows what the network takes",
+        rfn_text_format(&text, ", and the fastest, %s, shows the network",
                         time_text(all->clean_min_ns).text);
     rfn_text_char(&text, '.');
     append_sentence(out, report, &text);
     const struct totals of = totals_of(report->samples, false);
     if (of.sampled >= of.messages && !all->estimated)
         return;
-    rfn_text_string(&text, "[...]: what all messages have is in there in 95 of 100 cases; ? "
-                           "where too few were measured to say; ~: estimated.");
+    rfn_text_string(&text,
+                    "[low, high]: has the value of all messages in 95 of 100 cases; ?: too few "
+                    "were measured to say; ~: estimated.");
     append_sentence(out, report, &text);
 }
 

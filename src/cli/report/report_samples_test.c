@@ -121,7 +121,7 @@ static void test_page(void **state)
     expect("Measured: 125 of 1,250 messages (10.0 %, 9.77 KiB), by random:0.1. On average");
     expect("a message lay 2.00 us until its receive was posted, and its receiver had waited 500 ns "
            "in MPI when the send began.");
-    expect("24.0 % of those measured are clean"); /* 25, 3 and 2 */
+    expect("24.0 % of the measured messages are clean"); /* 25, 3 and 2 */
     expect("the fastest, 1.50 us, shows");
     expect("8 - 15 B 1,250 9.77 KiB 125 202 us");  /* of all: (1000 * 3 + 250 * 1000) / 1250 */
     expect("0 1 1,000 7.81 KiB 100 3.00 us [2.8"); /* +- 1.98 * 1005 / 10 * sqrt(0.9) */
@@ -141,7 +141,7 @@ static void test_too_few(void **state)
     (void)state;
     rfn_report_samples(&out, &report);
     expect(", ?]");
-    expect("? where too few were measured to say");
+    expect("?: too few were measured to say");
 }
 
 /* Without a histogram nothing is said of quantiles. */

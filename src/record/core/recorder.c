@@ -22,7 +22,6 @@ REC_EVERY_CALL bool rec_threads_multiple = false;
 REC_EVERY_CALL bool rec_off = false;
 REC_EVERY_CALL bool rec_only_samples = false;
 REC_EVERY_CALL rec_listener *rec_listen = NULL;
-REC_EVERY_CALL bool (*rec_foresee)(const struct rec_call *call) = NULL;
 REC_EVERY_CALL const struct rec_keeper *rec_keeper = NULL;
 REC_EVERY_CALL const struct rec_request_listener *rec_listen_requests = NULL;
 struct rec_stream *rec_streams;
@@ -181,7 +180,7 @@ static struct rec_stream *stream_new(void)
     rec_journal_init(&stream->journal, rec_streams ? rec_streams->number + 1 : 0);
     open_counter(stream);
     const bool has_volume = stream->counter.kind != RFN_COUNTER_NONE;
-    stream->unusual = (has_volume && !rec_options.apart) || rec_only_samples;
+    stream->counts = has_volume && !rec_options.apart;
     stream->events = events_new(stream, false);
     if (rec_options.keep_both)
         stream->kept = events_new(stream, true);
@@ -309,32 +308,16 @@ struct rec_clock_pair rec_start(void)
     return start;
 }
 
-/* ---- counters, and calls without stamps ---- */
+/* ---- volumes ---- */
 
-/* Whether the call becomes an event. */
-static inline bool is_wanted(const struct rec_call *call)
+void rec_count_enter(struct rec_stream *stream)
 {
-    return !call->off && (__builtin_expect(!rec_only_samples, 1) ||
-                          rec_functions[call->function].class_ == RFN_CLASS_SETUP);
+    stream->call.volume.enter = rfn_counter_read(&stream->counter);
 }
 
-bool rec_enter_unusual(struct rec_stream *stream)
+void rec_count_exit(struct rec_stream *stream)
 {
-    struct rec_call *call = &stream->call;
-    call->unstamped = rec_foresee && !is_wanted(call) && rec_foresee(call);
-    if (!call->unstamped && stream->counter.kind != RFN_COUNTER_NONE)
-        call->volume.enter = rfn_counter_read(&stream->counter);
-    return call->unstamped;
-}
-
-void rec_exit_unusual(struct rec_stream *stream)
-{
-    struct rec_call *call = &stream->call;
-    if (call->unstamped)
-        return;
-    call->exit = rec_now();
-    if (stream->counter.kind != RFN_COUNTER_NONE)
-        call->volume.exit = rfn_counter_read(&stream->counter);
+    stream->call.volume.exit = rfn_counter_read(&stream->counter);
 }
 
 /* ---- the end of a call ---- */
@@ -368,6 +351,13 @@ static inline void take(struct rec_stream *stream, struct rec_call *call)
     const int took_long = rec_take_event(stream, &event);
     if (__builtin_expect(took_long, 0))
         end_late(call, took_long);
+}
+
+/* Whether the call becomes an event. */
+static inline bool is_wanted(const struct rec_call *call)
+{
+    return !call->off && (__builtin_expect(!rec_only_samples, 1) ||
+                          rec_functions[call->function].class_ == RFN_CLASS_SETUP);
 }
 
 void rec_leave(struct rec_call *call)

@@ -63,7 +63,6 @@ struct rec_call {
     uint8_t poll;                /* enum rfn_poll: set by rec_out_poll */
     bool off;                    /* no event comes of it: rec_off was set when it began */
     bool no_lists;               /* off, or nobody keeps events */
-    bool unstamped;              /* with rec_foresee: it has no enter and no exit */
     uint64_t enter, exit;        /* quanta of rec_clock */
     const struct rec_comm *comm; /* of the last rec_in_comm, or NULL */
     void *frame;                 /* of the wrapper, or of the entry for Fortran */
@@ -114,11 +113,12 @@ struct rec_stream {
     bool inside;     /* within a recorded call, or one from Fortran */
     uint8_t slow;    /* enum rec_slow: why calls that begin take the slow path; mostly 0 */
     bool in_fortran; /* within a call from Fortran */
-    bool unusual;    /* calls do more than take their stamps: it has a counter, or calls may go
-                        without stamps */
+    bool counts;     /* its counter is read at each call's begin and end */
     /* The open call, for whoever looks at a process that hangs or died. */
-    volatile uint32_t open_function; /* enum rec_fn + 1, 0 when outside MPI */
-    volatile uint64_t open_enter;
+    struct {
+        volatile uint32_t function; /* enum rec_fn + 1, 0 when outside MPI */
+        volatile uint64_t enter;
+    } open;
     struct rfn_stream *events;     /* the reducer */
     struct rfn_stream *kept;       /* another one, of the calls that predictions need, or NULL */
     struct rec_requests *requests; /* made by this stream and not yet done (requests.c) */
@@ -131,13 +131,14 @@ struct rec_stream {
     } gap;
     uint32_t number; /* 0 for the first thread that calls MPI */
     struct rec_sites sites;
-    uint64_t *site_hashes; /* of sites that were sampled, else 0 (record/samples) */
-    size_t n_site_hashes;
-    uint8_t *site_fits; /* of sites that --sample-where has looked at: 1 no, 2 yes; else 0 */
-    size_t n_site_fits;
-    uint32_t sampled_regions;            /* open ones that --sample-where names */
-    bool sampled_segment;                /* likewise */
-    struct rec_posted_receive *received; /* by the call at hand (record/samples) */
+    struct {              /* for record/samples */
+        uint64_t *hashes; /* of sites that were sampled, else 0 */
+        uint8_t *fits;    /* of sites that --sample-where has looked at: 1 no, 2 yes; else 0 */
+        size_t n_hashes, n_fits;
+        uint32_t regions;                    /* open ones that --sample-where names */
+        bool segment;                        /* likewise */
+        struct rec_posted_receive *received; /* by the call at hand */
+    } sampled;
     _Alignas(REC_CACHE_LINE) struct rec_call call;
     struct rec_recent recent;    /* only used under MPI_THREAD_MULTIPLE */
     struct rec_regions *regions; /* regions.h; NULL: none yet */
@@ -273,9 +274,9 @@ static inline struct rec_stream *rec_stream_of(struct rec_call *call)
     return (struct rec_stream *)(void *)((char *)call - offsetof(struct rec_stream, call));
 }
 
-/* What streams do that are `unusual`. rec_enter_unusual: the call goes without stamps. */
-bool rec_enter_unusual(struct rec_stream *stream);
-void rec_exit_unusual(struct rec_stream *stream);
+/* Read the stream's counter for its call. */
+void rec_count_enter(struct rec_stream *stream) __attribute__((cold));
+void rec_count_exit(struct rec_stream *stream) __attribute__((cold));
 
 /* The call is to be an event even though recording is off. */
 static inline void rec_insist(struct rec_call *call)
@@ -293,10 +294,10 @@ static inline void rec_insist(struct rec_call *call)
 static inline __attribute__((always_inline)) void rec_begin(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
-    stream->open_function = call->function + 1;
-    if (__builtin_expect(stream->unusual, 0) && rec_enter_unusual(stream))
-        return;
-    stream->open_enter = call->enter = rec_now();
+    if (__builtin_expect(stream->counts, 0))
+        rec_count_enter(stream);
+    stream->open.function = call->function + 1;
+    stream->open.enter = call->enter = rec_now();
     if (__builtin_expect(call->enter - stream->gap.exit > rec_long_gap, 0))
         rec_gap_ends(stream);
 }
@@ -305,10 +306,9 @@ static inline __attribute__((always_inline)) void rec_begin(struct rec_call *cal
 static inline __attribute__((always_inline)) void rec_stamp_exit(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
-    if (__builtin_expect(stream->unusual, 0))
-        rec_exit_unusual(stream);
-    else
-        call->exit = rec_now();
+    call->exit = rec_now();
+    if (__builtin_expect(stream->counts, 0))
+        rec_count_exit(stream);
 }
 
 static inline __attribute__((always_inline)) void rec_end(struct rec_call *call, int rc)
@@ -318,7 +318,7 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
     if (__builtin_expect(rec_state != REC_RECORDING, 0))
         call->off = true; /* another thread has ended recording, and looks at this stream's lists */
     call->rc = rc;
-    stream->open_function = 0;
+    stream->open.function = 0;
     stream->gap.exit = call->exit;
     stream->gap.left = call->site;
     if (__builtin_expect(stream->gap.sites >> (call->site & 63) & 1, 0) &&
@@ -339,9 +339,6 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
 typedef void rec_listener(const struct rec_call *call, const struct rec_stream *stream);
 /* NULL, as long as nobody listens. To be set before a second thread records. */
 extern rec_listener *rec_listen;
-/* Of a recording that keeps no events: whether the listener can do without the call's stamps, when
- * it is about to begin and its inputs are there. NULL: it never can. */
-extern bool (*rec_foresee)(const struct rec_call *call);
 
 /* Listens to requests, between a call's exit and rec_leave, as above. What it keeps of a request is
  * in request->sampled, at first NULL, and request->maker, at first 0. */

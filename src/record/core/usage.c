@@ -74,9 +74,8 @@ void rec_usage_start(void)
     const double quantum = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
     quantum_ns = (uint64_t)(quantum * 0x1p32);
     every = (uint64_t)(REC_GAP_EVERY_NS / quantum);
-    every += every == 0;   /* coarse quanta: one gap in each */
-    if (!rec_only_samples) /* else there are no gaps, as not all calls have stamps */
-        rec_long_gap = (uint64_t)(REC_LONG_GAP_NS / quantum);
+    every += every == 0; /* coarse quanta: one gap in each */
+    rec_long_gap = (uint64_t)(REC_LONG_GAP_NS / quantum);
 }
 
 void rec_usage_end(void)
@@ -198,7 +197,7 @@ void rec_gap_ends(struct rec_stream *stream)
     const uint64_t cpu_ns = since(gaps->cpu_ns, cpu_now());
     const bool gave_up = given_up() != gaps->given_up;
     struct rec_gap *gap = gap_of(gaps, before, call->site + 1);
-    stream->open_enter = call->enter = rec_now();
+    stream->open.enter = call->enter = rec_now();
     if (!gap)
         return;
     const uint64_t wall_ns = ns_of(since(gaps->began, call->enter));

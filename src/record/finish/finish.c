@@ -494,7 +494,7 @@ static const struct rec_stream *busy_stream(void)
         const volatile bool *inside = &stream->inside;
         for (int i = 0; i < 100 && *inside && stream != rec_this_stream; i++)
             nanosleep(&moment, NULL);
-        const uint32_t open = stream->open_function;
+        const uint32_t open = stream->open.function;
         if (*inside && !open)
             return stream;
         if (*inside)
@@ -511,9 +511,9 @@ static bool others_are_quiet(void)
     const struct timespec moment = {.tv_nsec = 1000000};
     for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
         const volatile bool *inside = &stream->inside;
-        for (int i = 0; i < 100 && *inside && !stream->open_function; i++)
+        for (int i = 0; i < 100 && *inside && !stream->open.function; i++)
             nanosleep(&moment, NULL);
-        if (*inside && !stream->open_function)
+        if (*inside && !stream->open.function)
             return false;
     }
     return true;

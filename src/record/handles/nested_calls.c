@@ -23,8 +23,8 @@ static bool is_on_own_stack(const struct rec_stream *stream, const void *place)
 static void record_left(struct rec_stream *stream)
 {
     struct rec_call *call = &stream->call;
-    const bool begun = stream->open_function == call->function + 1;
-    stream->open_function = 0;
+    const bool begun = stream->open.function == call->function + 1;
+    stream->open.function = 0;
     stream->inside = stream->in_fortran = false;
     if (!begun)
         return;

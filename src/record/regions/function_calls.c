@@ -379,7 +379,7 @@ static void leave_in(const struct rec_function *function, uintptr_t stack)
  * program, such as its allocator: nothing is asked while it is at work. */
 static void notice_left(uintptr_t stack)
 {
-    if (__builtin_expect(is_inside(), 0) && rec_this_stream->open_function)
+    if (__builtin_expect(is_inside(), 0) && rec_this_stream->open.function)
         rec_notice_left(rec_this_stream, (const uintptr_t *)stack - 2);
 }
 

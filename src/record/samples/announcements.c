@@ -120,7 +120,7 @@ static size_t waiting(const struct queue *queue)
     return queue->n - queue->first;
 }
 
-/* The first announcements are on their way. What is left moves to the front now and then. */
+/* The first announcements are on their way. The rest moves to the front now and then. */
 static void shorten(struct queue *queue, size_t n)
 {
     queue->first += n;

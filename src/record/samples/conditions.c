@@ -52,9 +52,9 @@ static bool path_fits(const struct rec_call *call)
     struct rec_stream *stream = rec_sample_stream(call);
     if (!rec_conditions.patterns[RFN_WHERE_PATH])
         return true;
-    if (RFN_GROW_ZEROED(stream->site_fits, stream->n_site_fits, (size_t)call->site + 1) < 0)
+    if (RFN_GROW_ZEROED(stream->sampled.fits, stream->sampled.n_fits, (size_t)call->site + 1) < 0)
         return false;
-    uint8_t *fits = &stream->site_fits[call->site];
+    uint8_t *fits = &stream->sampled.fits[call->site];
     if (!*fits)
         *fits = frames_fit(call) ? 2 : 1;
     return *fits == 2;
@@ -94,17 +94,17 @@ void rec_conditions_follow(const struct rec_call *call)
     struct rec_stream *stream = rec_sample_stream(call);
     switch (call->function) {
     case REC_FN_refrain_region_begin:
-        stream->sampled_regions += region_fits(stream, call->in[0], RFN_WHERE_REGION);
+        stream->sampled.regions += region_fits(stream, call->in[0], RFN_WHERE_REGION);
         break;
     case REC_FN_refrain_region_end:
-        stream->sampled_regions -= region_fits(stream, call->in[0], RFN_WHERE_REGION) &&
-                                   stream->sampled_regions > 0;
+        stream->sampled.regions -= region_fits(stream, call->in[0], RFN_WHERE_REGION) &&
+                                   stream->sampled.regions > 0;
         break;
     case REC_FN_refrain_segment_begin:
-        stream->sampled_segment = region_fits(stream, call->in[0], RFN_WHERE_SEGMENT);
+        stream->sampled.segment = region_fits(stream, call->in[0], RFN_WHERE_SEGMENT);
         break;
     case REC_FN_refrain_segment_end:
-        stream->sampled_segment = false;
+        stream->sampled.segment = false;
         break;
     case REC_FN_MPI_Comm_set_name:
         rec_sample_forget();
@@ -119,8 +119,8 @@ void rec_conditions_follow(const struct rec_call *call)
 
 bool rec_conditions_hold(const struct rec_stream *stream)
 {
-    return (!rec_conditions.patterns[RFN_WHERE_REGION] || stream->sampled_regions > 0) &&
-           (!rec_conditions.patterns[RFN_WHERE_SEGMENT] || stream->sampled_segment) &&
+    return (!rec_conditions.patterns[RFN_WHERE_REGION] || stream->sampled.regions > 0) &&
+           (!rec_conditions.patterns[RFN_WHERE_SEGMENT] || stream->sampled.segment) &&
            (!rec_conditions.has_level || level == rec_conditions.level);
 }
 

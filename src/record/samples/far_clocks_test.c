@@ -1,5 +1,5 @@
 /* Tests of how clocks of other nodes are corrected, with stand-ins for the recorder's clock and for
- * what was measured at the start. Quanta are nanoseconds. Whole runs: tests/test_clocks.py. */
+ * the measurement at the start. Quanta are nanoseconds. Whole runs: tests/test_clocks.py. */
 #include "record/core/clock_sync.h"
 #include "record/samples/samples_internal.h"
 
@@ -64,7 +64,7 @@ static void exchange_at(int64_t common_ns, int64_t from_ns, int64_t to_ns)
     rec_far_told(FAR_RANK, (struct rec_far_least){.span = common_ns / SECOND, .ns = (double)to_ns});
 }
 
-/* What is added to the far clock to get the own one. */
+/* Added to the far clock it gives the own one. */
 static double behind_at(int64_t common_ns)
 {
     uint64_t quanta;

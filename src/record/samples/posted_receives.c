@@ -46,7 +46,7 @@ static bool lost; /* from now on positions are not known */
 /* Whether the call may make samples. One that has failed has got a message, but not all of it. */
 static bool is_seen(const struct rec_call *call)
 {
-    return !call->off && !call->unstamped && (call->rc == MPI_SUCCESS || call->n_requests > 0);
+    return !call->off && (call->rc == MPI_SUCCESS || call->n_requests > 0);
 }
 
 /* ---- channels ---- */
@@ -293,8 +293,8 @@ void rec_receive_done(struct rec_posted_receive *receive, const struct rec_call 
     receive->got_source = source;
     receive->got_tag = tag;
     receive->end.bytes = bytes;
-    receive->next_over = stream->received;
-    stream->received = receive;
+    receive->next_over = stream->sampled.received;
+    stream->sampled.received = receive;
 }
 
 void rec_receives_left(const struct rec_call *call)
@@ -303,9 +303,9 @@ void rec_receives_left(const struct rec_call *call)
     struct rec_posted_receive *first = NULL;
     /* In the order in which they were completed, which often is that of posting: then each goes to
      * the end of its channel's queue. */
-    while (stream->received) {
-        struct rec_posted_receive *receive = stream->received;
-        stream->received = receive->next_over;
+    while (stream->sampled.received) {
+        struct rec_posted_receive *receive = stream->sampled.received;
+        stream->sampled.received = receive->next_over;
         receive->next_over = first;
         first = receive;
     }
@@ -371,15 +371,6 @@ void rec_receive_partitioned(const struct rec_comm *comm, int64_t source, int64_
         return;
     channel->partitioned += by;
     channel->uncertain = channel->uncertain || channel->partitioned > 1;
-}
-
-bool rec_receive_left_out(const struct rec_call *call, int64_t source, int64_t tag)
-{
-    if (source < 0 || tag < 0 || first_wildcard)
-        return false;
-    const struct rec_in_channel *channel = kind_of(call, call->comm, source, tag)->channel;
-    return channel && !channel->first &&
-           !rfn_sample_chosen(&rec_sampling.strategy, channel->hash, channel->position);
 }
 
 void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint64_t bytes)

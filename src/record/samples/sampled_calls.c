@@ -48,14 +48,9 @@ struct persistent {
 
 enum { KIND_BITS = 8 };
 
-/* What tells before a call whether anything of it is sampled. */
-enum foresight { UNKNOWN, NOTHING_SAMPLED, ITS_SEND, ITS_RECEIVE, BOTH_ENDS, ITS_CHANNEL };
-
 const struct rec_follower *rec_follower;
 
-static struct rfn_call *roles;           /* by function, */
-static uint8_t foresights[REC_FN_COUNT]; /* enum foresight, likewise */
-static bool foresees;                    /* with this strategy */
+static struct rfn_call *roles; /* by function */
 static struct sent_kind kinds[1 << KIND_BITS];
 static struct rfn_map out_channels;       /* by hash */
 static struct rec_posted_receive **taken; /* by matched probes, by slot of the message */
@@ -96,16 +91,16 @@ uint64_t rec_sample_site(const struct rec_call *call)
     const uint32_t site = call->site;
     if (call->off)
         return RFN_SAMPLE_NO_SITE;
-    if (RFN_GROW_ZEROED(stream->site_hashes, stream->n_site_hashes, (size_t)site + 1) < 0)
+    if (RFN_GROW_ZEROED(stream->sampled.hashes, stream->sampled.n_hashes, (size_t)site + 1) < 0)
         return RFN_SAMPLE_OTHER_SITE;
-    if (!stream->site_hashes[site])
-        stream->site_hashes[site] = rec_call_hash(&stream->sites, site);
-    return stream->site_hashes[site];
+    if (!stream->sampled.hashes[site])
+        stream->sampled.hashes[site] = rec_call_hash(&stream->sites, site);
+    return stream->sampled.hashes[site];
 }
 
 uint64_t rec_sampled_site(const struct rec_stream *stream, uint32_t site)
 {
-    return site < stream->n_site_hashes ? stream->site_hashes[site] : RFN_SAMPLE_NO_SITE;
+    return site < stream->sampled.n_hashes ? stream->sampled.hashes[site] : RFN_SAMPLE_NO_SITE;
 }
 
 int64_t rec_world_rank(const struct rec_comm *comm, int64_t rank)
@@ -315,7 +310,7 @@ static void send(const struct rec_call *call, const struct rec_comm *comm, const
     if (rec_follower && !partitioned && !channel->uncertain && !sends_uncertain)
         rec_follower->sent(call, channel->hash, end.position, kind->bytes);
     count_message(kind);
-    if (!chooses(call, kind, end.position, &sampler, &end.rate) || call->unstamped)
+    if (!chooses(call, kind, end.position, &sampler, &end.rate))
         return;
     end.site = kind->site_hash;
     end.bytes = kind->bytes;
@@ -530,7 +525,7 @@ static void collective(const struct rec_call *call, const struct rfn_call *role)
     if (call->off)
         return;
     count(kind);
-    if (chooses(call, kind, position, &member, &rate) && !call->unstamped)
+    if (chooses(call, kind, position, &member, &rate))
         sample_collective(call, kind, position, rate);
 }
 
@@ -567,28 +562,6 @@ static void communicate(const struct rec_call *call, const struct rfn_call *role
         each_persistent(call, role);
 }
 
-/* A call without stamps costs less than to look at the clock: so one of many calls looks, and each
- * where calls are rare. */
-static void progress(const struct rec_call *call)
-{
-    enum { MOST = 16 };
-    static const double RARE_NS = 10000000;
-    static uint32_t unstamped, every = 1;
-    static uint64_t looked;
-    if (!call->unstamped) {
-        rec_announcements_progress(call->exit);
-        return;
-    }
-    if (++unstamped < every)
-        return;
-    const uint64_t now = rec_now();
-    const bool are_rare = (double)(now - looked) * rec_sampling.quantum_ns > RARE_NS;
-    every = are_rare ? 1 : every < MOST ? every * 2 : MOST;
-    unstamped = 0;
-    looked = now;
-    rec_announcements_progress(now);
-}
-
 static void on_call(const struct rec_call *call, const struct rec_stream *stream)
 {
     if (rec_conditions.any)
@@ -607,63 +580,12 @@ static void on_call(const struct rec_call *call, const struct rec_stream *stream
         communicate(call, role);
     else if (call->rc == MPI_SUCCESS && is_collective(call, role))
         collective(call, role);
-    if (stream->received)
+    if (stream->sampled.received)
         rec_receives_left(call);
     if (rec_follower)
         rec_follower->called(call, role);
-    progress(call);
+    rec_announcements_progress(call->exit);
     rec_sampling_unlock();
-}
-
-/* ---- calls that need no stamps ---- */
-
-static bool left_out(const struct sent_kind *kind)
-{
-    return kind->channel &&
-           !rfn_sample_chosen(&rec_sampling.strategy, kind->channel->hash, kind->channel->position);
-}
-
-static bool send_left_out(const struct rec_call *call, const struct rfn_call *role)
-{
-    const struct said said = said_by(call, role);
-    return said.dest < 0 || left_out(kind_of(call, call->comm, &said));
-}
-
-static bool receive_left_out(const struct rec_call *call, const struct rfn_call *role)
-{
-    return rec_receive_left_out(call, input(call, role->in[RFN_IN_source], -1),
-                                input(call, role->recv_tag, -1));
-}
-
-static enum foresight foresight_of(const struct rfn_call *role, uint8_t flags)
-{
-    const bool sends = rfn_call_sends(role), receives = rfn_call_receives(role);
-    if (role->kind == RFN_CALL_OTHER)
-        return NOTHING_SAMPLED;
-    if (rfn_sample_is_collective(role->class_, flags))
-        return ITS_CHANNEL;
-    if (role->variant == RFN_CALL_PERSISTENT || role->kind == RFN_CALL_MRECV ||
-        (receives && role->variant != RFN_CALL_BLOCKING))
-        return UNKNOWN;
-    return sends && receives ? BOTH_ENDS : sends ? ITS_SEND : receives ? ITS_RECEIVE : UNKNOWN;
-}
-
-/* Whether nothing that the call does is sampled: then it takes no stamps, which are most of what
- * listening costs. What it does is counted when it is over, like anything else. */
-static bool foresee(const struct rec_call *call)
-{
-    if (call->function >= REC_FN_COUNT || !foresees || rec_threads_multiple)
-        return false;
-    const struct rfn_call *role = &roles[call->function];
-    const enum foresight foresight = foresights[call->function];
-    if (call->off || foresight == NOTHING_SAMPLED)
-        return true;
-    if (foresight == UNKNOWN || !call->comm)
-        return false;
-    if (foresight == ITS_CHANNEL)
-        return left_out(collective_kind(call, role));
-    return (foresight == ITS_RECEIVE || send_left_out(call, role)) &&
-           (foresight == ITS_SEND || receive_left_out(call, role));
 }
 
 static void on_made(const struct rec_call *call, struct rec_request *request)
@@ -752,8 +674,6 @@ static bool make_roles(void)
     roles = calloc(REC_FN_COUNT, sizeof *roles);
     for (size_t i = 0; roles && i < REC_FN_COUNT; i++)
         rfn_call_init(&roles[i], &rec_functions[i]);
-    for (size_t i = 0; roles && i < REC_FN_COUNT; i++)
-        foresights[i] = (uint8_t)foresight_of(&roles[i], rec_functions[i].flags);
     return roles != NULL;
 }
 
@@ -761,7 +681,6 @@ void rec_calls_strategy(void)
 {
     rfn_sampler_init(&sampler, &rec_sampling.strategy, rec_sampling.rank);
     rfn_sampler_init(&member, &rec_sampling.strategy, ~rec_sampling.rank);
-    foresees = rfn_sample_agrees(&rec_sampling.strategy) && !rec_conditions.any;
 }
 
 bool rec_calls_start(void)
@@ -774,14 +693,12 @@ void rec_calls_listen(void)
 {
     rec_listen = on_call;
     rec_listen_requests = &request_listener;
-    rec_foresee = foresee;
 }
 
 void rec_calls_release(void)
 {
     rec_listen = NULL;
     rec_listen_requests = NULL; /* threads may still be in MPI when a process ends alone */
-    rec_foresee = NULL;
     rfn_map_release_objects(&out_channels, free);
     free(taken);
     free(roles);

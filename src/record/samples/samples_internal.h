@@ -119,9 +119,6 @@ void rec_receives_uncertain(void);
  * sends in the order in which both were made, so that the order of starts says nothing when there
  * are several. */
 void rec_receive_partitioned(const struct rec_comm *comm, int64_t source, int64_t tag, int by);
-/* Whether it is known of a call that is about to receive that its message is not sampled. The
- * strategy agrees. */
-bool rec_receive_left_out(const struct rec_call *call, int64_t source, int64_t tag);
 /* A call that receives at once. */
 void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint64_t bytes);
 void rec_receives_release(void);

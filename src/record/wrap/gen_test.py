@@ -212,8 +212,8 @@ bool rec_threads_multiple;
 bool rec_off;
 bool rec_only_samples;
 bool rec_is_dropped(uint32_t function) { (void)function; return false; }
-bool rec_enter_unusual(struct rec_stream *stream) { (void)stream; return false; }
-void rec_exit_unusual(struct rec_stream *stream) { (void)stream; }
+void rec_count_enter(struct rec_stream *stream) { (void)stream; }
+void rec_count_exit(struct rec_stream *stream) { (void)stream; }
 uint64_t rec_long_gap = UINT64_MAX;
 void rec_gap_begins(struct rec_stream *stream) { (void)stream; }
 void rec_gap_ends(struct rec_stream *stream) { (void)stream; }

@@ -10,7 +10,7 @@ enum { PENDING = 3000, ROUNDS = 200 };
 static int rank, size, before, after;
 static unsigned long seen;
 
-/* What was seen, in order. */
+/* A hash of all values that were seen, in order. */
 static void see(long value)
 {
     seen = seen * 1099511628211u + (unsigned long)value;
