@@ -164,7 +164,7 @@ def test_convert_persistent(bench):
 
 def test_convert_collective_calls(bench):
     """Every collective call of MPI_COMM_WORLD, those with a request as messages."""
-    told, counts = check_program(bench, "collectives", 4)
+    told, counts = check_program(bench, "collectives", 3)
     for name in ("barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall"):
         if not counts[name]:
             raise harness.Failure(f"no {name}: {counts}")
@@ -173,10 +173,15 @@ def test_convert_collective_calls(bench):
 
 
 def test_convert_communicators(bench):
-    """Calls on sub-communicators become messages."""
-    told, _ = check_program(bench, "communicators", 4)
+    """Calls on sub-communicators become messages; those on inter-communicators are refused."""
+    told, _ = check_program(bench, "random_calls", 4, "3", "200")
     if not told["expanded"]:
         raise harness.Failure("no call became messages")
+    archive = recorded(bench, "communicators", 4)
+    run = bench.run([bench.refrain, "convert", archive, "-o", bench.fresh("run.txt")])
+    if run.code != 1 or not re.search(r"rank \d+, event \d+: MPI_\w+ \(inter < main\) is a collective call on an "
+                                      r"inter-communicator", run.err):
+        raise harness.Failure(f"exit {run.code}: {run.err}")
 
 
 def test_convert_polls(bench):
@@ -240,12 +245,12 @@ def test_convert_thesis(bench):
     harness.compare("thesis", sorted(opened(thesis).splitlines()), sorted(RING.replace("1e6", "1000000").splitlines()))
     replayed(bench, simgrid, 4)
     facts = json.loads(bench.verb("report", "--json", archive))
-    harness.compare("ranks", facts["run"]["ranks"], 4)
+    harness.compare("ranks", facts["ranks"], 4)
 
 
 def test_convert_compressed(bench):
     """The same text in one file or several, plain or compressed: the same actions."""
-    archive = recorded(bench, "collectives", 4)
+    archive = recorded(bench, "collectives", 3)
     plain = bench.fresh("plain.txt")
     convert(bench, archive, plain)
     expected = lines_of(plain)

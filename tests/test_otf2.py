@@ -283,7 +283,9 @@ def test_wrong_input(bench):
     out, anchor = bench.fresh("x.rfn"), trace(bench, "late")
     folder = os.path.dirname(anchor)
     refused(bench, [bench.path("none.otf2"), "-o", out], 1, "No such file")
-    refused(bench, [__file__, "-o", out], 3, "no anchor file of an OTF2 trace")
+    refused(bench, [__file__, "-o", out], 1, "is no time-independent text")
+    python = shutil.copy(__file__, bench.fresh("python.otf2"))
+    refused(bench, [python, "-o", out], 3, "no anchor file of an OTF2 trace")
     refused(bench, [anchor], 2, "where to?")
     with open(os.path.join(folder, "traces", "1.evt"), "r+b") as file:
         file.truncate(os.path.getsize(file.name) // 2)

@@ -14,7 +14,7 @@ static void compute(int rank)
     sink = x;
 }
 
-static void exchange(int rank, int ranks, double *own, double *others)
+__attribute__((noinline)) static void exchange(int rank, int ranks, double *own, double *others)
 {
     const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
     MPI_Request requests[2];
@@ -24,7 +24,7 @@ static void exchange(int rank, int ranks, double *own, double *others)
     MPI_Waitall(2, requests, statuses);
 }
 
-static void step(int rank, int ranks, double *own, double *others)
+__attribute__((noinline)) static void step(int rank, int ranks, double *own, double *others)
 {
     double sum = rank, all;
     compute(rank);

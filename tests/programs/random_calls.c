@@ -39,7 +39,8 @@ static void collect(int bytes, int root)
     if (rank != root)
         MPI_Send(out, bytes, MPI_BYTE, root, 4, comm);
     for (int i = 1; rank == root && i < size; i++) {
-        MPI_Recv(in, bytes, MPI_BYTE, MPI_ANY_SOURCE, 4, comm, &status);
+        MPI_Recv(in, MOST, MPI_BYTE, MPI_ANY_SOURCE, 4, comm,
+                 &status); /* one of the next round, too */
         work();
     }
 }

@@ -52,8 +52,8 @@ void rfn_otf2_thread_release(struct otf2_thread *thread)
 struct otf2_node *rfn_otf2_node(struct otf2_reading *reading, struct otf2_node *parent,
                                 const char *function, const char *file, uint32_t line)
 {
-    const uint64_t key = rfn_hash_mix(
-        rfn_hash_mix(rfn_hash_mix((uintptr_t)parent, (uintptr_t)function), (uintptr_t)file), line);
+    const uint64_t words[] = {(uintptr_t)parent, (uintptr_t)function, (uintptr_t)file, line};
+    const uint64_t key = rfn_hash_bytes(words, sizeof words);
     struct otf2_node *node = rfn_map_object(&reading->nodes, key);
     if (node)
         return node;

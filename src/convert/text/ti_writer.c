@@ -79,13 +79,25 @@ static void put_real(struct rfn_ti_writer *writer, double value)
     put_text(writer, text);
 }
 
-static void begin_line(struct rfn_ti_writer *writer, const char *name)
+static void put_head(struct rfn_ti_writer *writer, const char *name)
 {
     if (!writer->head[0])
         rfn_c_print(writer->head, sizeof writer->head, "%u ", writer->rank);
     put_text(writer, writer->head);
     put_text(writer, name);
     writer->summary->lines++;
+}
+
+/* A line, behind that of all that was computed since the last one. */
+static void begin_line(struct rfn_ti_writer *writer, const char *name)
+{
+    if (writer->computed > 0) {
+        put_head(writer, "compute");
+        put_real(writer, writer->computed);
+        rfn_buf_u8(writer->text, '\n');
+        writer->computed = 0;
+    }
+    put_head(writer, name);
 }
 
 static int end_line(struct rfn_ti_writer *writer)
@@ -497,10 +509,12 @@ static int write_collective(struct rfn_ti_writer *writer, const struct rfn_actio
 
 /* ---- actions ---- */
 
-static int write_real(struct rfn_ti_writer *writer, const char *name, double value)
+static int write_sleep(struct rfn_ti_writer *writer, double seconds)
 {
-    begin_line(writer, name);
-    put_real(writer, value);
+    if (writer->dialect == RFN_TEXT_THESIS)
+        return cannot(writer, "sleeps, which the thesis has no word for");
+    begin_line(writer, "sleep");
+    put_real(writer, seconds);
     return end_line(writer);
 }
 
@@ -530,11 +544,10 @@ int rfn_ti_write(struct rfn_ti_writer *writer, const struct rfn_action *action)
     case RFN_ACTION_FINALIZE:
         return rfn_ti_write_end(writer);
     case RFN_ACTION_COMPUTE:
-        return write_real(writer, "compute", action->volume);
+        writer->computed += action->volume;
+        return 0;
     case RFN_ACTION_SLEEP:
-        return writer->dialect == RFN_TEXT_THESIS
-                   ? cannot(writer, "sleeps, which the thesis has no word for")
-                   : write_real(writer, "sleep", action->seconds);
+        return write_sleep(writer, action->seconds);
     case RFN_ACTION_SEND:
     case RFN_ACTION_RECV:
         return write_message(writer, action);

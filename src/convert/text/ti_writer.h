@@ -20,6 +20,7 @@ struct rfn_ti_writer {
     struct rfn_buf *text;   /* lines are appended */
     char head[16];          /* "RANK " */
     bool begun, ended;      /* init, finalize are written */
+    double computed;        /* since the last line */
     struct rfn_map pending; /* request -> its key, or a group of them */
     int64_t *order;         /* requests that are pending, as they were posted: of the thesis only */
     size_t n_order, order_capacity;
