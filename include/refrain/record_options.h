@@ -83,7 +83,7 @@
     X(FUNCTIONS_RATE, "functions-rate", 0, "REFRAIN_FUNCTIONS_RATE", CHECKED, COMMON, "N",         \
       "a number from 1 to 1000000000, or none", "10000",                                           \
       "Record no more calls of a function once a thread has called it more than N times in a "     \
-      "second (default 10000), or none: no limit")                                                 \
+      "second (default 10000); none: no limit")                                                    \
     X(POLLS, "polls", 0, "REFRAIN_POLLS", WORD, COMMON, "HOW", "runs,all", "runs",                 \
       "runs: repeated unsuccessful tests and probes are one event (default); all: each is one")    \
     X(MEMORY, "memory", 0, "REFRAIN_MEMORY", CHECKED, COMMON, "SIZE",                              \
@@ -113,10 +113,11 @@
       "a whole number below 10^18", "1",                                                           \
       "Choose other messages at random than with other numbers N (default 1)")                     \
     X(KEEP_PREDICTIONS, "keep-predictions", 0, "REFRAIN_KEEP_PREDICTIONS", CHECKED, COMMON,        \
-      "TIME[,SIZE]", "a time as in 1ms, or a time and a size as in 1ms,64K", NULL,                 \
+      "TIME", "a time as in 1ms, or a time and a size as in 1ms,64K", NULL,                        \
       "Leave out calls that `refrain whatif` does not need, while the program runs: its "          \
       "predictions stay exact about computations and calls of at least TIME, and messages of at "  \
-      "least SIZE (64K). With --with-trace all calls are kept, too, in FILE.full.rfn")             \
+      "least 64 KiB, or SIZE: TIME,SIZE. With --with-trace all calls are kept, too, in "           \
+      "FILE.full.rfn")                                                                             \
     X(START, "start-off", 0, "REFRAIN_START", SWITCH, COMMON, NULL, "off,on", NULL,                \
       "Record nothing (but MPI_Init) before the program calls MPI_Pcontrol(1)")                    \
     X(QUIET, "quiet", 'q', "REFRAIN_QUIET", SWITCH, COMMON, NULL, "1,0", NULL,                     \
