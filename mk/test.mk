@@ -51,7 +51,7 @@ $(O)/test/$(basename $(notdir $(1))): $(1) $(if $(filter src/cli/%,$(1)),$(CLI_T
 	$$(call say,TEST,$$@)
 	$$(q)$$(CC) $(if $(filter src/cli/%,$(1)),$$(CLI_FLAGS),$$(LIB_FLAGS)) $$(TEST_INCLUDES) $$(TEST_OPTIMIZE) -MF $$@.d -MT $$@ \
 	    $$(LDFLAGS) $(if $(filter %_nomem_test.c,$(1)),$$(NOMEM_FLAGS)) -o $$@ \
-	    $$(filter %.c %.o,$$^) $$(filter %/modules.a,$$^) $$(LIB) -lcmocka $$(LIBS) $$(CONVERT_LIBS) -lm -lpthread
+	    $(1) $$(filter %.o,$$^) $$(filter %/modules.a,$$^) $$(LIB) -lcmocka $$(LIBS) $$(CONVERT_LIBS) -lm -lpthread
 endef
 $(foreach s,$(UNIT_SRC),$(eval $(call unit_test_rule,$(s))))
 
@@ -101,7 +101,7 @@ define fuzz_rule
 $(O)/fuzz/$(basename $(notdir $(1))): $(1) $$(FUZZ_OBJ)
 	$$(call say,FUZZ,$$@)
 	$$(q)clang $$(subst fuzzer-no-link,fuzzer,$$(FUZZ_FLAGS)) $$(TEST_INCLUDES) -MF $$@.d -MT $$@ -o $$@ \
-	    $$(filter %.c %.o,$$^) $$(LIBS) $$(CONVERT_LIBS)
+	    $(1) $$(filter %.o,$$^) $$(LIBS) $$(CONVERT_LIBS)
 endef
 $(foreach s,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(s))))
 -include $(wildcard $(O)/fuzz/obj/*/*.d $(O)/fuzz/obj/*/*/*.d $(O)/fuzz/*.d)
