@@ -87,6 +87,7 @@ FUZZERS    := $(foreach s,$(FUZZ_SRC),$(O)/fuzz/$(basename $(notdir $(s))))
 # A sanitizer's report tells functions and lines.
 FUZZ_FLAGS  = -std=c11 -O1 -g1 -DRFN_FUZZING -fsanitize=fuzzer-no-link,address,undefined \
               -fno-sanitize-recover=all -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) $(OTF2_INCLUDES) \
+              -DRFN_VERSION='"$(VERSION)"' \
               $(if $(HAVE_ZLIB),-DRFN_HAVE_ZLIB) $(if $(HAVE_EXPAT),-DRFN_HAVE_EXPAT)
 FUZZ_OBJ   := $(LIB_SRC:src/%.c=$(O)/fuzz/obj/%.o)
 

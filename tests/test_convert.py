@@ -272,6 +272,7 @@ def test_convert_bad_text(bench):
     cases = [("0 init\n0 send 1 0 x\n1 init\n", r":2: send: field 5, \"x\", is not a count"),
              ("0 init\nx init\n", r":2: the line does not begin with a rank"),
              ("0 init\n0 put 1\n", r":2: \"put\" is no action"),
+             ("0 init\n9000000 init\n", r"there is a rank 9000000, but not all ranks before it have actions"),
              ("# nothing\n", r"is empty"),
              ("nowhere.txt\nnobody.txt\n", r"\"nowhere.txt\", names no file")]
     for text, wanted in cases:

@@ -34,13 +34,13 @@ def smpi_program(bench, source, recorded=True, before=None):
         bench.region_library, *(link if recorded else []), "-lm"])
 
 
-def smpi_launch(bench, program, ranks, arguments=(), env=None, seconds=300, options=(), nodes=None):
+def smpi_launch(bench, program, ranks, arguments=(), env=None, seconds=300, options=(), nodes=None, machine=PLATFORM):
     """Runs on simulated nodes, with full times unless env says something else, for so many seconds of this machine
     at most; options: more of SimGrid's; nodes: the number of each rank's, else its own. The run and the path of the
     archive, if it makes one."""
     platform = bench.path("platform.xml")
     with open(platform, "w", encoding="ascii") as file:
-        file.write(PLATFORM)
+        file.write(machine)
     archive = bench.path(f"{os.path.basename(program)}.{ranks}.rfn")
     places = []
     if nodes:

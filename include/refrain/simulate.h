@@ -63,6 +63,23 @@ struct rfn_simulated {
 int rfn_simulate(struct rfn_actions *actions, struct rfn_platform *platform, const uint32_t *hosts,
                  const struct rfn_simulate_options *options, struct rfn_simulated *simulated,
                  struct rfn_diag *diag);
+/* An archive of the run as it is simulated. */
+struct rfn_simulated_file {
+    const char *path;
+    bool force;          /* replace what is there */
+    const char *assumed; /* what META says of the prediction: "on cluster.xml" */
+};
+
+/* As rfn_simulate, of the archive's actions (rfn_actions_of_archive), and writes the archive's
+ * calls at the times of the simulation; those that are no actions in between. *bytes: the file's
+ * size. Errors of rfn_simulate; RFN_E_EXISTS, RFN_E_INCOMPLETE, RFN_E_USAGE (the path is the
+ * archive itself), RFN_E_IO. */
+int rfn_simulate_write(const struct rfn_archive *archive, struct rfn_actions *actions,
+                       struct rfn_platform *platform, const uint32_t *hosts,
+                       const struct rfn_simulate_options *options,
+                       const struct rfn_simulated_file *file, struct rfn_simulated *simulated,
+                       uint64_t *bytes, struct rfn_diag *diag);
+
 void rfn_simulated_release(struct rfn_simulated *simulated);
 
 #endif

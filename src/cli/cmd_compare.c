@@ -1,6 +1,7 @@
 /* cmd_compare.c - refrain compare: what became of a program's time, from run to run. */
 #include "cli/args/file_argument.h"
 #include "cli/compare/compare.h"
+#include "cli/compare/opened_runs.h"
 #include "cli/text/terminal.h"
 
 #include <stdlib.h>
@@ -58,61 +59,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* ---- runs ---- */
 
-/* Archives that are open, by what was measured of them. */
-struct opened {
-    struct rfn_archive **archives;
-    struct rfn_profile **profiles;
-    struct rfn_waits **waits;
-    struct rfn_usage *usages;
-    struct rfn_measured *runs;
-};
-
-/* What is damaged cannot be compared; what an archive lacks is told in the comparison. */
-static bool is_damaged(int error)
-{
-    return error && error != RFN_E_INCOMPLETE;
-}
-
-/* Reads all of the i-th file; *status may become RFN_EXIT_BAD_INPUT. False: it cannot be compared,
- * and *status says why. */
-static bool measure(struct opened *opened, size_t i, const char *file, int *status)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct rfn_progress progress = {.what = "reading events"};
-    const struct rfn_waits_options how = {.profile = &opened->profiles[i]};
-    int failed = rfn_command_open(file, &opened->archives[i]);
-    if (failed) {
-        *status = failed;
-        return false;
-    }
-    int error = rfn_waits_new(opened->archives[i], &how, rfn_progress_show, &progress,
-                              &opened->waits[i], &diag);
-    rfn_progress_done(&progress);
-    if (error < 0) {
-        *status = rfn_command_fail(file, error, &diag);
-        return false;
-    }
-    const struct rfn_profile *profile = opened->profiles[i];
-    const struct rfn_waits *waits = opened->waits[i];
-    /* Where what processes used cannot be read, advice goes without. */
-    error = rfn_usage_read(opened->archives[i], &opened->usages[i], &diag);
-    const struct rfn_usage *usage = opened->usages[i].n && !error ? &opened->usages[i] : NULL;
-    opened->runs[i] = (struct rfn_measured){opened->archives[i], profile, waits,
-                                            rfn_profile_efficiency(profile), usage};
-    if (error == RFN_E_NOMEM) {
-        *status = rfn_command_fail(file, error, &diag);
-        return false;
-    }
-    bool damaged = is_damaged(profile->error) || is_damaged(waits->error);
-    if (is_damaged(profile->error))
-        *status = rfn_command_fail(file, profile->error, &profile->diag);
-    else if (damaged)
-        *status = rfn_command_fail(file, waits->error, &waits->diag);
-    else
-        *status = rfn_command_check_complete(opened->archives[i], file, *status);
-    return !damaged;
-}
-
 static int compare_two(const struct rfn_compare_options *how, const struct rfn_measured *runs,
                        int status)
 {
@@ -149,28 +95,12 @@ static int compare_many(const struct rfn_compare_options *how, const struct rfn_
 
 static int compare_runs(const struct rfn_compare_options *how)
 {
-    size_t n = how->n_files;
-    struct opened opened = {.archives = calloc(n, sizeof *opened.archives),
-                            .profiles = calloc(n, sizeof *opened.profiles),
-                            .waits = calloc(n, sizeof *opened.waits),
-                            .usages = calloc(n, sizeof *opened.usages),
-                            .runs = calloc(n, sizeof *opened.runs)};
-    bool room = opened.archives && opened.profiles && opened.waits && opened.usages && opened.runs;
-    bool whole = room;
-    int status = room ? RFN_EXIT_OK : rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
-    for (size_t i = 0; i < n && whole; i++)
-        whole = measure(&opened, i, how->files[i], &status);
-    if (whole)
-        status = n == 2 ? compare_two(how, opened.runs, status)
-                        : compare_many(how, opened.runs, status);
-    for (size_t i = 0; i < n && room; i++) {
-        rfn_usage_release(&opened.usages[i]);
-        rfn_waits_free(opened.waits[i]);
-        rfn_profile_free(opened.profiles[i]);
-        rfn_archive_close(opened.archives[i]);
-    }
-    free(opened.archives), free(opened.profiles), free(opened.waits);
-    free(opened.usages), free(opened.runs);
+    struct rfn_opened_runs opened;
+    int status = rfn_opened_runs_init(&opened, (const char *const *)how->files, how->n_files);
+    if (opened.n == how->n_files)
+        status = opened.n == 2 ? compare_two(how, opened.runs, status)
+                               : compare_many(how, opened.runs, status);
+    rfn_opened_runs_release(&opened);
     return status;
 }
 

@@ -1,12 +1,15 @@
 /* cmd_predict.c - refrain predict: how long a run would take on a machine that is not there. */
+#define _GNU_SOURCE
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
+#include "cli/predict/compared.h"
 #include "cli/predict/on_simgrid.h"
 #include "cli/predict/prediction.h"
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
 #include "cli/text/terminal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +24,8 @@ enum {
     KEY_MEASURED,
     KEY_SCALE,
     KEY_RATE,
-    KEY_ENGINE
+    KEY_ENGINE,
+    KEY_COMPARE
 };
 
 static const struct argp_option options[] = {
@@ -44,6 +48,10 @@ static const struct argp_option options[] = {
      "count)",
      0},
     {"engine", KEY_ENGINE, "ENGINE", 0, "own, or simgrid: SimGrid itself", 0},
+    {"output", 'o', "OUT", 0, "write the run as it is predicted, an archive like others", 0},
+    {"force", 'f', NULL, 0, "replace OUT if there is such a file", 0},
+    {"compare", KEY_COMPARE, "REAL", 0,
+     "show where the prediction and this recorded run differ, as refrain compare does", 0},
     {"top", 't', "N", 0, "show N ranks and links (10)", 0},
     {"json", 'j', NULL, 0, "print everything as JSON, in seconds and bytes", 0},
     {0},
@@ -51,8 +59,8 @@ static const struct argp_option options[] = {
 
 struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
-    const char *platform, *hosts;
-    bool measured, simgrid;
+    const char *platform, *hosts, *output, *real;
+    bool measured, simgrid, force;
     struct rfn_setting settings[SETTINGS];
     struct rfn_simulate_options simulate;
 };
@@ -106,6 +114,17 @@ static error_t parse_model(int key, char *arg, struct argp_state *state)
     }
 }
 
+static void check(struct argp_state *state, const struct options *given)
+{
+    if (!given->platform)
+        argp_error(state, "--platform is missing: the machine to predict for");
+    if (given->output && !given->output[0])
+        argp_error(state, "the name of the predicted archive is empty");
+    if (given->simgrid && (given->output || given->real))
+        argp_error(state, "--engine=simgrid tells no times of single calls: --output and "
+                          "--compare need the engine own");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *given = state->input;
@@ -127,9 +146,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--engine is own or simgrid, not '%s'", arg);
         given->simgrid = arg[0] == 's';
         return 0;
+    case 'o':
+        given->output = arg;
+        return 0;
+    case 'f':
+        given->force = true;
+        return 0;
+    case KEY_COMPARE:
+        given->real = arg;
+        return 0;
     case ARGP_KEY_END:
-        if (!given->platform)
-            argp_error(state, "--platform is missing: the machine to predict for");
+        check(state, given);
         return parse_model(key, arg, state);
     default:
         return parse_model(key, arg, state);
@@ -144,7 +171,10 @@ struct predicting {
     struct rfn_actions *actions;
     struct rfn_platform *platform;
     uint32_t *hosts;
-    bool shown; /* progress, on a terminal */
+    size_t top;
+    bool shown;                     /* progress, on a terminal */
+    struct rfn_text assumed;        /* what META says of the predicted archive, */
+    struct rfn_text output, folder; /* where it is; the folder is removed at the end */
     struct rfn_diag diag;
 };
 
@@ -189,7 +219,60 @@ static int place(struct predicting *predicting)
                               predicting->hosts, &predicting->diag);
 }
 
-static int print(const struct predicting *predicting, const struct rfn_simulated *simulated)
+/* The file where the prediction goes as an archive. */
+static int place_output(struct predicting *predicting)
+{
+    const struct options *given = predicting->given;
+    const char *folder = getenv("TMPDIR");
+    if (!predicting->archive) {
+        rfn_command_error("%s is text, which has no archive's calls; refrain convert %s -o "
+                          "OUT.rfn makes an archive of it, and that can be predicted so",
+                          given->given.file, given->given.file);
+        return RFN_EXIT_FAILURE;
+    }
+    if (given->output) {
+        rfn_text_string(&predicting->output, given->output);
+        return RFN_EXIT_OK;
+    }
+    rfn_text_format(&predicting->folder, "%s/refrain-XXXXXX", folder && *folder ? folder : "/tmp");
+    const char *made = rfn_text_terminated(&predicting->folder);
+    if (!predicting->folder.data || !mkdtemp(predicting->folder.data)) {
+        rfn_command_error("%s: a folder for the prediction cannot be made: %s", made,
+                          strerror(errno));
+        rfn_text_release(&predicting->folder);
+        return RFN_EXIT_FAILURE;
+    }
+    rfn_text_format(&predicting->output, "%s/predicted.rfn", made);
+    return RFN_EXIT_OK;
+}
+
+static void remove_folder(struct predicting *predicting)
+{
+    if (predicting->folder.n) {
+        unlink(rfn_text_terminated(&predicting->output));
+        rmdir(rfn_text_terminated(&predicting->folder));
+    }
+    rfn_text_release(&predicting->folder);
+    rfn_text_release(&predicting->output);
+}
+
+/* ---- what is told ---- */
+
+static int compare(const struct predicting *predicting, struct rfn_text *out, json_t **value)
+{
+    const struct options *given = predicting->given;
+    const struct rfn_prediction_compared what = {
+        .real = given->real,
+        .predicted = rfn_text_terminated((struct rfn_text *)&predicting->output),
+        .name = given->output ? given->output : "the prediction",
+        .json = given->given.json,
+        .top = predicting->top,
+        .width = rfn_terminal_columns()};
+    return rfn_prediction_compare(&what, out, value);
+}
+
+static int print(const struct predicting *predicting, const struct rfn_simulated *simulated,
+                 uint64_t bytes)
 {
     const struct options *given = predicting->given;
     const struct rfn_prediction_page page = {.file = given->given.file,
@@ -200,16 +283,63 @@ static int print(const struct predicting *predicting, const struct rfn_simulated
                                              .engine = given->simgrid ? "simgrid" : "own",
                                              .simulated = simulated,
                                              .unit = rfn_actions_unit(predicting->actions),
-                                             .top = given->given.top_given
-                                                        ? (size_t)given->given.top
-                                                    : given->given.json ? SIZE_MAX
-                                                                        : TOP,
+                                             .output = given->output,
+                                             .bytes = bytes,
+                                             .brief = given->real != NULL,
+                                             .top = predicting->top,
                                              .width = rfn_terminal_columns()};
     struct rfn_text out = {0};
-    if (given->given.json)
-        return rfn_command_print_json(rfn_prediction_json(&page), RFN_EXIT_OK);
-    rfn_prediction_text(&out, &page);
-    return rfn_command_print_page(&out, page.file, RFN_EXIT_OK);
+    json_t *compared = NULL;
+    int status = RFN_EXIT_OK;
+    if (!given->given.json)
+        rfn_prediction_text(&out, &page);
+    if (given->real)
+        status = compare(predicting, &out, &compared);
+    if (status != RFN_EXIT_OK) {
+        rfn_text_release(&out);
+        return status;
+    }
+    if (!given->given.json)
+        return rfn_command_print_page(&out, page.file, status);
+    json_t *value = rfn_prediction_json(&page);
+    if (compared && value)
+        json_object_set_new(value, "comparison", compared);
+    return rfn_command_print_json(value, status);
+}
+
+/* ---- simulating ---- */
+
+static int run_engine(struct predicting *predicting, const struct rfn_simulate_options *how,
+                      struct rfn_simulated *simulated, uint64_t *bytes)
+{
+    const struct options *given = predicting->given;
+    const struct rfn_simgrid_job job = {.file = given->given.file,
+                                        .platform_file = given->platform,
+                                        .platform = predicting->platform,
+                                        .hosts = predicting->hosts,
+                                        .ranks = rfn_actions_ranks(predicting->actions),
+                                        .measured = given->measured,
+                                        .options = how};
+    const struct rfn_simulated_file file = {.path = rfn_text_terminated(&predicting->output),
+                                            .force = given->force,
+                                            .assumed = rfn_text_terminated(&predicting->assumed)};
+    if (given->simgrid)
+        return rfn_simulate_on_simgrid(&job, simulated, &predicting->diag);
+    if (given->output || given->real)
+        return rfn_simulate_write(predicting->archive, predicting->actions, predicting->platform,
+                                  predicting->hosts, how, &file, simulated, bytes,
+                                  &predicting->diag);
+    return rfn_simulate(predicting->actions, predicting->platform, predicting->hosts, how,
+                        simulated, &predicting->diag);
+}
+
+static int fail(const struct predicting *predicting, int error)
+{
+    if (error == RFN_E_EXISTS) {
+        rfn_command_error("%s exists already; --force replaces it", predicting->given->output);
+        return RFN_EXIT_FAILURE;
+    }
+    return rfn_command_fail(predicting->given->given.file, error, &predicting->diag);
 }
 
 static int simulate(struct predicting *predicting)
@@ -217,24 +347,16 @@ static int simulate(struct predicting *predicting)
     const struct options *given = predicting->given;
     struct rfn_simulate_options how = given->simulate;
     struct rfn_simulated simulated;
+    uint64_t bytes = 0;
     how.settings = given->settings;
     how.progress = show;
     how.context = predicting;
-    const struct rfn_simgrid_job job = {.file = given->given.file,
-                                        .platform_file = given->platform,
-                                        .platform = predicting->platform,
-                                        .hosts = predicting->hosts,
-                                        .ranks = rfn_actions_ranks(predicting->actions),
-                                        .measured = given->measured,
-                                        .options = &how};
-    const int error = given->simgrid
-                          ? rfn_simulate_on_simgrid(&job, &simulated, &predicting->diag)
-                          : rfn_simulate(predicting->actions, predicting->platform,
-                                         predicting->hosts, &how, &simulated, &predicting->diag);
+    rfn_text_string(&predicting->assumed, "on ");
+    rfn_text_printable(&predicting->assumed, given->platform);
+    const int error = run_engine(predicting, &how, &simulated, &bytes);
     if (predicting->shown)
         fputs("\r\033[K", stderr);
-    const int status = error ? rfn_command_fail(given->given.file, error, &predicting->diag)
-                             : print(predicting, &simulated);
+    const int status = error ? fail(predicting, error) : print(predicting, &simulated, bytes);
     rfn_simulated_release(&simulated);
     return status;
 }
@@ -252,7 +374,9 @@ static int predict(struct predicting *predicting)
     if (error)
         return rfn_command_fail(given->hosts ? given->hosts : given->platform, error,
                                 &predicting->diag);
-    const int status = simulate(predicting);
+    int status = given->output || given->real ? place_output(predicting) : RFN_EXIT_OK;
+    if (status == RFN_EXIT_OK)
+        status = simulate(predicting);
     return status || !predicting->archive
                ? status
                : rfn_command_check_complete(predicting->archive, given->given.file, status);
@@ -267,13 +391,19 @@ static void release(struct predicting *predicting)
     if (predicting->platform)
         rfn_platform_free(predicting->platform);
     free(predicting->hosts);
+    rfn_text_release(&predicting->assumed);
+    remove_folder(predicting);
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
     struct options given = {0};
     rfn_command_parse(command, parse, argc, argv, &given);
-    struct predicting predicting = {.given = &given, .diag = {.file_offset = -1, .rank = -1}};
+    struct predicting predicting = {.given = &given,
+                                    .top = given.given.top_given ? (size_t)given.given.top
+                                           : given.given.json    ? SIZE_MAX
+                                                                 : TOP,
+                                    .diag = {.file_offset = -1, .rank = -1}};
     const int status = predict(&predicting);
     release(&predicting);
     return status;

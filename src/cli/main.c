@@ -9,15 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order in which a user meets them. */
+/* In the order in which a user meets them. Those behind the first N_COMMON only have their names on
+ * the first screen. */
 static const struct rfn_command *const commands[] = {
-    &rfn_cmd_record,    &rfn_cmd_report,  &rfn_cmd_info,   &rfn_cmd_reduce,
-    &rfn_cmd_merge,     &rfn_cmd_compare, &rfn_cmd_whatif, &rfn_cmd_predict,
-    &rfn_cmd_calibrate, &rfn_cmd_replay,  &rfn_cmd_sample, &rfn_cmd_watch,
-    &rfn_cmd_control,   &rfn_cmd_dump,    &rfn_cmd_verify, &rfn_cmd_convert,
+    &rfn_cmd_record,    &rfn_cmd_report,  &rfn_cmd_info,    &rfn_cmd_reduce,
+    &rfn_cmd_compare,   &rfn_cmd_whatif,  &rfn_cmd_predict, &rfn_cmd_sample,
+    &rfn_cmd_watch,     &rfn_cmd_replay,  &rfn_cmd_convert, &rfn_cmd_merge,
+    &rfn_cmd_calibrate, &rfn_cmd_control, &rfn_cmd_dump,    &rfn_cmd_verify,
 };
 
-enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+enum { N_COMMANDS = sizeof commands / sizeof commands[0], N_COMMON = 10 };
 
 static const struct rfn_command *find(const char *name)
 {
@@ -37,9 +38,12 @@ static void print_help(void)
          "  refrain report app.8.rfn             read why it took so long, on one page\n"
          "\n"
          "Commands:");
-    for (size_t i = 0; i < N_COMMANDS; i++)
+    for (size_t i = 0; i < N_COMMON; i++)
         printf("  %-9s  %s\n", commands[i]->name, commands[i]->summary);
-    puts("  help       Tells more of a command, as in: refrain help record\n"
+    puts("  help       Tells more of a command, as in: refrain help record");
+    for (size_t i = N_COMMON; i < N_COMMANDS; i++)
+        printf("%s%s", i == N_COMMON ? "Also: " : ", ", commands[i]->name);
+    puts("\n"
          "\n"
          "Open MPI and MPICH; mpirun, mpiexec, srun and other launchers. See also: man refrain.");
 }

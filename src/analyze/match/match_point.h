@@ -2,6 +2,7 @@
 #ifndef RFN_ANALYZE_MATCH_MATCH_POINT_H
 #define RFN_ANALYZE_MATCH_MATCH_POINT_H
 
+#include "base/order.h"
 #include "refrain/waits.h"
 
 /* The enter of a call that others may wait for. */
@@ -18,15 +19,5 @@ struct rfn_wait {
     struct rfn_point until;
     uint32_t last_sync; /* where that of the two streams may be (last_sync.h), or 0 */
 };
-
-static inline int64_t rfn_least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t rfn_most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 #endif

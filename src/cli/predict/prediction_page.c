@@ -121,6 +121,17 @@ static void append_efficiencies(struct rfn_text *out, const struct rfn_predictio
     sentence(out, page, &text);
 }
 
+static void append_output(struct rfn_text *out, const struct rfn_prediction_page *page)
+{
+    struct rfn_text text = {0};
+    rfn_text_string(&text, "The predicted run is ");
+    rfn_text_printable(&text, page->output);
+    rfn_text_format(&text,
+                    ", %s, an archive like others: refrain report tells why it takes so long.",
+                    rfn_bytes_text(page->bytes).text);
+    sentence(out, page, &text);
+}
+
 static void append_rank(struct rfn_table *table, const struct rfn_prediction_page *page,
                         uint32_t number)
 {
@@ -211,6 +222,10 @@ void rfn_prediction_text(struct rfn_text *out, const struct rfn_prediction_page 
 {
     append_head(out, page);
     append_efficiencies(out, page);
+    if (page->output)
+        append_output(out, page);
+    if (page->brief)
+        return;
     append_ranks(out, page);
     append_links(out, page);
     if (page->simulated->n_settings > 0)
@@ -294,6 +309,10 @@ json_t *rfn_prediction_json(const struct rfn_prediction_page *page)
     RFN_JSON_SET(value, "engine", page->engine);
     RFN_JSON_SET(value, "contention", (bool)!page->options->no_contention);
     RFN_JSON_SET(value, "predicted_seconds", page->simulated->seconds);
+    if (page->output) {
+        RFN_JSON_SET(value, "output", page->output);
+        RFN_JSON_SET(value, "output_bytes", page->bytes);
+    }
     RFN_JSON_SET(value, "ranks", page->simulated->n_ranks);
     RFN_JSON_SET(value, "actions", page->simulated->actions);
     RFN_JSON_SET(value, "messages", page->simulated->messages);

@@ -42,7 +42,7 @@ static void rewrite(uint32_t rank, const uint8_t *bytes, size_t size, enum rfn_t
     struct rfn_actions_summary summary = {0};
     struct rfn_ti_writer writer = {
         .dialect = dialect, .rank = rank, .n_ranks = RANKS, .summary = &summary, .text = text};
-    const char *at = (const char *)bytes, *end = at + size;
+    const char *at = (const char *)bytes, *end = size ? at + size : at;
     while (at < end) {
         struct rfn_action action;
         const char *stop = memchr(at, '\n', (size_t)(end - at));

@@ -55,7 +55,7 @@ static void test_messages_of_simgrid(void **state)
     assert_false(action.blocks);
     assert_int_equal(action.bytes, 1000);
     assert_int_equal(action.request, 0);
-    line("1 recv -333 9 4 1\r", RFN_ACTION_RECV);
+    line("1 recv -555 9 4 1\r", RFN_ACTION_RECV);
     assert_int_equal(action.peer, RFN_ACTION_ANY);
     assert_int_equal(action.bytes, 16);
     line("1 recv 0 9 -1", RFN_ACTION_RECV);

@@ -51,12 +51,14 @@ static int count_ranks(struct rfn_ti_shared *shared, struct rfn_diag *diag)
 {
     const char *line;
     size_t length;
+    uint64_t actions = 0;
     int got;
     RFN_TRY(rfn_text_stream_open(shared->path, &shared->stream, diag));
     while ((got = rfn_text_stream_line(shared->stream, &line, &length, diag)) > 0) {
         const int64_t rank = rfn_ti_line_rank(line, length);
         if (rank == RFN_E_CORRUPT)
             return bad_line(shared, diag);
+        actions += rank >= 0;
         if (rank >= shared->n_ranks)
             shared->n_ranks = (uint32_t)rank + 1;
     }
@@ -64,6 +66,10 @@ static int count_ranks(struct rfn_ti_shared *shared, struct rfn_diag *diag)
     shared->stream = NULL;
     if (got == 0 && !shared->n_ranks)
         return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s has no action", shared->path);
+    if (got == 0 && actions < shared->n_ranks) /* so what ranks take is no more than the file */
+        return rfn_fail(diag, RFN_E_CORRUPT, -1, -1,
+                        "%s: there is a rank %u, but not all ranks before it have actions",
+                        shared->path, shared->n_ranks - 1);
     return got;
 }
 

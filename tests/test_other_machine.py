@@ -1,0 +1,169 @@
+"""refrain predict of recorded runs: as SMPI runs the same program on the same platform; and the prediction as an archive."""
+import json
+import os
+
+import harness
+import test_smpi
+
+SIMULATED = True
+HERE = "<cluster id=\"c\" prefix=\"node-\" suffix=\"\" radical=\"0-1023\" speed=\"1Gf\" bw=\"125MBps\" lat=\"50us\"/>"
+THERE = ("<cluster id=\"c\" prefix=\"node-\" suffix=\"\" radical=\"0-1023\" speed=\"1Gf\" bw=\"2GBps\" lat=\"3us\" "
+         "bb_bw=\"20GBps\" bb_lat=\"1us\"/>")
+COSTS = ("<config><prop id=\"smpi/os\" value=\"0:2e-6:1e-10\"/><prop id=\"smpi/ois\" value=\"0:2e-6:1e-10\"/>"
+         "<prop id=\"smpi/or\" value=\"0:3e-6:2e-10\"/></config>")
+LIMIT = 0.02
+MICROSECOND = 1e-6
+
+
+def machine(body, config=""):
+    return ("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+            f"<platform version=\"4.1\">{config}{body}</platform>\n")
+
+
+MACHINES = [machine(HERE), machine(THERE, COSTS)]
+
+
+def platform(bench, text):
+    path = bench.fresh("machine.xml")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    return path
+
+
+def hosts(bench, ranks):
+    path = bench.fresh("hosts")
+    with open(path, "w", encoding="ascii") as file:
+        file.writelines(f"node-{i}\n" for i in range(ranks))
+    return path
+
+
+def predict(bench, archive, path, *options):
+    return json.loads(bench.verb("predict", "--json", archive, "--platform", path, *options))
+
+
+def run_seconds(bench, archive):
+    return json.loads(bench.verb("report", "--json", archive))["run_time_seconds"]
+
+
+# ---- as SMPI has it ----
+
+def check_online(bench, source, ranks, arguments, limit=LIMIT):
+    """Recorded on one machine, predicted for the other one, and run there, both ways."""
+    program = test_smpi.smpi_program(bench, source)
+    runs = []
+    for text in MACHINES:
+        _, archive = test_smpi.smpi_launch(bench, program, ranks, arguments, machine=text,
+                                           options=["--cfg=smpi/reduce:default"])
+        kept = bench.fresh("run.rfn")
+        os.rename(archive, kept)
+        runs.append((kept, platform(bench, text), run_seconds(bench, kept)))
+    for archive, _, _ in runs:
+        for _, path, seconds in runs:
+            found = predict(bench, archive, path, "--measured-compute", "--hosts", hosts(bench, ranks))
+            off = found["predicted_seconds"] / seconds - 1
+            if abs(off) > limit:
+                raise harness.Failure(f"{os.path.basename(source)}, {ranks} ranks: {found['predicted_seconds']} s predicted, "
+                                      f"{seconds} s under SMPI: {off:+.1%}")
+
+
+def source_of(name):
+    return os.path.join(harness.PROGRAMS, name + ".c")
+
+
+def test_online_messages(bench):
+    check_online(bench, source_of("random_exchange"), 16, ["3", "60"])
+
+
+def test_online_calls(bench):
+    check_online(bench, source_of("random_calls"), 16, ["5", "100"])
+
+
+def test_online_halo(bench):
+    check_online(bench, os.path.join(harness.HERE, "..", "examples", "halo.c"), 64, ["400", "64"])  # its communicator, which is made in no time here, takes 1 ms
+
+
+@harness.long
+def test_online_long(bench):
+    for seed in range(10, 20):
+        check_online(bench, source_of("random_exchange"), 4 + 6 * (seed % 8), [str(seed), "40"])
+        check_online(bench, source_of("random_calls"), 4 + 6 * (seed % 8), [str(seed), "60"])
+    check_online(bench, source_of("random_exchange"), 1024, ["1", "4"])
+
+
+# ---- as an archive ----
+
+def check_archive(bench, archive, path, *options):
+    """Its run time and ranks are those of the page, its calls those of the run; to predict it again changes nothing."""
+    out = bench.fresh("predicted.rfn")
+    found = predict(bench, archive, path, "-o", out, *options)
+    bench.verb("verify", out)
+    harness.compare("bytes", found["output_bytes"], os.path.getsize(out))
+    report = json.loads(bench.verb("report", "--json", out))
+    off = report["run_time_seconds"] - found["predicted_seconds"]
+    if not -MICROSECOND - found["predicted_seconds"] * 0.01 < off < MICROSECOND:
+        raise harness.Failure(f"{report['run_seconds']} s in the archive, {found['predicted_seconds']} s predicted")
+    words = [(e["rank"], e["function"], e["parameters"], e["call_path"]) for e in bench.dump(archive)]
+    dump = bench.dump(out)
+    harness.compare("calls", [(e["rank"], e["function"], e["parameters"], e["call_path"]) for e in dump] == words, True)
+    before = {}
+    for event in dump:
+        enter, leave, rank = int(event["enter_ns"]), int(event["exit_ns"]), event["rank"]
+        if not before.get(rank, 0) <= enter <= leave:
+            raise harness.Failure(f"rank {rank}: {before.get(rank)} {enter} {leave}")
+        before[rank] = leave
+    for rank in found["by_rank"]:
+        if abs(before[str(rank["rank"])] * 1e-9 - rank["end_seconds"]) > MICROSECOND:
+            raise harness.Failure(f"rank {rank['rank']} ends after {before[str(rank['rank'])]} ns, not {rank['end_seconds']} s")
+    return out, found
+
+
+def test_archive(bench, flavour):
+    path = platform(bench, MACHINES[1])
+    _, archive = bench.record(flavour, 4, [bench.program("folded", flavour), "30"])
+    out, found = check_archive(bench, archive, path)
+    again = predict(bench, out, path, "--measured-compute")
+    if abs(again["predicted_seconds"] - found["predicted_seconds"]) > MICROSECOND:
+        raise harness.Failure(f"{again['predicted_seconds']} s predicted again, not {found['predicted_seconds']} s")
+    if "on " + path not in bench.verb("info", out):
+        raise harness.Failure(bench.verb("info", out))
+    _, archive = bench.record(flavour, 4, [bench.program("random_calls", flavour), "3", "200"])
+    check_archive(bench, archive, path)
+
+
+def test_archive_without_times(bench, flavour):
+    """A time-independent archive gets times."""
+    path = platform(bench, MACHINES[0])
+    archive = bench.fresh("volumes.rfn")
+    bench.run([*harness.FLAVOURS[flavour].launch(4), bench.refrain, "record", "--time-independent", "-o", archive,
+               bench.program("folded", flavour), "20"], check=True)
+    check_archive(bench, archive, path)
+
+
+def test_compare(bench):
+    """What a run took, beside what it is predicted to take, call path by call path."""
+    path = platform(bench, MACHINES[0])
+    _, archive = bench.record("openmpi", 4, [bench.program("folded", "openmpi"), "30"])
+    found = predict(bench, archive, path, "--compare", archive)
+    runs = [run["run_time_seconds"] for run in found["comparison"]["runs"]]
+    harness.compare("the recorded run", runs[0], run_seconds(bench, archive))
+    if abs(runs[1] - found["predicted_seconds"]) > 0.01 * runs[1]:
+        raise harness.Failure(f"{runs} s compared, {found['predicted_seconds']} s predicted")
+    text = bench.verb("predict", archive, "--platform", path, "--compare", archive)
+    if "the prediction" not in text or "Call paths that differ most" not in text:
+        raise harness.Failure(text)
+
+
+def test_refusals(bench):
+    """Text has no calls; an archive that is there stays; SimGrid tells no single calls."""
+    path = platform(bench, MACHINES[0])
+    text, there = bench.fresh("two.txt"), bench.fresh("there.rfn")
+    with open(text, "w", encoding="ascii") as file:
+        file.write("0 init\n0 compute 1e6\n0 finalize\n1 init\n1 finalize\n")
+    bench.verb("convert", text, "-o", there)
+    for arguments, code, message in (([text, "-o", bench.fresh("x.rfn")], 1, "refrain convert"),
+                                     ([there, "-o", there], 2, "is the archive that is read"),
+                                     ([there, "-o", text], 1, "exists already"),
+                                     ([there, "-o", "x", "--engine", "simgrid"], 2, "no times of single calls")):
+        run = bench.run([bench.refrain, "predict", "--platform", path, *arguments])
+        if run.code != code or message not in run.err:
+            raise harness.Failure(f"{arguments}: exit {run.code}: {run.err}")
