@@ -571,6 +571,7 @@ static void completion_words(struct otf2_thread *thread, enum rfn_form form,
     const int64_t completions = list_of(thread, RFN_KIND_INT, made.entries,
                                         made.n_entries * RFN_COMPLETION_WORDS);
     waiting->record.failed_poll = rfn_form_tests(form) && made.n_completed == 0;
+    waiting->record.polls = waiting->record.failed_poll ? thread->polls : 1;
     if (form == RFN_FORM_WAIT || form == RFN_FORM_TEST) {
         in[0] = n ? made.words[0] : RFN_REQUEST_NULL;
         out[0] = completions;

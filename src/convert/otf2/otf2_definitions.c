@@ -205,6 +205,8 @@ static OTF2_CallbackCode on_attribute(void *user, OTF2_AttributeRef self, OTF2_S
     (void)description;
     if (type == OTF2_TYPE_UINT32 && strcmp(text(of, name), OTF2_LINE_ATTRIBUTE) == 0)
         of->line_attribute = self;
+    if (type == OTF2_TYPE_UINT64 && strcmp(text(of, name), OTF2_POLLS_ATTRIBUTE) == 0)
+        of->polls_attribute = self;
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -547,6 +549,7 @@ int rfn_otf2_define(OTF2_Reader *reader, const struct otf2_errors *errors, const
     static const char what[] = "its definitions cannot be read";
     uint64_t n = 0, expected = 0;
     of->line_attribute = -1;
+    of->polls_attribute = -1;
     OTF2_GlobalDefReaderCallbacks *calls = make_callbacks();
     OTF2_GlobalDefReader *definitions = OTF2_Reader_GetGlobalDefReader(reader);
     if (!definitions || !calls) {

@@ -89,9 +89,10 @@ struct otf2_definitions {
     struct otf2_comm *world_comm;          /* NULL: events do not name it */
     const char *metric;                    /* the name of the one that is read; NULL: none */
     bool metric_is_total;                  /* its values go on from each other */
-    int64_t line_attribute; /* of Enter: OTF2_LINE_ATTRIBUTE of otf2_writing.h; -1: there is none */
-    bool failed;            /* out of memory */
-    char fault[160];        /* what contradicts itself; "": nothing */
+    int64_t line_attribute; /* of Enter: OTF2_LINE_ATTRIBUTE of otf2_library.h; -1: there is none */
+    int64_t polls_attribute; /* OTF2_POLLS_ATTRIBUTE, likewise */
+    bool failed;             /* out of memory */
+    char fault[160];         /* what contradicts itself; "": nothing */
 };
 
 /* Reads the global definitions. metric: the name of the wanted one; NULL: one that counts

@@ -11,7 +11,8 @@
 #include <otf2/otf2.h>
 
 /* Says of an Enter at which line of the region around it the call is: OTF2 has no place for it. */
-#define OTF2_LINE_ATTRIBUTE "CALL_LINE"
+#define OTF2_LINE_ATTRIBUTE  "CALL_LINE"
+#define OTF2_POLLS_ATTRIBUTE "POLLS" /* how many unsuccessful polls a call stands for */
 
 struct otf2_errors {
     char text[400]; /* the first message; "": none */

@@ -52,6 +52,17 @@ static uint32_t line_of(const struct otf2_thread *thread, const OTF2_AttributeLi
     return line;
 }
 
+/* 1 where nothing tells. */
+static uint64_t polls_of(const struct otf2_thread *thread, const OTF2_AttributeList *attributes)
+{
+    const int64_t attribute = thread->reading->definitions.polls_attribute;
+    uint64_t polls = 0;
+    if (attribute < 0 || !OTF2_AttributeList_TestAttributeByID(attributes, (uint32_t)attribute) ||
+        OTF2_AttributeList_GetUint64(attributes, (uint32_t)attribute, &polls) != OTF2_SUCCESS)
+        return 1;
+    return polls && polls <= INT64_MAX ? polls : 1;
+}
+
 static OTF2_CallbackCode region(struct otf2_thread *thread, OTF2_TimeStamp time, uint64_t ref,
                                 bool enters, uint32_t line)
 {
@@ -65,8 +76,11 @@ static OTF2_CallbackCode region(struct otf2_thread *thread, OTF2_TimeStamp time,
 
 static OTF2_CallbackCode on_enter(EVENT, OTF2_RegionRef ref)
 {
+    struct otf2_thread *thread = user;
     UNUSED_EVENT;
-    return region(user, time, ref, true, line_of(user, attributes));
+    if (!thread->call)
+        thread->polls = polls_of(thread, attributes);
+    return region(thread, time, ref, true, line_of(thread, attributes));
 }
 
 static OTF2_CallbackCode on_leave(EVENT, OTF2_RegionRef ref)

@@ -96,6 +96,7 @@ struct otf2_thread {
     const struct otf2_region *call; /* the call of MPI that it is in; NULL: in none */
     size_t call_at;                 /* its place in `open` */
     int64_t enter_ns, last_ns;      /* of the call; of the last event */
+    uint64_t polls;                 /* that the call stands for, if it is an unsuccessful one */
     struct otf2_happening *happenings;
     size_t n_happenings, happenings_capacity;
     struct otf2_comm *made; /* the communicator that the call has made; NULL: none */

@@ -215,6 +215,10 @@ static void define_regions(struct definer *definer)
                        definer->to, OTF2_LINE, text(definer, OTF2_LINE_ATTRIBUTE),
                        text(definer, "line of the region around it that it is called at"),
                        OTF2_TYPE_UINT32));
+    check(definer,
+          OTF2_GlobalDefWriter_WriteAttribute(
+              definer->to, OTF2_POLLS, text(definer, OTF2_POLLS_ATTRIBUTE),
+              text(definer, "unsuccessful polls that the call stands for"), OTF2_TYPE_UINT64));
 }
 
 /* ---- communicators ---- */

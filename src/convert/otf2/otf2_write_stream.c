@@ -17,6 +17,7 @@
 /* A region that is open. */
 struct open {
     struct otf2_frame frame; /* line: that it was entered with */
+    uint64_t polls;          /* unsuccessful ones that it stands for */
     bool is_users;
 };
 
@@ -40,9 +41,9 @@ struct posted {
 struct writer {
     struct otf2_writing *of;
     OTF2_EvtWriter *to;
-    OTF2_AttributeList *line; /* of an Enter */
-    OTF2_ErrorCode code;      /* the first error of libotf2, */
-    int error;                /* and of others */
+    OTF2_AttributeList *attributes; /* of an Enter */
+    OTF2_ErrorCode code;            /* the first error of libotf2, */
+    int error;                      /* and of others */
     uint32_t stream, rank, thread;
     bool counts;
     uint64_t counter;
@@ -84,10 +85,12 @@ static void enter(struct writer *writer, uint64_t ns, struct open open)
     }
     writer->open[writer->n_open++] = open;
     if (open.frame.line)
-        check(writer, OTF2_AttributeList_AddUint32(writer->line, OTF2_LINE, open.frame.line));
+        check(writer, OTF2_AttributeList_AddUint32(writer->attributes, OTF2_LINE, open.frame.line));
+    if (open.polls)
+        check(writer, OTF2_AttributeList_AddUint64(writer->attributes, OTF2_POLLS, open.polls));
     count(writer, ns);
-    check(writer, OTF2_EvtWriter_Enter(writer->to, writer->line, ns, open.frame.region));
-    check(writer, OTF2_AttributeList_RemoveAllAttributes(writer->line));
+    check(writer, OTF2_EvtWriter_Enter(writer->to, writer->attributes, ns, open.frame.region));
+    check(writer, OTF2_AttributeList_RemoveAllAttributes(writer->attributes));
 }
 
 static void leave(struct writer *writer, uint64_t ns)
@@ -167,7 +170,8 @@ static void mark(struct writer *writer, const struct rfn_call_event *event)
     } else {
         const struct otf2_path *path = follow(writer, event->record->path, ns, 0);
         if (path)
-            enter(writer, ns, (struct open){{(uint32_t)region, path->line}, true});
+            enter(writer, ns,
+                  (struct open){.frame = {(uint32_t)region, path->line}, .is_users = true});
     }
 }
 
@@ -639,7 +643,9 @@ static void write_call(struct writer *writer, struct rfn_tracker *tracker,
         writer->error = (int)region;
     if (!path)
         return;
-    enter(writer, ns, (struct open){.frame = {(uint32_t)region, path->line}});
+    enter(writer, ns,
+          (struct open){.frame = {(uint32_t)region, path->line},
+                        .polls = record->failed_poll && record->polls > 1 ? record->polls : 0});
     if (!writer->error)
         happen(writer, event, &volume);
     if (!writer->error && rfn_tracker_concerns(tracker, record->function))
@@ -708,12 +714,12 @@ int rfn_otf2_write_stream(struct otf2_writing *of, uint32_t stream)
         .rank = info.rank,
         .thread = info.thread,
         .counts = info.volume,
-        .line = OTF2_AttributeList_New(),
+        .attributes = OTF2_AttributeList_New(),
         .to = OTF2_Archive_GetEvtWriter(of->trace, rfn_otf2_location(of, stream))};
     struct rfn_tracker *tracker = rfn_tracker_new(of->archive);
     struct rfn_volumes *volumes = rfn_volumes_new(of->archive);
     int error = 0;
-    if (!writer.to || !writer.line)
+    if (!writer.to || !writer.attributes)
         error = rfn_otf2_fail(&of->errors, OTF2_SUCCESS, RFN_E_IO, of->folder, "cannot be written",
                               of->diag);
     else if (!tracker || !volumes)
@@ -724,8 +730,8 @@ int rfn_otf2_write_stream(struct otf2_writing *of, uint32_t stream)
         OTF2_EvtWriter_GetNumberOfEvents(writer.to, &of->events[stream]);
         check(&writer, OTF2_Archive_CloseEvtWriter(of->trace, writer.to));
     }
-    if (writer.line)
-        OTF2_AttributeList_Delete(writer.line);
+    if (writer.attributes)
+        OTF2_AttributeList_Delete(writer.attributes);
     of->summary->events += of->events[stream];
     rfn_tracker_free(tracker);
     rfn_volumes_free(volumes);

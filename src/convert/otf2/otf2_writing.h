@@ -13,7 +13,7 @@
 #include "refrain/archive.h"
 #include "refrain/convert.h"
 
-enum { OTF2_LINE = 0 }; /* the number of OTF2_LINE_ATTRIBUTE */
+enum { OTF2_LINE, OTF2_POLLS }; /* the numbers of OTF2_LINE_ATTRIBUTE and OTF2_POLLS_ATTRIBUTE */
 
 /* A region of the trace. */
 struct otf2_named {
