@@ -143,6 +143,73 @@ def test_known_pieces(bench):
     is_within("the break", slow["to_bytes"], 100000 / 1.5, 100000)
 
 
+def exchanges(bench, bytes_):
+    """Text of two ranks: messages of one size back and forth, then both ways at once."""
+    path = bench.fresh("exchange.txt")
+    lines = ["0 init", "1 init"]
+    for _ in range(20):
+        lines += [f"0 send 1 0 {bytes_} 6", f"0 recv 1 0 {bytes_} 6", f"1 recv 0 0 {bytes_} 6", f"1 send 0 0 {bytes_} 6"]
+        for rank in (0, 1):
+            lines += [f"{rank} irecv {1 - rank} 1 {bytes_} 6", f"{rank} isend {1 - rank} 1 {bytes_} 6", f"{rank} waitall"]
+    with open(path, "w", encoding="ascii") as file:
+        file.write("\n".join([*lines, "0 finalize", "1 finalize", ""]))
+    return path
+
+
+def predicted_seconds(bench, text, platform):
+    return json.loads(bench.verb("predict", "--json", text, "--platform", platform))["predicted_seconds"]
+
+
+def check_platform(bench, body, off=0.02):
+    """The platform that is written for a known one: messages of all sizes take as long on both."""
+    known, found = bench.fresh("known.xml"), bench.fresh("found.xml")
+    with open(known, "w", encoding="ascii") as file:
+        file.write(body)
+    bench.run(["smpirun", "-np", "2", "-platform", known, "--log=root.thresh:error", *test_smpi.SIMULATION,
+               "--cfg=smpi/wtime:0", os.path.join(bench.build, "lib", "refrain-calibrate-smpi"), f"--platform={found}",
+               "--hosts=4", "--cores=1", "--speed=2e9"], check=True)
+    with open(found, encoding="ascii") as file:
+        text = file.read()
+    for words in ('radical="0-3"', 'core="1"', 'speed="2e+09f"'):
+        harness.compare(f"{words} in the platform", words in text, True)
+    for bytes_ in (1, 100, 1000, 8000, 60000, 100000, 1000000, 10000000):
+        trace = exchanges(bench, bytes_)
+        is_near(f"{bytes_} bytes", predicted_seconds(bench, trace, found), predicted_seconds(bench, trace, known), off)
+
+
+KNOWN = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><config>%s</config>
+  <cluster id="c" prefix="h" suffix="" radical="0-3" speed="1Gf" bw="%s" lat="%s" %s/>
+</platform>
+"""
+COSTS = """<prop id="smpi/os" value="0:1e-6:2e-10;2000:2e-6:1e-10"/><prop id="smpi/ois" value="0:5e-7:1e-10"/>
+<prop id="smpi/or" value="0:3e-6:2e-10"/><prop id="smpi/send-is-detached-thresh" value="%d"/>
+<prop id="smpi/async-small-thresh" value="%d"/>"""
+
+
+ALIKE = '<prop id="smpi/lat-factor" value="0:1"/><prop id="smpi/bw-factor" value="0:1"/>'
+
+
+def test_known_platform(bench):
+    check_platform(bench, KNOWN % (ALIKE + COSTS % (BYTES, BYTES), "1GBps", "10us", ""))
+
+
+def test_known_platform_late(bench):
+    """Messages whose sends are over early, but which come when they are received."""
+    check_platform(bench, KNOWN % (ALIKE + COSTS % (BYTES, BYTES // 4), "1GBps", "10us", ""), 0.05)
+
+
+def test_known_platform_factors(bench):
+    """Bandwidth and latency by size, as SimGrid's defaults have them: some pieces are shorter than can be told apart."""
+    check_platform(bench, KNOWN % ("", "1.25GBps", "5us", ""), 0.05)
+
+
+def test_known_platform_limited(bench):
+    """Both directions at once have less than twice the bandwidth."""
+    check_platform(bench, KNOWN % (ALIKE + COSTS % (BYTES, BYTES), "1GBps", "10us", 'limiter_link="1.3GBps"'))
+
+
 # ---- what it is for ----
 
 def written(bench, **network):

@@ -5,12 +5,14 @@
  * experiment once or a few times, and of each the shortest counts: what else the machine does only
  * ever takes longer. Rounds go on until the time is over.
  *
- * Words are FILE --force --seconds=S. `refrain calibrate` has checked them; under SMPI they are the
- * user's own.
+ * Words are FILE --platform=FILE --hosts=N --cores=N --speed=F --force --seconds=S, and one of the
+ * files. `refrain calibrate` has checked them; under SMPI they are the user's own.
  */
 #define _POSIX_C_SOURCE 200809L /* open's flags, isatty */
 #include "calibrate/measured.h"
 #include "calibrate/mpi_experiments.h"
+#include "calibrate/network_model.h"
+#include "calibrate/platform_file.h"
 #include "calibrate/sizes.h"
 
 #include <mpi.h>
@@ -38,9 +40,10 @@ enum {
 };
 
 struct words {
-    const char *file;
+    const char *file, *platform; /* NULL: is not written */
     bool force;
-    double seconds;
+    double seconds, speed;
+    unsigned hosts, cores; /* 0: as many as ranks; as this host has */
 };
 
 /* ---- before ---- */
@@ -53,25 +56,60 @@ static int usage(const char *format, const char *word)
     return EXIT_BAD_USAGE;
 }
 
+/* Whether the word begins with the option; *value is what follows. */
+static bool is_option(const char *word, const char *option, const char **value)
+{
+    const size_t n = strlen(option);
+    *value = word + n;
+    return strncmp(word, option, n) == 0;
+}
+
+static bool read_number(const char *text, double most, double *number)
+{
+    char *end;
+    *number = strtod(text, &end);
+    return end != text && !*end && *number > 0 && *number <= most;
+}
+
+static bool read_count(const char *text, unsigned *count)
+{
+    double number;
+    if (!read_number(text, 1 << 20, &number) || number != floor(number))
+        return false;
+    *count = (unsigned)number;
+    return true;
+}
+
 /* 0, or the exit status after telling. */
 static int parse(struct words *words, int argc, char **argv)
 {
-    *words = (struct words){.seconds = 6};
+    *words = (struct words){.seconds = 6, .speed = 1e9};
     for (int i = 1; i < argc; i++) {
-        char *end;
-        if (strcmp(argv[i], "--force") == 0) {
+        const char *value;
+        bool fits = true;
+        if (strcmp(argv[i], "--force") == 0)
             words->force = true;
-        } else if (strncmp(argv[i], "--seconds=", 10) == 0) {
-            words->seconds = strtod(argv[i] + 10, &end);
-            if (*end || !(words->seconds > 0 && words->seconds <= 3600))
-                return usage("--seconds is more than 0 and at most 3600, not '%s'", argv[i] + 10);
-        } else if (argv[i][0] == '-' || words->file) {
-            return usage("words are FILE, --force and --seconds=S, and not '%s'", argv[i]);
-        } else {
+        else if (is_option(argv[i], "--platform=", &value))
+            words->platform = value;
+        else if (is_option(argv[i], "--seconds=", &value))
+            fits = read_number(value, 3600, &words->seconds);
+        else if (is_option(argv[i], "--speed=", &value))
+            fits = read_number(value, 1e18, &words->speed);
+        else if (is_option(argv[i], "--hosts=", &value))
+            fits = read_count(value, &words->hosts);
+        else if (is_option(argv[i], "--cores=", &value))
+            fits = read_count(value, &words->cores);
+        else if (argv[i][0] != '-' && !words->file)
             words->file = argv[i];
-        }
+        else
+            fits = false;
+        if (!fits)
+            return usage("words are FILE, --platform=FILE, --hosts=N, --cores=N, --speed=F, "
+                         "--force and --seconds=S, and not '%s'",
+                         argv[i]);
     }
-    return words->file ? 0 : usage("%s is to be named, which is written", "a file");
+    return words->file || words->platform ? 0
+                                          : usage("%s is to be named, which is written", "a file");
 }
 
 static int cannot_write(const char *file)
@@ -82,19 +120,20 @@ static int cannot_write(const char *file)
 }
 
 /* Whether the file can be written: asked before anything is measured. */
-static int check_file(const struct words *words)
+static int check_file(const char *file, bool force)
 {
-    int fd = open(words->file, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    int fd = file ? open(file, O_WRONLY | O_CREAT | O_EXCL, 0666) : -1;
     if (fd >= 0) {
         close(fd);
-        unlink(words->file);
-        return 0;
+        unlink(file);
     }
-    if (errno != EEXIST || (words->force && access(words->file, W_OK) != 0))
-        return cannot_write(words->file);
-    if (words->force)
+    if (fd >= 0 || !file)
         return 0;
-    fprintf(stderr, "refrain: %s exists already; --force replaces it\n", words->file);
+    if (errno != EEXIST || (force && access(file, W_OK) != 0))
+        return cannot_write(file);
+    if (force)
+        return 0;
+    fprintf(stderr, "refrain: %s exists already; --force replaces it\n", file);
     return EXIT_FAILURE;
 }
 
@@ -106,8 +145,9 @@ static int check(struct words *words, int argc, char **argv, int ranks)
     if (ranks < 2)
         return usage("a network is measured between two ranks, and this job has one: "
                      "mpirun -n 2 refrain calibrate -o %s",
-                     words->file);
-    return check_file(words);
+                     words->file ? words->file : words->platform);
+    status = check_file(words->file, words->force);
+    return status ? status : check_file(words->platform, words->force);
 }
 
 /* The messages are there when the first one is sent. */
@@ -126,6 +166,15 @@ static bool make_room(struct cal_pair *pair)
 
 /* ---- the experiments ---- */
 
+/* What a platform needs beside the points, by their numbers. */
+struct samples {
+    struct cal_samples halves[CAL_MOST_SIZES], sends[CAL_MOST_SIZES], isends[CAL_MOST_SIZES],
+        receives[CAL_MOST_SIZES], late_receives[CAL_MOST_SIZES];
+    double exchange_ns[2]; /* of EXCHANGE_BYTES and LARGE_EXCHANGE_BYTES */
+};
+
+enum { EXCHANGE_BYTES = 1 << 20, LARGE_EXCHANGE_BYTES = 4 << 20 };
+
 struct measuring {
     struct cal_pair pair;
     int64_t begin_ns;
@@ -133,9 +182,10 @@ struct measuring {
     int64_t eager_bytes;
     struct cal_shortest shortest;
     struct cal_point points[CAL_MOST_SIZES];
-    size_t n;
-    int shown; /* per cent */
+    size_t n, sizes; /* points; sizes that were to be measured */
+    int shown;       /* per cent */
     uint64_t random;
+    struct samples *samples; /* NULL: no platform is wanted */
 };
 
 static double elapsed(const struct measuring *of)
@@ -195,19 +245,43 @@ static int64_t find_eager(const struct measuring *of)
     return eager;
 }
 
+enum { PAUSE_NS = 500000 }; /* in which small messages come */
+
 static void measure_trains(struct measuring *of)
 {
-    enum { PAUSE_NS = 500000 };
     struct cal_shortest *shortest = &of->shortest;
     for (int i = 0; i < TRAINS; i++) {
-        struct cal_train train = cal_send_train(&of->pair, SHORT_TRAIN, 0);
+        struct cal_train train = cal_send_train(&of->pair, SHORT_TRAIN, 1, 0);
         shortest->send = fmin(shortest->send, train.send_ns);
         shortest->short_train = fmin(shortest->short_train, train.all_ns);
-        train = cal_send_train(&of->pair, LONG_TRAIN, 0);
+        train = cal_send_train(&of->pair, LONG_TRAIN, 1, 0);
         shortest->long_train = fmin(shortest->long_train, train.all_ns);
-        train = cal_send_train(&of->pair, SHORT_TRAIN, PAUSE_NS);
+        train = cal_send_train(&of->pair, SHORT_TRAIN, 1, PAUSE_NS);
         shortest->receive = fmin(shortest->receive, train.receive_ns);
     }
+}
+
+/* A size of which round trips were measured: what its calls take. */
+static void measure_calls(struct measuring *of, size_t i, const struct cal_round_trip *trip)
+{
+    struct samples *samples = of->samples;
+    const int64_t bytes = of->points[i].bytes;
+    cal_samples_add(&samples->halves[i], trip->half_ns);
+    cal_samples_add(&samples->isends[i],
+                    cal_send_back_and_forth(&of->pair, bytes, 2, true).send_ns);
+    if (bytes > of->eager_bytes)
+        return;
+    cal_samples_add(&samples->sends[i], trip->send_ns);
+    cal_samples_add(&samples->receives[i],
+                    cal_send_train(&of->pair, 1, bytes, PAUSE_NS).receive_ns);
+    cal_samples_add(&samples->late_receives[i], cal_receive_late(&of->pair, bytes, PAUSE_NS));
+}
+
+static void measure_exchanges(struct measuring *of)
+{
+    double *ns = of->samples->exchange_ns;
+    ns[0] = fmin(ns[0], cal_exchange(&of->pair, EXCHANGE_BYTES, 4));
+    ns[1] = fmin(ns[1], cal_exchange(&of->pair, LARGE_EXCHANGE_BYTES, 2));
 }
 
 /* Measures all sizes once more; false: the time is over. */
@@ -215,17 +289,32 @@ static bool measure_round(struct measuring *of, int round)
 {
     size_t order[CAL_MOST_SIZES];
     measure_trains(of);
+    if (of->samples)
+        measure_exchanges(of);
     cal_shuffle(order, of->n, &of->random);
     for (size_t i = 0; i < of->n; i++) {
         struct cal_point *point = &of->points[order[i]];
         const int64_t fit = (INT64_C(1) << 20) / point->bytes;
         const int n = round && fit > 2 ? (int)(fit < 16 ? fit : 16) : 2;
-        point->ns = fmin(point->ns, cal_send_back_and_forth(&of->pair, point->bytes, n));
+        const struct cal_round_trip trip = cal_send_back_and_forth(&of->pair, point->bytes, n,
+                                                                   false);
+        point->ns = fmin(point->ns, trip.half_ns);
+        if (of->samples)
+            measure_calls(of, order[i], &trip);
         show_progress(of);
         if (!SIMULATED && elapsed(of) > of->seconds + (round ? 0 : FIRST_ROUND_MORE))
             return false;
     }
     return !SIMULATED && elapsed(of) < of->seconds;
+}
+
+static void begin_size(struct measuring *of, size_t i, int64_t bytes)
+{
+    struct samples *samples = of->samples;
+    of->points[i] = (struct cal_point){bytes, INFINITY};
+    if (samples)
+        samples->halves[i].bytes = samples->sends[i].bytes = samples->isends[i].bytes =
+            samples->receives[i].bytes = samples->late_receives[i].bytes = bytes;
 }
 
 /* Sizes for which there was no time are left out. false: that is most of them. */
@@ -238,9 +327,9 @@ static bool measure(struct measuring *of)
     of->eager_bytes = find_eager(of);
     of->shortest = (struct cal_shortest){INFINITY, INFINITY,    INFINITY,
                                          INFINITY, SHORT_TRAIN, LONG_TRAIN};
-    of->n = cal_sizes(bytes, of->eager_bytes, &of->random);
+    of->n = of->sizes = cal_sizes(bytes, of->eager_bytes, &of->random);
     for (size_t i = 0; i < of->n; i++)
-        of->points[i] = (struct cal_point){bytes[i], INFINITY};
+        begin_size(of, i, bytes[i]);
     for (int round = 0; measure_round(of, round); round++)
         ;
     cal_lead_ends(&of->pair);
@@ -269,20 +358,70 @@ static int write_file(const struct words *words, const struct cal_measured *meas
     return error < 0 ? EXIT_FAILURE : 0;
 }
 
-static int lead(const struct cal_pair *pair, const struct words *words,
+static int write_platform(const struct words *words, const struct measuring *measuring, size_t n,
+                          int ranks)
+{
+    const struct samples *samples = measuring->samples;
+    const struct cal_messages messages = {
+        .halves = samples->halves,
+        .sends = samples->sends,
+        .isends = samples->isends,
+        .receives = samples->receives,
+        .late_receives = samples->late_receives,
+        .n_sizes = n,
+        .detached_bytes = measuring->eager_bytes,
+        .exchange_bytes = {EXCHANGE_BYTES, LARGE_EXCHANGE_BYTES},
+        .exchange_ns = {samples->exchange_ns[0], samples->exchange_ns[1]}};
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const struct cal_cluster cluster = {.hosts = words->hosts ? words->hosts : (unsigned)ranks,
+                                        .cores = words->cores ? words->cores
+                                                 : cores > 0  ? (unsigned)cores
+                                                              : 1,
+                                        .speed = words->speed,
+                                        .on_one_node = measuring->pair.on_one_node};
+    struct cal_network_model model;
+    FILE *out = fopen(words->platform, words->force ? "w" : "wx");
+    if (!out)
+        return cannot_write(words->platform);
+    cal_network_model_fit(&model, &messages);
+    const int error = cal_platform_write(&model, &cluster, out);
+    if (fclose(out) != 0 || error)
+        return cannot_write(words->platform);
+    printf("%s: a cluster of %u hosts; refrain predict FILE --platform %s\n", words->platform,
+           cluster.hosts, words->platform);
+    return fflush(stdout) ? EXIT_FAILURE : 0;
+}
+
+static int lead(const struct cal_pair *pair, const struct words *words, int ranks,
                 struct cal_measured *measured)
 {
     struct measuring measuring = {.pair = *pair, .seconds = words->seconds, .shown = -1};
+    int status = 0;
+    if (words->platform)
+        measuring.samples = calloc(1, sizeof *measuring.samples);
+    if (words->platform && !measuring.samples) {
+        fprintf(stderr, "refrain: out of memory\n");
+        cal_lead_ends(pair);
+        return EXIT_FAILURE;
+    }
+    if (measuring.samples)
+        measuring.samples->exchange_ns[0] = measuring.samples->exchange_ns[1] = INFINITY;
     if (!measure(&measuring)) {
+        free(measuring.samples);
         fprintf(stderr,
                 "refrain: only %zu sizes of messages could be measured in %g s; give it more "
                 "time: --seconds=%g\n",
                 measuring.n, elapsed(&measuring), 10 * words->seconds);
         return EXIT_FAILURE;
     }
+    if (words->platform)
+        status = write_platform(words, &measuring, measuring.sizes, ranks);
+    free(measuring.samples);
     cal_measured_fit(measured, measuring.points, measuring.n, &measuring.shortest,
                      measuring.eager_bytes);
-    int status = write_file(words, measured);
+    if (status || !words->file)
+        return status;
+    status = write_file(words, measured);
     if (status)
         return status;
     printf("%s: ", words->file);
@@ -331,7 +470,7 @@ static int calibrate(const struct words *words, int rank, int ranks)
         fprintf(stderr, "refrain: out of memory for messages of %lld bytes\n",
                 (long long)CAL_MOST_BYTES);
     else if (enough && rank == 0)
-        status = lead(&pair, words, &measured);
+        status = lead(&pair, words, ranks, &measured);
     else if (enough && measures)
         cal_serve(&pair);
     free(pair.sent);

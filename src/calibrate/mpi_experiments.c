@@ -48,7 +48,7 @@ static void leave_core(size_t core)
 /* ---- what the ranks tell each other ---- */
 
 enum { TAG_TASK, TAG_READY, TAG_ANSWER, TAG_DATA, TAG_NEVER };
-enum task_kind { TASK_END, TASK_TRAIN, TASK_EARLY, TASK_BACK_AND_FORTH };
+enum task_kind { TASK_END, TASK_TRAIN, TASK_EARLY, TASK_BACK_AND_FORTH, TASK_EXCHANGE, TASK_LATE };
 
 struct task {
     int64_t kind, bytes, n, pause_ns, core; /* core: of the leading rank */
@@ -112,14 +112,14 @@ static void pass_time(const struct cal_pair *pair, int64_t ns, bool inside)
 
 /* ---- a train ---- */
 
-struct cal_train cal_send_train(const struct cal_pair *pair, int n, int64_t pause_ns)
+struct cal_train cal_send_train(const struct cal_pair *pair, int n, int64_t bytes, int64_t pause_ns)
 {
     double served_ns;
-    give(pair, (struct task){TASK_TRAIN, 1, n, pause_ns, 0});
+    give(pair, (struct task){TASK_TRAIN, bytes, n, pause_ns, 0});
     wait_ready(pair);
     const int64_t begin = cal_now_ns();
     for (int i = 0; i < n; i++)
-        send_data(pair, 1);
+        send_data(pair, bytes);
     const int64_t sent = cal_now_ns();
     PMPI_Recv(&served_ns, 1, MPI_DOUBLE, pair->other, TAG_ANSWER, MPI_COMM_WORLD,
               MPI_STATUS_IGNORE);
@@ -132,7 +132,7 @@ static void serve_train(const struct cal_pair *pair, const struct task *task)
     MPI_Request requests[CAL_MOST_TRAIN];
     MPI_Status statuses[CAL_MOST_TRAIN];
     for (int i = 0; i < task->n; i++)
-        post_data(pair, pair->received + i, 1, &requests[i]);
+        post_data(pair, pair->received + i * task->bytes, task->bytes, &requests[i]);
     say_ready(pair);
     pass_time(pair, task->pause_ns, false);
     const int64_t begin = cal_now_ns();
@@ -165,20 +165,50 @@ static void serve_early(const struct cal_pair *pair, const struct task *task)
               MPI_STATUS_IGNORE);
 }
 
+/* ---- a late receive ---- */
+
+double cal_receive_late(const struct cal_pair *pair, int64_t bytes, int64_t pause_ns)
+{
+    double received_ns;
+    give(pair, (struct task){TASK_LATE, bytes, 1, pause_ns, 0});
+    send_data(pair, bytes);
+    PMPI_Recv(&received_ns, 1, MPI_DOUBLE, pair->other, TAG_ANSWER, MPI_COMM_WORLD,
+              MPI_STATUS_IGNORE);
+    return received_ns;
+}
+
+static void serve_late(const struct cal_pair *pair, const struct task *task)
+{
+    pass_time(pair, task->pause_ns, true);
+    const int64_t begin = cal_now_ns();
+    PMPI_Recv(pair->received, (int)task->bytes, MPI_BYTE, pair->other, TAG_DATA, MPI_COMM_WORLD,
+              MPI_STATUS_IGNORE);
+    const double received_ns = (double)(cal_now_ns() - begin);
+    PMPI_Send(&received_ns, 1, MPI_DOUBLE, pair->other, TAG_ANSWER, MPI_COMM_WORLD);
+}
+
 /* ---- back and forth ---- */
 
-double cal_send_back_and_forth(const struct cal_pair *pair, int64_t bytes, int n)
+struct cal_round_trip cal_send_back_and_forth(const struct cal_pair *pair, int64_t bytes, int n,
+                                              bool isends)
 {
-    double shortest = INFINITY;
+    struct cal_round_trip shortest = {INFINITY, INFINITY};
     give(pair, (struct task){TASK_BACK_AND_FORTH, bytes, n, 0, 0});
     wait_ready(pair);
     for (int i = 0; i < n; i++) {
-        MPI_Request request;
-        post_data(pair, pair->received, bytes, &request);
+        MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        MPI_Status statuses[2];
+        post_data(pair, pair->received, bytes, &requests[0]);
         const int64_t begin = cal_now_ns();
-        send_data(pair, bytes);
-        PMPI_Wait(&request, MPI_STATUS_IGNORE);
-        shortest = fmin(shortest, (double)(cal_now_ns() - begin) / 2);
+        if (isends)
+            PMPI_Isend(pair->sent, (int)bytes, MPI_BYTE, pair->other, TAG_DATA, MPI_COMM_WORLD,
+                       &requests[1]);
+        else
+            send_data(pair, bytes);
+        const int64_t sent = cal_now_ns();
+        PMPI_Waitall(2, requests, statuses);
+        shortest.half_ns = fmin(shortest.half_ns, (double)(cal_now_ns() - begin) / 2);
+        shortest.send_ns = fmin(shortest.send_ns, (double)(sent - begin));
     }
     return shortest;
 }
@@ -197,6 +227,34 @@ static void serve_back_and_forth(const struct cal_pair *pair, const struct task 
         if (i + 2 < task->n)
             post_data(pair, received[i % 2], task->bytes, &requests[i % 2]);
     }
+}
+
+/* ---- both ways at once ---- */
+
+static double exchange(const struct cal_pair *pair, int64_t bytes, int n)
+{
+    double shortest = INFINITY;
+    for (int i = 0; i < n; i++) {
+        const int64_t begin = cal_now_ns();
+        PMPI_Sendrecv(pair->sent, (int)bytes, MPI_BYTE, pair->other, TAG_DATA, pair->received,
+                      (int)bytes, MPI_BYTE, pair->other, TAG_DATA, MPI_COMM_WORLD,
+                      MPI_STATUS_IGNORE);
+        shortest = fmin(shortest, (double)(cal_now_ns() - begin));
+    }
+    return shortest;
+}
+
+double cal_exchange(const struct cal_pair *pair, int64_t bytes, int n)
+{
+    give(pair, (struct task){TASK_EXCHANGE, bytes, n, 0, 0});
+    wait_ready(pair);
+    return exchange(pair, bytes, n);
+}
+
+static void serve_exchange(const struct cal_pair *pair, const struct task *task)
+{
+    say_ready(pair);
+    exchange(pair, task->bytes, (int)task->n);
 }
 
 /* ---- the ranks' parts ---- */
@@ -219,6 +277,12 @@ void cal_serve(const struct cal_pair *pair)
             break;
         case TASK_BACK_AND_FORTH:
             serve_back_and_forth(pair, &task);
+            break;
+        case TASK_LATE:
+            serve_late(pair, &task);
+            break;
+        case TASK_EXCHANGE:
+            serve_exchange(pair, &task);
             break;
         default:
             return;

@@ -16,23 +16,35 @@ struct cal_pair {
     char *sent, *received, *received2; /* CAL_MOST_BYTES each */
 };
 
-/* Messages of one byte, one after the other, to receives that are posted. */
+/* Messages one after the other, to receives that are posted. */
 struct cal_train {
     double send_ns;    /* of a call that sends */
     double receive_ns; /* of completing a receive */
     double all_ns;     /* from the first send to an answer to all of them */
 };
 
-/* n messages, at most CAL_MOST_TRAIN. pause_ns: the receiver completes them so much later, when all
- * have come: it does not wait. */
+/* n messages of so many bytes, at most CAL_MOST_TRAIN, and CAL_MOST_BYTES in all. pause_ns: the
+ * receiver completes them so much later, when all have come: it does not wait. */
 enum { CAL_MOST_TRAIN = 256 };
-struct cal_train cal_send_train(const struct cal_pair *pair, int n, int64_t pause_ns);
+struct cal_train cal_send_train(const struct cal_pair *pair, int n, int64_t bytes,
+                                int64_t pause_ns);
 
 /* Whether a send is over before its receive is posted, which is so much later. */
 bool cal_send_early(const struct cal_pair *pair, int64_t bytes, int64_t pause_ns);
 
-/* Half of the shortest of n round trips of messages whose receives are posted. */
-double cal_send_back_and_forth(const struct cal_pair *pair, int64_t bytes, int n);
+/* What MPI_Recv takes that is called so much later than its message was sent. */
+double cal_receive_late(const struct cal_pair *pair, int64_t bytes, int64_t pause_ns);
+
+/* The shortest of n round trips of messages whose receives are posted. */
+struct cal_round_trip {
+    double half_ns; /* of all */
+    double send_ns; /* of the call that sends: MPI_Send, or MPI_Isend */
+};
+struct cal_round_trip cal_send_back_and_forth(const struct cal_pair *pair, int64_t bytes, int n,
+                                              bool isends);
+
+/* The shortest of n exchanges, in which both send at the same time. */
+double cal_exchange(const struct cal_pair *pair, int64_t bytes, int n);
 
 /* To be called last. */
 void cal_lead_ends(const struct cal_pair *pair);

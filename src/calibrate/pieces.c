@@ -147,6 +147,23 @@ size_t cal_pieces_fit(const struct cal_point *points, size_t n, struct cal_piece
     return best;
 }
 
+void cal_pieces_refit(struct cal_piece *pieces, size_t n_pieces, const struct cal_point *points,
+                      size_t n)
+{
+    size_t begin = 0;
+    for (size_t i = 0; i < n_pieces; i++) {
+        size_t end = begin;
+        while (end < n && points[end].bytes <= pieces[i].to_bytes)
+            end++;
+        if (end > begin && points[begin].bytes < points[end - 1].bytes) {
+            const struct line line = line_through(points + begin, end - begin);
+            pieces[i].latency_ns = line.latency_ns;
+            pieces[i].ns_per_byte = line.ns_per_byte;
+        }
+        begin = end;
+    }
+}
+
 static const struct cal_piece *piece_of(const struct cal_piece *pieces, size_t n, int64_t bytes)
 {
     size_t i = 0;

@@ -36,6 +36,12 @@ size_t cal_points_undisturbed(struct cal_point *points, size_t n);
  * without points. */
 size_t cal_pieces_fit(const struct cal_point *points, size_t n, struct cal_piece *pieces);
 
+/* Gives each piece the line that fits all of these points best that lie in it, in place of its own;
+ * where it ends stays. A piece with fewer than two sizes stays as it is. Ascending sizes, any
+ * number of points of each. */
+void cal_pieces_refit(struct cal_piece *pieces, size_t n_pieces, const struct cal_point *points,
+                      size_t n);
+
 /* How long a message takes. There is a piece; beyond the last one that one holds. */
 double cal_pieces_ns(const struct cal_piece *pieces, size_t n, int64_t bytes);
 

@@ -3,7 +3,7 @@
  * The verb runs once per rank and becomes the program that measures with the launcher's MPI
  * (src/calibrate).
  */
-#include "cli/args/command.h"
+#include "cli/args/file_argument.h"
 #include "cli/args/mpi_program.h"
 #include "cli/launch/mpi_environment.h"
 
@@ -11,25 +11,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SECONDS = 256, KEY_MPI };
+enum { KEY_SECONDS = 256, KEY_MPI, KEY_PLATFORM, KEY_HOSTS, KEY_CORES, KEY_SPEED };
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write FILE (network.json)", 0},
-    {"force", 'f', NULL, 0, "Replace FILE if there is such a file", 0},
+    {"platform", KEY_PLATFORM, "P.xml", 0,
+     "Write P.xml, a cluster whose network is the measured one, for refrain predict; FILE only if "
+     "-o is given, too",
+     0},
+    {"hosts", KEY_HOSTS, "N", 0, "The cluster has N hosts (as many as this job has ranks)", 0},
+    {"cores", KEY_CORES, "N", 0, "of N cores each (as many as this host has)", 0},
+    {"speed", KEY_SPEED, "F", 0, "that compute F flop per second each (1e9)", 0},
+    {"force", 'f', NULL, 0, "Replace files that are there", 0},
     {"seconds", KEY_SECONDS, "S", 0, "Measure for about so many seconds (6)", 0},
     {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich: where the launcher does not tell", 0},
     {0}};
 
 struct arguments {
-    const char *output, *mpi;
+    const char *output, *mpi, *platform, *hosts, *cores;
     bool force;
-    double seconds; /* 0: not given */
+    double seconds, speed; /* 0: not given */
 };
+
+static double positive(struct argp_state *state, const char *text, const char *option, double most)
+{
+    char *end;
+    const double number = strtod(text, &end);
+    if (end == text || *end || !(number > 0 && number <= most))
+        argp_error(state, "--%s is more than 0 and at most %g, not '%s'", option, most, text);
+    return number;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
-    char *end;
     switch (key) {
     case 'o':
         if (!arg[0] || arg[0] == '-')
@@ -40,9 +55,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         arguments->force = true;
         return 0;
     case KEY_SECONDS:
-        arguments->seconds = strtod(arg, &end);
-        if (end == arg || *end || !(arguments->seconds > 0 && arguments->seconds <= 3600))
-            argp_error(state, "--seconds is more than 0 and at most 3600, not '%s'", arg);
+        arguments->seconds = positive(state, arg, "seconds", 3600);
+        return 0;
+    case KEY_PLATFORM:
+        if (!arg[0] || arg[0] == '-')
+            argp_error(state, "--platform is the name of a file, not '%s'", arg);
+        arguments->platform = arg;
+        return 0;
+    case KEY_SPEED:
+        arguments->speed = positive(state, arg, "speed", 1e18);
+        return 0;
+    case KEY_HOSTS:
+    case KEY_CORES:
+        (void)rfn_number_argument(state, arg,
+                                  key == KEY_HOSTS ? "number of hosts" : "number of cores");
+        *(key == KEY_HOSTS ? &arguments->hosts : &arguments->cores) = arg;
         return 0;
     case KEY_MPI:
         if (strcmp(arg, "openmpi") != 0 && strcmp(arg, "mpich") != 0)
@@ -57,29 +84,63 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* Room for the words of the program, and their number. */
+struct words {
+    char text[8][4200], *all[9];
+    int n;
+};
+
+static void add(struct words *words, const char *option, const char *value)
+{
+    char *word = words->text[words->n];
+    snprintf(word, sizeof words->text[0], "%s%s", option, value);
+    words->all[words->n++] = word;
+}
+
+static void add_number(struct words *words, const char *option, double value)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%.17g", value);
+    add(words, option, number);
+}
+
+static int become(const struct arguments *arguments, const char *name, const char *flavour)
+{
+    struct words words = {.n = 0};
+    add(&words, "", name);
+    if (arguments->output)
+        add(&words, "", arguments->output);
+    if (arguments->platform)
+        add(&words, "--platform=", arguments->platform);
+    if (arguments->hosts)
+        add(&words, "--hosts=", arguments->hosts);
+    if (arguments->cores)
+        add(&words, "--cores=", arguments->cores);
+    if (arguments->speed > 0)
+        add_number(&words, "--speed=", arguments->speed);
+    if (arguments->seconds > 0)
+        add_number(&words, "--seconds=", arguments->seconds);
+    if (arguments->force)
+        add(&words, "--force", "");
+    return rfn_become_mpi_program("calibrate", flavour, words.all);
+}
+
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
-    static char force[] = "--force";
-    struct arguments arguments = {.output = "network.json"};
-    char seconds[64];
-    char *words[5] = {argv[0]};
-    int n = 1;
+    struct arguments arguments = {0};
     rfn_command_parse(command, parse, argc, argv, &arguments);
+    if (!arguments.output && !arguments.platform)
+        arguments.output = "network.json";
     const char *flavour = arguments.mpi ? arguments.mpi : rfn_job_flavour();
     if (!flavour) {
         rfn_command_error(
-            "calibrate is an MPI job of two ranks: mpirun -n 2 refrain calibrate -o %s "
+            "calibrate is an MPI job of two ranks: mpirun -n 2 refrain calibrate %s %s "
             "(if this is one already, name its MPI: --mpi=openmpi or --mpi=mpich)",
-            arguments.output);
+            arguments.platform ? "--platform" : "-o",
+            arguments.platform ? arguments.platform : arguments.output);
         return RFN_EXIT_USAGE;
     }
-    words[n++] = (char *)arguments.output;
-    if (arguments.force)
-        words[n++] = force;
-    snprintf(seconds, sizeof seconds, "--seconds=%.17g", arguments.seconds);
-    if (arguments.seconds > 0)
-        words[n++] = seconds;
-    return rfn_become_mpi_program("calibrate", flavour, words);
+    return become(&arguments, argv[0], flavour);
 }
 
 const struct rfn_command rfn_cmd_calibrate = {
@@ -91,8 +152,9 @@ const struct rfn_command rfn_cmd_calibrate = {
              "  mpirun -n 2 refrain calibrate -o network.json\n"
              "\n"
              "The file holds L, o, g, G and S of LogGPS, and how long messages of each size take; "
-             "refrain whatif and refrain report take it with --network. Of more ranks the first "
-             "and the last one measure, the others wait.",
+             "refrain whatif and refrain report take it with --network. With --platform P.xml it "
+             "also measures what calls take, and writes a cluster with this network, for refrain "
+             "predict. Of more ranks the first and the last one measure, the others wait.",
     .options = options,
     .values = "--mpi=openmpi,mpich",
     .per_rank = true,
