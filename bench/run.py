@@ -22,6 +22,7 @@ import tempfile
 import time
 
 import engine
+import prediction
 import smpi
 import harness  # smpi.py says where it is
 import pathologies
@@ -29,7 +30,8 @@ import pathologies
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 PARTS = ("calls", "sampling", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
-         "segments", "clusters", "resolution", "read", "report", "predict", "engine", "smpi", "fold", "column")
+         "segments", "clusters", "resolution", "read", "report", "predict", "engine", "texts",
+         "reality", "smpi", "fold", "column")
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
@@ -418,6 +420,12 @@ class Bench:
 
     def engine(self):
         engine.run(self.build)
+
+    def texts(self):
+        prediction.run(self.build, "texts")
+
+    def reality(self):
+        prediction.run(self.build, "reality")
 
     # ---- many ranks ----
 

@@ -167,3 +167,55 @@ def test_refusals(bench):
         run = bench.run([bench.refrain, "predict", "--platform", path, *arguments])
         if run.code != code or message not in run.err:
             raise harness.Failure(f"{arguments}: exit {run.code}: {run.err}")
+
+
+# ---- parts of computing ----
+
+def computing(bench, archive, path, *options):
+    found = predict(bench, archive, path, "--measured-compute", *options)
+    return [rank["compute_seconds"] for rank in found["by_rank"]], found
+
+
+def is_near(what, found, expected, off=1e-9):
+    if not abs(found - expected) <= off * max(abs(expected), 1e-9):
+        raise harness.Failure(f"{what}: {found}, not {expected}")
+
+
+def test_scaled(bench):
+    """What is scaled takes so many times as long, and nothing else changes; the archive says what was assumed."""
+    path, out = platform(bench, MACHINES[0]), bench.fresh("scaled.rfn")
+    _, archive = bench.record("openmpi", 4, [bench.program("folded", "openmpi"), "20"])
+    as_is, _ = computing(bench, archive, path)
+    scaled, found = computing(bench, archive, path, "--scale", "rank:1,2=3", "--remove", "rank:3", "-o", out)
+    for rank, factor in enumerate((1, 3, 3, 0)):
+        is_near(f"rank {rank}", scaled[rank], factor * as_is[rank], 1e-6)
+    if "rank:1,2 x 3, rank:3 x 0" not in found["assumed"] or found["assumed"] not in bench.verb("info", out):
+        raise harness.Failure(found["assumed"])
+    parts = [computing(bench, archive, path, "--remove", selector)[0] for selector in ("compute:step", "compute:main")]
+    for rank in range(4):
+        removed = [as_is[rank] - part[rank] for part in parts]
+        if not 0.5 * as_is[rank] < removed[0] <= as_is[rank] or removed[1] < 0:
+            raise harness.Failure(f"rank {rank}: {removed} of {as_is[rank]} s")
+    _, found = computing(bench, archive, path, "--scale-compute", "2")
+    _, both = computing(bench, archive, path, "--scale", "rank:0-3=2")
+    is_near("all of it", both["predicted_seconds"], found["predicted_seconds"], 1e-6)
+
+
+def test_scaled_regions(bench):
+    path = platform(bench, MACHINES[0])
+    _, archive = bench.record("mpich", 2, [bench.program("regions", "mpich")], env={"EXPECT_OUT": bench.fresh("log")})
+    as_is, _ = computing(bench, archive, path)
+    less, _ = computing(bench, archive, path, "--remove", "region:descend")
+    harness.compare("less is computed", all(0 <= found < before for found, before in zip(less, as_is)), True)
+
+
+def test_scaled_words(bench):
+    path = platform(bench, MACHINES[0])
+    _, archive = bench.record("mpich", 2, [bench.program("folded", "mpich"), "2"])
+    for words, said in ((["--scale", "call:main=2"], "not about what ranks compute"), (["--scale", "rank:9=2"], "all ranks"),
+                        (["--remove", "compute:nothing"], "no computation is in 'nothing'; there are"),
+                        (["--scale", "rank:0"], "SELECTOR=F"), (["--remove", "L"], "--cfg"),
+                        (["--engine", "simgrid", "--remove", "rank:0"], "need the engine own")):
+        run = bench.run([bench.refrain, "predict", archive, "--platform", path, *words])
+        if run.code != 2 or said not in run.err:
+            raise harness.Failure(f"{words}: exit {run.code}: {run.err}")

@@ -67,10 +67,12 @@ struct rfn_action {
     size_t n_requests;
     uint32_t type_bytes; /* size of an element, as text names it; 1 in archives */
     uint32_t path;       /* call path in the archive; 0 in text */
+    uint32_t activity;   /* COMPUTE of an archive: number of what most of it is */
     uint64_t event;      /* number of the call in its stream; line in text */
 };
 
 struct rfn_actions;
+struct rfn_activity;
 
 /* What kind of volume COMPUTE has. */
 enum rfn_action_unit {
@@ -80,6 +82,9 @@ enum rfn_action_unit {
     RFN_ACTION_WALL_NS
 };
 
+/* What is computed, by number, as far as it was read; n of it, borrowed until more is read. NULL:
+ * the source is text, which does not say. */
+const struct rfn_activity *rfn_actions_activities(const struct rfn_actions *actions, size_t *n);
 uint32_t rfn_actions_ranks(const struct rfn_actions *actions);
 enum rfn_action_unit rfn_actions_unit(const struct rfn_actions *actions);
 /* Members by their rank in MPI_COMM_WORLD; borrowed. NULL for 0, and for numbers not yet seen. */

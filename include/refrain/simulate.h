@@ -25,6 +25,8 @@ struct rfn_simulate_options {
     bool no_contention;
     double rate;  /* flop per unit of volume; 0: the unit is flop, or time (refrain/actions.h) */
     double scale; /* computing takes so many times as long; 0: 1 */
+    double (*weight)(void *context, uint32_t rank, const struct rfn_action *action); /* and a
+                      COMPUTE so many times as long; NULL: 1 */
     void (*progress)(void *context, uint64_t actions, double seconds); /* NULL: none */
     /* An action is over. NULL, or returns 0 or an error that ends the simulation. */
     int (*left)(void *context, uint32_t rank, const struct rfn_action *action, double enter,

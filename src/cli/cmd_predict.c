@@ -5,6 +5,7 @@
 #include "cli/predict/compared.h"
 #include "cli/predict/on_simgrid.h"
 #include "cli/predict/prediction.h"
+#include "cli/predict/scaled_compute.h"
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
 #include "cli/text/terminal.h"
@@ -25,7 +26,9 @@ enum {
     KEY_SCALE,
     KEY_RATE,
     KEY_ENGINE,
-    KEY_COMPARE
+    KEY_COMPARE,
+    KEY_SCALE_PART,
+    KEY_REMOVE
 };
 
 static const struct argp_option options[] = {
@@ -43,6 +46,9 @@ static const struct argp_option options[] = {
     {"measured-compute", KEY_MEASURED, NULL, 0,
      "computing takes as long as recorded, in place of volumes", 0},
     {"scale-compute", KEY_SCALE, "F", 0, "computing takes F times as long", 0},
+    {"scale", KEY_SCALE_PART, "SELECTOR=F", 0,
+     "this part of computing takes F times as long; may be repeated", 0},
+    {"remove", KEY_REMOVE, "SELECTOR", 0, "this part takes no time; may be repeated", 0},
     {"rate", KEY_RATE, "R", 0,
      "flop per unit of volume: per instruction, or per second of CPU time (then hosts' speeds "
      "count)",
@@ -63,7 +69,28 @@ struct options {
     bool measured, simgrid, force;
     struct rfn_setting settings[SETTINGS];
     struct rfn_simulate_options simulate;
+    struct rfn_scaled_compute scaled;
 };
+
+static void scale(struct argp_state *state, struct rfn_scaled_compute *scaled, const char *text,
+                  double factor)
+{
+    if (scaled->n == RFN_MOST_SCALED)
+        argp_error(state, "at most %d parts of computing at once", RFN_MOST_SCALED);
+    scaled->texts[scaled->n] = text;
+    scaled->factors[scaled->n++] = factor;
+}
+
+/* SELECTOR=F, which is cut in two. */
+static void scale_argument(struct argp_state *state, struct rfn_scaled_compute *scaled, char *text)
+{
+    char *equals = strrchr(text, '='), *end = NULL;
+    const double factor = equals ? strtod(equals + 1, &end) : -1;
+    if (!equals || end == equals + 1 || *end || !(factor >= 0 && factor <= 1e6))
+        argp_error(state, "--scale takes SELECTOR=F, F a number from 0, not '%s'", text);
+    *equals = '\0';
+    scale(state, scaled, text, factor);
+}
 
 static void set(struct argp_state *state, struct options *given, const char *name,
                 const char *value)
@@ -106,6 +133,12 @@ static error_t parse_model(int key, char *arg, struct argp_state *state)
     case KEY_SCALE:
         given->simulate.scale = positive_argument(state, arg, "scale-compute");
         return 0;
+    case KEY_SCALE_PART:
+        scale_argument(state, &given->scaled, arg);
+        return 0;
+    case KEY_REMOVE:
+        scale(state, &given->scaled, arg, 0);
+        return 0;
     case KEY_RATE:
         given->simulate.rate = positive_argument(state, arg, "rate");
         return 0;
@@ -120,6 +153,8 @@ static void check(struct argp_state *state, const struct options *given)
         argp_error(state, "--platform is missing: the machine to predict for");
     if (given->output && !given->output[0])
         argp_error(state, "the name of the predicted archive is empty");
+    if (given->simgrid && given->scaled.n)
+        argp_error(state, "--scale and --remove need the engine own");
     if (given->simgrid && (given->output || given->real))
         argp_error(state, "--engine=simgrid tells no times of single calls: --output and "
                           "--compare need the engine own");
@@ -166,7 +201,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* ---- simulating ---- */
 
 struct predicting {
-    const struct options *given;
+    struct options *given;
     struct rfn_archive *archive; /* NULL: text */
     struct rfn_actions *actions;
     struct rfn_platform *platform;
@@ -217,6 +252,32 @@ static int place(struct predicting *predicting)
         return RFN_E_NOMEM;
     return rfn_platform_place(predicting->platform, predicting->given->hosts, ranks,
                               predicting->hosts, &predicting->diag);
+}
+
+static double weight(void *context, uint32_t rank, const struct rfn_action *action)
+{
+    struct predicting *predicting = context;
+    return rfn_scaled_compute_weight(&predicting->given->scaled, predicting->actions, rank, action);
+}
+
+/* Parts of computing that are scaled; the exit status. */
+static int find_scaled(struct predicting *predicting)
+{
+    struct options *given = predicting->given;
+    struct rfn_text wrong = {0};
+    int error = RFN_E_USAGE;
+    if (!predicting->archive)
+        rfn_text_string(&wrong, "is text, which does not say what is computed; --scale-compute "
+                                "scales all of it");
+    else
+        error = rfn_scaled_compute_init(&given->scaled, predicting->archive, given->measured,
+                                        &wrong, &predicting->diag);
+    if (error == RFN_E_USAGE)
+        rfn_command_error("%s: %s", given->given.file, rfn_text_terminated(&wrong));
+    rfn_text_release(&wrong);
+    return error == RFN_E_USAGE ? RFN_EXIT_USAGE
+           : error              ? rfn_command_fail(given->given.file, error, &predicting->diag)
+                                : RFN_EXIT_OK;
 }
 
 /* The file where the prediction goes as an archive. */
@@ -275,19 +336,21 @@ static int print(const struct predicting *predicting, const struct rfn_simulated
                  uint64_t bytes)
 {
     const struct options *given = predicting->given;
-    const struct rfn_prediction_page page = {.file = given->given.file,
-                                             .platform_file = given->platform,
-                                             .platform = predicting->platform,
-                                             .hosts = predicting->hosts,
-                                             .options = &given->simulate,
-                                             .engine = given->simgrid ? "simgrid" : "own",
-                                             .simulated = simulated,
-                                             .unit = rfn_actions_unit(predicting->actions),
-                                             .output = given->output,
-                                             .bytes = bytes,
-                                             .brief = given->real != NULL,
-                                             .top = predicting->top,
-                                             .width = rfn_terminal_columns()};
+    const struct rfn_prediction_page page = {
+        .file = given->given.file,
+        .platform_file = given->platform,
+        .platform = predicting->platform,
+        .hosts = predicting->hosts,
+        .options = &given->simulate,
+        .engine = given->simgrid ? "simgrid" : "own",
+        .simulated = simulated,
+        .unit = rfn_actions_unit(predicting->actions),
+        .assumed = rfn_text_terminated((struct rfn_text *)&predicting->assumed),
+        .output = given->output,
+        .bytes = bytes,
+        .brief = given->real != NULL,
+        .top = predicting->top,
+        .width = rfn_terminal_columns()};
     struct rfn_text out = {0};
     json_t *compared = NULL;
     int status = RFN_EXIT_OK;
@@ -353,6 +416,11 @@ static int simulate(struct predicting *predicting)
     how.context = predicting;
     rfn_text_string(&predicting->assumed, "on ");
     rfn_text_printable(&predicting->assumed, given->platform);
+    if (given->scaled.n) {
+        rfn_text_string(&predicting->assumed, ", ");
+        rfn_scaled_compute_append(&predicting->assumed, &given->scaled);
+        how.weight = weight;
+    }
     const int error = run_engine(predicting, &how, &simulated, &bytes);
     if (predicting->shown)
         fputs("\r\033[K", stderr);
@@ -375,6 +443,8 @@ static int predict(struct predicting *predicting)
         return rfn_command_fail(given->hosts ? given->hosts : given->platform, error,
                                 &predicting->diag);
     int status = given->output || given->real ? place_output(predicting) : RFN_EXIT_OK;
+    if (status == RFN_EXIT_OK && given->scaled.n)
+        status = find_scaled(predicting);
     if (status == RFN_EXIT_OK)
         status = simulate(predicting);
     return status || !predicting->archive
@@ -406,6 +476,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
                                     .diag = {.file_offset = -1, .rank = -1}};
     const int status = predict(&predicting);
     release(&predicting);
+    rfn_scaled_compute_release(&given.scaled);
     return status;
 }
 

@@ -13,6 +13,12 @@ enum rfn_action_unit rfn_actions_unit(const struct rfn_actions *actions)
     return actions->unit;
 }
 
+const struct rfn_activity *rfn_actions_activities(const struct rfn_actions *actions, size_t *n)
+{
+    *n = 0;
+    return actions->activities ? actions->activities(actions, n) : NULL;
+}
+
 const int64_t *rfn_actions_comm(const struct rfn_actions *actions, uint32_t comm, uint32_t *n)
 {
     *n = 0;

@@ -12,6 +12,8 @@ struct rfn_actions {
     enum rfn_action_unit unit;
     struct rfn_diag *diag; /* may be NULL */
     int (*next)(struct rfn_actions *actions, uint32_t rank, struct rfn_action *action);
+    /* NULL: nothing says what is computed. */
+    const struct rfn_activity *(*activities)(const struct rfn_actions *actions, size_t *n);
     /* NULL: there is only MPI_COMM_WORLD. */
     const int64_t *(*comm)(const struct rfn_actions *actions, uint32_t comm, uint32_t *n);
     /* NULL: nothing is left out. */

@@ -58,6 +58,14 @@ static double flops_of(const struct rfn_engine *engine, const struct rfn_engine_
            (engine->flops_per_unit > 0 ? engine->flops_per_unit : rank->speed * 1e-9);
 }
 
+static double weighted(const struct rfn_engine *engine, uint32_t rank,
+                       const struct rfn_action *action)
+{
+    const struct rfn_simulate_options *options = engine->options;
+    return options->weight ? action->volume * options->weight(options->context, rank, action)
+                           : action->volume;
+}
+
 /* On a core of its own. */
 static void compute_alone(struct rfn_engine *engine, uint32_t number, double volume)
 {
@@ -416,7 +424,7 @@ static int act(struct rfn_engine *engine, uint32_t number)
     case RFN_ACTION_FINALIZE:
         return 1;
     case RFN_ACTION_COMPUTE:
-        return compute(engine, number, action->volume);
+        return compute(engine, number, weighted(engine, number, action));
     case RFN_ACTION_SLEEP:
         do_sleep(engine, number, action->seconds);
         return 1;

@@ -100,6 +100,12 @@ static void progress(void *context, uint64_t actions, double seconds)
     options->progress(options->context, actions, seconds);
 }
 
+static double weight(void *context, uint32_t rank, const struct rfn_action *action)
+{
+    const struct rfn_simulate_options *options = ((const struct maker *)context)->options;
+    return options->weight(options->context, rank, action);
+}
+
 /* ---- the times of a stream ---- */
 
 /* Moves on by an event. */
@@ -220,6 +226,7 @@ static int simulate(struct maker *maker, struct rfn_actions *actions, struct rfn
     struct rfn_simulate_options options = *maker->options;
     options.left = left;
     options.progress = options.progress ? progress : NULL;
+    options.weight = options.weight ? weight : NULL;
     options.context = maker;
     RFN_TRY(rfn_simulate(actions, platform, hosts, &options, simulated, maker->retiming.diag));
     for (uint32_t i = 0; i < simulated->n_ranks; i++) {

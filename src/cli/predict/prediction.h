@@ -15,7 +15,8 @@ struct rfn_prediction_page {
     const struct rfn_simulate_options *options;
     const struct rfn_simulated *simulated;
     enum rfn_action_unit unit;
-    const char *output; /* the prediction is an archive there, of so many bytes; or NULL */
+    const char *assumed; /* "on cluster.xml, rank:3 x 0.5" */
+    const char *output;  /* the prediction is an archive there, of so many bytes; or NULL */
     uint64_t bytes;
     bool brief;   /* neither ranks, links nor the model */
     size_t top;   /* so many ranks and links */

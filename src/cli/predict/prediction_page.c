@@ -99,8 +99,8 @@ static void append_head(struct rfn_text *out, const struct rfn_prediction_page *
     const uint32_t ranks = page->simulated->n_ranks;
     struct rfn_text text = {0};
     rfn_text_printable(&text, page->file);
-    rfn_text_format(&text, " would take %s on ", time_text(page->simulated->seconds).text);
-    rfn_text_printable(&text, page->platform_file);
+    rfn_text_format(&text, " would take %s %s", time_text(page->simulated->seconds).text,
+                    page->assumed);
     rfn_text_format(&text, ": %u rank%s on %zu host%s, messages %s.", ranks, ranks == 1 ? "" : "s",
                     hosts, hosts == 1 ? "" : "s",
                     page->options->no_contention ? "without contention" : "with contention");
@@ -308,6 +308,7 @@ json_t *rfn_prediction_json(const struct rfn_prediction_page *page)
     RFN_JSON_SET(value, "platform", page->platform_file);
     RFN_JSON_SET(value, "engine", page->engine);
     RFN_JSON_SET(value, "contention", (bool)!page->options->no_contention);
+    RFN_JSON_SET(value, "assumed", page->assumed);
     RFN_JSON_SET(value, "predicted_seconds", page->simulated->seconds);
     if (page->output) {
         RFN_JSON_SET(value, "output", page->output);

@@ -17,6 +17,7 @@ struct archive_source {
     struct rfn_volumes *volumes;
     struct rfn_archive_stream *streams; /* by rank */
     struct members *comms;              /* by number of the archive; ranks NULL: not yet */
+    struct rfn_activities activities;   /* that were computed so far */
 };
 
 static int next(struct rfn_actions *actions, uint32_t rank, struct rfn_action *action)
@@ -51,6 +52,13 @@ static const int64_t *comm(const struct rfn_actions *actions, uint32_t comm, uin
     return source->comms[number].ranks;
 }
 
+static const struct rfn_activity *activities(const struct rfn_actions *actions, size_t *n)
+{
+    const struct archive_source *source = (const struct archive_source *)actions;
+    *n = source->activities.n;
+    return source->activities.items;
+}
+
 static uint64_t left_out(const struct rfn_actions *actions, const char **first)
 {
     const struct archive_source *source = (const struct archive_source *)actions;
@@ -72,6 +80,7 @@ static void release(struct rfn_actions *actions)
     for (uint32_t i = 0; source->comms && i < rfn_archive_comms(source->archive); i++)
         free(source->comms[i].ranks);
     rfn_volumes_free(source->volumes);
+    rfn_activities_release(&source->activities);
     free(source->streams);
     free(source->comms);
     free(source);
@@ -131,6 +140,7 @@ static int find_streams(struct archive_source *source, bool measured)
                             info.rank);
         *of = (struct rfn_archive_stream){.archive = source->archive,
                                           .volumes = source->volumes,
+                                          .activities = &source->activities,
                                           .diag = diag,
                                           .stream = i,
                                           .rank = info.rank,
@@ -173,6 +183,7 @@ int rfn_actions_of_archive(const struct rfn_archive *archive, bool measured,
                                            .unit = unit_of(run, measured),
                                            .diag = diag,
                                            .next = next,
+                                           .activities = activities,
                                            .comm = comm,
                                            .left_out = left_out,
                                            .free = release};

@@ -37,6 +37,7 @@ void rfn_archive_stream_release(struct rfn_archive_stream *stream)
         free(stream->symbols[i].sizes.sizes);
     for (size_t i = 0; i < stream->slots_capacity; i++)
         free_slot(stream->slots[i]);
+    rfn_open_regions_release(&stream->regions);
     if (stream->cursor)
         rfn_cursor_close(stream->cursor);
     rfn_fates_close(stream->fates);
@@ -165,18 +166,28 @@ static struct rfn_action *put(struct rfn_archive_stream *stream, const struct rf
     return to;
 }
 
+/* What was computed so far becomes an action. */
+static int emit_computed(struct rfn_archive_stream *stream, const struct rfn_record *record)
+{
+    if (!(stream->computed > 0))
+        return 0;
+    const int64_t activity = rfn_activity_of(stream->activities, &stream->activity);
+    const struct rfn_action compute = {.kind = RFN_ACTION_COMPUTE,
+                                       .volume = stream->computed,
+                                       .request = -1,
+                                       .type_bytes = 1,
+                                       .activity = (uint32_t)activity};
+    if (activity < 0 || !put(stream, &compute, record))
+        return RFN_E_NOMEM;
+    stream->computed = stream->most = 0;
+    return 0;
+}
+
 /* What was computed, then the action. NULL: out of memory. */
 static struct rfn_action *emit(struct rfn_archive_stream *stream, const struct rfn_action *action,
                                const struct rfn_record *record)
 {
-    if (stream->computed > 0) {
-        const struct rfn_action compute = {
-            .kind = RFN_ACTION_COMPUTE, .volume = stream->computed, .request = -1, .type_bytes = 1};
-        if (!put(stream, &compute, record))
-            return NULL;
-        stream->computed = 0;
-    }
-    return put(stream, action, record);
+    return emit_computed(stream, record) < 0 ? NULL : put(stream, action, record);
 }
 
 static int emit_alone(struct rfn_archive_stream *stream, enum rfn_action_kind kind,
@@ -771,7 +782,7 @@ static int take_other(struct rfn_archive_stream *stream, const struct rfn_stream
 {
     switch (symbol->use) {
     case RFN_USE_INIT:
-        stream->computed = 0;
+        stream->computed = stream->most = 0;
         return emit_alone(stream, RFN_ACTION_INIT, call->record);
     case RFN_USE_FINALIZE:
         return emit_alone(stream, RFN_ACTION_FINALIZE, call->record);
@@ -818,12 +829,37 @@ static int take_call(struct rfn_archive_stream *stream, struct rfn_stream_symbol
 
 enum { TRUNCATED = 15 }; /* MPI_ERR_TRUNCATE: the message was received nevertheless */
 
+static void name_activity(struct rfn_archive_stream *stream, const struct rfn_record *record,
+                          double volume)
+{
+    stream->most = volume;
+    stream->activity = (struct rfn_activity){
+        .kind = RFN_ACTIVITY_COMPUTE,
+        .before = stream->before,
+        .at = {record->function, record->path},
+        .region = rfn_open_regions_innermost(&stream->regions)};
+}
+
+/* What is computed in a region and around it is computed apart. */
+static int mark(struct rfn_archive_stream *stream, const struct rfn_stream_symbol *symbol,
+                const struct rfn_record *record)
+{
+    RFN_TRY(emit_computed(stream, record));
+    return rfn_open_regions_event(&stream->regions, symbol->call, record);
+}
+
 static int take_event(struct rfn_archive_stream *stream, const struct rfn_record *record)
 {
     struct rfn_stream_symbol *symbol = symbol_of(stream, record);
     if (!symbol)
         return RFN_E_NOMEM;
+    const double before = stream->computed;
     take_gap(stream, record);
+    if (stream->computed - before > stream->most)
+        name_activity(stream, record, stream->computed - before);
+    stream->before = (struct rfn_call_site){record->function, record->path};
+    if (symbol->use == RFN_USE_MARK)
+        return mark(stream, symbol, record);
     if (record->failed_poll)
         return 0;
     const bool completes = symbol->use == RFN_USE_COMPLETE;

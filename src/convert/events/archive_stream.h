@@ -11,6 +11,7 @@
 #ifndef RFN_CONVERT_EVENTS_ARCHIVE_STREAM_H
 #define RFN_CONVERT_EVENTS_ARCHIVE_STREAM_H
 
+#include "analyze/match/activity.h"
 #include "analyze/match/lookahead.h"
 #include "convert/events/archive_calls.h"
 #include "convert/events/archive_neighbors.h"
@@ -66,8 +67,13 @@ struct rfn_archive_stream {
     struct rfn_stream_symbol *symbols;
     size_t symbols_capacity;
 
-    double computed; /* and not yet an action */
-    double polled;   /* since a run of unsuccessful polls began, of which there are */
+    double computed; /* and not yet an action; */
+    double most;     /* of it in one activity, which is this: */
+    struct rfn_activity activity;
+    struct rfn_call_site before; /* of the last call */
+    struct rfn_open_regions regions;
+    struct rfn_activities *activities; /* of all streams, borrowed */
+    double polled; /* since a run of unsuccessful polls began, of which there are */
     uint64_t polls;
     uint32_t polls_function, polls_path;
     int64_t last_ns; /* exit of the event before, -1: there is none */
