@@ -129,6 +129,24 @@ def test_arity(bench):
     check_gathered(bench, run, out, expected)
 
 
+def test_nodes(bench):
+    """Processes of 3 simulated hosts, which do not follow each other: those of a host are neighbours in the tree."""
+    text, expected = text_of(bench)
+    out, platform, hosts = bench.fresh("nodes.rfn"), bench.path("platform.xml"), bench.path("nodes")
+    for path, content in ((platform, test_convert.PLATFORM), (hosts, "h0\nh1\nh0\nh2\nh1\nh2\n")):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(content)
+    command = ["smpirun", "-np", "6", "-platform", platform, "-hostfile", hosts, "--log=root.thresh:error",
+               os.path.join(bench.build, "lib", "refrain-gather-smpi"), text + "_files", out]
+    run = bench.run([*command, "--json", "--arity=2"])
+    check_gathered(bench, run, out, expected, ranks=RANKS, processes=6, nodes=3, steps=3)
+    with open(f"{text}_files/5_rank.txt", "a", encoding="ascii") as file:
+        file.write("5 put\n")
+    run = bench.run([*command, "--force"])
+    if run.code != 3 or f"refrain: h2: {text}_files/5_rank.txt:" not in run.err:
+        raise harness.Failure(f"exit {run.code}: {run.err}")
+
+
 def test_alone(bench):
     """Without a launcher; the text that is printed."""
     text, expected = text_of(bench)

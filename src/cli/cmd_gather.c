@@ -131,7 +131,7 @@ const struct rfn_command rfn_cmd_gather = {
         "convert writes them, on each host those of the ranks that ran there. Runs as an MPI job "
         "with one process or more per host:\n"
         "\n"
-        "  mpirun -n 4 --map-by node refrain gather /tmp/traces -o app.rfn\n"
+        "  mpirun -n 4 refrain gather /tmp/traces -o app.rfn\n"
         "\n"
         "Each process makes archives of files that it sees, the processes of a host and of a "
         "shared folder in turn; these are merged along a tree, and process 0 writes OUT. Without "

@@ -50,9 +50,9 @@ int gth_agree(struct gth_job *job)
     if (first == job->processes)
         return 0;
     PMPI_Get_processor_name(host, &length);
+    const bool names_host = first > 0 && job->nodes > 1;
     if (job->process == first)
-        snprintf(text, sizeof text, "%s%s%s", job->nodes > 1 ? host : "",
-                 job->nodes > 1 ? ": " : "",
+        snprintf(text, sizeof text, "%s%s%s", names_host ? host : "", names_host ? ": " : "",
                  job->diag.text[0] ? job->diag.text : rfn_error_text(job->error));
     PMPI_Bcast(text, sizeof text, MPI_CHAR, first, job->comm);
     PMPI_Bcast(&status, 1, MPI_INT, first, job->comm);

@@ -19,7 +19,7 @@ void gth_job_init(struct gth_job *job);
 void gth_job_release(struct gth_job *job);
 
 /* Whether all processes are without error; else process 0 says what the first of the others has,
- * and on which host. All call it and get the same: 0, or the exit status. */
+ * and on which host if that is another one. All call it and get the same: 0, or the exit status. */
 int gth_agree(struct gth_job *job);
 
 #endif
