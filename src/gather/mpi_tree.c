@@ -87,7 +87,7 @@ static void merge(struct standing *at, struct rfn_archive **archives, const char
                   uint64_t *bytes)
 {
     struct gth_job *job = at->job;
-    struct rfn_merge_result result;
+    struct rfn_merge_result result = {0};
     int n = 0;
     for (int i = 0; i < at->tree->arity && job->error >= 0; i++) {
         if (at->paths[i][0])
