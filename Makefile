@@ -205,9 +205,9 @@ $(foreach f,$(FLAVOURS),$(eval $(call flavour_rules,$(f),$(FLAVOUR_MACRO_$(f))))
 
 # ---- programs that are MPI programs themselves: one of each per flavour ----
 
-# `refrain replay` and `refrain calibrate` become them. Files mpi_*.c call MPI, the others do not and
-# are compiled once.
-PROGRAMS := replay calibrate
+# `refrain replay`, `refrain calibrate` and `refrain gather` become them. Files mpi_*.c call MPI, the
+# others do not and are compiled once.
+PROGRAMS := replay calibrate gather
 
 define program_rules
 $(1)_MPI_SRC   := $$(filter src/$(1)/mpi_%,$$(call sources,$(1)))

@@ -170,7 +170,7 @@ def test_man_pages(bench):
 
 def test_options_in_man_page(bench):
     """These man pages have the options of their helps, and no others."""
-    for verb in ("record", "report", "whatif", "calibrate", "sample", "watch"):
+    for verb in ("record", "report", "whatif", "gather", "calibrate", "sample", "watch"):
         check_options(bench, verb)
 
 
@@ -232,7 +232,7 @@ def test_completion(bench):
 def test_completion_knows_every_option(bench):
     """What --help lists is what completes."""
     for verb in ("record", "report", "info", "reduce", "compare", "whatif", "predict", "calibrate", "replay", "sample", "dump",
-                 "verify", "watch"):
+                 "verify", "watch", "gather"):
         text = bench.run([bench.refrain, verb, "--help"], check=True).out
         options = set(re.findall(r"^ .*?(--[a-z-]+)", text, re.M)) - {"--usage"}
         found = set(completions(bench, "refrain", verb, "--"))

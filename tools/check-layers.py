@@ -10,7 +10,8 @@ folders depend on each other both ways.
 Includes are read from the sources, links from the objects in DIR/obj, by nm. A stage may call public
 functions (include/refrain) of every stage before it. Tests and fuzzers (x_test.c,
 x_fuzz.c) keep to the first table only, and alone may include tests/support. The record stage includes
-mpi.h in its generated table only, replay and calibrate in their files mpi_*. An include without a folder is an error.
+mpi.h in its generated table only, replay, calibrate and gather in their files mpi_*. An include without a folder is an
+error.
 """
 
 import argparse
@@ -71,9 +72,9 @@ def place_of(path):
 def fault_of_include(layers, path, quote, name):
     user, is_test = place_of(path), path.name.endswith(("_test.c", "_fuzz.c"))
     if name == "mpi.h":
-        if user[0] == "record" and is_test or user[0] in ("replay", "calibrate") and path.name.startswith("mpi_"):
+        if user[0] == "record" and is_test or user[0] in ("replay", "calibrate", "gather") and path.name.startswith("mpi_"):
             return None
-        return "mpi.h is included by record/mpi_table.gen.h, replay/mpi_* and calibrate/mpi_* only"
+        return "mpi.h is included by record/mpi_table.gen.h, and by mpi_* of replay, calibrate and gather, only"
     if quote == "<" or name.startswith("refrain/"):
         return None
     if "/" not in name:

@@ -96,6 +96,9 @@ int rfn_actions_next(struct rfn_actions *actions, uint32_t rank, struct rfn_acti
 /* How many calls that take time have been left out so far, as they are none of these actions: of
  * files, of processes that are started. *first: the function of the first one, or NULL. */
 uint64_t rfn_actions_left_out(const struct rfn_actions *actions, const char **first);
+/* Whether the rank's actions are here. Of files of some ranks only (rfn_actions_of_files) those of
+ * others are not: rfn_actions_next finds none. */
+bool rfn_actions_has(const struct rfn_actions *actions, uint32_t rank);
 void rfn_actions_free(struct rfn_actions *actions);
 
 /* Of an archive, which is borrowed. measured: COMPUTE has the times between calls in place of
@@ -105,5 +108,13 @@ int rfn_actions_of_archive(const struct rfn_archive *archive, bool measured,
 /* Of time-independent text: a list with one file per rank or one file for all, or the file itself;
  * plain, .gz or .zst. The dialect is recognized. */
 int rfn_actions_of_text(const char *path, struct rfn_actions **actions, struct rfn_diag *diag);
+/* Of such text in a file per rank. paths: by rank, copied; NULL: that rank is not here. */
+int rfn_actions_of_files(const char *const *paths, uint32_t n_ranks, struct rfn_actions **actions,
+                         struct rfn_diag *diag);
+/* The rank that the first line of a file of text is of; negative: that line is no action. RFN_E_IO,
+ * RFN_E_CORRUPT, RFN_E_INCOMPLETE, RFN_E_UNSUPPORTED, RFN_E_NOMEM. */
+int rfn_text_rank(const char *path, int64_t *rank, struct rfn_diag *diag);
+/* A hash of all lines of a file of text, the same whether it is compressed. Errors as above. */
+int rfn_text_hash(const char *path, uint64_t *hash, struct rfn_diag *diag);
 
 #endif

@@ -40,7 +40,8 @@ int rfn_text_of_actions(struct rfn_actions *actions, const char *path,
                         const struct rfn_text_options *options, struct rfn_actions_summary *summary,
                         struct rfn_diag *diag);
 
-/* An archive with structure, parameters and volumes. program: what it says of the run, may be NULL.
+/* An archive with structure, parameters and volumes, of the ranks that are here; rfn_merge_archives
+ * joins those of different ranks. program: what it says of the run, may be NULL.
  * RFN_E_EXISTS as of rfn_writer_new; and what reading the actions returns. */
 int rfn_archive_of_actions(struct rfn_actions *actions, const char *path, bool force,
                            const char *program, const struct rfn_convert_progress *progress,

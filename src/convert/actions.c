@@ -31,6 +31,11 @@ int rfn_actions_next(struct rfn_actions *actions, uint32_t rank, struct rfn_acti
     return actions->next(actions, rank, action);
 }
 
+bool rfn_actions_has(const struct rfn_actions *actions, uint32_t rank)
+{
+    return !actions->has || actions->has(actions, rank);
+}
+
 uint64_t rfn_actions_left_out(const struct rfn_actions *actions, const char **first)
 {
     *first = NULL;

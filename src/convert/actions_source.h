@@ -16,6 +16,8 @@ struct rfn_actions {
     const struct rfn_activity *(*activities)(const struct rfn_actions *actions, size_t *n);
     /* NULL: there is only MPI_COMM_WORLD. */
     const int64_t *(*comm)(const struct rfn_actions *actions, uint32_t comm, uint32_t *n);
+    /* NULL: all ranks are here. */
+    bool (*has)(const struct rfn_actions *actions, uint32_t rank);
     /* NULL: nothing is left out. */
     uint64_t (*left_out)(const struct rfn_actions *actions, const char **first);
     void (*free)(struct rfn_actions *actions);

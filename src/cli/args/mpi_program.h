@@ -1,5 +1,5 @@
-/* mpi_program.h - becoming a program that is made for one MPI (src/replay, src/calibrate), which is
- * no part of the tool, which needs no MPI.
+/* mpi_program.h - becoming a program that is made for one MPI (src/replay, src/calibrate,
+ * src/gather), which is no part of the tool, which needs no MPI.
  */
 #ifndef RFN_CLI_ARGS_MPI_PROGRAM_H
 #define RFN_CLI_ARGS_MPI_PROGRAM_H

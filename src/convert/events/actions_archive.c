@@ -124,6 +124,8 @@ static int define(struct archiving *to)
     if (host < 0 || to->path < 0 || to->byte < 0 || to->world < 0)
         return RFN_E_NOMEM;
     for (uint32_t rank = 0; rank < to->n_ranks; rank++) {
+        if (!rfn_actions_has(to->actions, rank))
+            continue;
         to->ranks[rank].stream = rfn_writer_stream(to->writer, rank, 0, (uint32_t)host, true);
         if (to->ranks[rank].stream < 0)
             return (int)to->ranks[rank].stream;

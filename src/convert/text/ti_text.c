@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* strdup, strndup */
 
 #include "base/grow.h"
+#include "base/hash.h"
 #include "convert/actions_source.h"
 #include "convert/text/ti_parser.h"
 #include "convert/text/ti_shared.h"
@@ -42,6 +43,8 @@ static int next_line(struct text *text, uint32_t rank, const char **line, size_t
     struct text_rank *of = &text->ranks[rank];
     if (text->shared)
         return rfn_ti_shared_line(text->shared, rank, line, length, number, text->actions.diag);
+    if (!of->stream && !of->path)
+        return 0;
     if (!of->stream)
         RFN_TRY(rfn_text_stream_open(of->path, &of->stream, text->actions.diag));
     int got = rfn_text_stream_line(of->stream, line, length, text->actions.diag);
@@ -68,6 +71,12 @@ static int next(struct rfn_actions *actions, uint32_t rank, struct rfn_action *a
         if (got)
             return 1;
     }
+}
+
+static bool has(const struct rfn_actions *actions, uint32_t rank)
+{
+    const struct text *text = (const struct text *)actions;
+    return text->shared || text->ranks[rank].path;
 }
 
 static void release(struct rfn_actions *actions)
@@ -175,14 +184,23 @@ static int share_listed(struct text *text)
     return share(text, path);
 }
 
+/* The first line that is not blank: 1; 0: there is none. */
+static int first_line(struct rfn_text_stream *stream, const char **line, size_t *length,
+                      struct rfn_diag *diag)
+{
+    int got;
+    do
+        RFN_TRY(got = rfn_text_stream_line(stream, line, length, diag));
+    while (got && is_blank_line(*line, *length));
+    return got;
+}
+
 static int look(struct text *text, struct rfn_text_stream *stream)
 {
     const char *line;
     size_t length;
-    int got;
-    do
-        RFN_TRY(got = rfn_text_stream_line(stream, &line, &length, text->actions.diag));
-    while (got && is_blank_line(line, length));
+    const int got = first_line(stream, &line, &length, text->actions.diag);
+    RFN_TRY(got);
     if (!got)
         return rfn_fail(text->actions.diag, RFN_E_CORRUPT, -1, -1,
                         "%s is empty: it has neither actions nor names of files", text->path);
@@ -230,19 +248,76 @@ static int fill(struct text *text)
     return error;
 }
 
-int rfn_actions_of_text(const char *path, struct rfn_actions **actions, struct rfn_diag *diag)
+/* NULL: out of memory. */
+static struct text *new_text(struct rfn_diag *diag)
 {
     struct text *text = calloc(1, sizeof *text);
-    *actions = NULL;
-    if (!text)
-        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
-    text->actions = (struct rfn_actions){
-        .unit = RFN_ACTION_FLOPS, .diag = diag, .next = next, .free = release};
-    text->path = strdup(path);
-    int error = text->path ? fill(text) : RFN_E_NOMEM;
-    if (error < 0)
+    if (text)
+        text->actions = (struct rfn_actions){
+            .unit = RFN_ACTION_FLOPS, .diag = diag, .next = next, .has = has, .free = release};
+    return text;
+}
+
+/* Gives it to the caller, or frees it. */
+static int hand_over(struct text *text, int error, struct rfn_actions **actions,
+                     struct rfn_diag *diag)
+{
+    *actions = error < 0 ? NULL : &text->actions;
+    if (error < 0 && text)
         release(&text->actions);
-    else
-        *actions = &text->actions;
     return error == RFN_E_NOMEM ? rfn_fail(diag, error, -1, -1, "out of memory") : error;
+}
+
+int rfn_actions_of_text(const char *path, struct rfn_actions **actions, struct rfn_diag *diag)
+{
+    struct text *text = new_text(diag);
+    if (text)
+        text->path = strdup(path);
+    return hand_over(text, text && text->path ? fill(text) : RFN_E_NOMEM, actions, diag);
+}
+
+int rfn_actions_of_files(const char *const *paths, uint32_t n_ranks, struct rfn_actions **actions,
+                         struct rfn_diag *diag)
+{
+    struct text *text = new_text(diag);
+    int error = text ? 0 : RFN_E_NOMEM;
+    if (!error) {
+        text->actions.n_ranks = n_ranks;
+        error = make_parsers(text);
+    }
+    for (uint32_t rank = 0; !error && rank < n_ranks; rank++) {
+        if (paths[rank] && !(text->ranks[rank].path = strdup(paths[rank])))
+            error = RFN_E_NOMEM;
+    }
+    return hand_over(text, error, actions, diag);
+}
+
+/* ---- a file alone ---- */
+
+int rfn_text_rank(const char *path, int64_t *rank, struct rfn_diag *diag)
+{
+    struct rfn_text_stream *stream;
+    const char *line;
+    size_t length;
+    *rank = -1;
+    RFN_TRY(rfn_text_stream_open(path, &stream, diag));
+    const int got = first_line(stream, &line, &length, diag);
+    if (got > 0 && rfn_ti_is_action(line, length))
+        *rank = rfn_ti_line_rank(line, length);
+    rfn_text_stream_close(stream);
+    return got < 0 ? got : 0;
+}
+
+int rfn_text_hash(const char *path, uint64_t *hash, struct rfn_diag *diag)
+{
+    struct rfn_text_stream *stream;
+    const char *line;
+    size_t length;
+    int got;
+    *hash = 0;
+    RFN_TRY(rfn_text_stream_open(path, &stream, diag));
+    while ((got = rfn_text_stream_line(stream, &line, &length, diag)) > 0)
+        *hash = rfn_hash_mix(*hash, rfn_hash_bytes(line, length));
+    rfn_text_stream_close(stream);
+    return got;
 }

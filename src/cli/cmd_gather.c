@@ -1,0 +1,143 @@
+/* cmd_gather.c - `refrain gather`: one archive of the time-independent text of many hosts.
+ *
+ * The verb runs once per process and becomes the program that gathers with the launcher's MPI
+ * (src/gather).
+ */
+#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
+#include "cli/args/command.h"
+#include "cli/args/mpi_program.h"
+#include "cli/launch/mpi_environment.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_ARITY = 256, KEY_RANKS, KEY_MPI, ARITY_MOST = 64, RANKS_MOST = 1 << 24 };
+
+static const struct argp_option options[] = {
+    {"output", 'o', "OUT", 0, "The archive that is made", 0},
+    {"force", 'f', NULL, 0, "Replace OUT if there is such a file", 0},
+    {"ranks", KEY_RANKS, "N", 0, "There have to be ranks 0 to N - 1 (default: up to the highest)",
+     0},
+    {"arity", KEY_ARITY, "K", 0,
+     "Merge K archives at a time (2 to 64; default: by the number of processes and nodes)", 0},
+    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich: where the launcher does not tell", 0},
+    {"json", 'j', NULL, 0, "Print the result as JSON", 0},
+    {0}};
+
+struct arguments {
+    char *folder, *output;
+    const char *mpi;
+    bool force, json;
+    long arity, ranks; /* 0: not given */
+};
+
+static long number(struct argp_state *state, const char *option, const char *arg, long least,
+                   long most)
+{
+    char *end;
+    const long value = strtol(arg, &end, 10);
+    if (end == arg || *end || value < least || value > most)
+        argp_error(state, "--%s is a whole number from %ld to %ld, not '%s'", option, least, most,
+                   arg);
+    return value;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    switch (key) {
+    case 'o':
+        arguments->output = arg;
+        return 0;
+    case 'f':
+        arguments->force = true;
+        return 0;
+    case 'j':
+        arguments->json = true;
+        return 0;
+    case KEY_ARITY:
+        arguments->arity = number(state, "arity", arg, 2, ARITY_MOST);
+        return 0;
+    case KEY_RANKS:
+        arguments->ranks = number(state, "ranks", arg, 1, RANKS_MOST);
+        return 0;
+    case KEY_MPI:
+        if (strcmp(arg, "openmpi") != 0 && strcmp(arg, "mpich") != 0)
+            argp_error(state, "--mpi is 'openmpi' or 'mpich', not '%s'", arg);
+        arguments->mpi = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (arguments->folder)
+            argp_error(state, "one folder at a time");
+        arguments->folder = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!arguments->folder)
+            argp_error(state, "which folder?");
+        if (!arguments->output || !arguments->output[0])
+            argp_error(state, "where to? (-o OUT)");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Outside of a job a process gathers alone, with whichever MPI is there. NULL: it is in a job, but
+ * of an unknown MPI. */
+static const char *find_flavour(const struct arguments *arguments)
+{
+    char path[PATH_MAX];
+    const char *flavour = arguments->mpi ? arguments->mpi : rfn_job_flavour();
+    if (flavour || rfn_job_size() > 1)
+        return flavour;
+    return rfn_find_part("refrain-gather-mpich", X_OK, path) ? "mpich" : "openmpi";
+}
+
+static int run(const struct rfn_command *command, int argc, char **argv)
+{
+    static char force[] = "--force", json[] = "--json";
+    struct arguments arguments = {0};
+    char arity[32], ranks[32];
+    rfn_command_parse(command, parse, argc, argv, &arguments);
+    const char *flavour = find_flavour(&arguments);
+    char *words[8] = {argv[0], arguments.folder, arguments.output};
+    int n = 3;
+    if (!flavour) {
+        if (rfn_job_speaks())
+            rfn_command_error("the launcher does not tell its MPI; name it: --mpi=openmpi or "
+                              "--mpi=mpich");
+        return RFN_EXIT_USAGE;
+    }
+    snprintf(arity, sizeof arity, "--arity=%ld", arguments.arity);
+    snprintf(ranks, sizeof ranks, "--ranks=%ld", arguments.ranks);
+    words[n++] = arity;
+    words[n++] = ranks;
+    if (arguments.force)
+        words[n++] = force;
+    if (arguments.json)
+        words[n++] = json;
+    return rfn_become_mpi_program("gather", flavour, words);
+}
+
+const struct rfn_command rfn_cmd_gather = {
+    .name = "gather",
+    .summary = "Makes one archive of the time-independent text of many hosts",
+    .usage = "DIR -o OUT",
+    .about =
+        "DIR has a file of time-independent text per rank, as tracers leave them and refrain "
+        "convert writes them, on each host those of the ranks that ran there. Runs as an MPI job "
+        "with one process or more per host:\n"
+        "\n"
+        "  mpirun -n 4 refrain gather /tmp/traces -o app.rfn\n"
+        "\n"
+        "Each process makes archives of files that it sees, the processes of a host and of a "
+        "shared folder in turn; these are merged along a tree, and process 0 writes OUT. Without "
+        "a launcher one process does it alone.",
+    .options = options,
+    .values = "--mpi=openmpi,mpich",
+    .per_rank = true,
+    .run = run,
+};
