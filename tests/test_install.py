@@ -170,7 +170,7 @@ def test_man_pages(bench):
 
 def test_options_in_man_page(bench):
     """These man pages have the options of their helps, and no others."""
-    for verb in ("record", "report", "whatif", "gather", "calibrate", "sample", "watch"):
+    for verb in ("record", "report", "whatif", "predict", "convert", "gather", "calibrate", "sample", "watch"):
         check_options(bench, verb)
 
 
