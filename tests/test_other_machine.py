@@ -87,7 +87,7 @@ def test_online_long(bench):
     for seed in range(10, 20):
         check_online(bench, source_of("random_exchange"), 4 + 6 * (seed % 8), [str(seed), "40"])
         check_online(bench, source_of("random_calls"), 4 + 6 * (seed % 8), [str(seed), "60"])
-    check_online(bench, source_of("random_exchange"), 1024, ["1", "4"])
+    check_online(bench, source_of("random_exchange"), 1024, ["1", "16"])
 
 
 # ---- as an archive ----

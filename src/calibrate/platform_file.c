@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ENVELOPE_BYTES = 16, LARGE_BYTES = 64 << 10 };
+enum { ENVELOPE_BYTES = 16 };
 /* Of each flow so much goes back, against it, in the simulated network. */
 static const double CROSS_TRAFFIC = 0.05;
 static const double LEAST_NS = 0.001, LEAST_NS_PER_BYTE = 1e-4;
@@ -26,13 +26,8 @@ static struct nominal of_piece(const struct cal_piece *piece, double least_ns_pe
 
 static struct nominal find_nominal(const struct cal_pieces *pieces)
 {
-    const struct cal_piece *last = &pieces->pieces[pieces->n - 1];
-    double fastest = fmax(last->ns_per_byte, LEAST_NS_PER_BYTE);
-    for (size_t i = 0; i < pieces->n; i++) {
-        if (pieces->pieces[i].to_bytes >= LARGE_BYTES)
-            fastest = fmin(fastest, fmax(pieces->pieces[i].ns_per_byte, LEAST_NS_PER_BYTE));
-    }
-    return (struct nominal){of_piece(&pieces->pieces[0], fastest).latency_ns, fastest};
+    const double slope = fmax(cal_pieces_ns_per_byte(pieces->pieces, pieces->n), LEAST_NS_PER_BYTE);
+    return (struct nominal){of_piece(&pieces->pieces[0], slope).latency_ns, slope};
 }
 
 /* ---- config ---- */

@@ -165,10 +165,13 @@ static void append_clocks(struct rfn_text *out, const struct rfn_report *report)
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
-/* Where ranks have no core of their own, waiting for one looks like slow calls and late ranks. */
+/* Where ranks have no core of their own, waiting for one looks like slow calls and late ranks; but
+ * not in a prediction, which may be for another machine. */
 static void append_crowding(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
+    if (rfn_archive_run(report->archive)->predicted)
+        return;
     if (rfn_crowding_append(&text, report->archive)) {
         rfn_text_string(&text, ": some of what follows may be waiting for a core.");
         rfn_report_sentence(out, report, &text, INDENT);
