@@ -47,6 +47,12 @@ def run_seconds(bench, archive):
 
 # ---- as SMPI has it ----
 
+def main_seconds(bench, archive):
+    """Until the last rank calls MPI_Finalize, in which SMPI has all ranks wait for each other."""
+    lines = [line.split("\t") for line in bench.verb("dump", archive).splitlines() if "\tMPI_Finalize\t" in line]
+    return max(int(words[3]) for words in lines) * 1e-9
+
+
 def check_online(bench, source, ranks, arguments, limit=LIMIT):
     """Recorded on one machine, predicted for the other one, and run there, both ways."""
     program = test_smpi.smpi_program(bench, source)
@@ -56,7 +62,7 @@ def check_online(bench, source, ranks, arguments, limit=LIMIT):
                                            options=["--cfg=smpi/reduce:default"])
         kept = bench.fresh("run.rfn")
         os.rename(archive, kept)
-        runs.append((kept, platform(bench, text), run_seconds(bench, kept)))
+        runs.append((kept, platform(bench, text), main_seconds(bench, kept)))
     for archive, _, _ in runs:
         for _, path, seconds in runs:
             found = predict(bench, archive, path, "--measured-compute", "--hosts", hosts(bench, ranks))
@@ -87,7 +93,7 @@ def test_online_long(bench):
     for seed in range(10, 20):
         check_online(bench, source_of("random_exchange"), 4 + 6 * (seed % 8), [str(seed), "40"])
         check_online(bench, source_of("random_calls"), 4 + 6 * (seed % 8), [str(seed), "60"])
-    check_online(bench, source_of("random_exchange"), 1024, ["1", "16"])
+    check_online(bench, source_of("random_exchange"), 1024, ["1", "8"])
 
 
 # ---- as an archive ----
