@@ -175,6 +175,21 @@ def test_refusals(bench):
             raise harness.Failure(f"{arguments}: exit {run.code}: {run.err}")
 
 
+def test_config(bench):
+    """What a platform says that no model knows is an error with its line, not ignored."""
+    text = bench.fresh("two.txt")
+    with open(text, "w", encoding="ascii") as file:
+        file.write("0 init\n0 compute 1e6\n0 finalize\n1 init\n1 finalize\n")
+    for prop, code, message in (('id="smpi/os" value="0:1e-6:0"', 0, ""), ('id="network/model" value="SMPI"', 0, ""),
+                                ('id="smpi/host-speed" value="1Gf"', 0, ""),
+                                ('id="network/model" value="CM02"', 1, "only SMPI is known"),
+                                ('id="smpi/oss" value="1"', 1, ':3: <prop>: the property "smpi/oss"')):
+        path = platform(bench, machine(HERE, f"<config><prop {prop}/></config>"))
+        run = bench.run([bench.refrain, "predict", text, "--platform", path])
+        if run.code != code or message not in run.err:
+            raise harness.Failure(f"{prop}: exit {run.code}: {run.err}")
+
+
 # ---- parts of computing ----
 
 def computing(bench, archive, path, *options):

@@ -168,6 +168,49 @@ static int check_names(const struct rfn_setting *settings, size_t n, struct rfn_
     return 0;
 }
 
+/* What <config> may have beside the parameters: what the platform itself reads, and what concerns
+ * the running of programs alone. */
+static const char *const others[] = {
+    "network/model",
+    "network/loopback-bw",
+    "network/loopback-lat",
+    "network/optim",
+    "cpu/model",
+    "cpu/optim",
+    "host/model",
+    "smpi/host-speed",
+    "smpi/cpu-threshold",
+    "smpi/simulate-computation",
+    "smpi/display-timing",
+    "smpi/privatization",
+    "smpi/keep-temps",
+    "smpi/tmpdir",
+    "smpi/init",
+    "smpi/wtime",
+    "smpi/shared-malloc",
+};
+
+enum { N_OTHERS = sizeof others / sizeof others[0] };
+
+static int check_platform(const struct rfn_platform *platform, struct rfn_diag *diag)
+{
+    const char *known[2 * N_PARAMETERS + N_OTHERS + 1];
+    const char *network = rfn_platform_config(platform, "network/model");
+    size_t n = 0;
+    for (size_t i = 0; i < N_PARAMETERS; i++) {
+        known[n++] = parameters[i].name;
+        if (parameters[i].old_name)
+            known[n++] = parameters[i].old_name;
+    }
+    for (size_t i = 0; i < N_OTHERS; i++)
+        known[n++] = others[i];
+    known[n] = NULL;
+    if (network && strcmp(network, "SMPI") != 0)
+        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
+                        "the platform's network/model is '%s'; only SMPI is known", network);
+    return rfn_platform_config_check(platform, known, diag);
+}
+
 static struct rfn_setting find(const struct parameter *parameter,
                                const struct rfn_platform *platform,
                                const struct rfn_setting *settings, size_t n)
@@ -190,6 +233,8 @@ int rfn_mpi_model_init(struct rfn_mpi_model *model, const struct rfn_platform *p
 {
     *model = (struct rfn_mpi_model){0};
     RFN_TRY(check_names(settings, n, diag));
+    if (platform)
+        RFN_TRY(check_platform(platform, diag));
     for (size_t i = 0; i < N_PARAMETERS; i++) {
         const struct rfn_setting setting = find(&parameters[i], platform, settings, n);
         if (!read_value(&parameters[i], setting.value, model))

@@ -45,7 +45,8 @@ struct rfn_mpi_model {
 /* From the settings, else from the platform's <config> (platform may be NULL), else SimGrid's
  * defaults. used: NULL, or gets where each value is from, as many as rfn_mpi_settings(). Texts are
  * the settings' and the platform's. RFN_E_CORRUPT: not a number, or not such pieces;
- * RFN_E_NOTFOUND: a setting that the model does not have. */
+ * RFN_E_NOTFOUND: a setting that the model does not have; RFN_E_UNSUPPORTED: a property of <config>
+ * that nothing knows, or another model of the network. */
 int rfn_mpi_model_init(struct rfn_mpi_model *model, const struct rfn_platform *platform,
                        const struct rfn_setting *settings, size_t n, struct rfn_setting *used,
                        struct rfn_diag *diag);
