@@ -240,3 +240,53 @@ def test_scaled_words(bench):
         run = bench.run([bench.refrain, "predict", archive, "--platform", path, *words])
         if run.code != 2 or said not in run.err:
             raise harness.Failure(f"{words}: exit {run.code}: {run.err}")
+
+
+# ---- rates ----
+
+def with_volumes(bench, program, *words):
+    _, archive = bench.record("openmpi", 4, [program, *words], ["--volume=cpu"])
+    return archive
+
+
+def predicted_run(bench, archive, path, *options):
+    """A prediction as an archive, which has the volumes of the run, and times of the other machine: a run there."""
+    out = bench.fresh("there.rfn")
+    found = predict(bench, archive, path, "-o", out, *options)
+    return out, [rank["compute_seconds"] for rank in found["by_rank"]]
+
+
+def test_rates(bench):
+    """Parts of a program that are as fast as in a run on the machine take as long as there."""
+    path = platform(bench, MACHINES[0])
+    archive = with_volumes(bench, bench.program("folded", "openmpi"), "20")
+    there, expected = predicted_run(bench, archive, path, "--scale", "compute:step=3", "--scale-compute", "2")
+    found = predict(bench, archive, path, "--rates", there)
+    is_near("all ranks", sum(rank["compute_seconds"] for rank in found["by_rank"]), sum(expected), 0.01)
+    harness.compare("rates of the average and of activities", [found["rates"][0]["activity"], len(found["rates"]) > 2],
+                    [None, True])
+    harness.compare("assumed", f"rates of {there}" in found["assumed"], True)
+
+
+def test_rates_of_sizes(bench):
+    """Of runs of two sizes, where the larger one computes at a fifth of the speed, each gets its own."""
+    path = platform(bench, MACHINES[0])
+    halo = bench.program(os.path.join(harness.HERE, "..", "examples", "halo.c"), "openmpi")
+    small, large = with_volumes(bench, halo, "60", "200"), with_volumes(bench, halo, "6", "1600")
+    there_small, expected_small = predicted_run(bench, small, path)
+    there_large, expected_large = predicted_run(bench, large, path, "--scale-compute", "5")
+    for archive, expected in ((small, expected_small), (large, expected_large)):
+        found = predict(bench, archive, path, "--rates", there_small, "--rates", there_large)
+        is_near("of all ranks", sum(rank["compute_seconds"] for rank in found["by_rank"]), sum(expected), 0.15)
+
+
+def test_rates_words(bench):
+    path = platform(bench, MACHINES[0])
+    archive = with_volumes(bench, bench.program("folded", "openmpi"), "2")
+    _, timed = bench.record("openmpi", 2, [bench.program("folded", "openmpi"), "2"])
+    for words, code, said in ((["--rates", timed], 1, "no run with times and with the volumes"),
+                              (["--rates", archive, "--measured-compute"], 2, "--measured-compute"),
+                              (["--rates", "nothing.rfn"], 1, "nothing.rfn")):
+        run = bench.run([bench.refrain, "predict", archive, "--platform", path, *words])
+        if run.code != code or said not in run.err:
+            raise harness.Failure(f"{words}: exit {run.code}: {run.err}")

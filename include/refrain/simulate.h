@@ -27,6 +27,8 @@ struct rfn_simulate_options {
     double scale; /* computing takes so many times as long; 0: 1 */
     double (*weight)(void *context, uint32_t rank, const struct rfn_action *action); /* and a
                       COMPUTE so many times as long; NULL: 1 */
+    double (*seconds)(void *context, const struct rfn_action *action); /* that a COMPUTE takes on a
+                      core of its own, in place of what its volume says; NULL */
     void (*progress)(void *context, uint64_t actions, double seconds); /* NULL: none */
     /* An action is over. NULL, or returns 0 or an error that ends the simulation. */
     int (*left)(void *context, uint32_t rank, const struct rfn_action *action, double enter,

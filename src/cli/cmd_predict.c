@@ -3,6 +3,7 @@
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
 #include "cli/predict/compared.h"
+#include "cli/predict/compute_rates.h"
 #include "cli/predict/on_simgrid.h"
 #include "cli/predict/prediction.h"
 #include "cli/predict/scaled_compute.h"
@@ -28,7 +29,8 @@ enum {
     KEY_ENGINE,
     KEY_COMPARE,
     KEY_SCALE_PART,
-    KEY_REMOVE
+    KEY_REMOVE,
+    KEY_RATES
 };
 
 static const struct argp_option options[] = {
@@ -53,6 +55,10 @@ static const struct argp_option options[] = {
      "flop per unit of volume: per instruction, or per second of CPU time (then hosts' speeds "
      "count)",
      0},
+    {"rates", KEY_RATES, "RUN.rfn", 0,
+     "computing is as fast as in this run on the machine, part by part; may be repeated, for runs "
+     "of several sizes",
+     0},
     {"engine", KEY_ENGINE, "ENGINE", 0, "own, or simgrid: SimGrid itself", 0},
     {"output", 'o', "OUT", 0, "write the run as it is predicted, an archive like others", 0},
     {"force", 'f', NULL, 0, "replace OUT if there is such a file", 0},
@@ -70,6 +76,7 @@ struct options {
     struct rfn_setting settings[SETTINGS];
     struct rfn_simulate_options simulate;
     struct rfn_scaled_compute scaled;
+    struct rfn_compute_rates rates;
 };
 
 static void scale(struct argp_state *state, struct rfn_scaled_compute *scaled, const char *text,
@@ -136,6 +143,11 @@ static error_t parse_model(int key, char *arg, struct argp_state *state)
     case KEY_SCALE_PART:
         scale_argument(state, &given->scaled, arg);
         return 0;
+    case KEY_RATES:
+        if (given->rates.n_files == RFN_MOST_RATE_FILES)
+            argp_error(state, "--rates takes at most %d runs", RFN_MOST_RATE_FILES);
+        given->rates.files[given->rates.n_files++] = arg;
+        return 0;
     case KEY_REMOVE:
         scale(state, &given->scaled, arg, 0);
         return 0;
@@ -153,8 +165,11 @@ static void check(struct argp_state *state, const struct options *given)
         argp_error(state, "--platform is missing: the machine to predict for");
     if (given->output && !given->output[0])
         argp_error(state, "the name of the predicted archive is empty");
-    if (given->simgrid && given->scaled.n)
-        argp_error(state, "--scale and --remove need the engine own");
+    if (given->simgrid && (given->scaled.n || given->rates.n_files))
+        argp_error(state, "--scale, --remove and --rates need the engine own");
+    if (given->rates.n_files && (given->measured || given->simulate.rate > 0))
+        argp_error(state, "--rates says how long computing takes; so do --measured-compute and "
+                          "--rate");
     if (given->simgrid && (given->output || given->real))
         argp_error(state, "--engine=simgrid tells no times of single calls: --output and "
                           "--compare need the engine own");
@@ -280,6 +295,34 @@ static int find_scaled(struct predicting *predicting)
                                 : RFN_EXIT_OK;
 }
 
+static double seconds(void *context, const struct rfn_action *action)
+{
+    struct predicting *predicting = context;
+    return rfn_compute_rates_seconds(&predicting->given->rates, predicting->archive,
+                                     predicting->actions, action);
+}
+
+/* The exit status. */
+static int find_rates(struct predicting *predicting)
+{
+    struct options *given = predicting->given;
+    struct rfn_text wrong = {0};
+    int error = RFN_E_UNSUPPORTED;
+    if (!predicting->archive)
+        rfn_text_string(&wrong,
+                        "text does not say what is computed, so --rates says nothing of it");
+    else
+        error = rfn_compute_rates_read(&given->rates, rfn_actions_unit(predicting->actions), &wrong,
+                                       &predicting->diag);
+    const bool told = error && wrong.n;
+    if (told)
+        rfn_command_error("%s", rfn_text_terminated(&wrong));
+    rfn_text_release(&wrong);
+    return told    ? RFN_EXIT_FAILURE
+           : error ? rfn_command_fail("--rates", error, &predicting->diag)
+                   : RFN_EXIT_OK;
+}
+
 /* The file where the prediction goes as an archive. */
 static int place_output(struct predicting *predicting)
 {
@@ -347,6 +390,7 @@ static int print(const struct predicting *predicting, const struct rfn_simulated
         .unit = rfn_actions_unit(predicting->actions),
         .assumed = rfn_text_terminated((struct rfn_text *)&predicting->assumed),
         .output = given->output,
+        .rates = given->rates.n_files ? &given->rates : NULL,
         .bytes = bytes,
         .brief = given->real != NULL,
         .top = predicting->top,
@@ -421,6 +465,11 @@ static int simulate(struct predicting *predicting)
         rfn_scaled_compute_append(&predicting->assumed, &given->scaled);
         how.weight = weight;
     }
+    for (size_t i = 0; i < given->rates.n_files; i++) {
+        rfn_text_string(&predicting->assumed, i ? ", " : ", rates of ");
+        rfn_text_printable(&predicting->assumed, given->rates.files[i]);
+        how.seconds = seconds;
+    }
     const int error = run_engine(predicting, &how, &simulated, &bytes);
     if (predicting->shown)
         fputs("\r\033[K", stderr);
@@ -445,6 +494,8 @@ static int predict(struct predicting *predicting)
     int status = given->output || given->real ? place_output(predicting) : RFN_EXIT_OK;
     if (status == RFN_EXIT_OK && given->scaled.n)
         status = find_scaled(predicting);
+    if (status == RFN_EXIT_OK && given->rates.n_files)
+        status = find_rates(predicting);
     if (status == RFN_EXIT_OK)
         status = simulate(predicting);
     return status || !predicting->archive
@@ -477,6 +528,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     const int status = predict(&predicting);
     release(&predicting);
     rfn_scaled_compute_release(&given.scaled);
+    rfn_compute_rates_release(&given.rates);
     return status;
 }
 

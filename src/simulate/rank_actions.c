@@ -58,12 +58,17 @@ static double flops_of(const struct rfn_engine *engine, const struct rfn_engine_
            (engine->flops_per_unit > 0 ? engine->flops_per_unit : rank->speed * 1e-9);
 }
 
+/* What the volume is as the caller has it. */
 static double weighted(const struct rfn_engine *engine, uint32_t rank,
                        const struct rfn_action *action)
 {
     const struct rfn_simulate_options *options = engine->options;
-    return options->weight ? action->volume * options->weight(options->context, rank, action)
-                           : action->volume;
+    const double per_unit = engine->flops_per_unit > 0
+                                ? engine->flops_per_unit / engine->ranks[rank].speed
+                                : 1e-9; /* seconds */
+    const double volume = options->seconds ? options->seconds(options->context, action) / per_unit
+                                           : action->volume;
+    return options->weight ? volume * options->weight(options->context, rank, action) : volume;
 }
 
 /* On a core of its own. */

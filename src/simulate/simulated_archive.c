@@ -106,6 +106,12 @@ static double weight(void *context, uint32_t rank, const struct rfn_action *acti
     return options->weight(options->context, rank, action);
 }
 
+static double seconds(void *context, const struct rfn_action *action)
+{
+    const struct rfn_simulate_options *options = ((const struct maker *)context)->options;
+    return options->seconds(options->context, action);
+}
+
 /* ---- the times of a stream ---- */
 
 /* Moves on by an event. */
@@ -227,6 +233,7 @@ static int simulate(struct maker *maker, struct rfn_actions *actions, struct rfn
     options.left = left;
     options.progress = options.progress ? progress : NULL;
     options.weight = options.weight ? weight : NULL;
+    options.seconds = options.seconds ? seconds : NULL;
     options.context = maker;
     RFN_TRY(rfn_simulate(actions, platform, hosts, &options, simulated, maker->retiming.diag));
     for (uint32_t i = 0; i < simulated->n_ranks; i++) {

@@ -2,6 +2,7 @@
 #ifndef RFN_CLI_PREDICT_PREDICTION_H
 #define RFN_CLI_PREDICT_PREDICTION_H
 
+#include "cli/predict/compute_rates.h"
 #include "refrain/simulate.h"
 #include "refrain/text.h"
 
@@ -15,8 +16,9 @@ struct rfn_prediction_page {
     const struct rfn_simulate_options *options;
     const struct rfn_simulated *simulated;
     enum rfn_action_unit unit;
-    const char *assumed; /* "on cluster.xml, rank:3 x 0.5" */
-    const char *output;  /* the prediction is an archive there, of so many bytes; or NULL */
+    const char *assumed;                   /* "on cluster.xml, rank:3 x 0.5" */
+    const struct rfn_compute_rates *rates; /* NULL: none */
+    const char *output; /* the prediction is an archive there, of so many bytes; or NULL */
     uint64_t bytes;
     bool brief;   /* neither ranks, links nor the model */
     size_t top;   /* so many ranks and links */

@@ -121,6 +121,17 @@ static void append_efficiencies(struct rfn_text *out, const struct rfn_predictio
     sentence(out, page, &text);
 }
 
+static void append_missing(struct rfn_text *out, const struct rfn_prediction_page *page)
+{
+    const struct rfn_compute_rates *rates = page->rates;
+    struct rfn_text text = {0};
+    rfn_text_format(&text,
+                    "%zu of %zu parts of computing are in no run of --rates, and take the average "
+                    "of one.",
+                    rates->missing, rates->missing + rates->found);
+    sentence(out, page, &text);
+}
+
 static void append_output(struct rfn_text *out, const struct rfn_prediction_page *page)
 {
     struct rfn_text text = {0};
@@ -222,6 +233,8 @@ void rfn_prediction_text(struct rfn_text *out, const struct rfn_prediction_page 
 {
     append_head(out, page);
     append_efficiencies(out, page);
+    if (page->rates && page->rates->missing)
+        append_missing(out, page);
     if (page->output)
         append_output(out, page);
     if (page->brief)
@@ -319,6 +332,8 @@ json_t *rfn_prediction_json(const struct rfn_prediction_page *page)
     RFN_JSON_SET(value, "messages", page->simulated->messages);
     RFN_JSON_SET(value, "unit", units[page->unit]);
     RFN_JSON_SET(value, "efficiency", efficiencies_json(page));
+    if (page->rates)
+        RFN_JSON_SET(value, "rates", rfn_compute_rates_json(page->rates));
     RFN_JSON_SET(value, "by_rank", ranks);
     RFN_JSON_SET(value, "links", links_json(page));
     RFN_JSON_SET(value, "model", model_json(page));
