@@ -56,6 +56,27 @@ def row(refrain, folder, title, listed, actions):
     print(f"{title:40}{actions:10,}{speeds[0]:14.2f}{speeds[1]:14.2f}{actions / seconds / 1e6:14.3f}")
 
 
+def large(refrain, folder, ranks=1024):
+    """Many ranks, and ten times as many actions: what memory grows by."""
+    platform = folder / "large.xml"
+    platform.write_text(PLATFORM.replace("0-63", f"0-{ranks - 1}"), encoding="ascii")
+    print(f"\n{ranks} ranks in a ring: million actions per second of CPU time, and memory\n")
+    for steps in (500, 5000):
+        for rank in range(ranks):
+            step = (f"{rank} compute 100000\n{rank} irecv {(rank - 1) % ranks} 1 1000 6\n"
+                    f"{rank} isend {(rank + 1) % ranks} 1 1000 6\n{rank} waitall\n")
+            (folder / f"{rank}.txt").write_text(f"{rank} init\n{step * steps}{rank} finalize\n", encoding="ascii")
+        listed = folder / "large.txt"
+        listed.write_text("".join(f"{folder / str(rank)}.txt\n" for rank in range(ranks)), encoding="ascii")
+        for words in (["--no-contention"], []):
+            with subprocess.Popen([refrain, "predict", "--json", str(listed), "--platform", str(platform), *words],
+                                  stdout=subprocess.PIPE) as done:
+                actions = json.loads(done.stdout.read())["actions"]
+                usage = os.wait4(done.pid, 0)[2]
+            print(f"{actions:12,} actions{' alone' if words else ' contention':>12}"
+                  f"{actions / (usage.ru_utime + usage.ru_stime) / 1e6:8.2f}{usage.ru_maxrss / 1024:8.0f} MiB")
+
+
 def run(build):
     print(f"\nPredicting {RANKS} ranks from text: million actions per second of CPU time, reading included\n")
     print(f"{'':40}{'actions':>10}{'alone':>14}{'contention':>14}{'SimGrid':>14}")
@@ -67,6 +88,7 @@ def run(build):
                                                ("6 neighbours, 50,000 bytes", 300, (1, 5, 9, 17, 33, 50), 50000)):
             listed, actions = exchange(folder, "trace", steps, neighbours, size)
             row(os.path.abspath(os.path.join(build, "refrain")), folder, title, listed, actions)
+        large(os.path.abspath(os.path.join(build, "refrain")), folder)
 
 
 if __name__ == "__main__":
