@@ -71,6 +71,14 @@ struct rfn_run_merging {
     struct rfn_run_online_merges online; /* before the end: not in what stands above */
 };
 
+/* Whether the archive is of a run that did not end, made of journals (refrain/journal.h): what each
+ * rank did after its checkpoint is missing. When the first and the last checkpoint were made, ns
+ * since 1970. */
+struct rfn_run_recovery {
+    bool recovered;
+    int64_t first_ns, last_ns;
+};
+
 struct rfn_run {
     const char *recorder;      /* "refrain 0.1.0" */
     const char *program;       /* path or name of the program */
@@ -106,6 +114,7 @@ struct rfn_run {
                            them: these were taken from an archive where it is so, or ended alone */
     const char *predicted; /* the run was not recorded so, but predicted (refrain/predict.h): what
                               was assumed, "rank:3 x 0.5", or ""; NULL: it was recorded */
+    struct rfn_run_recovery recovered;
 };
 
 const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive);

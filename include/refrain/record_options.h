@@ -90,6 +90,12 @@
       "a size of at least 1M, as in 32M or 1G", "32M",                                             \
       "Memory that the recorder may hold in each process, as 32M (default); what does not "        \
       "fit goes to files in FILE.journal/ until the archive is written")                           \
+    X(JOURNAL, "journal", 0, "REFRAIN_JOURNAL", SWITCH, COMMON, NULL, "yes,no", NULL,              \
+      "Save what is recorded about every second, in FILE.journal/, from the start and not only "   \
+      "once the run has lasted for a minute: if the run is killed, `refrain recover` makes an "    \
+      "archive of it")                                                                             \
+    X(NO_JOURNAL, "no-journal", 0, "REFRAIN_NO_JOURNAL", SWITCH, COMMON, NULL, "yes,no", NULL,     \
+      "Save nothing before the end: if the run is killed, all is lost")                            \
     X(CHILDREN, "no-children", 0, "REFRAIN_CHILDREN", SWITCH, COMMON, NULL, "no,yes", NULL,        \
       "Do not record processes that the program starts with MPI_Comm_spawn")                       \
     X(SAMPLE, "sample", 0, "REFRAIN_SAMPLE", CHECKED, COMMON, "STRATEGY", "", NULL,                \
@@ -163,6 +169,7 @@
     X(PRELOAD, "REFRAIN_PRELOAD", TEXT, "", NULL) /* the recorder's own part of LD_PRELOAD */ \
     X(KEEP_WHOLE, "REFRAIN_KEEP_WHOLE", TEXT, "",                                             \
       "32768") /* with --keep-predictions the first calls of the run are kept */              \
+    X(JOURNAL_INTERVAL, "REFRAIN_JOURNAL_INTERVAL", TEXT, "", "800") /* ms between checkpoints */ \
     X(TOOL, "REFRAIN_TOOL", TEXT, "", NULL) /* what records processes that are started: spawn.h */
 
 enum rfn_record_option {

@@ -141,7 +141,9 @@ static int add_definitions(struct rfn_archive_merge *joining)
     const struct rfn_source_finder finder = {&joining->sources, rfn_known_sources_find,
                                              rfn_known_sources_calls};
     struct rfn_rope payload = RFN_ROPE_INIT;
-    int error = rfn_pack_known_definitions(&joining->merge, &finder, &payload.bytes);
+    int error = joining->symbolizer
+                    ? rfn_pack_definitions(&joining->merge, joining->symbolizer, &payload.bytes)
+                    : rfn_pack_known_definitions(&joining->merge, &finder, &payload.bytes);
     if (!error)
         error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_DEFINITIONS, 0, &payload);
     rfn_rope_release(&payload);
@@ -251,6 +253,17 @@ static struct rfn_run_reduction sum_reductions(const struct rfn_archive_merge *j
     return sum;
 }
 
+/* Of an archive that is whole nothing is added. */
+static void add_recovery(const struct rfn_run_recovery *more, struct rfn_run_recovery *all)
+{
+    if (!more->recovered)
+        return;
+    if (!all->recovered)
+        *all = *more;
+    all->first_ns = more->first_ns < all->first_ns ? more->first_ns : all->first_ns;
+    all->last_ns = more->last_ns > all->last_ns ? more->last_ns : all->last_ns;
+}
+
 /* What merging the ranks moved is known of each file alone; of times to merge, the longest counts.
  */
 int rfn_archive_merge_add_meta(struct rfn_archive_merge *joining, struct rfn_rewrite *rewrite)
@@ -259,6 +272,7 @@ int rfn_archive_merge_add_meta(struct rfn_archive_merge *joining, struct rfn_rew
     for (size_t i = 0; i < joining->n_inputs; i++) {
         double its = rfn_archive_run(joining->inputs[i].archive)->merge_seconds;
         run.merge_seconds = its > run.merge_seconds ? its : run.merge_seconds;
+        add_recovery(&rfn_archive_run(joining->inputs[i].archive)->recovered, &run.recovered);
     }
     run.reduction = sum_reductions(joining);
     run.merging = (struct rfn_run_merging){0};
@@ -366,7 +380,10 @@ int rfn_archive_merge_archives(const struct rfn_archive *const *archives, size_t
                                bool force, struct rfn_merge_result *result, struct rfn_diag *diag)
 {
     struct rfn_archive_merge joining = {
-        .cluster = options->cluster, .finder = options->finder, .diag = diag};
+        .cluster = options->cluster,
+        .finder = options->finder,
+        .symbolizer = options->symbolizer,
+        .diag = diag};
     *result = (struct rfn_merge_result){0};
     rfn_merge_init(&joining.merge);
     int error = list_inputs(&joining, archives, n, options->choice);

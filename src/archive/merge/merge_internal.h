@@ -6,6 +6,7 @@
  *   merge_times.c        time sets: TIMING, PROFILE, PROFILES
  *   merge_usage.c        USAGE
  *   merge_clusters.c     what alike ranks did, once
+ *   journals.c           archives of what is left of a run that did not end
  *
  * It does what the ranks do at the end of a run (record/finish/finish.c), by the same merge
  * (reduce/merge/merge.h) without the exchange: every archive contributes its definitions, and each
@@ -59,6 +60,7 @@ struct rfn_archive_merge {
     struct rfn_map known_times;           /* hash of the times that ranks may share -> time set */
     bool cluster;                         /* what alike ranks did is to be stored once */
     struct rfn_expression_finder *finder; /* users' expressions for that, or NULL */
+    struct rfn_symbolizer *symbolizer;    /* finds functions and lines; NULL: they are known */
     struct rfn_archive_merge_together {
         struct rfn_rewrite_image image; /* of what was joined, without times */
         struct rfn_archive *archive;    /* the same */
@@ -129,6 +131,7 @@ struct rfn_archive_merge_options {
     const struct rfn_rank_choice *choice; /* NULL: all ranks */
     bool cluster;
     struct rfn_expression_finder *finder; /* or NULL */
+    struct rfn_symbolizer *symbolizer;    /* of archives that know no functions and lines; or NULL */
 };
 int rfn_archive_merge_archives(const struct rfn_archive *const *archives, size_t n,
                                const struct rfn_archive_merge_options *options, const char *path,

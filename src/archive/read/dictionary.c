@@ -543,6 +543,11 @@ static const char *read_meta(struct context *context, uint32_t minor)
         run->taken_out = rfn_reader_varint(&context->reader);
         fault = run->volume ? NULL : "volumes that are not there are counted apart";
     }
+    if (sound && !fault && minor >= RFN_RECOVERED_SINCE_MINOR && flags >> 13 & 1) {
+        run->recovered.recovered = true;
+        run->recovered.first_ns = (int64_t)rfn_reader_u64(&context->reader);
+        run->recovered.last_ns = (int64_t)rfn_reader_u64(&context->reader);
+    }
     return fault || (sound && !context->reader.failed) ? fault : "it is malformed";
 }
 

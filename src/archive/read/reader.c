@@ -290,6 +290,17 @@ static int find_resolution(struct rfn_archive *archive, struct rfn_diag *diag)
     return error;
 }
 
+/* n: ranks that are here. */
+static void say_recovered(struct rfn_archive *archive, uint32_t n)
+{
+    const struct rfn_run *run = &archive->dictionary.run;
+    const double seconds = (double)(run->recovered.first_ns - run->start_realtime_ns) * 1e-9;
+    snprintf(archive->missing, sizeof archive->missing,
+             "it was recovered from the journal of a run that did not end, with %u of %u ranks, and "
+             "lacks what they did after about %.1f s",
+             n, run->ranks, seconds > 0 ? seconds : 0);
+}
+
 static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
 {
     archive->exact = archive->chunks.minor == RFN_FORMAT_MINOR;
@@ -321,6 +332,8 @@ static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
             archive->missing, sizeof archive->missing,
             "%u of %u ranks %s here: the run ended before the ranks met, or others were left out",
             n, run->ranks, n == 1 ? "is" : "are");
+    if (run->recovered.recovered)
+        say_recovered(archive, n);
     return find_resolution(archive, diag);
 }
 

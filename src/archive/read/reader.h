@@ -88,7 +88,7 @@ struct rfn_archive {
     const char *why;        /* or not */
     size_t list_bytes;      /* RFN_LIST_BYTES; tests change it */
     uint64_t mark_events;   /* RFN_MARK_EVENTS; tests change it */
-    char missing[128];      /* in a whole file: ranks that ended without writing; or "" */
+    char missing[192];      /* in a whole file: what ended without being written; or "" */
     struct rfn_part_cache {
         pthread_mutex_t lock; /* of the rest */
         struct rfn_part *

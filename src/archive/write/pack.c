@@ -543,7 +543,8 @@ int rfn_pack_meta(const struct rfn_run *run, struct rfn_buf *out)
                  (uint64_t)run->reduced << 4 | (uint64_t)(run->path_ends.inner > 0) << 5 |
                  (uint64_t)(run->merging.messages > 0) << 6 | (uint64_t)(run->forced != NULL) << 7 |
                  (uint64_t)(run->merging.online.merges > 0) << 8 | (uint64_t)run->clustered << 10 |
-                 (uint64_t)(run->predicted != NULL) << 11 | (uint64_t)run->apart << 12);
+                 (uint64_t)(run->predicted != NULL) << 11 | (uint64_t)run->apart << 12 |
+                 (uint64_t)run->recovered.recovered << 13);
     rfn_buf_varint(out, (uint64_t)(run->merge_seconds * 1e9 + 0.5));
     if (run->volume) {
         rfn_buf_string(out, run->volume);
@@ -565,5 +566,9 @@ int rfn_pack_meta(const struct rfn_run *run, struct rfn_buf *out)
         rfn_buf_string(out, run->predicted);
     if (run->apart)
         rfn_buf_varint(out, run->taken_out);
+    if (run->recovered.recovered) {
+        rfn_buf_u64(out, (uint64_t)run->recovered.first_ns);
+        rfn_buf_u64(out, (uint64_t)run->recovered.last_ns);
+    }
     return rfn_buf_status(out);
 }

@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* access, on_exit */
 #include "cli/args/command.h"
 
+#include "cli/args/journal_folder.h"
 #include "cli/launch/mpi_environment.h"
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
@@ -104,7 +105,8 @@ int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag)
 int rfn_command_open(const char *file, struct rfn_archive **archive)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    int error = rfn_archive_open(file, archive, &diag);
+    int error = rfn_journals_are(file) ? rfn_journal_folder_open(file, archive, &diag)
+                                       : rfn_archive_open(file, archive, &diag);
     return error < 0 ? rfn_command_fail(file, error, &diag) : RFN_EXIT_OK;
 }
 

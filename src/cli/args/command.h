@@ -72,6 +72,7 @@ int rfn_command_print_page(struct rfn_text *page, const char *file, int status);
 int rfn_command_print_json(json_t *value, int status);
 
 extern const struct rfn_command rfn_cmd_record;
+extern const struct rfn_command rfn_cmd_recover;
 extern const struct rfn_command rfn_cmd_report;
 extern const struct rfn_command rfn_cmd_info;
 extern const struct rfn_command rfn_cmd_compare;

@@ -26,6 +26,7 @@ struct rec_archive_result {
     uint64_t file_bytes;
     uint64_t peak_bytes; /* on rank 0: most memory that merging has taken on a rank */
     int64_t complete_ns; /* on rank 0: when the archive was complete */
+    bool failed;         /* it was not written, though it was wanted */
     char problem[512];   /* why it failed, on ranks that know; may be set before */
 };
 

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int own_rank = -1, n_ranks;
@@ -75,13 +76,34 @@ int rec_job_group(MPI_Group *group)
     return has_group ? 0 : RFN_E_NOTFOUND;
 }
 
+static char mpi_version[MPI_MAX_LIBRARY_VERSION_STRING + 1];
+static char processor[MPI_MAX_PROCESSOR_NAME + 1];
+
+/* What another thread than one of the program's may not ask MPI. */
+static void learn_names(void)
+{
+    int length = 0;
+    rec_mpi.MPI_Get_library_version(mpi_version, &length);
+    mpi_version[strcspn(mpi_version, "\n")] = 0;
+    for (char *c = mpi_version; *c; c++)
+        *c = *c == '\t' ? ' ' : *c;
+    rec_mpi.MPI_Get_processor_name(processor, &length);
+}
+
+const char *rec_job_mpi_version(void)
+{
+    return mpi_version;
+}
+
 bool rec_job_learn(void)
 {
     MPI_Group group;
     if (own_rank < 0 && rec_job_group(&group) == 0 &&
         rec_mpi.MPI_Group_size(group, &n_ranks) == MPI_SUCCESS &&
-        rec_mpi.MPI_Group_rank(group, &own_rank) == MPI_SUCCESS)
+        rec_mpi.MPI_Group_rank(group, &own_rank) == MPI_SUCCESS) {
         rec_limit_times(n_ranks);
+        learn_names();
+    }
     return own_rank >= 0;
 }
 
@@ -129,10 +151,7 @@ static uint64_t cores(void)
 
 int rec_job_host(struct rfn_buf *content)
 {
-    char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
-    int length = 0;
-    rec_mpi.MPI_Get_processor_name(name, &length);
-    rfn_buf_string(content, name);
+    rfn_buf_string(content, processor);
     rfn_buf_varint(content, cores());
     return rfn_buf_status(content);
 }

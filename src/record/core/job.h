@@ -34,6 +34,7 @@ bool rec_job_learn(void);
 int rec_job_rank(void); /* -1 before */
 int rec_job_size(void); /* 0 before */
 bool rec_job_is_first(void);
+const char *rec_job_mpi_version(void); /* the first line of what MPI calls itself; "" before */
 
 /* All processes of the job in order of rank, borrowed until rec_job_release. */
 int rec_job_group(MPI_Group *group);

@@ -1,5 +1,6 @@
 #include "record/core/journal.h"
 
+#include "base/hash.h"
 #include "base/system.h"
 #include "record/core/archive_file.h"
 #include "record/core/job.h"
@@ -17,8 +18,17 @@
 
 /* ---- names ---- */
 
-/* Makes the folder; returns whether it is there. */
-static bool make_folder(const char *path)
+int rec_journal_folder(char *path, size_t size)
+{
+    static const char suffix[] = ".journal";
+    if (size < sizeof suffix ||
+        rec_archive_name(path, size - sizeof suffix, rec_job_size(), 1) < 0)
+        return RFN_E_IO;
+    strcat(path, suffix);
+    return 0;
+}
+
+bool rec_journal_make_folder(const char *path)
 {
     struct stat status;
     return mkdir(path, 0777) == 0 ||
@@ -30,12 +40,11 @@ static bool make_folder(const char *path)
 static char *create(uint32_t stream)
 {
     char folder[PATH_MAX], host[256] = "";
-    if (rec_archive_name(folder, sizeof folder - 10, rec_job_size(), 1) < 0) {
+    if (rec_journal_folder(folder, sizeof folder) < 0) {
         errno = ENAMETOOLONG;
         return NULL;
     }
-    strcat(folder, ".journal");
-    if (!make_folder(folder))
+    if (!rec_journal_make_folder(folder))
         return NULL;
     gethostname(host, sizeof host - 1);
     for (unsigned number = 0; number < 100; number++) {
@@ -88,12 +97,32 @@ static int append(struct rec_journal *journal, const void *bytes, size_t size)
     return error;
 }
 
+/* Of memory, for the hash of a file that is written. */
+static bool has_hash(struct rec_journal *journal)
+{
+    if (!journal->hash && (journal->hash = XXH3_createState()))
+        XXH3_64bits_reset(journal->hash);
+    return journal->hash;
+}
+
+uint64_t rec_journal_hash(const struct rec_journal *journal)
+{
+    return journal->hash ? XXH3_64bits_digest(journal->hash) : rfn_hash_bytes("", 0);
+}
+
+uint64_t rec_journal_stream_of(const struct rfn_spill *spill)
+{
+    const struct rec_journal *journal = spill->context;
+    return journal->stream;
+}
+
 static int journal_write(void *context, const void *bytes, size_t size, uint64_t *offset)
 {
     struct rec_journal *journal = context;
     struct rec_signals signals;
     int programs_errno = errno;
-    if (journal->failed || (journal->path && journal->owner != (long)getpid()))
+    if (journal->failed || (journal->path && journal->owner != (long)getpid()) ||
+        !has_hash(journal))
         return RFN_E_IO;
     rec_signals_hold(&signals);
     int error = rec_options.write ? append(journal, bytes, size) : 0;
@@ -104,8 +133,10 @@ static int journal_write(void *context, const void *bytes, size_t size, uint64_t
     rec_signals_release(&signals);
     errno = programs_errno;
     *offset = journal->size;
-    if (!error)
+    if (!error) {
+        XXH3_64bits_update(journal->hash, bytes, size);
         journal->size += size;
+    }
     journal->writes += !error;
     return error;
 }
@@ -140,6 +171,8 @@ void rec_journal_remove(struct rec_journal *journal)
 {
     if (!journal->path || journal->owner != (long)getpid())
         return;
+    XXH3_freeState(journal->hash);
+    journal->hash = NULL;
     unlink(journal->path);
     *strrchr(journal->path, '/') = 0;
     rmdir(journal->path);

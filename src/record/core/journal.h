@@ -1,10 +1,11 @@
-/* journal.h - files for what does not fit into memory: NAME.rfn.journal/ beside the archive.
+/* journal.h - files for what has left memory: NAME.rfn.journal/ beside the archive.
  *
- * A stream whose finished blocks have to leave memory appends them to a file of its own, and reads
- * them again when the archive is written; then the files go. Nothing is on disk before the first
- * block leaves. The thread that has filled the block writes it: no helper threads, no shared files,
- * no locks. A file is opened for each write and closed again, so that a program that closes or
- * counts descriptors sees none of ours; a write is some ten to hundred KiB.
+ * A stream whose finished blocks have to leave memory, or are to survive the process
+ * (finish/checkpoint.h), appends them to a file of its own, and reads them again when the archive is
+ * written; then the files go. Nothing is on disk before the first block leaves. No two threads
+ * write at once: the stream's own, or one that holds it still (pause.h). A file is opened for each
+ * write and closed again, so that a program that closes or counts descriptors sees none of ours; a
+ * write is some ten to hundred KiB.
  *
  * Without writing (rec_options.write) what should be written is dropped and only counted.
  *
@@ -16,6 +17,7 @@
 #include "base/spill.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct rec_journal {
@@ -26,9 +28,18 @@ struct rec_journal {
     uint32_t stream;
     long owner;  /* the process that made the file: a forked child leaves it alone */
     bool failed; /* it could not be written: it is not tried again */
+    void *hash;  /* XXH3's state, of all that was written; NULL: nothing was */
 };
 
 void rec_journal_init(struct rec_journal *journal, uint32_t stream); /* stays where it is */
+/* The name of the folder of all journals. RFN_E_IO when it is too long. */
+int rec_journal_folder(char *path, size_t size);
+/* Makes the folder, or finds it; false with errno set: it cannot be. */
+bool rec_journal_make_folder(const char *path);
+/* XXH3-64 of all that was written. */
+uint64_t rec_journal_hash(const struct rec_journal *journal);
+/* The number of the stream whose journal's spill this is. */
+uint64_t rec_journal_stream_of(const struct rfn_spill *spill);
 /* Removes the file, and the folder if it is empty then. */
 void rec_journal_remove(struct rec_journal *journal);
 

@@ -194,6 +194,9 @@ void rec_options_read(void)
         own->functions_min_ns = rfn_resolution_parse(texts[RFN_RECORD_FUNCTIONS_MIN]);
     own->functions_rate = rfn_function_rate_parse(rec_options_text(RFN_RECORD_FUNCTIONS_RATE));
     own->clock_sync = own_clock_sync();
+    own->journal = !texts[RFN_RECORD_NO_JOURNAL];
+    own->journal_asked = own->journal && texts[RFN_RECORD_JOURNAL];
+    own->journal_ms = atoi(rec_options_text(RFN_RECORD_JOURNAL_INTERVAL));
     own->write = !is(RFN_RECORD_WRITE, "no");
     own->children = !texts[RFN_RECORD_CHILDREN];
 }

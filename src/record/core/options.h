@@ -27,6 +27,9 @@ struct rec_options {
     uint32_t segment_min_calls;
     uint64_t resolution_ns;
     struct rfn_path_ends path_ends;
+    bool journal;       /* what is recorded is saved while the program runs, */
+    bool journal_asked; /* from the start */
+    int64_t journal_ms;
     bool write;
     bool force, times, all_polls, quiet, children, start_off;
     bool segments;   /* times are reduced to those of segments, */

@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "record/core/apart.h"
 #include "record/core/job.h"
-#include "record/core/launch_checks.h"
 #include "record/core/message.h"
 #include "record/core/options.h"
 #include "reduce/segments/stream_reduction.h"
@@ -21,6 +20,7 @@ REC_EVERY_CALL enum rec_state rec_state = REC_ASLEEP;
 REC_EVERY_CALL bool rec_threads_multiple = false;
 REC_EVERY_CALL bool rec_off = false;
 REC_EVERY_CALL bool rec_only_samples = false;
+REC_EVERY_CALL bool rec_pausing = false;
 REC_EVERY_CALL rec_listener *rec_listen = NULL;
 REC_EVERY_CALL const struct rec_keeper *rec_keeper = NULL;
 REC_EVERY_CALL const struct rec_request_listener *rec_listen_requests = NULL;
@@ -272,6 +272,16 @@ struct rec_stream *rec_stream_wake(void)
     return stream;
 }
 
+void rec_lock_streams(void)
+{
+    pthread_mutex_lock(&waking);
+}
+
+void rec_unlock_streams(void)
+{
+    pthread_mutex_unlock(&waking);
+}
+
 void rec_close_to_threads(void)
 {
     pthread_mutex_lock(&waking);
@@ -301,6 +311,11 @@ bool rec_is_over(const struct rec_stream *stream)
         return false;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return rec_state != REC_RECORDING;
+}
+
+long rec_process(void)
+{
+    return (long)pid;
 }
 
 struct rec_clock_pair rec_start(void)
@@ -369,7 +384,7 @@ void rec_leave(struct rec_call *call)
         if (__builtin_expect(rec_listen != NULL, 0))
             rec_listen(call, stream);
     }
-    stream->inside = stream->in_fortran;
+    rec_go_outside(stream);
 }
 
 void rec_went_on(struct rec_call *call)
@@ -408,59 +423,3 @@ void rec_control(int level)
     else if (level == 2 && rec_this_stream && rec_state == REC_RECORDING)
         rfn_stream_spill(rec_this_stream->events); /* no other thread may be disturbed */
 }
-
-/* ---- a program that ends without MPI_Finalize, or without MPI ---- */
-
-void rec_journals_remove(void)
-{
-    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
-        rec_journal_remove(&stream->journal);
-}
-
-static void tell_end(void)
-{
-    if (getpid() != pid)
-        return;
-    if (rec_state == REC_RECORDING && rec_streams && rec_job_is_first())
-        rec_message("rank %d ended without MPI_Finalize; nothing was recorded", rec_job_rank());
-    rec_journals_remove();
-}
-
-#ifdef RFN_FLAVOUR_SMPI /* which may unload the program before the process exits */
-__attribute__((destructor)) static void at_exit(void)
-{
-    tell_end();
-}
-#else
-/* Whether all that was recorded are regions. */
-static bool has_called_no_mpi(void)
-{
-    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
-        for (uint32_t site = 0; site < rec_sites_count(&stream->sites); site++) {
-            if (rfn_class_is_mpi(rec_functions[rec_sites_function(&stream->sites, site)].class_))
-                return false;
-        }
-    }
-    return true;
-}
-
-__attribute__((destructor)) static void at_exit(void)
-{
-    if (rec_state == REC_ASLEEP || (rec_state == REC_RECORDING && has_called_no_mpi()))
-        rec_launch_check_unused();
-}
-
-static void after_exit(int status, void *unused)
-{
-    (void)status, (void)unused;
-    tell_end();
-}
-
-/* MPI may end in a destructor of a library, which may come after the one here. What is registered
- * before main, and belongs to no library as atexit's functions do, comes after all destructors. It
- * must not look for libraries: dlopen would start those again that have ended. */
-__attribute__((constructor)) static void wait_for_exit(void)
-{
-    on_exit(after_exit, NULL);
-}
-#endif

@@ -114,7 +114,8 @@ struct rec_stream {
     uint8_t slow;    /* enum rec_slow: why calls that begin take the slow path; mostly 0 */
     bool in_fortran; /* within a call from Fortran */
     bool counts;     /* its counter is read at each call's begin and end */
-    /* The open call, for whoever looks at a process that hangs or died. */
+    /* The open call, for whoever looks at a process that hangs or died. As long as it is set the
+     * stream stays as it is (pause.h). */
     struct {
         volatile uint32_t function; /* enum rec_fn + 1, 0 when outside MPI */
         volatile uint64_t enter;
@@ -163,6 +164,7 @@ extern enum rec_state rec_state;
 extern bool rec_threads_multiple; /* MPI_THREAD_MULTIPLE was granted: tables have locks */
 extern bool rec_off;              /* by MPI_Pcontrol(0) or REFRAIN_START=off, for all threads */
 extern bool rec_only_samples;     /* events are not kept, but those of setup */
+extern bool rec_pausing;          /* another thread reads the streams, or is about to: pause.h */
 
 /* The call from Fortran that the thread is in (fortran.h). */
 struct rec_fortran {
@@ -203,8 +205,8 @@ extern struct rec_stream *rec_streams; /* all streams of the process, newest fir
 /* The clock when the recorder woke up. */
 struct rec_clock_pair rec_start(void);
 uint32_t rec_error_class(int rc);
-/* Removes the files of all streams' journals. */
-void rec_journals_remove(void);
+/* The PID of the process that the recorder woke up in; a child of fork has another one. */
+long rec_process(void);
 
 /* Fills rec_mpi, which rec_enter does at the first call. */
 void rec_mpi_load(void);
@@ -234,6 +236,57 @@ bool rec_is_mpi_there(void);
  * then waits for those that are inside; so who goes inside looks once more. */
 bool rec_is_over(const struct rec_stream *stream);
 
+/* The list of streams stays as it is from the first to the second. */
+void rec_lock_streams(void);
+void rec_unlock_streams(void);
+
+/* Wait until the pause is over (pause.h): the thread is not inside meanwhile, or in the open call
+ * of that function + 1. */
+void rec_park(struct rec_stream *stream) __attribute__((cold));
+void rec_park_open(struct rec_stream *stream, uint32_t function) __attribute__((cold));
+
+static inline void rec_set_inside(struct rec_stream *stream, bool inside)
+{
+    __atomic_store_n(&stream->inside, inside, __ATOMIC_RELEASE);
+}
+
+/* From now on the thread may change its stream. */
+static inline __attribute__((always_inline)) void rec_come_inside(struct rec_stream *stream)
+{
+    rec_set_inside(stream, true);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    while (__builtin_expect(__atomic_load_n(&rec_pausing, __ATOMIC_ACQUIRE), 0)) {
+        rec_park(stream);
+        rec_set_inside(stream, true);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    }
+}
+
+/* Until now. Within a call from Fortran, and so for a moment, it still counts as inside. */
+static inline void rec_go_outside(struct rec_stream *stream)
+{
+    rec_set_inside(stream, stream->in_fortran);
+}
+
+/* The same around MPI's own function. */
+static inline __attribute__((always_inline)) void rec_enter_mpi(struct rec_stream *stream,
+                                                                uint32_t function)
+{
+    __atomic_store_n(&stream->open.function, function + 1, __ATOMIC_RELEASE);
+}
+
+static inline __attribute__((always_inline)) void rec_leave_mpi(struct rec_stream *stream)
+{
+    const uint32_t function = stream->open.function;
+    __atomic_store_n(&stream->open.function, 0, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    while (__builtin_expect(__atomic_load_n(&rec_pausing, __ATOMIC_ACQUIRE), 0)) {
+        rec_park_open(stream, function);
+        __atomic_store_n(&stream->open.function, 0, __ATOMIC_RELAXED);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    }
+}
+
 /* Whether a call is without an event while recording is off: all but setup and MPI_Pcontrol. */
 bool rec_is_dropped(uint32_t function) __attribute__((cold));
 
@@ -251,7 +304,7 @@ static inline __attribute__((always_inline)) struct rec_call *rec_enter(uint32_t
         if (!frame)
             return NULL;
     }
-    stream->inside = true;
+    rec_come_inside(stream);
     struct rec_call *call = &stream->call;
     call->function = function;
     call->n_in = call->n_out = call->n_requests = 0;
@@ -296,10 +349,10 @@ static inline __attribute__((always_inline)) void rec_begin(struct rec_call *cal
     struct rec_stream *stream = rec_stream_of(call);
     if (__builtin_expect(stream->counts, 0))
         rec_count_enter(stream);
-    stream->open.function = call->function + 1;
     stream->open.enter = call->enter = rec_now();
     if (__builtin_expect(call->enter - stream->gap.exit > rec_long_gap, 0))
         rec_gap_ends(stream);
+    rec_enter_mpi(stream, call->function);
 }
 
 /* The call ends now. */
@@ -315,10 +368,10 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
 {
     struct rec_stream *stream = rec_stream_of(call);
     rec_stamp_exit(call);
+    rec_leave_mpi(stream);
     if (__builtin_expect(rec_state != REC_RECORDING, 0))
         call->off = true; /* another thread has ended recording, and looks at this stream's lists */
     call->rc = rc;
-    stream->open.function = 0;
     stream->gap.exit = call->exit;
     stream->gap.left = call->site;
     if (__builtin_expect(stream->gap.sites >> (call->site & 63) & 1, 0) &&

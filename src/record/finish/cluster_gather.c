@@ -30,6 +30,8 @@ static int bring_words(struct rec_finishing *finish, size_t i)
     const struct rfn_stream_classes *kinds = &finish->merge.streams;
     const uint64_t group = rfn_stream_class_of(kinds, i, RFN_KIND_OF_GROUP).number;
     const struct rec_clock_pair start = rec_start();
+    const bool times = finish->wishes & REC_WANTS_TIMES;
+    const bool lacks_times = rec_finishing_lacks_times(finish, events);
     struct rfn_table *streams = rfn_tables_use(&finish->together.streams, 0, RFN_STREAM_SLOTS);
     struct rfn_table *rank_params = rfn_tables_use(&finish->together.rank_params, (size_t)group,
                                                    rfn_pack_rank_params_count(events, &of->refs));
@@ -40,11 +42,12 @@ static int bring_words(struct rec_finishing *finish, size_t i)
         [RFN_SLOT_VALUES] = (int64_t)rfn_stream_class_of(kinds, i, RFN_KIND_OF_VALUES).number,
         [RFN_SLOT_HOST] = (int64_t)finish->description.host,
         [RFN_SLOT_EVENTS] = (int64_t)rfn_stream_events(events),
-        [RFN_SLOT_CALLS] = (int64_t)rfn_stream_calls(events),
-        [RFN_SLOT_START] = rec_options.times ? start.monotonic_ns : 0,
+        [RFN_SLOT_CALLS] = (int64_t)(lacks_times ? rfn_stream_events(events)
+                                                 : rfn_stream_calls(events)),
+        [RFN_SLOT_START] = times ? start.monotonic_ns : 0,
         [RFN_SLOT_REGIONS] = (int64_t)rec_regions_events(of->stream),
-        [RFN_SLOT_REALTIME] = rec_options.times ? start.realtime_ns - start.monotonic_ns : 0,
-        [RFN_SLOT_VOLUME] = rfn_stream_has_volume(events),
+        [RFN_SLOT_REALTIME] = times ? start.realtime_ns - start.monotonic_ns : 0,
+        [RFN_SLOT_VOLUME] = rfn_stream_has_volume(events) && !lacks_times,
         [RFN_SLOT_TIMES] = (int64_t)finish->packed[i].time_set,
     };
     if (!streams || !rank_params)

@@ -52,7 +52,10 @@
 #include "record/core/message.h"
 #include "record/core/options.h"
 #include "record/core/past_calls.h"
+#include "record/core/pause.h"
 #include "record/core/wait_warning.h"
+#include "record/finish/checkpoint.h"
+#include "record/finish/early_exit.h"
 #include "record/finish/gather_left_out.h"
 #include "record/finish/gather_samples.h"
 #include "record/finish/online_merge.h"
@@ -82,17 +85,20 @@ void rec_arrive(struct rec_call *call)
 {
     struct rec_wait_warning warning;
     arrived_ns = rec_monotonic_ns();
+    rec_pause_forbid();
     rec_usage_end();
     rec_close_to_threads();
     /* While others are still on their way. Only this thread's stream: others may be in use. */
     if (rec_this_stream && rec_state == REC_RECORDING && rec_options.write)
         code_ahead(rec_this_stream->events);
+    rec_pause_allow();
     const bool placed = rec_job_learn(); /* the recorder may not have seen MPI_Init */
     const MPI_Comm all = placed ? rec_job_comm() : MPI_COMM_NULL;
     rec_wait_warning_begin(&warning, "reach the end of MPI");
     if (all != MPI_COMM_NULL)
         rec_mpi.MPI_Barrier(all);
     rec_wait_warning_end(&warning);
+    rec_checkpoints_end();
     if (call) {
         rec_end(call, MPI_SUCCESS);
         rec_leave(call);
@@ -105,7 +111,8 @@ void rec_arrive(struct rec_call *call)
 static int describe(struct rec_finishing *finish)
 {
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
-        RFN_TRY(rfn_stream_flush(stream->events));
+        RFN_TRY(finish->draft ? rfn_stream_draft_begin(stream->events)
+                              : rfn_stream_flush(stream->events));
     int error = rec_definitions_make(&finish->description, &finish->merge, rec_job_rank(),
                                      finish->alone);
     finish->definition_bytes = finish->merge.content_bytes;
@@ -226,6 +233,13 @@ static int digest(struct rec_finishing *finish, size_t i, struct rfn_path_limits
     struct rec_stream_definitions *of = &finish->description.streams[i];
     struct rec_packed *packed = &finish->packed[i];
     struct rfn_stream_digests *digests = &packed->digests;
+    if (finish->draft) {
+        /* Which streams are equal is not looked for, as that takes reading what has left memory. */
+        digests->structure.low = digests->content.low = digests->shape = i + 1;
+        digests->signature = RFN_UNSIGNED;
+        RFN_TRY(rfn_pack_values(of->stream->events, &packed->values));
+        return rfn_merge_stream(&finish->merge, digests);
+    }
     digests->signature = rfn_pack_signature(of->stream->events, signing);
     RFN_TRY(
         rfn_pack_structure_digests(of->stream->events, &of->refs, digests, &packed->loop_bytes));
@@ -250,12 +264,33 @@ static int merge(struct rec_finishing *finish, int error)
         finish->packed[i].time_set = finish->survey.first_stream + i;
         error = digest(finish, i, &signing);
     }
-    finish->merge.together = rec_options.cluster ? rec_options.memory_bytes / TOGETHER_SHARE : 0;
+    finish->merge.together = rec_options.cluster && !finish->draft
+                                 ? rec_options.memory_bytes / TOGETHER_SHARE
+                                 : 0;
     error = rfn_merge_run(&finish->merge, finish->exchange, error);
     return error ? error : rec_definitions_number(&finish->description, &finish->merge);
 }
 
 /* ---- pack ---- */
+
+/* Of a stream that lacks times: a run of polls counts once. */
+static struct rfn_pack_times once_each(const void *context, uint32_t number)
+{
+    static struct rfn_column once; /* one draft is made at a time */
+    const struct rfn_symbol *symbol = rfn_stream_symbol(context, number);
+    once = (struct rfn_column){.n = symbol->occurrences, .constant = true, .last = 1, .run = 1};
+    return (struct rfn_pack_times){.polls = symbol->failed_poll ? &once : NULL};
+}
+
+static int pack_without_times(const struct rfn_stream *stream, struct rfn_rope *out)
+{
+    bool polls = false;
+    for (uint32_t i = 0; i < rfn_stream_symbols(stream); i++)
+        polls |= rfn_stream_symbol(stream, i)->failed_poll;
+    return polls ? rfn_pack_timing_of(NULL, NULL, 0, once_each, stream, rfn_stream_symbols(stream),
+                                      false, out)
+                 : 0;
+}
 
 /* The times that a stream writes; nothing if they are another's. What columns have not coded while
  * they grew, of each the last block, is coded here. */
@@ -269,9 +304,12 @@ static int pack_times(struct rec_finishing *finish, size_t i)
         .kind = (uint8_t)rec_clock.kind, .pairs = pairs, .n_pairs = 2, .start = rec_start().quanta};
     if (packed->time_set != finish->survey.first_stream + i)
         return 0;
-    int error = rfn_stream_reduced(stream)
+    const bool times = finish->wishes & REC_WANTS_TIMES;
+    int error = rec_finishing_lacks_times(finish, stream)
+                    ? pack_without_times(stream, &packed->timing)
+                : rfn_stream_reduced(stream)
                     ? rfn_pack_reduced(stream, &clock, &packed->times, &packed->timing)
-                    : rfn_pack_timing(stream, rec_options.times ? &clock : NULL, &packed->timing);
+                    : rfn_pack_timing(stream, times ? &clock : NULL, &packed->timing);
     packed->timing_bytes = rfn_rope_size(&packed->timing);
     return error;
 }
@@ -407,6 +445,7 @@ static void write_run(struct rec_finishing *finish, struct rec_archive_result *r
     if (!error && rec_sampling_is_on())
         error = rec_chunk_sample_columns(finish);
     error = rec_output_write(&finish->output, finish->exchange, error, result);
+    result->failed = error < 0;
     if (first)
         tell(finish, result, error);
 }
@@ -484,6 +523,54 @@ static void finish_runs(struct rfn_exchange *exchange, const struct rfn_merge *m
     rec_keep_release();
 }
 
+/* ---- a draft ---- */
+
+/* Whether the times of all streams can be had. */
+static bool has_times(void)
+{
+    bool reduced = false;
+    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        reduced |= rfn_stream_reduced(stream->events) != NULL;
+    return rec_options.times && !reduced;
+}
+
+static int draft(struct rec_finishing *finish)
+{
+    RFN_TRY(survey(finish, describe(finish)));
+    finish->wishes = REC_WANTS_FILE | (has_times() ? REC_WANTS_TIMES : 0);
+    RFN_TRY(merge(finish, 0));
+    for (size_t i = 0; i < finish->description.n_streams; i++)
+        RFN_TRY(pack_times(finish, i));
+    RFN_TRY(rec_chunk_definitions(finish));
+    RFN_TRY(rec_cluster_gather_collect(finish, 0));
+    RFN_TRY(rec_chunk_first(finish));
+    return rec_chunk_streams(finish);
+}
+
+int rec_finish_draft(struct rec_draft *out)
+{
+    struct rfn_exchange alone = {.size = 1};
+    struct rec_finishing finish = {.exchange = &alone,
+                                   .alone = true,
+                                   .draft = true,
+                                   .end = rec_clock_pair(),
+                                   .output = {.draft = true},
+                                   .front = {.draft = true},
+                                   .left_out = RFN_BUF_INIT,
+                                   .samples = RFN_BUF_INIT};
+    rfn_merge_init(&finish.merge);
+    int error = draft(&finish);
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        rfn_stream_draft_end(stream->events);
+    *out = (struct rec_draft){.n_chunks = finish.output.n_entries,
+                              .chunks = finish.output.bytes.bytes,
+                              .realtime_ns = finish.end.realtime_ns,
+                              .times_lost = rec_options.times && !has_times()};
+    finish.output.bytes.bytes = (struct rfn_buf)RFN_BUF_INIT; /* it is the caller's now */
+    release(&finish);
+    return error;
+}
+
 /* A stream that may still hand over an event, or NULL. Threads may legally be in MPI_Initialized
  * and the like now, for a moment. One that is still in MPI then (the program is wrong, or has left
  * the call in a way that nobody could see) hands over nothing any more: its call is missing. */
@@ -527,11 +614,12 @@ void rec_finish_alone(void)
     struct rec_signals signals;
     if (rec_state != REC_RECORDING || rec_job_rank() < 0)
         return;
+    rec_checkpoints_end();
     rec_usage_end();
     rec_state = REC_FINISHED;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!others_are_quiet()) {
-        rec_journals_remove();
+        rec_journals_end(false);
         return;
     }
     rec_signals_hold(&signals);
@@ -540,7 +628,7 @@ void rec_finish_alone(void)
     rec_sampling_end_alone();
     rec_keep_end_alone();
     finish_runs(&alone, &merge, NULL, &result, 0);
-    rec_journals_remove();
+    rec_journals_end(!result.failed);
     rfn_arithmetic_end(arithmetic);
     rec_signals_release(&signals);
 }
@@ -566,8 +654,10 @@ static void finish_by_mpi(struct rec_exchange *exchange, const struct rfn_merge 
         finish_runs(&exchange->exchange, merge, &clocks, result, error);
         rfn_buf_release(&clocks);
         rec_exchange_close(exchange);
-    } else if (rec_job_is_first()) {
-        rec_message("no archive was written: MPI has no communicator left for the recorder");
+    } else {
+        result->failed = true;
+        if (rec_job_is_first())
+            rec_message("no archive was written: MPI has no communicator left for the recorder");
     }
 }
 
@@ -593,7 +683,7 @@ void rec_finish(void)
     const unsigned arithmetic = rfn_arithmetic_begin();
     const int error = stopped || busy ? RFN_E_USAGE : 0;
     finish_by_mpi(exchange, &merge, &result, error);
-    rec_journals_remove();
+    rec_journals_end(!result.failed);
     rec_job_release();
     rfn_arithmetic_end(arithmetic);
     rec_signals_release(&signals);

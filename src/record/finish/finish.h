@@ -21,4 +21,16 @@ void rec_finish(void);
 /* The same in MPI_Abort: the process saves its own events, without the others. */
 void rec_finish_alone(void);
 
+/* What an archive of this process alone would have now. */
+struct rec_draft {
+    struct rfn_buf chunks; /* as archive/journal_format.h has them; to be released */
+    uint64_t n_chunks;
+    int64_t realtime_ns;
+    bool times_lost; /* they are being reduced, and cannot be read */
+};
+/* Makes one, while the streams hold still (core/pause.h); recording goes on. Finished blocks move to
+ * the journals. RFN_E_NOMEM: a stream must not be used further; other errors: nothing has changed.
+ */
+int rec_finish_draft(struct rec_draft *draft);
+
 #endif

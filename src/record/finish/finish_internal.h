@@ -55,7 +55,8 @@ struct rec_reduced {
 
 struct rec_finishing {
     struct rfn_exchange *exchange;
-    bool alone;                   /* of a process that writes without the others */
+    bool alone;                   /* of a process that writes without the others, */
+    bool draft;                   /* and goes on to record: its streams stay as they are */
     const struct rfn_buf *clocks; /* on rank 0, as clock_sync.h says; may be NULL */
     uint64_t wishes;              /* rank 0's word */
     int64_t began;                /* ns: when the last rank came, by this rank's clock */
@@ -73,6 +74,14 @@ struct rec_finishing {
     struct rfn_buf left_out;         /* on rank 0: the payload of AGGREGATED; empty: all is there */
     struct rfn_buf samples;          /* on rank 0: the payload of SAMPLES; empty: there are none */
 };
+
+/* Whether what was measured of the stream cannot be read any more while it goes on: it is being
+ * reduced. */
+static inline bool rec_finishing_lacks_times(const struct rec_finishing *finish,
+                                             const struct rfn_stream *stream)
+{
+    return finish->draft && rfn_stream_reduced(stream);
+}
 
 /* Whether rank 0 wants processes compared; one alone cannot be. */
 bool rec_finishing_compares(const struct rec_finishing *finish);

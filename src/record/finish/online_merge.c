@@ -187,14 +187,14 @@ static void merge_online(void)
     struct rec_stream *stream = rec_this_stream;
     const bool inside = stream && stream->inside, kept_out = rec_keep_out(true);
     if (stream)
-        stream->inside = true;
+        rec_come_inside(stream);
     if (!online.error && (rec_state != REC_RECORDING || rec_threads_multiple))
         online.error = RFN_E_USAGE;
     const unsigned arithmetic = rfn_arithmetic_begin();
     online.error = take_part(stream, online.error);
     rfn_arithmetic_end(arithmetic);
     if (stream)
-        stream->inside = inside;
+        rec_set_inside(stream, inside);
     rec_keep_out(kept_out);
     online.last_ns = rec_monotonic_ns();
     online.cost.merges++;

@@ -1,8 +1,10 @@
 #include "record/finish/parallel_write.h"
 
+#include "archive/journal_format.h"
 #include "base/grow.h"
 #include "record/core/clock.h"
 #include "record/core/job.h"
+#include "record/core/journal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,6 +26,12 @@ int rec_output_chunk(struct rec_output *output, uint32_t type, uint64_t id,
     struct rfn_toc_entry *entry = &output->entries[output->n_entries];
     *entry = (struct rfn_toc_entry){
         .type = type, .id = id, .offset = rfn_rope_size(&output->bytes)};
+    if (output->draft) {
+        output->n_entries++;
+        rfn_journal_pack_chunk(&output->bytes.bytes, type, id, compress, payload,
+                               rec_journal_stream_of);
+        return rfn_rope_status(&output->bytes);
+    }
     RFN_TRY(
         rfn_chunk_join(&output->bytes, type, id, payload, compress, spill, &entry->stored_size));
     output->n_entries++;

@@ -11,11 +11,13 @@
 #include "record/core/archive_file.h"
 #include "reduce/merge/exchange.h"
 
-/* One rank's part of the file: whole chunks, and where they are within it. */
+/* One rank's part of the file: whole chunks, and where they are within it. Of a draft, which is for
+ * a checkpoint, chunks as archive/journal_format.h has them: what has left memory stays there. */
 struct rec_output {
     struct rfn_rope bytes;
     struct rfn_toc_entry *entries; /* offsets relative to bytes */
     size_t n_entries, entries_capacity;
+    bool draft;
 };
 
 #define REC_OUTPUT_INIT \

@@ -34,12 +34,6 @@ static uint64_t taken_out(void)
 static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
                       struct rec_output *output)
 {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
-    int length = 0;
-    rec_mpi.MPI_Get_library_version(version, &length);
-    version[strcspn(version, "\n")] = 0;
-    for (char *c = version; *c; c++)
-        *c = *c == '\t' ? ' ' : *c;
     const bool reduced = finish->wishes & REC_WANTS_REDUCED;
     const bool compared = rec_finishing_compares(finish) && !finish->reduced.not_compared;
     char similar[RFN_CRITERION_TEXT], forced[RFN_FORCED_TEXT];
@@ -50,11 +44,11 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
         .recorder = "refrain " RFN_VERSION,
         .program = rec_options.program,
         .command = rec_options.command,
-        .mpi = version,
+        .mpi = rec_job_mpi_version(),
         .flavour = RFN_FLAVOUR_NAME,
         .start_realtime_ns = (int64_t)rec_start().realtime_ns,
         .ranks = (uint32_t)rec_job_size(),
-        .times = rec_options.times,
+        .times = finish->wishes & REC_WANTS_TIMES,
         .all_polls = rec_options.all_polls,
         .start_off = rec_options.start_off,
         .path_ends = rec_options.path_ends,
@@ -70,6 +64,7 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
         .merging = finish->merging,
         .forced = forced[0] ? forced : NULL,
         .clustered = finish->alone && rec_options.cluster,
+        .recovered = {finish->draft, finish->end.realtime_ns, finish->end.realtime_ns},
     };
     struct rfn_buf payload = RFN_BUF_INIT;
     int error = rfn_pack_meta(&run, &payload);
@@ -79,7 +74,7 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
 int rec_chunk_definitions(struct rec_finishing *finish)
 {
     struct rfn_buf payload = RFN_BUF_INIT;
-    struct rfn_symbolizer *symbolizer = rfn_symbolizer_new(); /* may be NULL */
+    struct rfn_symbolizer *symbolizer = finish->draft ? NULL : rfn_symbolizer_new();
     int error = rfn_pack_definitions(&finish->merge, symbolizer, &payload);
     rfn_symbolizer_free(symbolizer);
     return chunk(&finish->front, RFN_CHUNK_DEFINITIONS, 0, &payload, error);
@@ -133,7 +128,7 @@ static void cluster(struct rec_finishing *finish, struct rec_output *chunks)
 
 int rec_chunk_first(struct rec_finishing *finish)
 {
-    struct rec_output chunks = REC_OUTPUT_INIT;
+    struct rec_output chunks = {.draft = finish->draft};
     struct rfn_buf payload = RFN_BUF_INIT;
     int error = pack_streams(finish, &payload);
     error = chunk(&finish->front, RFN_CHUNK_STREAMS, 0, &payload, error);

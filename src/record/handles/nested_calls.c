@@ -25,9 +25,12 @@ static void record_left(struct rec_stream *stream)
     struct rec_call *call = &stream->call;
     const bool begun = stream->open.function == call->function + 1;
     stream->open.function = 0;
-    stream->inside = stream->in_fortran = false;
-    if (!begun)
+    rec_come_inside(stream);
+    stream->in_fortran = false;
+    if (!begun) {
+        rec_go_outside(stream);
         return;
+    }
     call->exit = call->enter;
     call->volume.exit = call->volume.enter;
     call->rc = REC_LEFT;

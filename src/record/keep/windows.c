@@ -324,14 +324,14 @@ static bool begin_inside(void)
     struct rec_stream *stream = rec_this_stream;
     const bool inside = stream && stream->inside;
     if (stream)
-        stream->inside = true;
+        rec_come_inside(stream);
     return inside;
 }
 
 static void end_inside(bool inside)
 {
     if (rec_this_stream)
-        rec_this_stream->inside = inside;
+        rec_set_inside(rec_this_stream, inside);
 }
 
 bool rec_keep_synchronized(void)

@@ -138,9 +138,9 @@ static __attribute__((cold)) struct calls *calls_new(void)
 /* Makes the stream the recorder's own for a moment; false: there is nothing to be written to. */
 static bool begin_writing(struct rec_stream *stream)
 {
-    stream->inside = true;
+    rec_come_inside(stream);
     if (rec_is_over(stream)) {
-        stream->inside = stream->in_fortran;
+        rec_go_outside(stream);
         return false;
     }
     return true;
@@ -148,7 +148,7 @@ static bool begin_writing(struct rec_stream *stream)
 
 static void end_writing(struct rec_stream *stream)
 {
-    stream->inside = stream->in_fortran;
+    rec_go_outside(stream);
 }
 
 static void write_event(struct rec_stream *stream, uint32_t function, uint32_t site, int64_t word,

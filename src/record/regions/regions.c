@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "record/core/message.h"
+#include "record/core/pause.h"
 #include "record/handles/params.h"
 #include "record/regions/function_calls.h"
 #include "refrain/region.h"
@@ -137,11 +138,6 @@ static void record(struct rec_call *call, const struct rec_regions *regions, uin
 /* Inlined, so that the frame is there as long as it is looked at. */
 #define INLINE static inline __attribute__((always_inline))
 
-static void give_up(struct rec_stream *stream)
-{
-    stream->inside = stream->in_fortran;
-}
-
 INLINE void begin(enum kind kind, const char *text, size_t length, void *frame)
 {
     struct rec_stream *stream = stream_of_thread(kind);
@@ -149,15 +145,19 @@ INLINE void begin(enum kind kind, const char *text, size_t length, void *frame)
     if (!stream)
         return;
     if (call && rec_is_over(stream)) {
-        give_up(stream);
+        rec_go_outside(stream);
         return;
     }
+    if (!call)
+        rec_pause_forbid(); /* within another call, where streams may be read */
     struct rec_regions *regions = regions_of(stream, kind);
     const int64_t number = regions ? find(regions, text, length, true) : RFN_E_NOMEM;
+    if (!call)
+        rec_pause_allow();
     if (number < 0) {
         rec_stop("out of memory for %ss", kinds[kind].what);
         if (call)
-            give_up(stream);
+            rec_go_outside(stream);
         return;
     }
     struct stack *stack = &regions->stacks[kind];
@@ -209,7 +209,7 @@ INLINE void end(enum kind kind, const char *text, size_t length, void *frame)
     stack->depth--;
     struct rec_call *call = innermost.recorded ? rec_enter(kinds[kind].end, frame) : NULL;
     if (call && rec_is_over(stream)) {
-        give_up(stream);
+        rec_go_outside(stream);
     } else if (call) {
         rec_insist(call);
         record(call, regions, innermost.number);
@@ -259,6 +259,7 @@ void rec_regions_close(void *frame)
         frame = rec_fortran.frame;
     }
     uint64_t order = 0;
+    rec_pause_forbid();
     rec_calls_prepare_close(stream);
     for (enum kind kind;
          stream->regions && (kind = begun_last(stream->regions, &order)) != N_KINDS;) {
@@ -266,6 +267,7 @@ void rec_regions_close(void *frame)
         close_innermost(stream, kind, frame);
     }
     rec_calls_close(stream, 0);
+    rec_pause_allow();
     rec_calls_tell_unrecorded(stream);
 }
 

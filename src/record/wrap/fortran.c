@@ -73,8 +73,10 @@ bool rec_fortran_enter(uint32_t function, void *frame)
         stream->in_fortran = false;
     rec_fortran.awaited = function + 1;
     rec_fortran.frame = nested && function != REC_FN_MPI_Finalize ? NULL : frame;
-    if (stream && !nested)
-        stream->inside = stream->in_fortran = true;
+    if (stream && !nested) {
+        rec_come_inside(stream);
+        stream->in_fortran = true;
+    }
     return true;
 }
 
@@ -149,6 +151,8 @@ void rec_fortran_over(void)
 {
     struct rec_stream *stream = rec_this_stream;
     rec_fortran.awaited = 0;
-    if (stream && stream->in_fortran)
-        stream->inside = stream->in_fortran = false;
+    if (stream && stream->in_fortran) {
+        stream->in_fortran = false;
+        rec_go_outside(stream);
+    }
 }

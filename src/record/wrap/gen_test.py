@@ -211,6 +211,9 @@ __thread struct rec_stream *rec_this_stream;
 bool rec_threads_multiple;
 bool rec_off;
 bool rec_only_samples;
+bool rec_pausing;
+void rec_park(struct rec_stream *stream) { (void)stream; }
+void rec_park_open(struct rec_stream *stream, uint32_t function) { (void)stream; (void)function; }
 bool rec_is_dropped(uint32_t function) { (void)function; return false; }
 void rec_count_enter(struct rec_stream *stream) { (void)stream; }
 void rec_count_exit(struct rec_stream *stream) { (void)stream; }

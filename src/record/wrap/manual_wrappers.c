@@ -10,6 +10,8 @@
 #include "record/core/message.h"
 #include "record/core/options.h"
 #include "record/core/past_calls.h"
+#include "record/finish/checkpoint.h"
+#include "record/finish/early_exit.h"
 #include "record/finish/finish.h"
 #include "record/finish/online_merge.h"
 #include "record/handles/comms.h"
@@ -49,6 +51,7 @@ static void learn(void)
     rec_sampling_start();
     rec_keep_start();
     rec_online_merge_start();
+    rec_checkpoints_start();
 }
 
 /* What MPI's own start returned. What the ranks then do together, on several nodes, counts as a
@@ -128,7 +131,8 @@ REC_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
         rec_begin(call);
         rec_end(call, MPI_SUCCESS);
         rec_leave(call);
-        rec_finish_alone();
+        if (!rec_journals_abort())
+            rec_finish_alone();
     }
     return rec_next.MPI_Abort(comm, errorcode);
 }

@@ -46,6 +46,7 @@ struct rfn_stream {
         bool spilled;       /* something has left memory */
         bool spill_failed;  /* do not try again */
         bool moving;        /* columns are between two symbols */
+        bool drafting;      /* what is packed now is packed again */
         unsigned backoff;   /* looks are 2^backoff times rarer, as looking did not help */
     } memory;
     struct {
@@ -202,7 +203,7 @@ size_t rfn_stream_bytes(const struct rfn_stream *stream)
 
 const struct rfn_spill *rfn_stream_spill_of(const struct rfn_stream *stream)
 {
-    return stream->memory.spilled ? stream->options.spill : NULL;
+    return stream->memory.spilled && !stream->memory.drafting ? stream->options.spill : NULL;
 }
 
 /* Of all that can leave memory. */
@@ -598,6 +599,38 @@ int rfn_stream_spill(struct rfn_stream *stream)
 {
     RFN_TRY(rfn_stream_catch_up(stream));
     return spill_all(stream);
+}
+
+/* Blocks of a column that are not worth a write stay where they are. */
+static int leave_finished(void *context, struct rfn_column *column)
+{
+    enum { FEW_BYTES = 1 << 12 };
+    struct rfn_stream *stream = context;
+    if (column->sealed.size < FEW_BYTES)
+        return 0;
+    stream->memory.spilled = true;
+    return rfn_column_spill(column, stream->options.spill, false);
+}
+
+int rfn_stream_draft_begin(struct rfn_stream *stream)
+{
+    RFN_TRY(rfn_stream_catch_up(stream));
+    RFN_TRY(rfn_stream_settle(stream));
+    if (stream->memory.spill_failed)
+        return RFN_E_IO;
+    int error = rfn_symbol_table_each(&stream->table, leave_finished, stream);
+    if (!error)
+        error = rfn_fold_each_column(stream->fold, leave_finished, stream);
+    if (stream->options.memory)
+        count_memory(stream);
+    stream->memory.spill_failed = error < 0;
+    stream->memory.drafting = !error;
+    return error;
+}
+
+void rfn_stream_draft_end(struct rfn_stream *stream)
+{
+    stream->memory.drafting = false;
 }
 
 int rfn_stream_flush(struct rfn_stream *stream)

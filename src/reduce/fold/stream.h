@@ -142,9 +142,17 @@ int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volu
  * RFN_E_NOMEM as of rfn_stream_event. */
 int rfn_stream_code_ahead(struct rfn_stream *stream);
 
+/* Makes the stream fit to be packed although it goes on: reduces what waits, settles, and moves
+ * finished blocks to the spill, which must be there, so that packing takes no longer the longer the
+ * stream is. A run of polls stays held back. Until the end of the draft packing takes memory in
+ * place of the spill. RFN_E_NOMEM as of rfn_stream_event, or the error of the spill: then there is
+ * no draft, and the stream is as it was. */
+int rfn_stream_draft_begin(struct rfn_stream *stream);
+void rfn_stream_draft_end(struct rfn_stream *stream);
+
 /* Moves all that is finished to the spill, if there is one, whatever memory there is. */
 int rfn_stream_spill(struct rfn_stream *stream);
-/* Where the stream spills to, or NULL as long as it had no need to. */
+/* Where the stream spills to, or NULL as long as it had no need to, or is being drafted. */
 const struct rfn_spill *rfn_stream_spill_of(const struct rfn_stream *stream);
 size_t rfn_stream_bytes(const struct rfn_stream *stream); /* held in memory */
 /* What each of the steps behind the last event may hold beside that in columns of its own: its

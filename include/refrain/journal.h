@@ -1,0 +1,56 @@
+/* journal.h - what a run that did not come to its end has left: the folder FILE.rfn.journal
+ * (refrain-recover(1)).
+ *
+ * While a program runs, each of its processes writes a checkpoint there about every second. A good
+ * end removes them. Of any that are left an archive can be made, and also of those of a run that
+ * still goes on.
+ */
+#ifndef REFRAIN_JOURNAL_H
+#define REFRAIN_JOURNAL_H
+
+#include "refrain/archive.h"
+#include "refrain/merge_archives.h"
+
+/* What the process did last, as far as its checkpoint knows. */
+enum rfn_journal_state {
+    RFN_JOURNAL_RUNNING, /* it ran, or was killed later */
+    RFN_JOURNAL_EXITED,  /* it ended without MPI_Finalize */
+    RFN_JOURNAL_ABORTED  /* it called MPI_Abort */
+};
+
+/* The newest whole checkpoint of a rank. */
+struct rfn_journal_rank {
+    uint32_t rank, ranks; /* of the run */
+    uint64_t pid;
+    const char *host;
+    int64_t start_realtime_ns; /* when the process began to record, since 1970 */
+    int64_t until_realtime_ns; /* the checkpoint: what came later is missing */
+    enum rfn_journal_state state;
+    bool times_lost; /* its times are not in the journal, as they were being reduced */
+};
+
+/* All checkpoints of the latest run in a folder. */
+struct rfn_journals {
+    const struct rfn_journal_rank *const *ranks; /* those that have one, ascending */
+    size_t n;
+    uint32_t n_ranks;     /* of the run */
+    const char *archive;  /* the archive that the run was to write, as its first rank says */
+    size_t n_earlier;     /* checkpoints of earlier runs in the same folder, which are left out */
+    size_t n_damaged;     /* files that are no whole checkpoint where their rank has no other */
+    char why_damaged[256]; /* the first of these, and what is wrong with it */
+};
+
+/* Reads all checkpoints of a folder. RFN_E_NOTFOUND: there are none; RFN_E_IO, RFN_E_NOMEM;
+ * RFN_E_CORRUPT: none is whole. To be closed unless it fails. */
+int rfn_journals_open(const char *folder, struct rfn_journals **journals, struct rfn_diag *diag);
+void rfn_journals_close(struct rfn_journals *journals); /* may be NULL */
+
+/* Whether the path is a folder that has checkpoints. */
+bool rfn_journals_are(const char *path);
+
+/* Makes an archive of them, as rfn_merge_archives does. Ranks whose blocks are damaged are missing;
+ * *lost counts them. RFN_E_CORRUPT: no rank is left. Other errors as of rfn_merge_archives. */
+int rfn_journals_recover(const struct rfn_journals *journals, const char *path, bool force,
+                         struct rfn_merge_result *result, size_t *lost, struct rfn_diag *diag);
+
+#endif

@@ -1,0 +1,537 @@
+/* A folder of journals becomes an archive in two steps: of each rank's newest whole checkpoint an
+ * archive of that rank alone is put together, in memory or, if it is large, in a temporary file;
+ * then these are merged. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* asprintf */
+#endif
+
+#include "archive/journal_format.h"
+#include "archive/merge/merge_internal.h"
+#include "base/grow.h"
+#include "base/whole_file.h"
+#include "event/symbolize.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- checkpoints ---- */
+
+/* A checkpoint that is whole. */
+struct checkpoint {
+    struct rfn_journal_rank rank;
+    const char *archive;
+    struct rfn_journal_file *files;
+    size_t n_files;
+    uint64_t sequence, n_chunks;
+    struct rfn_reader chunks; /* at the first one */
+    uint8_t *bytes;           /* owned: all of the file */
+    struct rfn_arena arena;   /* texts */
+};
+
+struct all_journals {
+    struct rfn_journals public;
+    const struct rfn_journal_rank **ranks;
+    struct checkpoint **checkpoints; /* of the latest run, ascending ranks */
+    size_t n, capacity;
+    char *folder;
+};
+
+static void checkpoint_free(struct checkpoint *checkpoint)
+{
+    if (!checkpoint)
+        return;
+    rfn_arena_release(&checkpoint->arena);
+    free(checkpoint->files);
+    free(checkpoint->bytes);
+    free(checkpoint);
+}
+
+/* NULL where it fails. */
+static const char *read_string(struct checkpoint *checkpoint, struct rfn_reader *reader)
+{
+    size_t size;
+    const uint8_t *bytes = rfn_reader_blob(reader, &size);
+    return reader->failed || (size && memchr(bytes, 0, size))
+               ? NULL
+               : rfn_arena_copy(&checkpoint->arena, bytes, size);
+}
+
+static bool read_files(struct checkpoint *checkpoint, struct rfn_reader *reader)
+{
+    enum { LEAST = 10 }; /* bytes of a file */
+    checkpoint->n_files = rfn_reader_count(reader, LEAST);
+    checkpoint->files = calloc(checkpoint->n_files + 1, sizeof *checkpoint->files);
+    if (!checkpoint->files || reader->failed)
+        return false;
+    for (size_t i = 0; i < checkpoint->n_files; i++) {
+        struct rfn_journal_file *file = &checkpoint->files[i];
+        file->name = read_string(checkpoint, reader);
+        file->bytes = rfn_reader_limited(reader, INT64_MAX);
+        file->hash = rfn_reader_u64(reader);
+        if (!file->name || strchr(file->name, '/'))
+            return false;
+    }
+    return !reader->failed;
+}
+
+static bool read_head(struct checkpoint *checkpoint, struct rfn_reader *reader)
+{
+    struct rfn_journal_rank *rank = &checkpoint->rank;
+    rank->rank = (uint32_t)rfn_reader_limited(reader, INT32_MAX);
+    rank->ranks = (uint32_t)rfn_reader_limited(reader, INT32_MAX);
+    rank->pid = rfn_reader_varint(reader);
+    rank->host = read_string(checkpoint, reader);
+    rank->start_realtime_ns = (int64_t)rfn_reader_u64(reader);
+    rank->until_realtime_ns = (int64_t)rfn_reader_u64(reader);
+    const uint8_t state = rfn_reader_u8(reader);
+    rank->state = (enum rfn_journal_state)state;
+    rank->times_lost = rfn_reader_u8(reader) & RFN_JOURNAL_TIMES_LOST;
+    checkpoint->archive = read_string(checkpoint, reader);
+    if (reader->failed || !rank->host || !checkpoint->archive || rank->rank >= rank->ranks ||
+        state > RFN_JOURNAL_ABORTED || !read_files(checkpoint, reader))
+        return false;
+    checkpoint->n_chunks = rfn_reader_varint(reader);
+    checkpoint->chunks = *reader;
+    return !reader->failed;
+}
+
+/* NULL, and *why says what is wrong. */
+static struct checkpoint *checkpoint_read(const char *path, const char **why)
+{
+    struct checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
+    struct rfn_reader body;
+    size_t size;
+    *why = "out of memory";
+    if (!checkpoint)
+        return NULL;
+    checkpoint->arena = (struct rfn_arena)RFN_ARENA_INIT;
+    const int error = rfn_whole_file_read(path, &checkpoint->bytes, &size);
+    *why = error ? rfn_error_text(error)
+                 : rfn_journal_open(checkpoint->bytes, size, &checkpoint->sequence, &body);
+    if (!*why && !read_head(checkpoint, &body))
+        *why = "it is malformed";
+    if (!*why)
+        return checkpoint;
+    checkpoint_free(checkpoint);
+    return NULL;
+}
+
+/* ---- the folder ---- */
+
+static bool is_checkpoint(const char *name)
+{
+    const char *at = strstr(name, RFN_JOURNAL_CHECKPOINT);
+    const char *number = at ? at + strlen(RFN_JOURNAL_CHECKPOINT) : "";
+    return (number[0] == '0' || number[0] == '1') && !number[1];
+}
+
+bool rfn_journals_are(const char *path)
+{
+    DIR *folder = opendir(path);
+    bool found = false;
+    for (const struct dirent *entry; folder && !found && (entry = readdir(folder));)
+        found = is_checkpoint(entry->d_name);
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+static int add_checkpoint(struct all_journals *all, const char *name)
+{
+    const char *why;
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", all->folder, name) < 0)
+        return RFN_E_NOMEM;
+    struct checkpoint *checkpoint = checkpoint_read(path, &why);
+    free(path);
+    if (!checkpoint) {
+        if (!all->public.n_damaged++)
+            snprintf(all->public.why_damaged, sizeof all->public.why_damaged, "%.150s: %s", name,
+                     why);
+        return 0;
+    }
+    if (RFN_GROW(all->checkpoints, all->capacity, all->n + 1) < 0) {
+        checkpoint_free(checkpoint);
+        return RFN_E_NOMEM;
+    }
+    all->checkpoints[all->n++] = checkpoint;
+    return 0;
+}
+
+static int read_folder(struct all_journals *all, struct rfn_diag *diag)
+{
+    DIR *folder = opendir(all->folder);
+    int error = 0;
+    if (!folder)
+        return rfn_fail(diag, RFN_E_IO, -1, -1, "cannot open %s: %s", all->folder, strerror(errno));
+    for (const struct dirent *entry; !error && (entry = readdir(folder));) {
+        if (is_checkpoint(entry->d_name))
+            error = add_checkpoint(all, entry->d_name);
+    }
+    closedir(folder);
+    if (error)
+        return rfn_fail(diag, error, -1, -1, "%s: out of memory", all->folder);
+    if (!all->n && all->public.n_damaged)
+        return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: no checkpoint is whole; %s", all->folder,
+                        all->public.why_damaged);
+    return all->n ? 0
+                  : rfn_fail(diag, RFN_E_NOTFOUND, -1, -1,
+                             "%s: there is no journal of a recording in it", all->folder);
+}
+
+/* Of a rank the newest first. */
+static int compare(const void *left, const void *right)
+{
+    const struct checkpoint *a = *(struct checkpoint *const *)left;
+    const struct checkpoint *b = *(struct checkpoint *const *)right;
+    if (a->rank.rank != b->rank.rank)
+        return a->rank.rank < b->rank.rank ? -1 : 1;
+    if (a->rank.start_realtime_ns != b->rank.start_realtime_ns)
+        return a->rank.start_realtime_ns > b->rank.start_realtime_ns ? -1 : 1;
+    return a->sequence > b->sequence ? -1 : a->sequence < b->sequence;
+}
+
+/* The processes of a run meet in MPI_Init, and start soon before. */
+#define SAME_RUN_NS INT64_C(60000000000)
+
+/* Keeps the newest of each rank of the latest run. */
+static void choose(struct all_journals *all)
+{
+    int64_t latest = INT64_MIN;
+    uint32_t n_ranks = 0, rank = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct rfn_journal_rank *of = &all->checkpoints[i]->rank;
+        if (of->start_realtime_ns > latest) {
+            latest = of->start_realtime_ns;
+            n_ranks = of->ranks;
+        }
+    }
+    qsort(all->checkpoints, all->n, sizeof(struct checkpoint *), compare);
+    for (size_t i = 0; i < all->n; i++) {
+        struct checkpoint *checkpoint = all->checkpoints[i];
+        const struct rfn_journal_rank *of = &checkpoint->rank;
+        const bool earlier = of->ranks != n_ranks || latest - of->start_realtime_ns > SAME_RUN_NS;
+        if (!earlier && (n == 0 || of->rank != rank)) {
+            rank = of->rank;
+            all->checkpoints[n++] = checkpoint;
+            continue;
+        }
+        all->public.n_earlier += earlier;
+        checkpoint_free(checkpoint);
+    }
+    all->n = n;
+    all->public.n_ranks = n_ranks;
+}
+
+static int open_all(struct all_journals *all, const char *folder, struct rfn_diag *diag)
+{
+    all->folder = strdup(folder);
+    if (!all->folder)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", folder);
+    RFN_TRY(read_folder(all, diag));
+    choose(all);
+    all->ranks = calloc(all->n + 1, sizeof *all->ranks);
+    if (!all->ranks)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", folder);
+    for (size_t i = 0; i < all->n; i++)
+        all->ranks[i] = &all->checkpoints[i]->rank;
+    all->public.ranks = all->ranks;
+    all->public.n = all->n;
+    all->public.archive = all->checkpoints[0]->archive;
+    return 0;
+}
+
+int rfn_journals_open(const char *folder, struct rfn_journals **journals, struct rfn_diag *diag)
+{
+    struct all_journals *all = calloc(1, sizeof *all);
+    if (!all)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", folder);
+    const int error = open_all(all, folder, diag);
+    if (error)
+        rfn_journals_close(&all->public);
+    else
+        *journals = &all->public;
+    return error;
+}
+
+void rfn_journals_close(struct rfn_journals *journals)
+{
+    struct all_journals *all = (struct all_journals *)journals;
+    if (!all)
+        return;
+    for (size_t i = 0; i < all->n; i++)
+        checkpoint_free(all->checkpoints[i]);
+    free(all->checkpoints);
+    free(all->ranks);
+    free(all->folder);
+    free(all);
+}
+
+/* ---- the archive of a rank ---- */
+
+/* A file of blocks. */
+struct blocks {
+    struct rfn_spill store;
+    int fd; /* -1: there is none */
+    uint64_t bytes;
+};
+
+static int read_blocks(void *context, uint64_t offset, void *bytes, size_t size)
+{
+    const struct blocks *blocks = context;
+    if (offset > blocks->bytes || size > blocks->bytes - offset)
+        return RFN_E_CORRUPT;
+    for (size_t at = 0; at < size;) {
+        const ssize_t n = pread(blocks->fd, (uint8_t *)bytes + at, size - at,
+                                (off_t)(offset + at));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? RFN_E_IO : RFN_E_CORRUPT;
+        at += (size_t)n;
+    }
+    return 0;
+}
+
+/* Whether the file has what the checkpoint knows of it. */
+static int check_blocks(struct blocks *blocks, const struct rfn_journal_file *file)
+{
+    enum { PART = 1 << 20 };
+    uint8_t *part = malloc(PART);
+    XXH3_state_t *hash = XXH3_createState();
+    int error = part && hash ? 0 : RFN_E_NOMEM;
+    if (hash)
+        XXH3_64bits_reset(hash);
+    for (uint64_t at = 0; at < file->bytes && !error;) {
+        const uint64_t left = file->bytes - at;
+        const size_t size = left < PART ? (size_t)left : PART;
+        error = read_blocks(blocks, at, part, size);
+        if (!error)
+            XXH3_64bits_update(hash, part, size);
+        at += size;
+    }
+    if (!error && XXH3_64bits_digest(hash) != file->hash)
+        error = RFN_E_CORRUPT;
+    XXH3_freeState(hash);
+    free(part);
+    return error;
+}
+
+static int open_blocks(const char *folder, const struct rfn_journal_file *file,
+                       struct blocks *blocks)
+{
+    char *path = NULL;
+    *blocks = (struct blocks){.fd = -1, .bytes = file->bytes};
+    blocks->store = (struct rfn_spill){.context = blocks, .read = read_blocks};
+    if (!file->bytes)
+        return 0;
+    if (asprintf(&path, "%s/%s", folder, file->name) < 0)
+        return RFN_E_NOMEM;
+    blocks->fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    free(path);
+    return blocks->fd < 0 ? RFN_E_CORRUPT : check_blocks(blocks, file);
+}
+
+static int add_piece(struct rfn_reader *reader, const struct blocks *blocks, size_t n_blocks,
+                     struct rfn_rope *payload)
+{
+    const uint64_t file = rfn_reader_limited(reader, n_blocks);
+    if (!file) {
+        size_t size;
+        const uint8_t *bytes = rfn_reader_blob(reader, &size);
+        if (!reader->failed && size)
+            rfn_rope_borrow(payload, bytes, size);
+    } else {
+        const struct blocks *in = &blocks[file - 1];
+        const uint64_t offset = rfn_reader_limited(reader, in->bytes);
+        const struct rfn_extent extent = {offset,
+                                          rfn_reader_limited(reader, in->bytes - offset)};
+        if (!reader->failed && extent.size)
+            rfn_rope_extent(payload, &in->store, &extent);
+    }
+    return reader->failed ? RFN_E_CORRUPT : rfn_rope_status(payload);
+}
+
+/* The chunks of an archive, and where they are. */
+struct image {
+    struct rfn_rope bytes;
+    struct rfn_toc_entry *entries;
+    size_t n, capacity;
+};
+
+static int add_chunk(struct rfn_reader *reader, const struct blocks *blocks, size_t n_blocks,
+                     struct image *image)
+{
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    const uint64_t type = rfn_reader_limited(reader, UINT32_MAX), id = rfn_reader_varint(reader);
+    const bool compress = rfn_reader_u8(reader);
+    const uint64_t n = rfn_reader_varint(reader);
+    int error = reader->failed ? RFN_E_CORRUPT : 0;
+    for (uint64_t i = 0; i < n && !error; i++)
+        error = add_piece(reader, blocks, n_blocks, &payload);
+    if (!error)
+        error = RFN_GROW(image->entries, image->capacity, image->n + 1);
+    if (!error) {
+        struct rfn_toc_entry *entry = &image->entries[image->n++];
+        *entry = (struct rfn_toc_entry){.type = (uint32_t)type,
+                                        .id = id,
+                                        .offset = rfn_rope_size(&image->bytes)};
+        error = rfn_chunk_join(&image->bytes, (uint32_t)type, id, &payload, compress, NULL,
+                               &entry->stored_size);
+    }
+    rfn_rope_release(&payload);
+    return error;
+}
+
+static int make_image(const struct checkpoint *checkpoint, const struct blocks *blocks,
+                      struct image *image)
+{
+    struct rfn_reader reader = checkpoint->chunks;
+    struct rfn_buf contents = RFN_BUF_INIT;
+    rfn_buf_bytes(&image->bytes.bytes, (uint8_t[RFN_HEADER_BYTES]){0}, RFN_HEADER_BYTES);
+    for (uint64_t i = 0; i < checkpoint->n_chunks; i++)
+        RFN_TRY(add_chunk(&reader, blocks, checkpoint->n_files, image));
+    const uint64_t toc = rfn_rope_size(&image->bytes);
+    rfn_toc_append(&contents, image->entries, image->n);
+    int error = rfn_buf_status(&contents);
+    if (!error)
+        rfn_chunk_append(&image->bytes.bytes, RFN_CHUNK_TOC, 0, contents.data, contents.size, true);
+    rfn_buf_release(&contents);
+    if (!error)
+        error = rfn_rope_status(&image->bytes);
+    if (!error)
+        rfn_header_write(image->bytes.bytes.data, RFN_STATE_WHOLE, toc,
+                         rfn_rope_size(&image->bytes));
+    return error;
+}
+
+/* ---- ranks that are merged ---- */
+
+/* An archive of one rank. */
+struct part {
+    struct rfn_archive *archive;
+    struct rfn_buf memory; /* what it is read from, unless that is a file */
+};
+
+static int write_part(void *context, const uint8_t *bytes, size_t size)
+{
+    const int *fd = context;
+    return rfn_write_all(*fd, bytes, size);
+}
+
+/* A large one goes to a file that has no name any more once it is open. */
+static int open_in_file(const struct rfn_rope *bytes, struct rfn_archive **archive,
+                        struct rfn_diag *diag)
+{
+    const char *folder = getenv("TMPDIR");
+    char *path = NULL;
+    if (asprintf(&path, "%s/refrain-XXXXXX", folder && *folder ? folder : "/tmp") < 0)
+        return RFN_E_NOMEM;
+    int fd = mkstemp(path);
+    int error = fd < 0 ? rfn_fail(diag, RFN_E_IO, -1, -1, "cannot create %s: %s", path,
+                                  strerror(errno))
+                       : rfn_rope_each(bytes, write_part, &fd);
+    if (fd >= 0 && close(fd) < 0)
+        error = error ? error : RFN_E_IO;
+    if (!error)
+        error = rfn_archive_open(path, archive, diag);
+    if (fd >= 0)
+        unlink(path);
+    free(path);
+    return error;
+}
+
+static int open_part(const struct rfn_rope *bytes, struct part *part, struct rfn_diag *diag)
+{
+    enum { LARGE = 1 << 20 };
+    if (rfn_rope_size(bytes) > LARGE)
+        return open_in_file(bytes, &part->archive, diag);
+    rfn_rope_flatten(bytes, &part->memory);
+    RFN_TRY(rfn_buf_status(&part->memory));
+    return rfn_archive_open_memory(part->memory.data, part->memory.size, &part->archive, diag);
+}
+
+static int make_part(const char *folder, const struct checkpoint *checkpoint, struct part *part,
+                     struct rfn_diag *diag)
+{
+    struct image image = {.bytes = RFN_ROPE_INIT};
+    struct blocks *blocks = calloc(checkpoint->n_files + 1, sizeof *blocks);
+    int error = blocks ? 0 : RFN_E_NOMEM;
+    size_t n = 0;
+    for (; n < checkpoint->n_files && !error; n++)
+        error = open_blocks(folder, &checkpoint->files[n], &blocks[n]);
+    if (!error)
+        error = make_image(checkpoint, blocks, &image);
+    if (!error)
+        error = open_part(&image.bytes, part, diag);
+    rfn_rope_release(&image.bytes);
+    free(image.entries);
+    for (size_t i = 0; i < n; i++) {
+        if (blocks[i].fd >= 0)
+            close(blocks[i].fd);
+    }
+    free(blocks);
+    return error;
+}
+
+static int merge(struct part *parts, size_t n, const char *path, bool force,
+                 struct rfn_merge_result *result, struct rfn_diag *diag)
+{
+    struct rfn_archive_merge_options options = {.symbolizer = rfn_symbolizer_new()};
+    const struct rfn_archive **archives = calloc(n + 1, sizeof *archives);
+    int error = archives ? 0 : RFN_E_NOMEM;
+    for (size_t i = 0; i < n && !error; i++) {
+        archives[i] = parts[i].archive;
+        options.cluster |= rfn_archive_run(archives[i])->clustered;
+    }
+    if (!error)
+        error = rfn_archive_merge_archives(archives, n, &options, path, force, result, diag);
+    rfn_symbolizer_free(options.symbolizer);
+    free(archives);
+    return error;
+}
+
+int rfn_journals_recover(const struct rfn_journals *journals, const char *path, bool force,
+                         struct rfn_merge_result *result, size_t *lost, struct rfn_diag *diag)
+{
+    const struct all_journals *all = (const struct all_journals *)journals;
+    struct part *parts = calloc(all->n + 1, sizeof *parts);
+    int error = parts ? 0 : RFN_E_NOMEM;
+    size_t n = 0;
+    *lost = 0;
+    bool times = false;
+    for (size_t i = 0; i < all->n; i++)
+        times |= !all->ranks[i]->times_lost;
+    for (size_t i = 0; i < all->n && !error; i++) {
+        if (times && all->ranks[i]->times_lost) {
+            ++*lost; /* an archive has times of all ranks or of none */
+            continue;
+        }
+        error = make_part(all->folder, all->checkpoints[i], &parts[n], diag);
+        if (error == RFN_E_CORRUPT || error == RFN_E_INCOMPLETE) {
+            rfn_buf_release(&parts[n].memory);
+            ++*lost;
+            error = 0;
+        } else {
+            n += !error;
+        }
+    }
+    if (!error && !n)
+        error = rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: the blocks of all ranks are damaged",
+                         all->folder);
+    if (!error)
+        error = merge(parts, n, path, force, result, diag);
+    for (size_t i = 0; parts && i <= all->n && i < n + 1; i++) {
+        if (parts[i].archive)
+            rfn_archive_close(parts[i].archive);
+        rfn_buf_release(&parts[i].memory);
+    }
+    free(parts);
+    return rfn_rewrite_failed(error, diag);
+}
