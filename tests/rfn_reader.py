@@ -1641,6 +1641,7 @@ class Archive:
                 reader.varint()
         self.predicted = reader.string() if flags & 2048 and self.minor >= 10 else None
         self.taken_out = reader.varint() if flags & 4096 and self.minor >= 12 else None
+        self.recovered = (reader.u64(), reader.u64()) if flags & 8192 and self.minor >= 13 else None
         reader.end(self.exact)
 
     def read_definitions(self, reader):

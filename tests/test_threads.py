@@ -76,6 +76,7 @@ def check(bench, flavour, name):
     log = out + ".log"
     environment = {
         "EXPECT_OUT": log, "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1",
+        "REFRAIN_JOURNAL": "yes", "REFRAIN_JOURNAL_INTERVAL": "1",  # checkpoints all the time
         "TSAN_OPTIONS": f"ignore_noninstrumented_modules=1 exitcode={FOUND}",
         "UCX_MEM_EVENTS": "n"}  # UCX's hooks of mmap and the sanitizer's crash each other
     run = bench.run([*without_randomization(bench),

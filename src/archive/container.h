@@ -32,7 +32,8 @@ enum rfn_chunk_type {
     RFN_CHUNK_USAGE = 16,        /* since minor version 10 */
     RFN_CHUNK_AGGREGATED = 17,   /* since minor version 10 */
     RFN_CHUNK_SAMPLES = 18,      /* since minor version 11 */
-    RFN_CHUNK_SAMPLE_COLUMNS = 19 /* since minor version 11 */
+    RFN_CHUNK_SAMPLE_COLUMNS = 19, /* since minor version 11 */
+    RFN_CHUNK_OPEN = 20            /* since minor version 13 */
 };
 
 enum { RFN_HEADER_BYTES = 64, RFN_CHUNK_HEADER_BYTES = 48, RFN_CHUNK_ALIGNMENT = 8 };

@@ -85,6 +85,20 @@ static void pack_head(struct rfn_buf *out, const struct rfn_journal_head *head)
     }
 }
 
+void rfn_journal_wrap(struct rfn_buf *out, uint64_t sequence, const void *body, size_t size)
+{
+    const size_t start = out->size;
+    rfn_buf_bytes(out, magic, sizeof magic);
+    rfn_buf_u32(out, RFN_JOURNAL_VERSION);
+    rfn_buf_u32(out, 0);
+    rfn_buf_u64(out, sequence);
+    rfn_buf_u64(out, size);
+    rfn_buf_u64(out, rfn_hash_bytes(body, size));
+    if (!out->failed)
+        rfn_buf_u64(out, rfn_hash_bytes(out->data + start, out->size - start));
+    rfn_buf_bytes(out, body, size);
+}
+
 void rfn_journal_pack(struct rfn_buf *out, uint64_t sequence, const struct rfn_journal_head *head,
                       uint64_t n_chunks, const struct rfn_buf *chunks)
 {
@@ -92,17 +106,9 @@ void rfn_journal_pack(struct rfn_buf *out, uint64_t sequence, const struct rfn_j
     pack_head(&body, head);
     rfn_buf_varint(&body, n_chunks);
     rfn_buf_bytes(&body, chunks->data, chunks->size);
-    const size_t start = out->size;
-    rfn_buf_bytes(out, magic, sizeof magic);
-    rfn_buf_u32(out, RFN_JOURNAL_VERSION);
-    rfn_buf_u32(out, 0);
-    rfn_buf_u64(out, sequence);
-    rfn_buf_u64(out, body.size);
-    rfn_buf_u64(out, body.failed ? 0 : rfn_hash_bytes(body.data, body.size));
-    if (!out->failed)
-        rfn_buf_u64(out, rfn_hash_bytes(out->data + start, out->size - start));
-    rfn_buf_bytes(out, body.data, body.size);
     out->failed |= body.failed || chunks->failed;
+    if (!out->failed)
+        rfn_journal_wrap(out, sequence, body.data, body.size);
     rfn_buf_release(&body);
 }
 

@@ -68,6 +68,9 @@ struct rfn_journal_head {
 void rfn_journal_pack(struct rfn_buf *out, uint64_t sequence, const struct rfn_journal_head *head,
                       uint64_t n_chunks, const struct rfn_buf *chunks);
 
+/* Writes the header of a body, and the body. Failure shows in out. */
+void rfn_journal_wrap(struct rfn_buf *out, uint64_t sequence, const void *body, size_t size);
+
 /* Checks header and hashes. Returns what is wrong, or NULL: then the reader is at the body. */
 const char *rfn_journal_open(const uint8_t *bytes, size_t size, uint64_t *sequence,
                              struct rfn_reader *body);

@@ -657,6 +657,11 @@ static void check_together(struct argp_state *state, const struct options *optio
     }
     const bool samples = options->texts[RFN_RECORD_SAMPLE];
     const bool keeps = options->texts[RFN_RECORD_KEEP_PREDICTIONS];
+    if (options->texts[RFN_RECORD_JOURNAL] && options->texts[RFN_RECORD_NO_JOURNAL])
+        argp_error(state, "--journal or --no-journal?");
+    if (options->texts[RFN_RECORD_JOURNAL] && (keeps || samples))
+        argp_error(state, "--journal saves a trace while the program runs, and none is kept with "
+                          "--sample or --keep-predictions");
     if (keeps && samples)
         argp_error(state, "--keep-predictions cannot be combined with --sample");
     if (keeps && time && strcmp(time, "full") != 0)

@@ -81,7 +81,7 @@ int rfn_cursor_report(const struct rfn_cursor *cursor, struct rfn_diag *diag)
 
 /* ---- words ---- */
 
-static bool translate(const struct rfn_cursor *cursor, uint8_t kind, int64_t *word)
+bool rfn_cursor_translate(const struct rfn_cursor *cursor, uint8_t kind, int64_t *word)
 {
     if (kind == RFN_KIND_TYPE)
         return rfn_structure_type(cursor->parts.structure, word);
@@ -97,7 +97,7 @@ static bool translate(const struct rfn_cursor *cursor, uint8_t kind, int64_t *wo
 
 static int translate_or_fail(struct rfn_cursor *cursor, uint8_t kind, int64_t *word)
 {
-    if (translate(cursor, kind, word))
+    if (rfn_cursor_translate(cursor, kind, word))
         return 0;
     return fail(cursor, RFN_E_CORRUPT, &cursor->parts.values->payload,
                 "a datatype, communicator or region that does not exist");
@@ -620,6 +620,7 @@ void rfn_cursor_close(struct rfn_cursor *cursor)
     free(cursor->symbols);
     free(cursor->passed);
     free(cursor->comms);
+    free(cursor->open_words);
     rfn_representatives_close(cursor->representatives);
     rfn_reduced_timing_release(&cursor->reduced);
     rfn_timing_release(&cursor->timing);
@@ -659,7 +660,7 @@ static const struct rfn_list_copy *read_list(struct rfn_cursor *cursor, uint64_t
     const enum list_form form = (enum list_form)(key % RFN_LIST_FORMS);
     uint8_t kind = form == FORM_TYPES ? RFN_KIND_TYPE : RFN_KIND_COMM;
     for (uint32_t i = 0; made && form != FORM_PLAIN && i < copy->n; i++) {
-        if (!translate(cursor, kind, &copy->words[i]))
+        if (!rfn_cursor_translate(cursor, kind, &copy->words[i]))
             copy->words[i] = RFN_UNKNOWN; /* there is no such number */
     }
     return copy;
@@ -721,7 +722,7 @@ bool rfn_cursor_list_types_exist(const struct rfn_cursor *cursor, uint64_t numbe
     const int64_t *words = rfn_cursor_list(cursor, (int64_t)number, &n, RFN_KIND_COUNT);
     for (size_t i = 0; i < n; i++) {
         int64_t word = words[i];
-        if (!translate(cursor, RFN_KIND_TYPE, &word))
+        if (!rfn_cursor_translate(cursor, RFN_KIND_TYPE, &word))
             return false;
     }
     return true;

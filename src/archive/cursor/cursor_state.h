@@ -119,6 +119,7 @@ struct rfn_cursor {
     } marks;
     struct rfn_structure_walk walk;    /* in the structure; counts the events */
     int64_t *comms;                    /* archive numbers by local number */
+    int64_t *open_words;               /* of the call that it ends in; NULL: nobody has asked */
     struct rfn_symbol_state **symbols; /* NULL: has not occurred since the cursor was moved */
     uint64_t *passed;                  /* per symbol: how often it did before; NULL: never moved */
     struct rfn_list_reader *lists;     /* NULL: nobody has asked for one */
@@ -143,6 +144,9 @@ int rfn_cursor_fault_in(struct rfn_cursor *cursor, const struct rfn_payload *pay
                         const char *fault);
 int rfn_cursor_no_memory(struct rfn_cursor *cursor);
 int rfn_cursor_report(const struct rfn_cursor *cursor, struct rfn_diag *diag);
+
+/* The stream's word becomes the archive's. false: there is no such thing. */
+bool rfn_cursor_translate(const struct rfn_cursor *cursor, uint8_t kind, int64_t *word);
 
 /* The times of segments that are kept. */
 int rfn_cursor_begin_representatives(struct rfn_cursor *cursor);

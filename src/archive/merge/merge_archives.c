@@ -303,6 +303,7 @@ static int write_file(struct rfn_archive_merge *joining, const char *path, bool 
     }
     RFN_TRY(rfn_rewrite_add_gathered(&joining->rewrite, &joining->gathered));
     RFN_TRY(rfn_archive_merge_add_usage(joining));
+    RFN_TRY(rfn_archive_merge_add_open(joining));
     if (joining->cluster)
         RFN_TRY(rfn_archive_merge_cluster(joining));
     /* They stand before the others nevertheless (rewrite.h). */

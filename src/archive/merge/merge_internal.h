@@ -5,6 +5,7 @@
  *   merge_structures.c   groups and value sets: STRUCTURE, VALUES, RANK_PARAMS
  *   merge_times.c        time sets: TIMING, PROFILE, PROFILES
  *   merge_usage.c        USAGE
+ *   merge_open.c         OPEN
  *   merge_clusters.c     what alike ranks did, once
  *   journals.c           archives of what is left of a run that did not end
  *
@@ -116,6 +117,9 @@ static inline uint32_t rfn_archive_merge_time_set(const struct rfn_archive_merge
 int rfn_archive_merge_add_clocks(struct rfn_archive_merge *joining);
 /* Adds USAGE, if an archive has one. */
 int rfn_archive_merge_add_usage(struct rfn_archive_merge *joining);
+
+/* Adds OPEN, if an archive has one. */
+int rfn_archive_merge_add_open(struct rfn_archive_merge *joining);
 
 /* Add the chunk to any of the new archives. */
 int rfn_archive_merge_add_streams(struct rfn_archive_merge *joining, struct rfn_rewrite *rewrite);

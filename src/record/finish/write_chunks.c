@@ -5,6 +5,7 @@
 #include "record/core/clock_sync.h"
 #include "record/core/job.h"
 #include "record/core/options.h"
+#include "record/finish/pack_open.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,6 +151,10 @@ int rec_chunk_first(struct rec_finishing *finish)
         error = rec_cluster_gather_usage(&finish->together, &payload);
     if (!error && payload.size)
         error = chunk(&chunks, RFN_CHUNK_USAGE, 0, &payload, error);
+    if (!error && finish->draft)
+        rec_pack_open(finish, &payload);
+    if (!error && payload.size)
+        error = chunk(&chunks, RFN_CHUNK_OPEN, 0, &payload, error);
     if (!error && finish->left_out.size)
         error = chunk(&chunks, RFN_CHUNK_AGGREGATED, 0, &finish->left_out, error);
     if (!error && finish->samples.size)

@@ -595,6 +595,14 @@ int rfn_stream_more_polls(struct rfn_stream *stream, uint64_t more, uint64_t les
     return 0;
 }
 
+uint64_t rfn_stream_polls(const struct rfn_stream *stream, struct rfn_event *event)
+{
+    if (!stream->run.open)
+        return 0;
+    *event = stream->run.event;
+    return stream->run.count;
+}
+
 int rfn_stream_spill(struct rfn_stream *stream)
 {
     RFN_TRY(rfn_stream_catch_up(stream));

@@ -132,6 +132,9 @@ int rfn_stream_more_polls(struct rfn_stream *stream, uint64_t more, uint64_t les
 /* Emits a run of polls that is held back, and settles. To be called before the stream is looked at;
  * again, without events since, it does nothing. */
 int rfn_stream_flush(struct rfn_stream *stream);
+/* The run of polls that is held back: how many there are, and *event, whose words are borrowed. 0:
+ * there is none. Not before rfn_stream_catch_up. */
+uint64_t rfn_stream_polls(const struct rfn_stream *stream, struct rfn_event *event);
 /* The last event, which is no poll, ended at this time, and not at that which it came with. That
  * may be told after rfn_stream_flush, too. RFN_E_NOMEM: nothing or only its duration has changed.
  */
