@@ -1,0 +1,100 @@
+/* hang.h - why a job hangs: what each rank is in, for whom it waits, and what is wrong.
+ *
+ * Of an archive that was made of journals (refrain/journal.h), which knows what each thread was doing
+ * when its record ends. Messages and collective calls so far are counted; so it is known which
+ * receives have no message, and which ranks have not come to a collective call. Ranks that wait
+ * for each other are found by the rules for waits of which all, or any one, must end
+ * (AND-OR graphs).
+ *
+ * Checkpoints of ranks are made at different moments, up to a second apart: of a job that does not
+ * hang, what ranks seem to wait for may be over long since.
+ */
+#ifndef REFRAIN_HANG_H
+#define REFRAIN_HANG_H
+
+#include "refrain/open_calls.h"
+
+enum rfn_hang_what {
+    RFN_HANG_SEND,       /* a message that is to be received */
+    RFN_HANG_RECEIVE,    /* a message that is to come */
+    RFN_HANG_COLLECTIVE, /* ranks that are to come to a collective call */
+    RFN_HANG_END         /* ranks that are to come to MPI_Finalize */
+};
+
+/* Something that a thread waits for. */
+struct rfn_hang_wait {
+    enum rfn_hang_what what;
+    int64_t peer;            /* world rank of a message's other end; -1: any, or collective */
+    int64_t tag;             /* of a message; RFN_ANY */
+    int64_t comm;            /* number for rfn_archive_comm; -1: none */
+    uint32_t function, path; /* of the call that sends, receives, or is collective */
+    bool ready;              /* the message has been sent, or all ranks have come */
+};
+
+/* What a thread does. */
+struct rfn_hang_thread {
+    uint32_t stream, rank, thread;
+    bool known; /* else nothing of what follows */
+    enum rfn_open_kind kind;
+    uint32_t function, path; /* of the call that it is in, or was in last */
+    int64_t since_ns, until_ns;
+    uint64_t polls;
+    bool any; /* one of the waits is enough to go on */
+    bool requests_unknown; /* it waits for requests that are not known */
+    struct rfn_hang_wait *waits;
+    size_t n_waits;
+    uint32_t *ranks; /* that it waits for, ascending */
+    size_t n_ranks;
+    bool stuck; /* it cannot go on whatever the ranks do that are not stuck */
+};
+
+enum rfn_hang_fault {
+    RFN_HANG_DISAGREE,          /* ranks have come to different collective calls */
+    RFN_HANG_OTHER_ORDER,       /* ranks make calls on two communicators in different orders */
+    RFN_HANG_OTHER_TAG,         /* there is a message, with another tag, */
+    RFN_HANG_OTHER_COMM,        /* on another communicator, */
+    RFN_HANG_OTHER_SOURCE,      /* from another rank */
+    RFN_HANG_NOT_SENT,          /* the peer ends without sending, */
+    RFN_HANG_NOT_RECEIVED,      /* or without receiving */
+    RFN_HANG_CYCLE,             /* ranks wait for each other */
+    RFN_HANG_WAITED_FOR         /* the others wait for a rank that is not waiting */
+};
+
+/* Ranks whose collective calls are alike. */
+struct rfn_hang_calls {
+    uint32_t function, path; /* of the lowest of them */
+    int64_t root, count;     /* -1: there is none */
+    uint32_t *ranks;
+    size_t n;
+};
+
+struct rfn_hang_finding {
+    enum rfn_hang_fault fault;
+    uint32_t thread;            /* index of threads: who waits; WAITED_FOR: who is waited for */
+    struct rfn_hang_wait wait;  /* of messages */
+    int64_t found;              /* OTHER_TAG, COMM, SOURCE: the tag, communicator or world rank */
+    int64_t from;               /* of that message, the world rank that sent it */
+    uint32_t function, path;    /* and the call that did */
+    size_t n_alike;             /* threads of which this is so, with equal calls and tags */
+    struct rfn_hang_calls *groups; /* DISAGREE, OTHER_ORDER: largest last */
+    size_t n_groups;
+    uint32_t *cycle; /* CYCLE: indices of threads, each waiting for the next, the last for the first */
+    size_t n_cycle;
+    size_t n_waiting; /* CYCLE, WAITED_FOR: threads that wait for it, directly or not */
+};
+
+struct rfn_hang {
+    struct rfn_hang_thread *threads; /* by stream */
+    size_t n_threads;
+    struct rfn_hang_finding *findings; /* causes before their effects */
+    size_t n_findings;
+    int64_t first_ns, last_ns; /* since 1970: of the checkpoints */
+    size_t n_outside, n_stuck; /* threads that are not in MPI, or stuck */
+};
+
+/* RFN_E_UNSUPPORTED: the archive does not know what threads were doing; RFN_E_NOMEM, RFN_E_CORRUPT,
+ * RFN_E_IO. To be freed unless it fails. */
+int rfn_hang_find(const struct rfn_archive *archive, struct rfn_hang **hang, struct rfn_diag *diag);
+void rfn_hang_free(struct rfn_hang *hang); /* may be NULL */
+
+#endif
