@@ -69,7 +69,7 @@ uint64_t rec_describe_flags(const struct rfn_event *event)
 
 static struct rec_window *window(void)
 {
-    return rec_keep_window(rec_keep.turn);
+    return &rec_keep.window;
 }
 
 /* Whether the window at hand has a call; its number there. */
@@ -110,6 +110,15 @@ static void made(const struct rec_call *call, struct rec_request *request)
     request->maker = request->flags & REC_REQUEST_PERSISTENT ? NOT_FOLLOWED : 1 + rec_keep.taken;
 }
 
+static void note_completed(struct rec_window *of, size_t i)
+{
+    if (RFN_GROW(of->completed, of->completed_capacity, i + 1) < 0)
+        return;
+    for (; of->n_completed <= i; of->n_completed++)
+        of->completed[of->n_completed] = 0;
+    of->completed[i] = 1;
+}
+
 /* Its name is not used behind the call at hand. */
 static void is_over(const struct rec_request *request, uint32_t call)
 {
@@ -117,9 +126,7 @@ static void is_over(const struct rec_request *request, uint32_t call)
     if (request->flags & (REC_REQUEST_PERSISTENT | REC_REQUEST_UNSEEN))
         return;
     if (request->number >= of->first_request) {
-        const size_t i = (size_t)(request->number - of->first_request);
-        if (RFN_GROW_ZEROED(of->completed, of->completed_capacity, i + 1) == 0)
-            of->completed[i] = 1;
+        note_completed(of, (size_t)(request->number - of->first_request));
         return;
     }
     if (RFN_GROW(of->late, of->late_capacity, of->n_late + 1) == 0)
@@ -339,8 +346,9 @@ static void called(const struct rec_call *call, const struct rfn_call *role)
     describing.wants = describing.has = 0;
 }
 
-void rec_describe_end(struct rec_window *of)
+void rec_describe_end(void)
 {
+    struct rec_window *of = window();
     for (uint32_t i = 0; i < of->head.n_calls; i++) {
         const struct rec_held_call *held = &of->held[i];
         if (held->wants != held->has)
