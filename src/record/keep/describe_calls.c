@@ -84,7 +84,7 @@ static bool find(uint64_t call, uint32_t *number)
 static void *add(void **array, size_t *capacity, uint32_t *n, size_t size)
 {
     if ((size_t)*n + 1 > *capacity && rfn_grow(array, capacity, (size_t)*n + 1, size) < 0) {
-        rec_keep.gave_up = true;
+        rec_keep_give_up();
         return NULL;
     }
     return (char *)*array + size * (*n)++;
@@ -104,10 +104,24 @@ static void pair(uint32_t call, uint32_t maker)
 
 /* ---- requests ---- */
 
+/* Whether a call, or a request, is of the stream whose calls are held. Once it is not all stays,
+ * and nothing is described: requests of other streams have other numbers. */
+static bool is_own(const struct rec_stream *stream)
+{
+    if (!rec_keep_holds(stream))
+        rec_keep_give_up();
+    return rec_keep_holds(stream);
+}
+
+static bool is_own_call(const struct rec_call *call)
+{
+    return is_own(rec_stream_of((struct rec_call *)(uintptr_t)call));
+}
+
 static void made(const struct rec_call *call, struct rec_request *request)
 {
-    (void)call;
-    request->maker = request->flags & REC_REQUEST_PERSISTENT ? NOT_FOLLOWED : 1 + rec_keep.taken;
+    const bool follows = is_own_call(call) && !(request->flags & REC_REQUEST_PERSISTENT);
+    request->maker = follows ? 1 + rec_keep.taken : NOT_FOLLOWED;
 }
 
 static void note_completed(struct rec_window *of, size_t i)
@@ -154,9 +168,8 @@ static void completed(const struct rec_call *call, struct rec_request *request, 
 {
     const uint32_t own = (uint32_t)(rec_keep.taken - window()->first);
     uint32_t maker;
-    (void)call;
-    if (request->stream != rec_keep.stream)
-        rec_keep.gave_up = true;
+    if (!is_own_call(call) || !is_own(request->stream))
+        return;
     is_over(request, own);
     const bool over = got || !(request->flags & REC_REQUEST_RECV);
     if (!over || request->maker == 0 || request->maker == NOT_FOLLOWED ||
@@ -169,6 +182,8 @@ static void completed(const struct rec_call *call, struct rec_request *request, 
 static void freed(struct rec_request *request)
 {
     uint32_t maker;
+    if (!is_own(request->stream))
+        return;
     is_over(request, (uint32_t)(rec_keep.taken - window()->first));
     if (request->maker && request->maker != NOT_FOLLOWED && find(request->maker - 1, &maker))
         window()->calls[maker].flags |= RFN_WINDOW_STAYS;
@@ -198,7 +213,7 @@ static void sent(const struct rec_call *call, uint64_t channel, uint64_t positio
     const struct rfn_call *role = &describing.kinds[call->function].role;
     struct rec_window *of = window();
     uint32_t own;
-    if (!find(rec_keep.taken - 1, &own))
+    if (!is_own_call(call) || !find(rec_keep.taken - 1, &own))
         return;
     struct rfn_window_end *end = ADD(of, ends, head.n_ends);
     if (!end)
@@ -218,7 +233,7 @@ static void received(uint64_t channel, uint64_t position, uint64_t post_call, ui
 {
     struct rec_window *of = window();
     uint32_t post, done;
-    if (!find(post_call, &post) || !find(done_call, &done))
+    if (rec_keep_gave_up() || !find(post_call, &post) || !find(done_call, &done))
         return;
     struct rfn_window_end *end = ADD(of, ends, head.n_ends);
     if (!end)
@@ -333,8 +348,10 @@ static void called(const struct rec_call *call, const struct rfn_call *role)
 {
     const bool poll = rec_functions[call->function].flags & RFN_FUNCTION_POLL;
     uint32_t own;
+    if (!is_own_call(call))
+        return;
     if (call->off || (call->rc != MPI_SUCCESS && rfn_call_is_collective(role)))
-        rec_keep.gave_up = true;
+        rec_keep_give_up();
     if (!call->off && role->kind != RFN_CALL_OTHER && find(rec_keep.taken - 1, &own)) {
         const bool known = join_named(call, own);
         if (call->rc == MPI_SUCCESS && !poll && describe(call, role, own) &&

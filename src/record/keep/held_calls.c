@@ -345,7 +345,7 @@ static int pass_through(const struct rec_window *window)
 
 static bool is_useless(const struct rec_window *window)
 {
-    return window->head.useless || rec_keep.gave_up || !rec_keep_on ||
+    return window->head.useless || rec_keep_gave_up() || !rec_keep_on ||
            bytes_of(window) > rec_options.memory_bytes / MEMORY_SHARE;
 }
 
@@ -366,7 +366,7 @@ static int take_other(const struct rec_stream *stream, const struct rfn_event *e
     const struct rfn_function_info *function = &rec_functions[event->function];
     int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
     struct rfn_event copy = *event;
-    __atomic_store_n(&rec_keep.gave_up, true, __ATOMIC_RELAXED);
+    rec_keep_give_up();
     if (!stream->kept)
         return 0;
     for (unsigned i = 0; i < function->n_in + function->n_out; i++) {
@@ -387,7 +387,7 @@ static int take_other(const struct rec_stream *stream, const struct rfn_event *e
 
 static int take_event(struct rec_stream *stream, const struct rfn_event *event)
 {
-    const bool own = rec_keep.stream ? stream == rec_keep.stream : stream->number == 0;
+    const bool own = rec_keep_holds(stream);
     int took_long = 0;
     if (!rec_options.keeps)
         return rfn_stream_event(stream->events, event);
@@ -398,25 +398,35 @@ static int take_event(struct rec_stream *stream, const struct rfn_event *event)
     return error < 0 ? error : took_long;
 }
 
+static void end_held(struct rec_window *window, uint64_t exit, uint64_t volume_exit)
+{
+    const uint32_t last = window->head.n_calls - 1;
+    int64_t *words = window->words + window->held[last].words;
+    words[3] = (int64_t)exit;
+    words[5] = (int64_t)volume_exit;
+    window->calls[last].exit = to_ns(exit);
+    rec_keep.last_exit = window->calls[last].exit;
+}
+
+/* Of the last call that was handed on; if that opened the window, it does so later. */
+static void end_handed_on(struct rec_window *window, uint64_t exit)
+{
+    if (window->head.opened_enter)
+        window->head.opened_exit = to_ns(exit);
+    activities.exit = exit;
+}
+
 static int end_later(struct rec_stream *stream, uint64_t exit, uint64_t volume_exit)
 {
     struct rec_window *window = &rec_keep.window;
-    const bool own = stream == rec_keep.stream, held = own && window->head.n_calls > 0;
-    if (own && !held && window->head.opened_enter)
-        window->head.opened_exit = to_ns(exit); /* the call that ended the window before */
+    const bool own = rec_keep_holds(stream), held = own && window->head.n_calls > 0;
+    if (held)
+        end_held(window, exit, volume_exit);
+    else if (own)
+        end_handed_on(window, exit);
     if (stream->kept || !held)
         RFN_TRY(rfn_stream_end_later(stream->events, exit, volume_exit));
-    if (held) {
-        const uint32_t last = window->head.n_calls - 1;
-        int64_t *words = window->words + window->held[last].words;
-        words[3] = (int64_t)exit;
-        words[5] = (int64_t)volume_exit;
-        window->calls[last].exit = to_ns(exit);
-        rec_keep.last_exit = window->calls[last].exit;
-        return 0;
-    }
-    activities.exit = own ? exit : activities.exit;
-    return stream->kept ? rfn_stream_end_later(stream->kept, exit, volume_exit) : 0;
+    return stream->kept && !held ? rfn_stream_end_later(stream->kept, exit, volume_exit) : 0;
 }
 
 const struct rec_keeper rec_keep_keeper = {take_event, end_later};

@@ -50,10 +50,27 @@ struct rec_keep {
     uint64_t last_enter, last_exit; /* ns */
     uint32_t rank;
     bool polled;  /* the last one was an unsuccessful poll */
-    bool gave_up; /* from now on all stays */
+    bool gave_up; /* from now on all stays; atomic */
 };
 
 extern struct rec_keep rec_keep;
+
+/* Of any thread. */
+static inline void rec_keep_give_up(void)
+{
+    __atomic_store_n(&rec_keep.gave_up, true, __ATOMIC_RELAXED);
+}
+
+static inline bool rec_keep_gave_up(void)
+{
+    return __atomic_load_n(&rec_keep.gave_up, __ATOMIC_RELAXED);
+}
+
+/* Whether calls of the stream are held. */
+static inline bool rec_keep_holds(const struct rec_stream *stream)
+{
+    return stream->number == 0;
+}
 
 /* ---- held_calls.c ---- */
 

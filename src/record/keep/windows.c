@@ -220,7 +220,7 @@ static int ask(int decider, const struct rfn_buf *part, struct rfn_buf *verdict)
 static void end_window(void)
 {
     struct rec_window *window = &rec_keep.window;
-    window->head.useless |= rec_keep.gave_up || rec_stop_reason()[0];
+    window->head.useless |= rec_keep_gave_up() || rec_stop_reason()[0];
     rec_describe_end();
     if (window->head.n_calls)
         window->calls[window->head.n_calls - 1].flags |= RFN_WINDOW_STAYS;
@@ -342,6 +342,8 @@ void rec_keep_start(void)
         rec_message("--keep-predictions keeps all calls: %s", why);
     rec_keep.rank = (uint32_t)rec_job_rank();
     rec_keep_on = !why;
+    if (why)
+        rec_stop_following();
     keep.left = keep.every = 1;
     begin_window(false);
 }

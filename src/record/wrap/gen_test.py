@@ -212,7 +212,7 @@ bool rec_threads_multiple;
 bool rec_off;
 bool rec_only_samples;
 bool rec_is_dropped(uint32_t function) { (void)function; return false; }
-void rec_count_enter(struct rec_stream *stream) { (void)stream; }
+void rec_before_enter(struct rec_stream *stream) { (void)stream; }
 void rec_count_exit(struct rec_stream *stream) { (void)stream; }
 uint64_t rec_long_gap = UINT64_MAX;
 void rec_gap_begins(struct rec_stream *stream) { (void)stream; }
