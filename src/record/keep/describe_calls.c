@@ -3,8 +3,8 @@
  *
  * A call of communication is unknown until all its parts are known: its requests and messages are
  * told by record/samples, before the call has been taken (requests) or behind that (messages; the
- * position of a receive in its channel may be known still later). What is not known when the
- * window ends stays.
+ * position of a receive in its channel may be known still later). A call that is unknown
+ * when the window ends stays.
  */
 #include "base/grow.h"
 #include "event/calls.h"
@@ -104,7 +104,7 @@ static void pair(uint32_t call, uint32_t maker)
 
 /* ---- requests ---- */
 
-/* Whether a call, or a request, is of the stream whose calls are held. Once it is not all stays,
+/* Whether a call, or a request, is of the stream whose calls are held. Once one is not, all stays,
  * and nothing is described: requests of other streams have other numbers. */
 static bool is_own(const struct rec_stream *stream)
 {
@@ -168,9 +168,12 @@ static void completed(const struct rec_call *call, struct rec_request *request, 
 {
     const uint32_t own = (uint32_t)(rec_keep.taken - window()->first);
     uint32_t maker;
-    if (!is_own_call(call) || !is_own(request->stream))
+    const bool own_call = is_own_call(call);
+    if (!is_own(request->stream))
         return;
     is_over(request, own);
+    if (!own_call)
+        return;
     const bool over = got || !(request->flags & REC_REQUEST_RECV);
     if (!over || request->maker == 0 || request->maker == NOT_FOLLOWED ||
         !find(request->maker - 1, &maker) || window()->held[maker].function >= REC_FN_COUNT)

@@ -1,9 +1,9 @@
 /* held_calls.c - holds the events of windows, and hands on those that stay.
  *
  * An event that is held is its words as in reduce/fold/backlog.h. A call names a request by how
- * many requests its stream has made since; of those that went none is counted any more, so names
- * are made anew. What is handed on is also what can be said of all calls: how many were left out in
- * front of it, and which activities had a short execution.
+ * many requests its stream has made since. Requests of calls that went do not count any more, so
+ * names are made anew. Two facts of all calls are kept, too: how many were left out in front of
+ * each one that stays, and which activities had a short execution.
  */
 #include "base/grow.h"
 #include "record/core/options.h"
@@ -139,7 +139,7 @@ static int count_requests(const struct rec_window *window, const struct rec_held
     return 0;
 }
 
-/* Calls of later windows may name these. */
+/* Calls of later windows may name these. Of one that is not known none had gone before. */
 static int keep_late(const struct rec_window *window)
 {
     const struct rec_held_call *last = &window->held[window->head.n_calls - 1];
@@ -147,7 +147,7 @@ static int keep_late(const struct rec_window *window)
                                             : 0;
     for (size_t i = 0; i < n; i++) {
         const bool completed = i < window->n_completed && window->completed[i];
-        if (!completed)
+        if (!completed && handed.dropped_before[i])
             RFN_TRY(rfn_map_put(&handed.late, window->first_request + i, handed.dropped_before[i]));
     }
     return 0;

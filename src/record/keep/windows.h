@@ -26,7 +26,7 @@
 #include "base/buf.h"
 #include "record/core/recorder.h"
 
-/* Whether windows end: what rec_keep_turn is called for. */
+/* Whether windows end: rec_keep_synchronized is to be called. */
 extern bool rec_keep_on;
 
 /* In MPI_Init, before rec_sampling_start, which is then to follow messages. */
@@ -35,7 +35,7 @@ void rec_keep_prepare(void);
 void rec_keep_start(void);
 
 /* All ranks have been in a collective call, which has become an event if it is recorded.
- * Collective. Whether the window ended, which took some time. */
+ * Collective. Returns whether the window ended, which took some time. */
 bool rec_keep_synchronized(void);
 
 /* Collective, at the end: all that is held is decided, and handed on. RFN_E_EXCHANGE, RFN_E_NOMEM.

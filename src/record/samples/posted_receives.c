@@ -351,8 +351,8 @@ void rec_receive_cancelled(struct rec_posted_receive *receive)
     remove_receive(receive);
 }
 
-/* One without wildcards takes a message of its channel nevertheless, unless it was cancelled; of
- * another one nobody knows of which. */
+/* A receive without wildcards takes a message of its channel nevertheless, unless it was cancelled.
+ * The channel of another one is not known. */
 void rec_receive_lost(struct rec_posted_receive *receive, bool cancelled)
 {
     struct rec_in_channel *channel = receive->channel;
