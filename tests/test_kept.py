@@ -3,6 +3,7 @@
 nanosecond, for all assumptions about what was kept."""
 import json
 import os
+import re
 
 import harness
 import pathologies
@@ -138,3 +139,37 @@ def test_what_stays_long(bench, flavour):
         ("left_under_way", 4, []), ("partitioned", 2, []), ("collectives", 3, []), ("matched", 2, []), ("regions", 2, []),
         ("pcontrol", 2, []), ("threads", 2, []), ("errors", 2, []), ("topologies", 4, []),
         *([("spawn", 2, [])] if flavour == "openmpi" else [])])  # MPICH's libucx has no ports
+
+
+# ---- without collective calls, without memory ----
+
+def meetings(bench, flavour, ranks, memory, arguments, env=None):
+    """Of programs/few_meetings.c: (rank 0's KiB, ns per message), and what is known of the archive."""
+    program, options = bench.program("few_meetings", flavour), ["--keep-predictions=1s", f"--memory={memory}"]
+    run, archive = bench.record(flavour, ranks, [program, *map(str, arguments)], options, env=env, timeout=60)
+    bench.verb("verify", archive)
+    return tuple(map(int, re.search(r"rank 0: (\d+) KiB, (\d+) ns", run.out).groups())), bench.verb("info", "--json", archive)
+
+
+def test_memory_is_bounded(bench, flavour):
+    """Also where no collective call ends the window, whether it is the first one or another."""
+    plain = bench.run([*harness.FLAVOURS[flavour].launch(1), bench.program("few_meetings", flavour), "1000", "0"], check=True)
+    least = int(re.search(r"rank 0: (\d+) KiB", plain.out).group(1))
+    for messages, meeting in ((300000, 0), (150000, 1)):
+        (largest, _), _ = meetings(bench, flavour, 1, "4M", (messages, meeting))
+        harness.compare(f"{meeting} barriers: grown from {least} KiB to {largest}", largest - least < 16 * 1024, True)
+
+
+@harness.real_time
+def test_time_without_meetings(bench, flavour):
+    """A call does not take longer where a window may be larger."""
+    times = [min(meetings(bench, flavour, 1, memory, (300000, 0))[0][1] for _ in range(2)) for memory in ("4M", "512M")]
+    harness.compare(f"ns with a small and a large window: {times}", times[1] < 2.5 * times[0], True)
+
+
+def test_scarce_memory(bench, flavour):
+    """A rank that has no memory where windows end, its own turn to decide or not, keeps nobody waiting: all calls stay."""
+    for who, leaves_out in ((-1, True), (0, False), (1, False)):
+        _, facts = meetings(bench, flavour, 2, "256M", (8000, 3, who, 200000), {"REFRAIN_KEEP_WHOLE": "0"})
+        found = json.loads(facts)["aggregated"]
+        harness.compare(f"rank {who} has no memory: {found}", bool(found and found["left_out"]), leaves_out)

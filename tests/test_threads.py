@@ -14,6 +14,11 @@ import test_events as test_events_module
 TOGETHER = EARLY = LONG = True
 ROOT = os.path.dirname(harness.HERE)
 PROGRAMS = {"threads": 2, "threads_apart": 2, "threads_handles": 2}
+# Checkpoints all the time.
+JOURNAL = {"REFRAIN_JOURNAL": "yes", "REFRAIN_JOURNAL_INTERVAL": "1"}
+# What else the recorder does with the calls of threads.
+MODES = [{"REFRAIN_SAMPLE": "adaptive"}, {"REFRAIN_SAMPLE": "random:0.5"}, {"REFRAIN_SAMPLE": "counter:3"},
+         {"REFRAIN_KEEP_PREDICTIONS": "1s"}]
 RACE = """
 #include <pthread.h>
 #include <stdio.h>
@@ -67,31 +72,36 @@ def test_sanitizer_finds_races(bench):
     harness.compare("exit", run.code, FOUND)
 
 
-def check(bench, flavour, name):
+def check(bench, flavour, name, modes):
     out, archive = bench.path(f"{name}.{flavour}.tsan"), bench.path(f"{name}.{flavour}.tsan.rfn")
     compile_program(bench, harness.FLAVOURS[flavour].mpicc,
                     os.path.join(harness.PROGRAMS, name + ".c"), out,
                     ["-Wl,--export-dynamic", "-Wl,--whole-archive", build(bench, flavour),
                      "-Wl,--no-whole-archive", "-lzstd", "-lunwind", "-ldw", "-lelf", "-ldl"])
-    log = out + ".log"
+    for mode in modes:
+        check_run(bench, flavour, name, out, archive, mode)
+
+
+def check_run(bench, flavour, name, out, archive, mode):
+    log = bench.fresh("log")
     environment = {
-        "EXPECT_OUT": log, "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1",
-        "REFRAIN_JOURNAL": "yes", "REFRAIN_JOURNAL_INTERVAL": "1",  # checkpoints all the time
+        "EXPECT_OUT": log, "REFRAIN_OUTPUT": archive, "REFRAIN_FORCE": "1", "REFRAIN_WITH_TRACE": "yes", **mode,
         "TSAN_OPTIONS": f"ignore_noninstrumented_modules=1 exitcode={FOUND}",
         "UCX_MEM_EVENTS": "n"}  # UCX's hooks of mmap and the sanitizer's crash each other
     run = bench.run([*without_randomization(bench),
                      *harness.FLAVOURS[flavour].launch(PROGRAMS[name]), out], env=environment)
     if run.code != 0 or "ThreadSanitizer" in run.out + run.err:
-        raise harness.Failure(f"exit {run.code}\n{run.out[:6000]}{run.err[:6000]}")
+        raise harness.Failure(f"{mode}: exit {run.code}\n{run.out[:6000]}{run.err[:6000]}")
     bench.verb("verify", archive)
     test_events_module.compare_logs(log, PROGRAMS[name], bench.dump(archive))
 
 
-def make_test(name):
+def make_test(name, modes):
     def test(bench, flavour):
-        check(bench, flavour, name)
+        check(bench, flavour, name, modes)
     return test
 
 
 for _name in PROGRAMS:
-    globals()[f"test_race_free_{_name}"] = make_test(_name)
+    globals()[f"test_race_free_{_name}"] = make_test(_name, [JOURNAL])
+    globals()[f"test_race_free_{_name}_sampled"] = make_test(_name, MODES)

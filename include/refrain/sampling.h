@@ -114,8 +114,8 @@ static inline uint32_t rfn_sample_path(uint64_t site)
     return (uint32_t)(site - 1);
 }
 
-/* Sizes are classed by powers of two: class 0 has messages without data, class c those of 2^(c-1)
- * to 2^c - 1 bytes. */
+/* Sizes are classed by powers of two: class 0 has messages without data, class c messages of
+ * 2^(c-1) to 2^c - 1 bytes. */
 static inline uint8_t rfn_sample_size_class(uint64_t bytes)
 {
     return bytes ? (uint8_t)(64 - __builtin_clzll(bytes)) : 0;
@@ -207,11 +207,11 @@ int rfn_samples_read_rows(const struct rfn_archive *archive, struct rfn_samples 
                           struct rfn_diag *diag);
 void rfn_samples_release(struct rfn_samples *samples);
 
-/* Samples the messages of a full archive as the recorder would have: the same messages, of which
- * the latencies are those that the archive has. With WRITE the samples are kept. *samples is to be
+/* Samples the messages of a full archive as the recorder would have: the same messages, with the
+ * latencies that they have in the archive. With WRITE the samples are kept. *samples is to be
  * released, also after an error. RFN_E_UNSUPPORTED: the archive has no times of all its events;
- * RFN_E_NOMEM; errors of rfn_match_run: then the samples are those of what could be read. Memory
- * grows with channels, categories and what is under way, with WRITE also with samples. */
+ * RFN_E_NOMEM; errors of rfn_match_run: then messages that could be read are sampled. Memory grows
+ * with channels, categories and messages under way, with WRITE also with samples. */
 int rfn_samples_take(const struct rfn_archive *archive, const struct rfn_sample_strategy *strategy,
                      enum rfn_sample_analysis analysis, struct rfn_samples *samples,
                      struct rfn_diag *diag);
@@ -222,7 +222,7 @@ struct rfn_sample_interval {
     double value, low, high; /* NAN: the samples are too few to say */
 };
 
-/* 95 % intervals for what all messages of a category have, of which `messages` are in the
+/* 95 % intervals for all messages of a category. `messages` is how many there are in the
  * population (a real number: of a category that senders did not count it is an estimate; 0: not
  * known). Weighted means by Student's t; of quantiles order statistics (Wilks), by the binomial
  * distribution; n is (sum w)^2 / sum w^2. Both have the correction for a finite population: where

@@ -1,5 +1,5 @@
 /* cmd_sample.c - refrain sample: latencies of messages from a sample of an archive's messages, as
- * `refrain record --sample` would have taken it, and beside them, on request, those of all. */
+ * `refrain record --sample` would have taken it, and on request latencies of all messages. */
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
 #include "cli/report/report.h"

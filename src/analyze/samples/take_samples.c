@@ -308,7 +308,7 @@ static int check(const struct rfn_archive *archive, struct rfn_diag *diag)
                         "--time=full");
     if (run->reduced)
         return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
-                        "the archive has times of similar iterations, not those of each message: "
+                        "the archive has times of similar iterations, not of each message: "
                         "record it with --time=full");
     const int error = rfn_aggregation_read(archive, &aggregation, diag);
     const bool any = aggregation.any;

@@ -35,6 +35,7 @@ const struct rec_held_calls *rec_held_calls;
 enum { MAX_PER_KIND = 400 };
 
 static bool closed; /* to threads that have not recorded anything */
+static rec_begin_listener *begin_listener;
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 static struct rec_clock_pair start;
 static pid_t pid;
@@ -180,7 +181,10 @@ static struct rec_stream *stream_new(void)
     rec_journal_init(&stream->journal, rec_streams ? rec_streams->number + 1 : 0);
     open_counter(stream);
     const bool has_volume = stream->counter.kind != RFN_COUNTER_NONE;
-    stream->counts = has_volume && !rec_options.apart;
+    if (has_volume && !rec_options.apart)
+        stream->stamping |= REC_STAMP_COUNTS;
+    if (begin_listener)
+        stream->stamping |= REC_STAMP_SHOWS;
     stream->events = events_new(stream, false);
     if (rec_options.keep_both)
         stream->kept = events_new(stream, true);
@@ -197,7 +201,7 @@ static struct rec_stream *stream_new(void)
     stream->number = stream->journal.stream;
     stream->gap.sites = rec_long_gap == UINT64_MAX ? 0 : UINT64_MAX;
     stream->next = rec_streams;
-    rec_streams = stream;
+    __atomic_store_n(&rec_streams, stream, __ATOMIC_RELEASE);
     if (has_volume && rec_options.apart)
         rec_apart_open(stream);
     return stream;
@@ -323,16 +327,30 @@ struct rec_clock_pair rec_start(void)
     return start;
 }
 
-/* ---- volumes ---- */
+/* ---- before a call's enter, after its exit ---- */
 
-void rec_count_enter(struct rec_stream *stream)
+void rec_before_enter(struct rec_stream *stream)
 {
-    stream->call.volume.enter = rfn_counter_read(&stream->counter);
+    rec_begin_listener *listener = __atomic_load_n(&begin_listener, __ATOMIC_ACQUIRE);
+    if (listener && stream->call.function < REC_FN_COUNT)
+        listener(&stream->call);
+    if (stream->stamping & REC_STAMP_COUNTS)
+        stream->call.volume.enter = rfn_counter_read(&stream->counter);
 }
 
 void rec_count_exit(struct rec_stream *stream)
 {
-    stream->call.volume.exit = rfn_counter_read(&stream->counter);
+    if (stream->stamping & REC_STAMP_COUNTS)
+        stream->call.volume.exit = rfn_counter_read(&stream->counter);
+}
+
+void rec_listen_begin(rec_begin_listener *listener)
+{
+    pthread_mutex_lock(&waking);
+    __atomic_store_n(&begin_listener, listener, __ATOMIC_RELEASE);
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        __atomic_fetch_or(&stream->stamping, REC_STAMP_SHOWS, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&waking);
 }
 
 /* ---- the end of a call ---- */

@@ -101,6 +101,10 @@ struct rec_recent {
  * computes is counted apart (apart.h). */
 enum rec_slow { REC_SLOW_HELD = 1, REC_SLOW_APART = 2 };
 
+/* Bits: what happens before a call is stamped: its counter is read, here and at its end; other
+ * threads are shown which call it is (rec_listen_begin). */
+enum rec_stamping { REC_STAMP_COUNTS = 1, REC_STAMP_SHOWS = 2 };
+
 /* Counting apart, in the counter's units. */
 struct rec_apart {
     uint64_t left;    /* the counter when the last call ended, or the last one began */
@@ -110,10 +114,10 @@ struct rec_apart {
 
 /* One thread of the process that calls MPI. Aligned to cache lines, the first for every call. */
 struct rec_stream {
-    bool inside;     /* within a recorded call, or one from Fortran */
-    uint8_t slow;    /* enum rec_slow: why calls that begin take the slow path; mostly 0 */
-    bool in_fortran; /* within a call from Fortran */
-    bool counts;     /* its counter is read at each call's begin and end */
+    bool inside;      /* within a recorded call, or one from Fortran */
+    uint8_t slow;     /* enum rec_slow: why calls that begin take the slow path; mostly 0 */
+    bool in_fortran;  /* within a call from Fortran */
+    uint8_t stamping; /* enum rec_stamping: mostly 0. Atomic */
     /* The open call, for whoever looks at a process that hangs or died. As long as it is set the
      * stream stays as it is (pause.h). */
     struct {
@@ -139,6 +143,11 @@ struct rec_stream {
         uint32_t regions;                    /* open ones that --sample-where names */
         bool segment;                        /* likewise */
         struct rec_posted_receive *received; /* by the call at hand */
+        struct rec_shown_call {              /* the call under way, for other threads: atomics */
+            uint32_t what;                   /* it might do (sampled_calls.c); 0: nothing */
+            uint32_t comm;
+            int64_t dest, send_tag, source, receive_tag; /* words */
+        } shown;
     } sampled;
     _Alignas(REC_CACHE_LINE) struct rec_call call;
     struct rec_recent recent;    /* only used under MPI_THREAD_MULTIPLE */
@@ -200,7 +209,7 @@ struct rec_held_calls {
 };
 extern const struct rec_held_calls *rec_held_calls;
 
-extern struct rec_stream *rec_streams; /* all streams of the process, newest first */
+extern struct rec_stream *rec_streams; /* all streams of the process, newest first; atomic */
 
 /* The clock when the recorder woke up. */
 struct rec_clock_pair rec_start(void);
@@ -327,8 +336,8 @@ static inline struct rec_stream *rec_stream_of(struct rec_call *call)
     return (struct rec_stream *)(void *)((char *)call - offsetof(struct rec_stream, call));
 }
 
-/* Read the stream's counter for its call. */
-void rec_count_enter(struct rec_stream *stream) __attribute__((cold));
+/* Before the call's enter, and after its exit, where stream->stamping says so. */
+void rec_before_enter(struct rec_stream *stream) __attribute__((cold));
 void rec_count_exit(struct rec_stream *stream) __attribute__((cold));
 
 /* The call is to be an event even though recording is off. */
@@ -347,8 +356,8 @@ static inline void rec_insist(struct rec_call *call)
 static inline __attribute__((always_inline)) void rec_begin(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);
-    if (__builtin_expect(stream->counts, 0))
-        rec_count_enter(stream);
+    if (__builtin_expect(__atomic_load_n(&stream->stamping, __ATOMIC_RELAXED), 0))
+        rec_before_enter(stream);
     stream->open.enter = call->enter = rec_now();
     if (__builtin_expect(call->enter - stream->gap.exit > rec_long_gap, 0))
         rec_gap_ends(stream);
@@ -360,7 +369,7 @@ static inline __attribute__((always_inline)) void rec_stamp_exit(struct rec_call
 {
     struct rec_stream *stream = rec_stream_of(call);
     call->exit = rec_now();
-    if (__builtin_expect(stream->counts, 0))
+    if (__builtin_expect(__atomic_load_n(&stream->stamping, __ATOMIC_RELAXED), 0))
         rec_count_exit(stream);
 }
 
@@ -392,6 +401,12 @@ static inline __attribute__((always_inline)) void rec_end(struct rec_call *call,
 typedef void rec_listener(const struct rec_call *call, const struct rec_stream *stream);
 /* NULL, as long as nobody listens. To be set before a second thread records. */
 extern rec_listener *rec_listen;
+
+/* With MPI_THREAD_MULTIPLE: listens to calls of MPI before their enter, when all inputs are in
+ * call->in. */
+typedef void rec_begin_listener(struct rec_call *call);
+/* From now on, in all threads. NULL: nobody listens any more. */
+void rec_listen_begin(rec_begin_listener *listener);
 
 /* Listens to requests, between a call's exit and rec_leave, as above. What it keeps of a request is
  * in request->sampled, at first NULL, and request->maker, at first 0. */

@@ -626,8 +626,8 @@ void rec_finish_alone(void)
     const unsigned arithmetic = rfn_arithmetic_begin();
     rfn_merge_init(&merge);
     rec_sampling_end_alone();
-    rec_keep_end_alone();
-    finish_runs(&alone, &merge, NULL, &result, 0);
+    const int kept = rec_keep_end_alone();
+    finish_runs(&alone, &merge, NULL, &result, kept);
     rec_journals_end(!result.failed);
     rfn_arithmetic_end(arithmetic);
     rec_signals_release(&signals);

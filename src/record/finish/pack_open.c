@@ -30,9 +30,11 @@ static void pack_stream(const struct rec_finishing *finish, const struct rec_str
                         struct rfn_buf *out)
 {
     const struct rec_call *call = &stream->call;
+    const bool inside = __atomic_load_n(&stream->inside, __ATOMIC_ACQUIRE);
+    const uint32_t function = __atomic_load_n(&stream->open.function, __ATOMIC_ACQUIRE);
     struct rfn_event polls;
     uint64_t n;
-    if (stream->open.function == call->function + 1 && stream->inside) {
+    if (inside && function && function == call->function + 1) {
         if (!call->off)
             pack(finish, RFN_OPEN_CALL, call->site, stream->open.enter, 0, call->in, call->n_in,
                  out);

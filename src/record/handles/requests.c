@@ -92,6 +92,12 @@ static struct rec_requests *new_table(struct rec_stream *stream)
     return table;
 }
 
+/* NULL, or who listens: another thread may end that. */
+static inline const struct rec_request_listener *listener(void)
+{
+    return __atomic_load_n(&rec_listen_requests, __ATOMIC_RELAXED);
+}
+
 /* ---- table ---- */
 
 /* Handles are stored plus one, so that 0 can mean unused whatever a handle's value is. */
@@ -345,6 +351,7 @@ void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags,
             if (__builtin_expect(!stream->requests, 0))
                 stream->requests = new_table(stream);
             struct rec_requests *table = stream->requests;
+            const struct rec_request_listener *listens = listener();
             struct rec_request *entry = NULL;
             if (table) {
                 lock(table);
@@ -354,8 +361,8 @@ void rec_out_request(struct rec_call *call, MPI_Request request, unsigned flags,
             }
             if (__builtin_expect(!entry, 0))
                 rec_stop("out of memory for requests");
-            else if (__builtin_expect(rec_listen_requests != NULL, 0))
-                rec_listen_requests->made(call, entry);
+            else if (__builtin_expect(listens != NULL, 0))
+                listens->made(call, entry);
         }
         if (!persistent && !call->off)
             rec_stream_of(call)->requests_created++;
@@ -477,10 +484,11 @@ static inline void unclaim(struct rec_call *call)
 
 void rec_out_request_freed(struct rec_call *call)
 {
+    const struct rec_request_listener *listens = listener();
     for (uint32_t i = 0; i < call->n_requests && call->rc == MPI_SUCCESS; i++) {
-        if (call->requests[i] && rec_listen_requests &&
+        if (call->requests[i] && listens &&
             (call->requests[i]->sampled || call->requests[i]->maker))
-            rec_listen_requests->freed(call->requests[i]);
+            listens->freed(call->requests[i]);
         if (call->requests[i])
             forget(call->requests[i]);
         call->requests[i] = NULL;
@@ -490,12 +498,13 @@ void rec_out_request_freed(struct rec_call *call)
 
 void rec_out_cancelled(struct rec_call *call)
 {
+    const struct rec_request_listener *listens = listener();
     for (uint32_t i = 0; i < call->n_requests && call->rc == MPI_SUCCESS; i++) {
         if (!call->requests[i])
             continue;
         call->requests[i]->flags |= REC_REQUEST_CANCELLED;
-        if (rec_listen_requests && !(call->requests[i]->flags & REC_REQUEST_RECV))
-            rec_listen_requests->send_cancelled();
+        if (listens && !(call->requests[i]->flags & REC_REQUEST_RECV))
+            listens->send_cancelled();
     }
     unclaim(call);
 }
@@ -650,18 +659,19 @@ __attribute__((noinline)) static void tell_listener(const struct rec_call *call,
                                                     struct rec_request *entry,
                                                     const MPI_Status *status, int error)
 {
+    const struct rec_request_listener *listens = listener();
     int cancelled = 0;
-    if (!rec_listen_requests)
+    if (!listens)
         return;
     if (status && entry->flags & REC_REQUEST_CANCELLED)
         rec_mpi.MPI_Test_cancelled(status, &cancelled);
     if (cancelled || (!status && (entry->source == MPI_ANY_SOURCE || entry->tag == MPI_ANY_TAG)))
-        rec_listen_requests->completed(call, entry, RFN_UNKNOWN, 0, 0);
+        listens->completed(call, entry, RFN_UNKNOWN, 0, 0);
     else if (!status)
-        rec_listen_requests->completed(call, entry, entry->source, entry->tag, entry->bytes);
+        listens->completed(call, entry, entry->source, entry->tag, entry->bytes);
     else
-        rec_listen_requests->completed(call, entry, status->MPI_SOURCE, status->MPI_TAG,
-                                       error ? RFN_UNKNOWN : received_bytes(status));
+        listens->completed(call, entry, status->MPI_SOURCE, status->MPI_TAG,
+                           error ? RFN_UNKNOWN : received_bytes(status));
 }
 
 /* Writes what deviates, then retires the request. status is its own, or NULL; that of an inactive

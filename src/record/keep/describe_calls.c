@@ -3,8 +3,8 @@
  *
  * A call of communication is unknown until all its parts are known: its requests and messages are
  * told by record/samples, before the call has been taken (requests) or behind that (messages; the
- * position of a receive in its channel may be known still later). What is not known when the
- * window ends stays.
+ * position of a receive in its channel may be known still later). A call that is unknown
+ * when the window ends stays.
  */
 #include "base/grow.h"
 #include "event/calls.h"
@@ -69,7 +69,7 @@ uint64_t rec_describe_flags(const struct rfn_event *event)
 
 static struct rec_window *window(void)
 {
-    return rec_keep_window(rec_keep.turn);
+    return &rec_keep.window;
 }
 
 /* Whether the window at hand has a call; its number there. */
@@ -84,7 +84,7 @@ static bool find(uint64_t call, uint32_t *number)
 static void *add(void **array, size_t *capacity, uint32_t *n, size_t size)
 {
     if ((size_t)*n + 1 > *capacity && rfn_grow(array, capacity, (size_t)*n + 1, size) < 0) {
-        rec_keep.gave_up = true;
+        rec_keep_give_up();
         return NULL;
     }
     return (char *)*array + size * (*n)++;
@@ -104,10 +104,33 @@ static void pair(uint32_t call, uint32_t maker)
 
 /* ---- requests ---- */
 
+/* Whether a call, or a request, is of the stream whose calls are held. Once one is not, all stays,
+ * and nothing is described: requests of other streams have other numbers. */
+static bool is_own(const struct rec_stream *stream)
+{
+    if (!rec_keep_holds(stream))
+        rec_keep_give_up();
+    return rec_keep_holds(stream);
+}
+
+static bool is_own_call(const struct rec_call *call)
+{
+    return is_own(rec_stream_of((struct rec_call *)(uintptr_t)call));
+}
+
 static void made(const struct rec_call *call, struct rec_request *request)
 {
-    (void)call;
-    request->maker = request->flags & REC_REQUEST_PERSISTENT ? NOT_FOLLOWED : 1 + rec_keep.taken;
+    const bool follows = is_own_call(call) && !(request->flags & REC_REQUEST_PERSISTENT);
+    request->maker = follows ? 1 + rec_keep.taken : NOT_FOLLOWED;
+}
+
+static void note_completed(struct rec_window *of, size_t i)
+{
+    if (RFN_GROW(of->completed, of->completed_capacity, i + 1) < 0)
+        return;
+    for (; of->n_completed <= i; of->n_completed++)
+        of->completed[of->n_completed] = 0;
+    of->completed[i] = 1;
 }
 
 /* Its name is not used behind the call at hand. */
@@ -117,9 +140,7 @@ static void is_over(const struct rec_request *request, uint32_t call)
     if (request->flags & (REC_REQUEST_PERSISTENT | REC_REQUEST_UNSEEN))
         return;
     if (request->number >= of->first_request) {
-        const size_t i = (size_t)(request->number - of->first_request);
-        if (RFN_GROW_ZEROED(of->completed, of->completed_capacity, i + 1) == 0)
-            of->completed[i] = 1;
+        note_completed(of, (size_t)(request->number - of->first_request));
         return;
     }
     if (RFN_GROW(of->late, of->late_capacity, of->n_late + 1) == 0)
@@ -147,10 +168,12 @@ static void completed(const struct rec_call *call, struct rec_request *request, 
 {
     const uint32_t own = (uint32_t)(rec_keep.taken - window()->first);
     uint32_t maker;
-    (void)call;
-    if (request->stream != rec_keep.stream)
-        rec_keep.gave_up = true;
+    const bool own_call = is_own_call(call);
+    if (!is_own(request->stream))
+        return;
     is_over(request, own);
+    if (!own_call)
+        return;
     const bool over = got || !(request->flags & REC_REQUEST_RECV);
     if (!over || request->maker == 0 || request->maker == NOT_FOLLOWED ||
         !find(request->maker - 1, &maker) || window()->held[maker].function >= REC_FN_COUNT)
@@ -162,6 +185,8 @@ static void completed(const struct rec_call *call, struct rec_request *request, 
 static void freed(struct rec_request *request)
 {
     uint32_t maker;
+    if (!is_own(request->stream))
+        return;
     is_over(request, (uint32_t)(rec_keep.taken - window()->first));
     if (request->maker && request->maker != NOT_FOLLOWED && find(request->maker - 1, &maker))
         window()->calls[maker].flags |= RFN_WINDOW_STAYS;
@@ -191,7 +216,7 @@ static void sent(const struct rec_call *call, uint64_t channel, uint64_t positio
     const struct rfn_call *role = &describing.kinds[call->function].role;
     struct rec_window *of = window();
     uint32_t own;
-    if (!find(rec_keep.taken - 1, &own))
+    if (!is_own_call(call) || !find(rec_keep.taken - 1, &own))
         return;
     struct rfn_window_end *end = ADD(of, ends, head.n_ends);
     if (!end)
@@ -211,7 +236,7 @@ static void received(uint64_t channel, uint64_t position, uint64_t post_call, ui
 {
     struct rec_window *of = window();
     uint32_t post, done;
-    if (!find(post_call, &post) || !find(done_call, &done))
+    if (rec_keep_gave_up() || !find(post_call, &post) || !find(done_call, &done))
         return;
     struct rfn_window_end *end = ADD(of, ends, head.n_ends);
     if (!end)
@@ -326,8 +351,10 @@ static void called(const struct rec_call *call, const struct rfn_call *role)
 {
     const bool poll = rec_functions[call->function].flags & RFN_FUNCTION_POLL;
     uint32_t own;
+    if (!is_own_call(call))
+        return;
     if (call->off || (call->rc != MPI_SUCCESS && rfn_call_is_collective(role)))
-        rec_keep.gave_up = true;
+        rec_keep_give_up();
     if (!call->off && role->kind != RFN_CALL_OTHER && find(rec_keep.taken - 1, &own)) {
         const bool known = join_named(call, own);
         if (call->rc == MPI_SUCCESS && !poll && describe(call, role, own) &&
@@ -339,8 +366,9 @@ static void called(const struct rec_call *call, const struct rfn_call *role)
     describing.wants = describing.has = 0;
 }
 
-void rec_describe_end(struct rec_window *of)
+void rec_describe_end(void)
 {
+    struct rec_window *of = window();
     for (uint32_t i = 0; i < of->head.n_calls; i++) {
         const struct rec_held_call *held = &of->held[i];
         if (held->wants != held->has)

@@ -1,9 +1,9 @@
 /* held_calls.c - holds the events of windows, and hands on those that stay.
  *
  * An event that is held is its words as in reduce/fold/backlog.h. A call names a request by how
- * many requests its stream has made since; of those that went none is counted any more, so names
- * are made anew. What is handed on is also what can be said of all calls: how many were left out in
- * front of it, and which activities had a short execution.
+ * many requests its stream has made since. Requests of calls that went do not count any more, so
+ * names are made anew. Two facts of all calls are kept, too: how many were left out in front of
+ * each one that stays, and which activities had a short execution.
  */
 #include "base/grow.h"
 #include "record/core/options.h"
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of --memory, all windows of a rank together. */
-enum { MEMORY_SHARE = 4 };
+/* Of --memory, the most that a window takes. */
+enum { MEMORY_SHARE = 12 };
 
 enum { HEADER = 6 };
 
@@ -40,7 +40,7 @@ static struct {
     size_t n, capacity;
     struct rfn_map known;
     uint32_t site; /* of the call before; UINT32_MAX: none */
-    uint64_t exit;
+    uint64_t enter, exit;
     int64_t *regions; /* open ones, innermost last */
     size_t n_regions, regions_capacity;
 } activities = {.site = UINT32_MAX};
@@ -85,18 +85,26 @@ static int follow_regions(const struct rfn_event *event)
     return 0;
 }
 
-/* Of the computation in front of the call, and of the call. */
+/* The call before, whose exit is final now. */
+static int note_last_call(void)
+{
+    const uint64_t least = (uint64_t)rec_options.kept_limits.ns;
+    return activities.site != UINT32_MAX && to_ns(activities.exit - activities.enter) < least
+               ? note_short(UINT32_MAX, activities.site, 0)
+               : 0;
+}
+
+/* Of the call before, and of the computation in front of the call. */
 static int note_activities(const struct rfn_event *event)
 {
     const uint64_t least = (uint64_t)rec_options.kept_limits.ns,
                    gap = to_ns(event->enter - activities.exit);
     const int64_t region = activities.n_regions ? activities.regions[activities.n_regions - 1] : 0;
-    int error = 0;
-    if (activities.site != UINT32_MAX && gap > 0 && gap < least)
+    int error = note_last_call();
+    if (!error && activities.site != UINT32_MAX && gap > 0 && gap < least)
         error = note_short(activities.site, event->site, region);
-    if (!error && to_ns(event->exit - event->enter) < least)
-        error = note_short(UINT32_MAX, event->site, 0);
     activities.site = event->site;
+    activities.enter = event->enter;
     activities.exit = event->exit;
     return error ? error : follow_regions(event);
 }
@@ -131,15 +139,15 @@ static int count_requests(const struct rec_window *window, const struct rec_held
     return 0;
 }
 
-/* Calls of later windows may name these. */
+/* Calls of later windows may name these. Of one that is not known none had gone before. */
 static int keep_late(const struct rec_window *window)
 {
     const struct rec_held_call *last = &window->held[window->head.n_calls - 1];
     const uint64_t n = window->head.n_calls ? last->requests + last->n_made - window->first_request
                                             : 0;
     for (size_t i = 0; i < n; i++) {
-        const bool completed = i < window->completed_capacity && window->completed[i];
-        if (!completed)
+        const bool completed = i < window->n_completed && window->completed[i];
+        if (!completed && handed.dropped_before[i])
             RFN_TRY(rfn_map_put(&handed.late, window->first_request + i, handed.dropped_before[i]));
     }
     return 0;
@@ -265,22 +273,25 @@ static int hand_on_all(const struct rec_window *window, const uint8_t *bits)
     return keep_late(window);
 }
 
-void rec_window_hand_on(struct rec_window *window, const uint8_t *bits)
+int rec_window_hand_on(const uint8_t *bits)
 {
-    if (rec_keep.stream && hand_on_all(window, bits) < 0)
-        rec_stop("out of memory");
+    return rec_keep.stream ? hand_on_all(&rec_keep.window, bits) : 0;
+}
+
+int rec_held_end(void)
+{
+    return note_last_call();
 }
 
 /* ---- taking ---- */
 
-void rec_window_begin(struct rec_window *window, const struct rfn_window_head *head)
+void rec_window_begin(const struct rfn_window_head *head)
 {
+    struct rec_window *window = &rec_keep.window;
     window->head = *head;
-    window->n_words = window->n_late = 0;
+    window->n_words = window->n_late = window->n_completed = 0;
     window->first = rec_keep.taken;
     window->first_request = rec_keep.requests;
-    if (window->completed)
-        memset(window->completed, 0, window->completed_capacity);
 }
 
 static size_t bytes_of(const struct rec_window *window)
@@ -321,36 +332,32 @@ static int append(struct rec_window *window, const struct rec_stream *stream,
     return 0;
 }
 
-/* Of a window in which all stays nothing is held, if nothing before it is. */
-static void pass_through(struct rec_window *window)
+/* Nothing is held of a window in which all stays. */
+static int pass_through(const struct rec_window *window)
 {
     struct rfn_window_head head = window->head;
-    window->head.useless = 1;
-    if (rec_keep.waiting)
-        return;
     head.useless = 1;
     head.n_calls = head.n_ends = head.n_shares = head.n_pairs = 0;
-    rec_window_hand_on(window, NULL);
-    rec_window_begin(window, &head);
+    RFN_TRY(rec_window_hand_on(NULL));
+    rec_window_begin(&head);
+    return 0;
 }
 
 static bool is_useless(const struct rec_window *window)
 {
-    return window->head.useless || rec_keep.gave_up || !rec_keep_on ||
-           bytes_of(window) > rec_options.memory_bytes / MEMORY_SHARE / REC_WINDOWS;
+    return window->head.useless || rec_keep_gave_up() || !rec_keep_on ||
+           bytes_of(window) > rec_options.memory_bytes / MEMORY_SHARE;
 }
 
 static int take(struct rec_stream *stream, const struct rfn_event *event)
 {
-    struct rec_window *window = rec_keep_window(rec_keep.turn);
+    struct rec_window *window = &rec_keep.window;
     rec_keep.stream = stream;
     RFN_TRY(append(window, stream, event));
     rec_keep.last_enter = window->calls[window->head.n_calls - 1].enter;
     rec_keep.last_exit = window->calls[window->head.n_calls - 1].exit;
     rec_keep.polled = event->poll == RFN_POLL_FAILED;
-    if (__builtin_expect(is_useless(window), 0))
-        pass_through(window);
-    return 0;
+    return __builtin_expect(is_useless(window), 0) ? pass_through(window) : 0;
 }
 
 /* A stream of another thread: its lists need no new names. */
@@ -359,7 +366,7 @@ static int take_other(const struct rec_stream *stream, const struct rfn_event *e
     const struct rfn_function_info *function = &rec_functions[event->function];
     int64_t in[RFN_PARAMS_MAX], out[RFN_PARAMS_MAX];
     struct rfn_event copy = *event;
-    __atomic_store_n(&rec_keep.gave_up, true, __ATOMIC_RELAXED);
+    rec_keep_give_up();
     if (!stream->kept)
         return 0;
     for (unsigned i = 0; i < function->n_in + function->n_out; i++) {
@@ -380,7 +387,7 @@ static int take_other(const struct rec_stream *stream, const struct rfn_event *e
 
 static int take_event(struct rec_stream *stream, const struct rfn_event *event)
 {
-    const bool own = rec_keep.stream ? stream == rec_keep.stream : stream->number == 0;
+    const bool own = rec_keep_holds(stream);
     int took_long = 0;
     if (!rec_options.keeps)
         return rfn_stream_event(stream->events, event);
@@ -391,27 +398,35 @@ static int take_event(struct rec_stream *stream, const struct rfn_event *event)
     return error < 0 ? error : took_long;
 }
 
+static void end_held(struct rec_window *window, uint64_t exit, uint64_t volume_exit)
+{
+    const uint32_t last = window->head.n_calls - 1;
+    int64_t *words = window->words + window->held[last].words;
+    words[3] = (int64_t)exit;
+    words[5] = (int64_t)volume_exit;
+    window->calls[last].exit = to_ns(exit);
+    rec_keep.last_exit = window->calls[last].exit;
+}
+
+/* Of the last call that was handed on; if that opened the window, it does so later. */
+static void end_handed_on(struct rec_window *window, uint64_t exit)
+{
+    if (window->head.opened_enter)
+        window->head.opened_exit = to_ns(exit);
+    activities.exit = exit;
+}
+
 static int end_later(struct rec_stream *stream, uint64_t exit, uint64_t volume_exit)
 {
-    struct rec_window *window = rec_keep_window(rec_keep.turn);
-    if (stream == rec_keep.stream && !window->head.n_calls && rec_keep.waiting) {
-        window->head.opened_exit = to_ns(exit); /* the call that ended the window before */
-        window = rec_keep_window(rec_keep.turn - 1);
-    }
-    const bool held = stream == rec_keep.stream && window->head.n_calls > 0;
+    struct rec_window *window = &rec_keep.window;
+    const bool own = rec_keep_holds(stream), held = own && window->head.n_calls > 0;
+    if (held)
+        end_held(window, exit, volume_exit);
+    else if (own)
+        end_handed_on(window, exit);
     if (stream->kept || !held)
         RFN_TRY(rfn_stream_end_later(stream->events, exit, volume_exit));
-    if (held) {
-        const uint32_t last = window->head.n_calls - 1;
-        int64_t *words = window->words + window->held[last].words;
-        words[3] = (int64_t)exit;
-        words[5] = (int64_t)volume_exit;
-        window->calls[last].exit = to_ns(exit);
-        rec_keep.last_exit = window->calls[last].exit;
-        return 0;
-    }
-    activities.exit = stream == rec_keep.stream ? exit : activities.exit;
-    return stream->kept ? rfn_stream_end_later(stream->kept, exit, volume_exit) : 0;
+    return stream->kept && !held ? rfn_stream_end_later(stream->kept, exit, volume_exit) : 0;
 }
 
 const struct rec_keeper rec_keep_keeper = {take_event, end_later};
@@ -429,8 +444,9 @@ const struct rec_short_activity *rec_keep_short(size_t *n)
     return activities.items;
 }
 
-static void release_window(struct rec_window *window)
+static void release_window(void)
 {
+    struct rec_window *window = &rec_keep.window;
     free(window->calls);
     free(window->held);
     free(window->ends);
@@ -444,8 +460,7 @@ static void release_window(struct rec_window *window)
 
 void rec_held_release(void)
 {
-    for (int i = 0; i < REC_WINDOWS; i++)
-        release_window(&rec_keep.windows[i]);
+    release_window();
     free(handed.dropped_before);
     free(handed.list);
     rfn_map_release(&handed.late);

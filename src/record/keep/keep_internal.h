@@ -23,6 +23,7 @@ struct rec_late_request {
     uint64_t number;
 };
 
+/* Calls since the last turn. */
 struct rec_window {
     struct rfn_window_head head;
     struct rfn_window_call *calls;
@@ -36,42 +37,50 @@ struct rec_window {
         late_capacity, words_capacity, n_words, n_late;
     uint64_t first;         /* call, of all that the stream has made */
     uint64_t first_request; /* that the stream makes in it */
-    uint8_t *completed;     /* by request: in the window */
-    size_t completed_capacity;
+    uint8_t *completed;     /* by request of the window, up to n_completed */
+    size_t n_completed, completed_capacity;
 };
-
-enum { REC_WINDOWS = 3 }; /* one that grows, and two whose fate is not known */
 
 struct rec_keep {
     struct rec_stream *stream; /* whose calls are held; NULL: none yet */
-    struct rec_window windows[REC_WINDOWS];
-    unsigned turn;                  /* windows[turn % REC_WINDOWS] grows */
-    unsigned waiting;               /* windows before it whose fate is not known */
+    struct rec_window window;
     uint64_t taken;                 /* calls, with those handed on */
     uint64_t requests;              /* that the stream had made behind the last of them */
     uint64_t clock;                 /* a number of ranks with one clock: all have it */
     uint64_t last_enter, last_exit; /* ns */
     uint32_t rank;
     bool polled;  /* the last one was an unsuccessful poll */
-    bool gave_up; /* from now on all stays */
+    bool gave_up; /* from now on all stays; atomic */
 };
 
 extern struct rec_keep rec_keep;
 
-static inline struct rec_window *rec_keep_window(unsigned turn)
+/* Of any thread. */
+static inline void rec_keep_give_up(void)
 {
-    return &rec_keep.windows[turn % REC_WINDOWS];
+    __atomic_store_n(&rec_keep.gave_up, true, __ATOMIC_RELAXED);
+}
+
+static inline bool rec_keep_gave_up(void)
+{
+    return __atomic_load_n(&rec_keep.gave_up, __ATOMIC_RELAXED);
+}
+
+/* Whether calls of the stream are held. */
+static inline bool rec_keep_holds(const struct rec_stream *stream)
+{
+    return stream->number == 0;
 }
 
 /* ---- held_calls.c ---- */
 
 extern const struct rec_keeper rec_keep_keeper;
-/* Takes the stream of the calling thread. RFN_E_NOMEM. */
-int rec_held_begin(void);
-/* A window is used again. */
-void rec_window_begin(struct rec_window *window, const struct rfn_window_head *head);
-/* Hands on the calls of a window whose bit is not set; bits NULL: all. */
-void rec_window_hand_on(struct rec_window *window, const uint8_t *bits);
+/* The window is used again. */
+void rec_window_begin(const struct rfn_window_head *head);
+/* Hands on the window's calls whose bit is not set; bits NULL: all. RFN_E_NOMEM. */
+int rec_window_hand_on(const uint8_t *bits);
+/* Behind the last call. RFN_E_NOMEM. */
+int rec_held_end(void);
 void rec_held_release(void);
 
 /* ---- describe_calls.c ---- */
@@ -82,8 +91,8 @@ int rec_describe_begin(void);
 extern const struct rec_follower rec_keep_follower;
 /* The flags of an event before anybody says more of it. */
 uint64_t rec_describe_flags(const struct rfn_event *event);
-/* What is not known of the window's calls, now that it ends. */
-void rec_describe_end(struct rec_window *window);
+/* Marks the calls of the window, which ends, whose parts are not all known. */
+void rec_describe_end(void);
 void rec_describe_release(void);
 
 #endif

@@ -7,17 +7,18 @@
  *
  *   1. each rank sends a description of its calls (reduce/aggregate/window.h) to the rank that is
  * to decide; they take turns
- *   2. that rank decides at the end of the next window, and sends each rank a bit per call
- *   3. at the end of the window after that all ranks hand the calls that stay to their streams
+ *   2. that rank decides, and sends each rank a bit per call
+ *   3. each rank hands the calls that stay to its stream
  *
- * All of it happens inside of these collective calls, behind MPI's own. Whoever waits there, waits
- * for ranks that have entered the same call, and so come here, too: no rank hangs. Other calls of
- * the program only describe themselves. A window has as many of the collective calls as make some
- * thousand calls of all ranks; the rank that decides says how many. At the end of the run the last
- * windows go the same way.
+ * All of it happens inside of the collective call that ends the window, behind MPI's own. A rank
+ * that waits there waits for ranks that are in the same call: no rank hangs. A rank without memory
+ * says so in place of its description, or of its decision, and all calls of the window stay. Other
+ * calls of the program only describe themselves. A window has as many of the collective calls as
+ * make some thousand calls of all ranks; the rank that decides says how many.
  *
- * Windows are bounded (--memory). One that grows too large is handed on whole, and all ranks keep
- * all of it. So are those of a run whose threads call MPI, and in which recording is switched off.
+ * Windows are bounded (--memory). A rank hands on whole a window that grows too large, whether or
+ * not a collective call ever comes, and all ranks keep all of it. So are the windows of a run whose
+ * threads call MPI, and in which recording is switched off.
  */
 #ifndef RFN_RECORD_KEEP_WINDOWS_H
 #define RFN_RECORD_KEEP_WINDOWS_H
@@ -25,7 +26,7 @@
 #include "base/buf.h"
 #include "record/core/recorder.h"
 
-/* Whether windows end: what rec_keep_turn is called for. */
+/* Whether windows end: rec_keep_synchronized is to be called. */
 extern bool rec_keep_on;
 
 /* In MPI_Init, before rec_sampling_start, which is then to follow messages. */
@@ -34,14 +35,14 @@ void rec_keep_prepare(void);
 void rec_keep_start(void);
 
 /* All ranks have been in a collective call, which has become an event if it is recorded.
- * Collective. Whether the window ended, which took some time. */
+ * Collective. Returns whether the window ended, which took some time. */
 bool rec_keep_synchronized(void);
 
 /* Collective, at the end: all that is held is decided, and handed on. RFN_E_EXCHANGE, RFN_E_NOMEM.
  */
 int rec_keep_end(void);
-/* The same of a process alone: all that is held stays. */
-void rec_keep_end_alone(void);
+/* The same of a process alone: all that is held stays. RFN_E_NOMEM. */
+int rec_keep_end_alone(void);
 
 /* What a stream lacks. */
 struct rec_left_out {

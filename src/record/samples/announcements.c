@@ -277,7 +277,7 @@ void rec_announcements_progress(uint64_t now)
 
 /* ---- the end ---- */
 
-/* What every rank has to have room for before it takes part. */
+/* A rank has room for all of this before it takes part. */
 struct ending {
     uint64_t *sent; /* batches, by rank; of this process, then of all */
     struct announcement *landing;

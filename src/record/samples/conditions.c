@@ -1,6 +1,7 @@
 #include "base/grow.h"
 #include "event/symbolize.h"
 #include "record/core/options.h"
+#include "record/core/tables.h"
 #include "record/regions/regions.h"
 #include "record/samples/samples_internal.h"
 #include "refrain/recording.h"
@@ -10,7 +11,7 @@
 struct rfn_sample_where rec_conditions = {.most_bytes = UINT64_MAX};
 
 static struct rfn_symbolizer *symbolizer; /* for patterns of call paths */
-static int64_t level = 1;                 /* of MPI_Pcontrol */
+static int64_t level = 1;                 /* of MPI_Pcontrol; atomic */
 
 /* ---- at a site ---- */
 
@@ -62,11 +63,14 @@ static bool path_fits(const struct rec_call *call)
 
 static bool comm_fits(const struct rec_comm *comm)
 {
+    rec_lock(); /* another thread may name it */
     const char *name = comm->name                     ? comm->name
                        : comm->kind == REC_COMM_WORLD ? "MPI_COMM_WORLD"
                        : comm->kind == REC_COMM_SELF  ? "MPI_COMM_SELF"
                                                       : NULL;
-    return rfn_sample_where_fits(&rec_conditions, RFN_WHERE_COMM, name);
+    const bool fits = rfn_sample_where_fits(&rec_conditions, RFN_WHERE_COMM, name);
+    rec_unlock();
+    return fits;
 }
 
 bool rec_conditions_take(const struct rec_call *call, const struct rec_comm *comm, uint64_t bytes)
@@ -110,7 +114,7 @@ void rec_conditions_follow(const struct rec_call *call)
         rec_sample_forget();
         break;
     case REC_FN_MPI_Pcontrol:
-        level = call->in[0];
+        __atomic_store_n(&level, call->in[0], __ATOMIC_RELAXED);
         break;
     default:
         break;
@@ -121,7 +125,8 @@ bool rec_conditions_hold(const struct rec_stream *stream)
 {
     return (!rec_conditions.patterns[RFN_WHERE_REGION] || stream->sampled.regions > 0) &&
            (!rec_conditions.patterns[RFN_WHERE_SEGMENT] || stream->sampled.segment) &&
-           (!rec_conditions.has_level || level == rec_conditions.level);
+           (!rec_conditions.has_level ||
+            __atomic_load_n(&level, __ATOMIC_RELAXED) == rec_conditions.level);
 }
 
 void rec_conditions_release(void)

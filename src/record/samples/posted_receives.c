@@ -107,6 +107,24 @@ static inline void note_thread(struct rec_in_channel *channel, const struct rec_
     channel->uncertain |= channel->stream != stream;
 }
 
+static bool might_take(const struct rec_posted_receive *wildcard,
+                       const struct rec_in_channel *channel)
+{
+    return wildcard->comm->number == channel->comm &&
+           (wildcard->source == MPI_ANY_SOURCE || wildcard->source == channel->source_in_comm) &&
+           (wildcard->tag == MPI_ANY_TAG || wildcard->tag == channel->tag);
+}
+
+/* Whether another thread has posted a receive with wildcards that might take from the channel. It
+ * may have been posted before one that has a lower number. */
+static bool others_wildcard_might(const struct rec_in_channel *channel)
+{
+    const struct rec_posted_receive *wildcard = first_wildcard;
+    while (wildcard && (wildcard->stream == channel->stream || !might_take(wildcard, channel)))
+        wildcard = wildcard->next;
+    return wildcard;
+}
+
 /* The channel's next message is this one. */
 static inline void take_position(struct rec_in_channel *channel, struct rec_message_end *end,
                                  bool seen)
@@ -123,16 +141,8 @@ static inline void take_position(struct rec_in_channel *channel, struct rec_mess
     end->rate = agrees ? rfn_sample_rate(strategy, end->position) : 0;
     end->uncertain = channel->uncertain | lost;
     if (__builtin_expect(rec_threads_multiple, 0) && !end->uncertain)
-        end->uncertain = rec_others_might_receive(channel);
+        end->uncertain = rec_others_might_receive(channel) || others_wildcard_might(channel);
     rec_end_received(channel, end);
-}
-
-static bool might_take(const struct rec_posted_receive *wildcard,
-                       const struct rec_in_channel *channel)
-{
-    return wildcard->comm->number == channel->comm &&
-           (wildcard->source == MPI_ANY_SOURCE || wildcard->source == channel->source_in_comm) &&
-           (wildcard->tag == MPI_ANY_TAG || wildcard->tag == channel->tag);
 }
 
 /* Whether a receive with wildcards that was posted earlier might take from the channel. */
@@ -341,8 +351,8 @@ void rec_receive_cancelled(struct rec_posted_receive *receive)
     remove_receive(receive);
 }
 
-/* One without wildcards takes a message of its channel nevertheless, unless it was cancelled; of
- * another one nobody knows of which. */
+/* A receive without wildcards takes a message of its channel nevertheless, unless it was cancelled.
+ * The channel of another one is not known. */
 void rec_receive_lost(struct rec_posted_receive *receive, bool cancelled)
 {
     struct rec_in_channel *channel = receive->channel;

@@ -154,8 +154,9 @@ static struct rfn_sample_row *find_row(const struct sent_kind *kind)
 
 static uint64_t bytes_of(int64_t count, int64_t type)
 {
-    const struct rec_type *of = type >= 0 && type < rec_types_count() ? rec_type((uint32_t)type)
-                                                                      : NULL;
+    rec_lock(); /* other threads make types */
+    const struct rec_type *of = type >= 0 ? rec_type((uint32_t)type) : NULL;
+    rec_unlock();
     return of && count > 0 && of->size > 0 ? (uint64_t)count * (uint64_t)of->size : 0;
 }
 
@@ -234,34 +235,75 @@ static inline bool chooses(const struct rec_call *call, const struct sent_kind *
     return rfn_sample_chosen(strategy, kind->channel->hash, position);
 }
 
-/* ---- several threads ---- */
+/* ---- several threads ----
+ * A thread shows what it might send or receive before MPI is called, and takes that back with the
+ * lock held, when its messages have been counted. So who holds the lock sees all messages that MPI
+ * may have put in order, and that are not counted yet. */
 
-/* Whether a call of another thread might send to, or receive from, a rank with a tag. */
-static bool might_share(const struct rec_call *call, bool sends, uint32_t comm, int64_t peer,
-                        int64_t tag)
+enum rec_shown_bit { SENDS = 1, RECEIVES = 2, ANY = 4 };
+
+static uint32_t what_might(const struct rec_call *call, const struct rfn_call *role)
 {
-    if (call->function >= REC_FN_COUNT)
-        return false;
-    const struct rfn_call *role = &roles[call->function];
     if (role->kind == RFN_CALL_START)
-        return true;
-    if (!(sends ? rfn_call_sends(role)
-                : rfn_call_receives(role) || role->kind == RFN_CALL_MPROBE) ||
-        !call->comm || call->comm->number != comm)
-        return false;
-    const int64_t its_peer = input(call, role->in[sends ? RFN_IN_dest : RFN_IN_source], RFN_ANY),
-                  its_tag = input(call, sends ? role->send_tag : role->recv_tag, RFN_ANY);
-    return (its_peer == peer || its_peer == RFN_ANY) && (its_tag == tag || its_tag == RFN_ANY);
+        return SENDS | RECEIVES | ANY;
+    if (!call->comm || role->variant == RFN_CALL_PERSISTENT)
+        return 0;
+    return (rfn_call_sends(role) ? SENDS : 0) |
+           (rfn_call_receives(role) || role->kind == RFN_CALL_MPROBE ? RECEIVES : 0);
 }
 
-/* Threads other than the one whose messages the channel has had so far. A call may be over, but not
- * yet counted: its thread is `inside` until it has been here. */
+static void show(int64_t *word, int64_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+static void on_begin(struct rec_call *call)
+{
+    const struct rfn_call *role = &roles[call->function];
+    struct rec_shown_call *shown = &rec_stream_of(call)->sampled.shown;
+    const uint32_t what = what_might(call, role);
+    if (what & ~(uint32_t)ANY && !(what & ANY)) {
+        __atomic_store_n(&shown->comm, call->comm->number, __ATOMIC_RELAXED);
+        show(&shown->dest, input(call, role->in[RFN_IN_dest], RFN_ANY));
+        show(&shown->send_tag, input(call, role->send_tag, RFN_ANY));
+        show(&shown->source, input(call, role->in[RFN_IN_source], RFN_ANY));
+        show(&shown->receive_tag, input(call, role->recv_tag, RFN_ANY));
+    }
+    __atomic_store_n(&shown->what, what, __ATOMIC_RELEASE);
+}
+
+static void take_back(const struct rec_call *call)
+{
+    if (__builtin_expect(rec_threads_multiple, 0))
+        __atomic_store_n(&rec_sample_stream(call)->sampled.shown.what, 0, __ATOMIC_RELEASE);
+}
+
+static bool might_be(const int64_t *word, int64_t value)
+{
+    const int64_t shown = __atomic_load_n(word, __ATOMIC_RELAXED);
+    return shown == value || shown == RFN_ANY;
+}
+
+/* Whether a thread might send to, or receive from, a rank with a tag. */
+static bool might_share(const struct rec_shown_call *shown, bool sends, uint32_t comm, int64_t peer,
+                        int64_t tag)
+{
+    const uint32_t what = __atomic_load_n(&shown->what, __ATOMIC_ACQUIRE);
+    if (what & ANY)
+        return true;
+    return what & (sends ? SENDS : RECEIVES) &&
+           __atomic_load_n(&shown->comm, __ATOMIC_RELAXED) == comm &&
+           might_be(sends ? &shown->dest : &shown->source, peer) &&
+           might_be(sends ? &shown->send_tag : &shown->receive_tag, tag);
+}
+
+/* Threads other than the one whose messages the channel has had so far. */
 static bool others_might(const struct rec_stream *own, bool sends, uint32_t comm, int64_t peer,
                          int64_t tag)
 {
-    for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
-        const volatile bool *inside = &stream->inside;
-        if (stream != own && *inside && might_share(&stream->call, sends, comm, peer, tag))
+    const struct rec_stream *stream = __atomic_load_n(&rec_streams, __ATOMIC_ACQUIRE);
+    for (; stream; stream = stream->next) {
+        if (stream != own && might_share(&stream->sampled.shown, sends, comm, peer, tag))
             return true;
     }
     return false;
@@ -569,14 +611,17 @@ static void on_call(const struct rec_call *call, const struct rec_stream *stream
     if (call->function >= REC_FN_COUNT) /* a region of the program's */
         return;
     const struct rfn_call *role = &roles[call->function];
-    if (role->kind == RFN_CALL_OTHER && !rec_follower)
+    if (role->kind == RFN_CALL_OTHER) { /* threads may make these at any time */
+        if (rec_follower)
+            rec_follower->called(call, role);
         return;
+    }
     const bool happened = call->rc == MPI_SUCCESS ||
                           rec_error_class(call->rc) == (uint32_t)MPI_ERR_TRUNCATE;
     rec_sampling_lock();
     if (rec_follower)
         rec_sampling.call = rec_follower->taken() - 1;
-    if (happened && role->kind != RFN_CALL_OTHER && role->kind <= RFN_CALL_READY)
+    if (happened && role->kind <= RFN_CALL_READY)
         communicate(call, role);
     else if (call->rc == MPI_SUCCESS && is_collective(call, role))
         collective(call, role);
@@ -584,6 +629,7 @@ static void on_call(const struct rec_call *call, const struct rec_stream *stream
         rec_receives_left(call);
     if (rec_follower)
         rec_follower->called(call, role);
+    take_back(call);
     rec_announcements_progress(call->exit);
     rec_sampling_unlock();
 }
@@ -693,12 +739,24 @@ void rec_calls_listen(void)
 {
     rec_listen = on_call;
     rec_listen_requests = &request_listener;
+    if (rec_threads_multiple)
+        rec_listen_begin(on_begin);
+}
+
+void rec_stop_following(void)
+{
+    rec_follower = NULL;
+    if (rec_sampling.told)
+        return;
+    rec_listen = NULL;
+    rec_listen_requests = NULL;
 }
 
 void rec_calls_release(void)
 {
     rec_listen = NULL;
-    rec_listen_requests = NULL; /* threads may still be in MPI when a process ends alone */
+    __atomic_store_n(&rec_listen_requests, NULL, __ATOMIC_RELAXED);
+    rec_listen_begin(NULL); /* threads may still be in MPI when a process ends alone */
     rfn_map_release_objects(&out_channels, free);
     free(taken);
     free(roles);

@@ -39,6 +39,8 @@ struct rec_follower {
 };
 /* Set before rec_sampling_start, which then begins also if nothing is to be sampled. */
 extern const struct rec_follower *rec_follower;
+/* In MPI_Init, behind that: nobody wants to know. */
+void rec_stop_following(void);
 /* Whether messages are followed. */
 bool rec_messages_are_followed(void);
 

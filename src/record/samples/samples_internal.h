@@ -215,11 +215,11 @@ static inline size_t rec_sample_place(uint64_t a, uint64_t b, unsigned bits)
                     (64 - bits));
 }
 
-/* Whether another thread is in a call that might receive from the channel, too: then nobody knows
- * whose message was the first. */
+/* Whether another thread is in a call that might receive from the channel, too: then it is not
+ * known which of them got its message first. */
 bool rec_others_might_receive(const struct rec_in_channel *channel);
 
-/* What calls say is looked up again: a communicator has got a name. */
+/* Calls look up their sites and communicators again: a communicator has got a name. */
 void rec_sample_forget(void);
 
 /* The rank of MPI_COMM_WORLD that a peer's rank in a communicator is; -1: none. */

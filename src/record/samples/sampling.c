@@ -173,7 +173,7 @@ bool rec_messages_are_followed(void)
 
 static void stop(void)
 {
-    rec_listen_requests = NULL;
+    __atomic_store_n(&rec_listen_requests, NULL, __ATOMIC_RELAXED);
     rec_sampling_show();
     if (live.header)
         __atomic_store_n(&live.header->ended, 1, __ATOMIC_RELAXED);

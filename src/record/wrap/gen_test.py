@@ -215,7 +215,7 @@ bool rec_pausing;
 void rec_park(struct rec_stream *stream) { (void)stream; }
 void rec_park_open(struct rec_stream *stream, uint32_t function) { (void)stream; (void)function; }
 bool rec_is_dropped(uint32_t function) { (void)function; return false; }
-void rec_count_enter(struct rec_stream *stream) { (void)stream; }
+void rec_before_enter(struct rec_stream *stream) { (void)stream; }
 void rec_count_exit(struct rec_stream *stream) { (void)stream; }
 uint64_t rec_long_gap = UINT64_MAX;
 void rec_gap_begins(struct rec_stream *stream) { (void)stream; }

@@ -616,7 +616,7 @@ int rfn_window_decide(const struct rfn_window_part *parts, uint32_t n,
     memset(goes, 0, n_calls);
     if (useless)
         return 0;
-    /* Calls of the windows before were all made before those of this one. */
+    /* All calls of earlier windows were made before the calls of this one. */
     decision.whole = before < rules->whole ? rules->whole - before : 0;
     decision.n_calls = (uint32_t)n_calls;
     const int error = make_room(&decision, n_ends, n_shares);

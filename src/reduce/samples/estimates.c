@@ -46,8 +46,8 @@ static double student_t(double degrees)
     return Z + (((g4 * part + g3) * part + g2) * part + g1) * part;
 }
 
-/* The quantile ALPHA / 2 or 1 - ALPHA / 2 of the binomial distribution: the least k of which as
- * much is at or below. n is a whole number.
+/* The quantile ALPHA / 2 or 1 - ALPHA / 2 of the binomial distribution: the least k that has so
+ * much of it at or below. n is a whole number.
  *
  * Terms are taken relative to the one at the mode; each gives the next. Where there are many, the
  * normal distribution corrected for skewness (Cornish and Fisher) is right to 1. */

@@ -18,9 +18,9 @@
  * in them.
  *
  * A process that is killed leaves its file. The header has the process's time of start as
- * /proc/PID/stat has it, so that another process of that number is not taken for it. Whoever looks
- * for jobs removes the files of processes that are gone, and so does a process of its own job and
- * rank. Files from another namespace of process numbers (a container's) are left alone.
+ * /proc/PID/stat has it, so that another process of that number is not taken for it. A program
+ * that looks for jobs removes the files of processes that are gone, and so does a process of its
+ * own job and rank. Files from another namespace of process numbers (a container's) are left alone.
  */
 #ifndef RFN_REDUCE_SAMPLES_LIVE_SEGMENT_H
 #define RFN_REDUCE_SAMPLES_LIVE_SEGMENT_H
@@ -92,7 +92,7 @@ void rfn_live_segment_remove(struct rfn_live_segment *segment);
 void rfn_live_text_write(struct rfn_live_text *text, const char *value);
 
 /* Whether there is a text that is not the one of *seen (0: none is seen), and it is whole; then
- * *seen is it. What it holds is to be checked. For the process, now and then: a load where there is
+ * *seen is it. The caller checks the text. For the process, now and then: a load where there is
  * none. */
 bool rfn_live_text_copy(const struct rfn_live_text *text, uint32_t *seen,
                         char value[RFN_SAMPLE_TEXT]);

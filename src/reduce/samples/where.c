@@ -56,7 +56,7 @@ static bool read_level(const char *text, const char *end, struct rfn_sample_wher
     return behind == end && end > text;
 }
 
-/* Adds a pattern to those of its kind. RFN_E_NOMEM. */
+/* Adds a pattern of a kind. RFN_E_NOMEM. */
 static int add_pattern(char **patterns, const char *text, size_t n)
 {
     const size_t old = *patterns ? strlen(*patterns) : 0;

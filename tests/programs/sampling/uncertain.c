@@ -5,7 +5,9 @@
  *     uncertain given-up      one is given up, and takes a message
  *     uncertain partitioned   two partitioned ones of a channel are started in another order than
  *                             the sends
- *     uncertain threads       two threads post receives, and then the messages are sent */
+ *     uncertain threads       two threads post receives, and then the messages are sent
+ *     uncertain wildcard      a thread posts one with wildcards behind that of another thread, and
+ *                             both get a message */
 #include <mpi.h>
 #include <pthread.h>
 #include <string.h>
@@ -59,6 +61,30 @@ static void receive_by_threads(void)
         MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
 }
 
+static void *post_wildcard(void *request)
+{
+    MPI_Irecv(values, 1, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, request);
+    return NULL;
+}
+
+static void receive_beside_wildcard(void)
+{
+    MPI_Request requests[2];
+    pthread_t other;
+    if (rank == 1) {
+        MPI_Irecv(&values[1], 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD, &requests[0]);
+        pthread_create(&other, NULL, post_wildcard, &requests[1]);
+        pthread_join(other, NULL);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 2; i++) {
+        if (rank == 0)
+            MPI_Send(values, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
+        else
+            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    }
+}
+
 #if MPI_VERSION >= 4
 static void start_partitioned(void)
 {
@@ -85,9 +111,11 @@ static void start_partitioned(void)
 
 int main(int argc, char **argv)
 {
-    const int threads = strcmp(argv[1], "threads") == 0;
+    const int threads = strcmp(argv[1], "threads") == 0,
+              wildcard = strcmp(argv[1], "wildcard") == 0;
     int provided;
-    MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Init_thread(&argc, &argv, threads || wildcard ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 #if MPI_VERSION >= 4
     if (strcmp(argv[1], "partitioned") == 0)
@@ -95,6 +123,9 @@ int main(int argc, char **argv)
 #endif
     if (threads) {
         receive_by_threads();
+    } else if (wildcard) {
+        receive_beside_wildcard();
+        pass_messages();
     } else if (strcmp(argv[1], "partitioned") != 0) {
         give_up_receive(strcmp(argv[1], "cancelled") == 0);
         MPI_Barrier(MPI_COMM_WORLD);
