@@ -2,6 +2,7 @@
 
 #include "base/c_numbers.h"
 #include "base/grow.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,13 @@ static bool makes(const struct rfn_call *call)
            call->out[RFN_OUT_FILE] >= 0;
 }
 
-static enum rfn_call_use use_of(const struct rfn_call *call, const char *name)
+static bool is_sleep(const struct rfn_function_info *function)
+{
+    return strcmp(function->name, "sleep") == 0 && function->n_in > 0;
+}
+
+static enum rfn_call_use use_of(const struct rfn_call *call,
+                                const struct rfn_function_info *function)
 {
     switch (call->kind) {
     case RFN_CALL_SEND:
@@ -133,7 +140,7 @@ static enum rfn_call_use use_of(const struct rfn_call *call, const char *name)
     default:
         if (rfn_call_is_collective(call))
             return RFN_USE_COLLECTIVE;
-        return strcmp(name, "sleep") == 0 ? RFN_USE_SLEEP : use_of_other(call);
+        return is_sleep(function) ? RFN_USE_SLEEP : use_of_other(call);
     }
 }
 
@@ -146,8 +153,7 @@ static inline struct rfn_stream_symbol *symbol_of(struct rfn_archive_stream *str
     struct rfn_stream_symbol *symbol = &stream->symbols[record->symbol];
     if (!symbol->call) {
         symbol->call = rfn_archive_call(stream->archive, record->function);
-        symbol->use = use_of(symbol->call,
-                             rfn_archive_function(stream->archive, record->function)->name);
+        symbol->use = use_of(symbol->call, rfn_archive_function(stream->archive, record->function));
     }
     return symbol;
 }
@@ -639,7 +645,7 @@ static int collective(struct rfn_archive_stream *stream, struct rfn_stream_symbo
     if (!symbol->acts)
         return 0;
     if (stream->flops)
-        symbol->action.volume = (double)call->record->volume_inside;
+        symbol->action.volume = (double)rfn_most(call->record->volume_inside, 0);
     if (stream->request >= 0)
         return post(stream, &symbol->action, stream->request, call->record);
     return emit(stream, &symbol->action, call->record) ? 0 : RFN_E_NOMEM;
@@ -763,7 +769,8 @@ static int neighbors(struct rfn_archive_stream *stream, const struct rfn_stream_
 static int sleeps(struct rfn_archive_stream *stream, const struct rfn_record *record)
 {
     const struct rfn_action action = {.kind = RFN_ACTION_SLEEP,
-                                      .seconds = (double)record->in[0] * 1e-9,
+                                      .seconds = record->in[0] > 0 ? (double)record->in[0] * 1e-9
+                                                                   : 0,
                                       .request = -1,
                                       .type_bytes = 1};
     return emit(stream, &action, record) ? 0 : RFN_E_NOMEM;
