@@ -298,5 +298,18 @@ def test_convert_keeps_files(bench):
         harness.compare("exit and text", (run.code, "--force replaces it" in run.err, opened(out)), (1, True, "mine"))
     convert(bench, ring, out, "--force", "--one-file")
     harness.compare("lines", len(opened(out).splitlines()), 20)
+    listed = bench.fresh("listed.txt")
+    convert(bench, ring, listed)
+    before = lines_of(listed)
+    for options in ([], ["--one-file"]):  # the last rank's text is damaged: the old files stay
+        bad = written(bench, "bad.txt", RING + "3 nothing\n")
+        there = out if options else listed
+        run = bench.run([bench.refrain, "convert", bad, "-o", there, "--force", *options])
+        harness.compare("exit", run.code, 3)
+        harness.compare("old lines", (lines_of(listed), len(opened(out).splitlines())), (before, 20))
+        harness.compare("parts", [name for name in os.listdir(os.path.dirname(there)) + os.listdir(listed + "_files")
+                                  if name.endswith(".part")], [])
+    convert(bench, listed, listed, "--force")
+    harness.compare("lines of what was written onto itself", lines_of(listed), before)
     run = bench.run([bench.refrain, "convert", ring, "-o", bench.fresh("ring.what")])
     harness.compare("exit", (run.code, "--to" in run.err), (2, True))
