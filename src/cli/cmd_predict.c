@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { TOP = 10, SETTINGS = 64 };
@@ -165,8 +166,12 @@ static void check(struct argp_state *state, const struct options *given)
         argp_error(state, "--platform is missing: the machine to predict for");
     if (given->output && !given->output[0])
         argp_error(state, "the name of the predicted archive is empty");
+    if (given->force && !given->output)
+        argp_error(state, "--force replaces what --output names, and there is no --output");
     if (given->simgrid && (given->scaled.n || given->rates.n_files))
         argp_error(state, "--scale, --remove and --rates need the engine own");
+    if (given->simgrid && given->simulate.no_contention)
+        argp_error(state, "--no-contention needs the engine own: SimGrid always has contention");
     if (given->rates.n_files && (given->measured || given->simulate.rate > 0))
         argp_error(state, "--rates says how long computing takes; so do --measured-compute and "
                           "--rate");
@@ -252,6 +257,9 @@ static bool is_archive(const char *path)
 static int open_actions(struct predicting *predicting)
 {
     const char *file = predicting->given->given.file;
+    if (!is_archive(file) && predicting->given->measured)
+        return rfn_fail(&predicting->diag, RFN_E_USAGE, -1, -1,
+                        "%s is text, which has no times for --measured-compute", file);
     if (!is_archive(file))
         return rfn_actions_of_text(file, &predicting->actions, &predicting->diag);
     RFN_TRY(rfn_archive_open(file, &predicting->archive, &predicting->diag));
@@ -312,8 +320,8 @@ static int find_rates(struct predicting *predicting)
         rfn_text_string(&wrong,
                         "text does not say what is computed, so --rates says nothing of it");
     else
-        error = rfn_compute_rates_read(&given->rates, rfn_actions_unit(predicting->actions), &wrong,
-                                       &predicting->diag);
+        error = rfn_compute_rates_read(&given->rates, predicting->archive, given->given.file,
+                                       &wrong, &predicting->diag);
     const bool told = error && wrong.n;
     if (told)
         rfn_command_error("%s", rfn_text_terminated(&wrong));
@@ -321,6 +329,33 @@ static int find_rates(struct predicting *predicting)
     return told    ? RFN_EXIT_FAILURE
            : error ? rfn_command_fail("--rates", error, &predicting->diag)
                    : RFN_EXIT_OK;
+}
+
+/* Whether there is a run to compare with: asked before anything is simulated. Also an incomplete
+ * one is compared. The exit status. */
+static int check_real(const char *file, const char *output)
+{
+    struct rfn_archive *archive;
+    struct stat real, old;
+    const int status = rfn_command_open(file, &archive);
+    if (status)
+        return status;
+    if (output && stat(file, &real) == 0 && stat(output, &old) == 0 && real.st_dev == old.st_dev &&
+        real.st_ino == old.st_ino) {
+        rfn_command_error("%s is the run to compare with, and would be replaced; name another "
+                          "--output",
+                          output);
+        rfn_archive_close(archive);
+        return RFN_EXIT_USAGE;
+    }
+    const bool times = rfn_archive_run(archive)->times;
+    rfn_archive_close(archive);
+    if (times)
+        return RFN_EXIT_OK;
+    rfn_command_error("%s has no times to compare a prediction with; record it without "
+                      "--time-independent",
+                      file);
+    return RFN_EXIT_FAILURE;
 }
 
 /* The file where the prediction goes as an archive. */
@@ -385,7 +420,7 @@ static int print(const struct predicting *predicting, const struct rfn_simulated
         .platform = predicting->platform,
         .hosts = predicting->hosts,
         .options = &given->simulate,
-        .engine = given->simgrid ? "simgrid" : "own",
+        .on_simgrid = given->simgrid,
         .simulated = simulated,
         .unit = rfn_actions_unit(predicting->actions),
         .assumed = rfn_text_terminated((struct rfn_text *)&predicting->assumed),
@@ -402,14 +437,10 @@ static int print(const struct predicting *predicting, const struct rfn_simulated
         rfn_prediction_text(&out, &page);
     if (given->real)
         status = compare(predicting, &out, &compared);
-    if (status != RFN_EXIT_OK) {
-        rfn_text_release(&out);
-        return status;
-    }
     if (!given->given.json)
         return rfn_command_print_page(&out, page.file, status);
     json_t *value = rfn_prediction_json(&page);
-    if (compared && value)
+    if (compared)
         json_object_set_new(value, "comparison", compared);
     return rfn_command_print_json(value, status);
 }
@@ -449,6 +480,39 @@ static int fail(const struct predicting *predicting, int error)
     return rfn_command_fail(predicting->given->given.file, error, &predicting->diag);
 }
 
+/* All that is assumed: what the page and the predicted archive say of it. */
+static void describe(struct rfn_text *text, const struct options *given)
+{
+    rfn_text_string(text, "on ");
+    rfn_text_printable(text, given->platform);
+    if (given->simulate.no_contention)
+        rfn_text_string(text, " without contention");
+    if (given->hosts) {
+        rfn_text_string(text, ", ranks placed by ");
+        rfn_text_printable(text, given->hosts);
+    }
+    for (size_t i = 0; i < given->simulate.n_settings; i++) {
+        rfn_text_string(text, ", ");
+        rfn_text_printable(text, given->settings[i].name);
+        rfn_text_string(text, "=");
+        rfn_text_printable(text, given->settings[i].value);
+    }
+    if (given->measured)
+        rfn_text_string(text, ", computing as long as measured");
+    if (given->simulate.scale > 0)
+        rfn_text_format(text, ", computing x %g", given->simulate.scale);
+    if (given->simulate.rate > 0)
+        rfn_text_format(text, ", rate %g", given->simulate.rate);
+    if (given->scaled.n) {
+        rfn_text_string(text, ", ");
+        rfn_scaled_compute_append(text, &given->scaled);
+    }
+    for (size_t i = 0; i < given->rates.n_files; i++) {
+        rfn_text_string(text, i ? ", " : ", rates of ");
+        rfn_text_printable(text, given->rates.files[i]);
+    }
+}
+
 static int simulate(struct predicting *predicting)
 {
     const struct options *given = predicting->given;
@@ -458,18 +522,9 @@ static int simulate(struct predicting *predicting)
     how.settings = given->settings;
     how.progress = show;
     how.context = predicting;
-    rfn_text_string(&predicting->assumed, "on ");
-    rfn_text_printable(&predicting->assumed, given->platform);
-    if (given->scaled.n) {
-        rfn_text_string(&predicting->assumed, ", ");
-        rfn_scaled_compute_append(&predicting->assumed, &given->scaled);
-        how.weight = weight;
-    }
-    for (size_t i = 0; i < given->rates.n_files; i++) {
-        rfn_text_string(&predicting->assumed, i ? ", " : ", rates of ");
-        rfn_text_printable(&predicting->assumed, given->rates.files[i]);
-        how.seconds = seconds;
-    }
+    how.weight = given->scaled.n ? weight : NULL;
+    how.seconds = given->rates.n_files ? seconds : NULL;
+    describe(&predicting->assumed, given);
     const int error = run_engine(predicting, &how, &simulated, &bytes);
     if (predicting->shown)
         fputs("\r\033[K", stderr);
@@ -481,6 +536,9 @@ static int simulate(struct predicting *predicting)
 static int predict(struct predicting *predicting)
 {
     const struct options *given = predicting->given;
+    const int real = given->real ? check_real(given->real, given->output) : RFN_EXIT_OK;
+    if (real)
+        return real;
     int error = rfn_platform_read(given->platform, &predicting->platform, &predicting->diag);
     if (error)
         return rfn_command_fail(given->platform, error, &predicting->diag);
