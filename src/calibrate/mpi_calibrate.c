@@ -25,7 +25,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_BAD_USAGE = 2 }; /* as all commands have it */
 enum { SHORT_TRAIN = 8, LONG_TRAIN = CAL_MOST_TRAIN, TRAINS = 4 };
 #ifdef RFN_SIMULATED /* time is exact, and costs nothing */
 enum { SIMULATED = 1 };
@@ -53,7 +52,7 @@ static int usage(const char *format, const char *word)
     fprintf(stderr, "refrain: ");
     fprintf(stderr, format, word);
     fputc('\n', stderr);
-    return EXIT_BAD_USAGE;
+    return RFN_EXIT_USAGE;
 }
 
 /* Whether the word begins with the option; *value is what follows. */
@@ -116,7 +115,7 @@ static int cannot_write(const char *file)
 {
     fprintf(stderr, "refrain: cannot write %s: %s; name another place with -o\n", file,
             strerror(errno));
-    return EXIT_FAILURE;
+    return RFN_EXIT_FAILURE;
 }
 
 /* A file that is written: an old one stays until it is whole. NULL with errno. */
@@ -142,7 +141,7 @@ static int check_file(const char *file, bool force)
         return 0;
     }
     fprintf(stderr, "refrain: %s exists already; --force replaces it\n", file);
-    return EXIT_FAILURE;
+    return RFN_EXIT_FAILURE;
 }
 
 static int check(struct words *words, int argc, char **argv, int ranks)
@@ -359,7 +358,7 @@ static int close_new(FILE *out, const char *file, bool force, int error)
     const bool closed = fclose(out) == 0 && error != RFN_E_IO;
     if (closed && error >= 0 && rfn_part_place(file, force) == 0)
         return 0;
-    const int status = !closed || error >= 0 ? cannot_write(file) : EXIT_FAILURE;
+    const int status = !closed || error >= 0 ? cannot_write(file) : RFN_EXIT_FAILURE;
     if (closed && error < 0)
         fprintf(stderr, "refrain: %s: %s\n", file, rfn_error_text(error));
     rfn_part_remove(file, force);
@@ -406,7 +405,7 @@ static int write_platform(const struct words *words, const struct measuring *mea
         return status;
     printf("%s: a cluster of %u hosts; refrain predict FILE --platform %s\n", words->platform,
            cluster.hosts, words->platform);
-    return fflush(stdout) ? EXIT_FAILURE : 0;
+    return fflush(stdout) ? RFN_EXIT_FAILURE : 0;
 }
 
 static int lead(const struct cal_pair *pair, const struct words *words, int ranks,
@@ -419,7 +418,7 @@ static int lead(const struct cal_pair *pair, const struct words *words, int rank
     if (words->platform && !measuring.samples) {
         fprintf(stderr, "refrain: out of memory\n");
         cal_lead_ends(pair);
-        return EXIT_FAILURE;
+        return RFN_EXIT_FAILURE;
     }
     if (measuring.samples)
         measuring.samples->exchange_ns[0] = measuring.samples->exchange_ns[1] = INFINITY;
@@ -429,7 +428,7 @@ static int lead(const struct cal_pair *pair, const struct words *words, int rank
                 "refrain: only %zu sizes of messages could be measured in %g s; give it more "
                 "time: --seconds=%g\n",
                 measuring.n, elapsed(&measuring), 10 * words->seconds);
-        return EXIT_FAILURE;
+        return RFN_EXIT_FAILURE;
     }
     if (words->platform)
         status = write_platform(words, &measuring, measuring.sizes, ranks);
@@ -443,7 +442,7 @@ static int lead(const struct cal_pair *pair, const struct words *words, int rank
         return status;
     printf("%s: ", words->file);
     cal_measured_print(measured, stdout);
-    return fflush(stdout) ? EXIT_FAILURE : 0;
+    return fflush(stdout) ? RFN_EXIT_FAILURE : 0;
 }
 
 /* ---- all ranks ---- */
@@ -468,7 +467,7 @@ static int calibrate(const struct words *words, int rank, int ranks)
     struct cal_pair pair = {.other = rank == 0 ? ranks - 1 : 0};
     const bool measures = rank == 0 || rank == ranks - 1;
     char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "", hosts[2][NAME] = {"", ""};
-    int length, mine = !measures || make_room(&pair), enough, status = EXIT_FAILURE;
+    int length, mine = !measures || make_room(&pair), enough, status = RFN_EXIT_FAILURE;
     PMPI_Get_processor_name(hosts[0], &length);
     PMPI_Get_library_version(version, &length);
     version[strcspn(version, "\n,")] = 0;

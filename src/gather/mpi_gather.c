@@ -24,8 +24,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_BAD_USAGE = 2 };
-
 struct words {
     char *folder, *output;
     int force, json, arity, ranks; /* 0: not given */
@@ -133,7 +131,7 @@ static int print(struct rfn_text *text)
 {
     const bool whole = !text->failed && fwrite(text->data, 1, text->n, stdout) == text->n;
     rfn_text_release(text);
-    return whole && fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
+    return whole && fflush(stdout) == 0 ? 0 : RFN_EXIT_FAILURE;
 }
 
 static int print_json(const struct gth_job *job, const struct words *words, const struct sums *sums,
@@ -150,7 +148,7 @@ static int print_json(const struct gth_job *job, const struct words *words, cons
     const int status = value ? json_dumpf(value, stdout, JSON_INDENT(2)) : -1;
     json_decref(value);
     putchar('\n');
-    return status == 0 && fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
+    return status == 0 && fflush(stdout) == 0 ? 0 : RFN_EXIT_FAILURE;
 }
 
 /* "app.rfn: 64 ranks, 12,345 actions; 1.2 MiB of text became 9.8 KiB; 8 processes on 4 nodes, in 1
