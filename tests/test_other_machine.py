@@ -351,3 +351,32 @@ def test_rates_of_other_volumes(bench):
     harness.compare("exit", run.code, 1)
     for word in ("papi:PAPI_L2_TCM", "instructions", "the same --volume"):
         harness.compare(f"{word} in {run.err}", word in run.err, True)
+
+
+# ---- SimGrid as the engine ----
+
+def test_engines(bench):
+    """Both engines send the same messages, whatever communicators, buffers and neighbours they are of."""
+    path = platform(bench, MACHINES[1])
+    _, archive = bench.record("openmpi", 4, [bench.program("engines", "openmpi")])
+    own, simgrid = (predict(bench, archive, path, "--scale-compute=0.001", "--engine", engine) for engine in ("own", "simgrid"))
+    is_near("run time", simgrid["predicted_seconds"], own["predicted_seconds"], 0.02)
+    for name in ("messages", "bytes", "actions"):
+        harness.compare(name, *([rank[name] for rank in found["by_rank"]] for found in (simgrid, own)))
+
+
+def test_unknown_sizes(bench):
+    """A receive of unknown size takes what comes. SimGrid cannot do so from any rank, and says it."""
+    path = platform(bench, MACHINES[1])
+    text = bench.fresh("unknown.ti")
+    receives = ["recv 0 5 -1", "irecv 0 5 -1\n1 wait 0 1 5", "recv 0 5 3000"]
+    with open(text, "w", encoding="ascii") as file:
+        file.write("0 init\n1 init\n" + "".join(f"0 send 1 5 {size}\n" for size in (100, 200000, 3000)) +
+                   "".join(f"1 {line}\n" for line in receives) + "0 finalize\n1 finalize\n")
+    own, simgrid = (predict(bench, text, path, "--engine", engine) for engine in ("own", "simgrid"))
+    is_near("run time", simgrid["predicted_seconds"], own["predicted_seconds"], 0.02)
+    with open(text, "w", encoding="ascii") as file:
+        file.write("0 init\n1 init\n0 send 1 5 10\n1 recv -555 5 -1\n0 finalize\n1 finalize\n")
+    predict(bench, text, path)
+    run = bench.run([bench.refrain, "predict", text, "--platform", path, "--engine", "simgrid"])
+    harness.compare("exit", (run.code, "a message of any rank" in run.err), (1, True))
