@@ -101,7 +101,9 @@ def test_output(bench):
 
 def test_words(bench):
     for words, said in ((["--seconds=0"], "--seconds"), (["--seconds", "1x"], "--seconds"), (["--mpi=lam"], "--mpi"),
-                        (["network.json"], "-o network.json"), (["-o", ""], "--output"), (["-o", "--force"], "--output")):
+                        (["network.json"], "-o network.json"), (["-o", ""], "--output"), (["-o", "--force"], "--output"),
+                        (["--hosts=4"], "--hosts"), (["--speed=1e9", "-o", "n.json"], "--speed"), (["--json"], "--json"),
+                        (["-o", "a", "--platform", "a"], "are both a")):
         run = bench.run([bench.refrain, "calibrate", *words])
         harness.compare(f"exit {words}", run.code, 2)
         if said not in run.err:

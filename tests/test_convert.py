@@ -313,3 +313,17 @@ def test_convert_keeps_files(bench):
     harness.compare("lines of what was written onto itself", lines_of(listed), before)
     run = bench.run([bench.refrain, "convert", ring, "-o", bench.fresh("ring.what")])
     harness.compare("exit", (run.code, "--to" in run.err), (2, True))
+
+
+def test_convert_words(bench):
+    """Options that a conversion would not look at are refused by name."""
+    ring, archive = written(bench, "ring.txt", RING), bench.fresh("ring.rfn")
+    convert(bench, ring, archive)
+    for words, said in (([ring, "-o", "x.rfn", "--one-file"], "--one-file is about text"),
+                        ([archive, "-o", "x.otf2", "--one-file"], "--one-file is about text"),
+                        ([ring, "-o", "x.txt", "--measured"], "--measured"),
+                        ([archive, "-o", "x.otf2", "--measured"], "--measured"),
+                        ([archive, "-o", "x.txt", "--metric", "PAPI_TOT_INS"], "--metric is about OTF2"),
+                        ([ring, "-o", ""], "--output is the name of a file"), ([ring], "where to"), (["-o", "x.rfn"], "which trace")):
+        run = bench.run([bench.refrain, "convert", *words])
+        harness.compare(f"{words}: {run.err}", (run.code, said in run.err), (2, True))

@@ -89,17 +89,6 @@ static void scale(struct argp_state *state, struct rfn_scaled_compute *scaled, c
     scaled->factors[scaled->n++] = factor;
 }
 
-/* SELECTOR=F, which is cut in two. */
-static void scale_argument(struct argp_state *state, struct rfn_scaled_compute *scaled, char *text)
-{
-    char *equals = strrchr(text, '='), *end = NULL;
-    const double factor = equals ? strtod(equals + 1, &end) : -1;
-    if (!equals || end == equals + 1 || *end || !(factor >= 0 && factor <= 1e6))
-        argp_error(state, "--scale takes SELECTOR=F, F a number from 0, not '%s'", text);
-    *equals = '\0';
-    scale(state, scaled, text, factor);
-}
-
 static void set(struct argp_state *state, struct options *given, const char *name,
                 const char *value)
 {
@@ -119,18 +108,10 @@ static void setting_argument(struct argp_state *state, struct options *given, ch
     set(state, given, text, end + 1);
 }
 
-static double positive_argument(struct argp_state *state, const char *text, const char *option)
-{
-    char *end;
-    const double number = strtod(text, &end);
-    if (end == text || *end || !(number > 0 && number <= 1e18))
-        argp_error(state, "--%s is a number above 0, not '%s'", option, text);
-    return number;
-}
-
 static error_t parse_model(int key, char *arg, struct argp_state *state)
 {
     struct options *given = state->input;
+    double factor;
     switch (key) {
     case KEY_CFG:
         setting_argument(state, given, arg);
@@ -139,10 +120,11 @@ static error_t parse_model(int key, char *arg, struct argp_state *state)
         set(state, given, "smpi/coll-selector", arg);
         return 0;
     case KEY_SCALE:
-        given->simulate.scale = positive_argument(state, arg, "scale-compute");
+        given->simulate.scale = rfn_positive_argument(state, arg, "scale-compute", 1e18);
         return 0;
     case KEY_SCALE_PART:
-        scale_argument(state, &given->scaled, arg);
+        factor = rfn_scale_argument(state, arg);
+        scale(state, &given->scaled, arg, factor);
         return 0;
     case KEY_RATES:
         if (given->rates.n_files == RFN_MOST_RATE_FILES)
@@ -153,7 +135,7 @@ static error_t parse_model(int key, char *arg, struct argp_state *state)
         scale(state, &given->scaled, arg, 0);
         return 0;
     case KEY_RATE:
-        given->simulate.rate = positive_argument(state, arg, "rate");
+        given->simulate.rate = rfn_positive_argument(state, arg, "rate", 1e18);
         return 0;
     default:
         return rfn_file_argument_parse(key, arg, state);
