@@ -10,12 +10,6 @@ enum { TURN = 256 /* actions at a time, so that no rank gets far ahead */ };
 
 static const uint64_t CALL = (uint64_t)1 << 63; /* of requests: a pending call */
 
-static const char *const names[RFN_ACTION_KINDS] = {
-    "init",       "finalize", "compute",   "sleep",        "send",    "recv",     "probe",
-    "test",       "wait",     "sendRecv",  "barrier",      "bcast",   "reduce",   "allreduce",
-    "scan",       "exscan",   "gather",    "gatherv",      "scatter", "scatterv", "allgather",
-    "allgatherv", "alltoall", "alltoallv", "reducescatter"};
-
 void rfn_rank_describe(const struct rfn_engine *engine, uint32_t rank, char *text, size_t size)
 {
     const struct rfn_engine_rank *state = &engine->ranks[rank];
@@ -37,8 +31,8 @@ void rfn_rank_describe(const struct rfn_engine *engine, uint32_t rank, char *tex
                      state->waits[i] % 2 ? message->channel.source
                                          : (int64_t)message->channel.target);
     }
-    snprintf(text, size, "rank %" PRIu32 " in %s%s (%" PRIu64 ")", rank, names[action->kind], peer,
-             action->event);
+    snprintf(text, size, "rank %" PRIu32 " in %s%s (%" PRIu64 ")", rank,
+             rfn_action_name(action->kind), peer, action->event);
 }
 
 static int wrong(const struct rfn_engine *engine, uint32_t rank, int error, const char *why)

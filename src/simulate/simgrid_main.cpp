@@ -172,13 +172,6 @@ void receive(int64_t bytes, int from, int tag)
 
 /* ---- a collective call as an action of SimGrid's replay ---- */
 
-/* By kind; of collective calls SimGrid's. */
-const char *const kind_names[RFN_ACTION_KINDS] = {
-    "init",       "finalize", "compute",   "sleep",        "send",    "recv",     "probe",
-    "test",       "wait",     "sendRecv",  "barrier",      "bcast",   "reduce",   "allreduce",
-    "scan",       "exscan",   "gather",    "gatherv",      "scatter", "scatterv", "allgather",
-    "allgatherv", "alltoall", "alltoallv", "reducescatter"};
-
 class ReplayAction
 {
   public:
@@ -235,7 +228,7 @@ int64_t sum(const int64_t *bytes, uint32_t n)
  * type should be: it gets none, but bytes, the type by default. */
 void replay(uint32_t rank, uint32_t ranks, const rfn_action &a)
 {
-    ReplayAction action(rank, kind_names[a.kind]);
+    ReplayAction action(rank, rfn_action_name(a.kind));
     Type type = type_of(a.type_bytes);
     int64_t out = a.bytes / type.bytes, in = a.receive_bytes / type.bytes;
     switch (a.kind) {
@@ -718,7 +711,7 @@ void check_deadlock()
     for (size_t rank = 0; rank < sums.size(); rank++)
         if (!sums[rank].done)
             die("a deadlock: rank " + std::to_string(rank) + " waits for ever in " +
-                kind_names[sums[rank].kind] + " (" + std::to_string(sums[rank].event) + ")");
+                rfn_action_name(sums[rank].kind) + " (" + std::to_string(sums[rank].event) + ")");
 }
 
 void simulate(const char *program)

@@ -328,24 +328,6 @@ static int write_sendrecv(struct rfn_ti_writer *writer, const struct rfn_action 
 
 /* ---- collective calls ---- */
 
-static const char *const simgrid_names[RFN_ACTION_KINDS] = {
-    [RFN_ACTION_BARRIER] = "barrier",
-    [RFN_ACTION_BCAST] = "bcast",
-    [RFN_ACTION_REDUCE] = "reduce",
-    [RFN_ACTION_ALLREDUCE] = "allreduce",
-    [RFN_ACTION_SCAN] = "scan",
-    [RFN_ACTION_EXSCAN] = "exscan",
-    [RFN_ACTION_GATHER] = "gather",
-    [RFN_ACTION_GATHERV] = "gatherv",
-    [RFN_ACTION_SCATTER] = "scatter",
-    [RFN_ACTION_SCATTERV] = "scatterv",
-    [RFN_ACTION_ALLGATHER] = "allgather",
-    [RFN_ACTION_ALLGATHERV] = "allgatherv",
-    [RFN_ACTION_ALLTOALL] = "alltoall",
-    [RFN_ACTION_ALLTOALLV] = "alltoallv",
-    [RFN_ACTION_REDUCE_SCATTER] = "reducescatter",
-};
-
 /* NULL: there is none. */
 static const char *const thesis_names[RFN_ACTION_KINDS] = {
     [RFN_ACTION_BARRIER] = "barrier",
@@ -379,7 +361,7 @@ static const char *word_for(const struct rfn_ti_writer *writer, const struct rfn
         return NULL;
     if (writer->dialect == RFN_TEXT_THESIS)
         return action->root ? NULL : thesis_names[action->kind];
-    return simgrid_names[action->kind];
+    return rfn_action_name(action->kind);
 }
 
 static void put_all_to_all_v(struct rfn_ti_writer *writer, const struct rfn_action *action)
