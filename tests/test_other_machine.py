@@ -380,3 +380,8 @@ def test_unknown_sizes(bench):
     predict(bench, text, path)
     run = bench.run([bench.refrain, "predict", text, "--platform", path, "--engine", "simgrid"])
     harness.compare("exit", (run.code, "a message of any rank" in run.err), (1, True))
+    with open(text, "w", encoding="ascii") as file:
+        file.write("0 init\n1 init\n1 recv 0 5 10\n0 finalize\n1 finalize\n")
+    for engine in ("own", "simgrid"):
+        run = bench.run([bench.refrain, "predict", text, "--platform", path, "--engine", engine])
+        harness.compare(f"a deadlock: {run.err}", (run.code, "deadlock" in run.err), (3, True))

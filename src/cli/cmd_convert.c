@@ -79,13 +79,7 @@ static enum format format_of_path(const char *path)
 /* What is to be read: an archive says so itself. */
 static enum format format_of_input(const char *path)
 {
-    char magic[4] = "";
-    FILE *file = fopen(path, "rb");
-    const bool archive = file && fread(magic, 1, sizeof magic, file) == sizeof magic &&
-                         memcmp(magic, "\x89RFN", sizeof magic) == 0;
-    if (file)
-        fclose(file);
-    if (archive)
+    if (rfn_is_archive_file(path))
         return FORMAT_ARCHIVE;
     const enum format format = format_of_path(path);
     return format == FORMAT_UNKNOWN ? FORMAT_SIMGRID : format;

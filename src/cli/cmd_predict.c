@@ -225,24 +225,13 @@ static void show(void *context, uint64_t actions, double seconds)
     predicting->shown = true;
 }
 
-/* Archives begin with a byte that no text has. */
-static bool is_archive(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    const int first = file ? getc(file) : EOF;
-    const bool archive = first == 0x89 && getc(file) == 'R';
-    if (file)
-        fclose(file);
-    return archive;
-}
-
 static int open_actions(struct predicting *predicting)
 {
     const char *file = predicting->given->given.file;
-    if (!is_archive(file) && predicting->given->measured)
+    if (!rfn_is_archive_file(file) && predicting->given->measured)
         return rfn_fail(&predicting->diag, RFN_E_USAGE, -1, -1,
                         "%s is text, which has no times for --measured-compute", file);
-    if (!is_archive(file))
+    if (!rfn_is_archive_file(file))
         return rfn_actions_of_text(file, &predicting->actions, &predicting->diag);
     RFN_TRY(rfn_archive_open(file, &predicting->archive, &predicting->diag));
     return rfn_actions_of_archive(predicting->archive, predicting->given->measured,

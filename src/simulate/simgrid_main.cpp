@@ -77,11 +77,11 @@ struct Sums {
 
 std::vector<Sums> sums;
 
-[[noreturn]] void die(const std::string &text)
+[[noreturn]] void die(const std::string &text, int status = RFN_EXIT_FAILURE)
 {
     fprintf(stderr, "refrain-simgrid: %s\n", text.c_str());
     fflush(stderr);
-    _exit(1);
+    _exit(status);
 }
 
 /* ---- MPI's arguments ---- */
@@ -127,7 +127,8 @@ Count count_of(int64_t bytes)
 int rank_of(int64_t peer)
 {
     if (peer < 0 || peer >= rfn_actions_ranks(actions))
-        die("there is no rank " + std::to_string(peer) + ", which an action names");
+        die("there is no rank " + std::to_string(peer) + ", which an action names",
+            RFN_EXIT_BAD_INPUT);
     return static_cast<int>(peer);
 }
 
@@ -296,7 +297,7 @@ class Rank
         while ((more = rfn_actions_next(actions, rank, &action)) > 0)
             account(action);
         if (more < 0)
-            die(diag.text[0] ? diag.text : rfn_error_text(more));
+            die(diag.text[0] ? diag.text : rfn_error_text(more), rfn_exit_status(more));
         for (auto &request : requests)
             finish(request.second);
         finish(nameless);
@@ -659,7 +660,7 @@ void open_actions(rfn_archive **archive)
     else if (error == RFN_E_CORRUPT || error == RFN_E_INCOMPLETE)
         error = rfn_actions_of_text(options.input.c_str(), &actions, &diag);
     if (error)
-        die(diag.text);
+        die(diag.text, rfn_exit_status(error));
 }
 
 /* As smpirun sets SimGrid. */
@@ -711,7 +712,9 @@ void check_deadlock()
     for (size_t rank = 0; rank < sums.size(); rank++)
         if (!sums[rank].done)
             die("a deadlock: rank " + std::to_string(rank) + " waits for ever in " +
-                rfn_action_name(sums[rank].kind) + " (" + std::to_string(sums[rank].event) + ")");
+                    rfn_action_name(sums[rank].kind) + " (" + std::to_string(sums[rank].event) +
+                    ")",
+                RFN_EXIT_BAD_INPUT);
 }
 
 void simulate(const char *program)

@@ -1,8 +1,21 @@
 #include "cli/args/file_argument.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool rfn_is_archive_file(const char *path)
+{
+    static const char magic[] = {'\x89', 'R', 'F', 'N'};
+    char first[sizeof magic];
+    FILE *file = fopen(path, "rb");
+    const bool archive = file && fread(first, 1, sizeof first, file) == sizeof first &&
+                         memcmp(first, magic, sizeof magic) == 0;
+    if (file)
+        fclose(file);
+    return archive;
+}
 
 void rfn_rank_argument(struct argp_state *state, const char *text, struct rfn_rank_filter *ranks)
 {

@@ -20,6 +20,9 @@ struct rfn_file_argument {
 /* Parses for rfn_command_parse; the input is a struct rfn_file_argument. */
 error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state);
 
+/* Whether the file begins as an archive does; false: it is something else, or cannot be read. */
+bool rfn_is_archive_file(const char *path);
+
 /* What is written. */
 struct rfn_output_argument {
     const char *output; /* --output (key 'o'); NULL: not given */
