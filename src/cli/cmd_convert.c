@@ -112,8 +112,8 @@ static void check(struct arguments *arguments, struct argp_state *state)
         arguments->to = format_of_path(arguments->written.output);
     if (arguments->to == FORMAT_UNKNOWN)
         argp_error(state,
-                   "what is %s to be? Its suffix does not tell; say --to archive, otf2, "
-                   "simgrid or thesis",
+                   "the suffix of %s does not tell its format; say --to archive, otf2, simgrid or "
+                   "thesis",
                    arguments->written.output);
     arguments->from = format_of_input(arguments->input);
     check_options(arguments, state);
@@ -135,7 +135,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_TO:
         arguments->to = format_named(arg);
         if (arguments->to == FORMAT_UNKNOWN)
-            argp_error(state, "to '%s'? Formats are: archive, otf2, simgrid, thesis", arg);
+            argp_error(state, "--to is archive, otf2, simgrid or thesis, not '%s'", arg);
         return 0;
     case ARGP_KEY_ARG:
         if (arguments->input)
@@ -179,8 +179,8 @@ static void tell_left_out(const struct rfn_otf2_left_out *left)
     const uint64_t events = left->io + left->threads + left->rma + left->other;
     if (events || left->locations)
         rfn_command_error(
-            "left out: %s events of files, %s of threads, %s of windows, %s others; %s "
-            "locations that are no thread of a rank",
+            "left out: %s events of files, %s of threads, %s of windows, %s others; %s locations "
+            "that are no thread of a rank",
             rfn_count_text(left->io).text, rfn_count_text(left->threads).text,
             rfn_count_text(left->rma).text, rfn_count_text(left->other).text,
             rfn_count_text(left->locations).text);
@@ -189,7 +189,7 @@ static void tell_left_out(const struct rfn_otf2_left_out *left)
                           "became calls that take no time",
                           rfn_count_text(left->outside).text);
     if (left->unresolved)
-        rfn_command_error("of %s requests or messages it is not known what they are",
+        rfn_command_error("%s requests or messages stay unknown, as no event tells their partner",
                           rfn_count_text(left->unresolved).text);
 }
 

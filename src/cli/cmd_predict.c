@@ -261,8 +261,8 @@ static int find_scaled(struct predicting *predicting)
     struct rfn_text wrong = {0};
     int error = RFN_E_USAGE;
     if (!predicting->archive)
-        rfn_text_string(&wrong, "is text, which does not say what is computed; --scale-compute "
-                                "scales all of it");
+        rfn_text_string(&wrong, "text does not say what is computed; --scale-compute scales all "
+                                "of it");
     else
         error = rfn_scaled_compute_init(&given->scaled, predicting->archive, given->measured,
                                         &wrong, &predicting->diag);
@@ -288,8 +288,7 @@ static int find_rates(struct predicting *predicting)
     struct rfn_text wrong = {0};
     int error = RFN_E_UNSUPPORTED;
     if (!predicting->archive)
-        rfn_text_string(&wrong,
-                        "text does not say what is computed, so --rates says nothing of it");
+        rfn_text_string(&wrong, "text does not say what is computed; --rates needs an archive");
     else
         error = rfn_compute_rates_read(&given->rates, predicting->archive, given->given.file,
                                        &wrong, &predicting->diag);
@@ -335,8 +334,8 @@ static int place_output(struct predicting *predicting)
     const struct options *given = predicting->given;
     const char *folder = getenv("TMPDIR");
     if (!predicting->archive) {
-        rfn_command_error("%s is text, which has no archive's calls; refrain convert %s -o "
-                          "OUT.rfn makes an archive of it, and that can be predicted so",
+        rfn_command_error("%s is text, and --output and --compare need an archive; refrain convert "
+                          "%s -o OUT.rfn makes one",
                           given->given.file, given->given.file);
         return RFN_EXIT_FAILURE;
     }
