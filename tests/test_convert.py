@@ -311,6 +311,9 @@ def test_convert_keeps_files(bench):
                                   if name.endswith(".part")], [])
     convert(bench, listed, listed, "--force")
     harness.compare("lines of what was written onto itself", lines_of(listed), before)
+    two = written(bench, "two.txt", "0 init\n0 finalize\n1 init\n1 finalize\n")
+    convert(bench, two, listed, "--force")
+    harness.compare("files of two ranks", sorted(os.listdir(listed + "_files")), ["0_rank.txt", "1_rank.txt"])
     run = bench.run([bench.refrain, "convert", ring, "-o", bench.fresh("ring.what")])
     harness.compare("exit", (run.code, "--to" in run.err), (2, True))
 

@@ -185,6 +185,15 @@ static int write_all_ranks(struct files *files, const char *suffix)
     return write_list(files, suffix);
 }
 
+/* Files of ranks that only an old run had would else pass for ranks of this one. */
+static void remove_old(const struct files *files, const char *suffix)
+{
+    uint32_t rank = files->n_written;
+    do
+        set_path(files, rank++, suffix);
+    while (unlink(files->path) == 0);
+}
+
 /* All files are whole. */
 static int place_all(const struct files *files, const char *suffix)
 {
@@ -193,6 +202,8 @@ static int place_all(const struct files *files, const char *suffix)
         set_path(files, rank, suffix);
         RFN_TRY(rfn_text_sink_place(files->path, force, files->diag));
     }
+    if (force)
+        remove_old(files, suffix);
     return rfn_text_sink_place(files->list, force, files->diag);
 }
 
