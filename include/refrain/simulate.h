@@ -36,8 +36,8 @@ struct rfn_simulate_options {
     void *context;
 };
 
-/* Seconds. In messages: from the begin of an action until it is over, for all but COMPUTE and SLEEP,
- * without what is computed in it; of them waiting is before the partner was there. */
+/* Seconds. In messages: from the begin of an action until it is over, for all but COMPUTE and
+ * SLEEP, without what is computed in it; of them waiting is before the partner was there. */
 struct rfn_simulated_rank {
     double end, compute, sleep, messages, waiting;
     uint64_t actions, sent, bytes;
