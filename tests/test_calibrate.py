@@ -88,7 +88,12 @@ def test_output(bench):
     with open(path, encoding="ascii") as file:
         harness.compare("the file", file.read(), "mine")
     calibrate(bench, "mpich", 2, "-o", path, "--force", "--seconds", SECONDS)
-    harness.compare("schema", load(path)["schema"], 1)
+    harness.compare("schema and what is left", (load(path)["schema"], os.path.exists(path + ".part")), (1, False))
+    os.mkdir(path + ".part")  # where the new file is written until it is whole
+    run = calibrate(bench, "mpich", 2, "-o", path, "--force", "--seconds=3600", code=1)
+    harness.compare("what is told", "cannot write " + path in run.err, True)
+    harness.compare("the old file", load(path)["schema"], 1)
+    os.rmdir(path + ".part")
     run = calibrate(bench, "mpich", 2, "-o", "/nowhere/network.json", "--seconds=3600", code=1)
     if "cannot write /nowhere/network.json: No such file" not in run.err:
         raise harness.Failure(run.err)
@@ -96,7 +101,9 @@ def test_output(bench):
 
 def test_words(bench):
     for words, said in ((["--seconds=0"], "--seconds"), (["--seconds", "1x"], "--seconds"), (["--mpi=lam"], "--mpi"),
-                        (["network.json"], "-o network.json"), (["-o", ""], "--output"), (["-o", "--force"], "--output")):
+                        (["network.json"], "-o network.json"), (["-o", ""], "--output"), (["-o", "--force"], "--output"),
+                        (["--hosts=4"], "--hosts"), (["--speed=1e9", "-o", "n.json"], "--speed"), (["--json"], "--json"),
+                        (["-o", "a", "--platform", "a"], "are both a")):
         run = bench.run([bench.refrain, "calibrate", *words])
         harness.compare(f"exit {words}", run.code, 2)
         if said not in run.err:

@@ -298,5 +298,35 @@ def test_convert_keeps_files(bench):
         harness.compare("exit and text", (run.code, "--force replaces it" in run.err, opened(out)), (1, True, "mine"))
     convert(bench, ring, out, "--force", "--one-file")
     harness.compare("lines", len(opened(out).splitlines()), 20)
+    listed = bench.fresh("listed.txt")
+    convert(bench, ring, listed)
+    before = lines_of(listed)
+    for options in ([], ["--one-file"]):  # the last rank's text is damaged: the old files stay
+        bad = written(bench, "bad.txt", RING + "3 nothing\n")
+        there = out if options else listed
+        run = bench.run([bench.refrain, "convert", bad, "-o", there, "--force", *options])
+        harness.compare("exit", run.code, 3)
+        harness.compare("old lines", (lines_of(listed), len(opened(out).splitlines())), (before, 20))
+        harness.compare("parts", [name for name in os.listdir(os.path.dirname(there)) + os.listdir(listed + "_files")
+                                  if name.endswith(".part")], [])
+    convert(bench, listed, listed, "--force")
+    harness.compare("lines of what was written onto itself", lines_of(listed), before)
+    two = written(bench, "two.txt", "0 init\n0 finalize\n1 init\n1 finalize\n")
+    convert(bench, two, listed, "--force")
+    harness.compare("files of two ranks", sorted(os.listdir(listed + "_files")), ["0_rank.txt", "1_rank.txt"])
     run = bench.run([bench.refrain, "convert", ring, "-o", bench.fresh("ring.what")])
     harness.compare("exit", (run.code, "--to" in run.err), (2, True))
+
+
+def test_convert_words(bench):
+    """Options that a conversion would not look at are refused by name."""
+    ring, archive = written(bench, "ring.txt", RING), bench.fresh("ring.rfn")
+    convert(bench, ring, archive)
+    for words, said in (([ring, "-o", "x.rfn", "--one-file"], "--one-file is about text"),
+                        ([archive, "-o", "x.otf2", "--one-file"], "--one-file is about text"),
+                        ([ring, "-o", "x.txt", "--measured"], "--measured"),
+                        ([archive, "-o", "x.otf2", "--measured"], "--measured"),
+                        ([archive, "-o", "x.txt", "--metric", "PAPI_TOT_INS"], "--metric is about OTF2"),
+                        ([ring, "-o", ""], "--output is the name of a file"), ([ring], "where to"), (["-o", "x.rfn"], "which trace")):
+        run = bench.run([bench.refrain, "convert", *words])
+        harness.compare(f"{words}: {run.err}", (run.code, said in run.err), (2, True))

@@ -115,7 +115,8 @@ def test_compressed(bench):
     shutil.copy(text, os.path.join(folder, "host0", "list.txt"))
     shutil.copy(expected, os.path.join(folder, "host0", "app.rfn"))
     run, out = gather(bench, "mpich", 3, folder, "--json", host="$RANK")
-    check_gathered(bench, run, out, expected, ranks=RANKS)
+    check_gathered(bench, run, out, expected, ranks=RANKS, passed_over=1)
+    harness.compare("the list", f"the first is {folder}/host0/list.txt" in run.err, True)
 
 
 def test_arity(bench):
@@ -169,6 +170,31 @@ def test_missing(bench, flavour):
         os.remove(os.path.join(folder, f"host{rank % HOSTS}", f"{rank}_rank.txt"))
     check_refused(*gather(bench, flavour, 4, folder), 3, "no process finds the text of ranks 2,5-6")
     check_refused(*gather(bench, flavour, 2, folder + "/none"), 1, "no process finds time-independent text")
+
+
+def test_unreadable(bench, flavour):
+    """A file of the highest rank that cannot be read is no file of another kind."""
+    text, _ = text_of(bench)
+    folder = spread(bench, text)
+    last = os.path.join(folder, "host1", f"{RANKS - 1}_rank.txt")
+    os.truncate(last, 0)
+    check_refused(*gather(bench, flavour, 4, folder), 3, last, "is empty")
+    os.remove(last)
+    os.symlink("/nowhere", last)
+    check_refused(*gather(bench, flavour, 4, folder), 1, f"cannot read {last}")
+
+
+def test_slurm(bench):
+    """In an allocation, and in a batch script, of Slurm nothing is started yet."""
+    text, expected = text_of(bench)
+    for name, env in (("shell", {"SLURM_NTASKS": "4"}), ("batch", {"SLURM_NTASKS": "4", "SLURM_PROCID": "0"})):
+        out = bench.path(f"{name}.rfn")
+        run = bench.run([bench.refrain, "gather", text + "_files", "-o", out], env=env)
+        harness.compare(f"exit: {run.err}", run.code, 0)
+        check_same(bench, out, expected)
+    run = bench.run([bench.refrain, "gather", text + "_files", "-o", bench.path("task.rfn")],
+                    env={"SLURM_NTASKS": "4", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "4"})
+    harness.compare(f"exit: {run.err}", (run.code, "name it: --mpi" in run.err), (2, True))
 
 
 def test_contradiction(bench, flavour):

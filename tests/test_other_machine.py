@@ -1,8 +1,10 @@
 """refrain predict of recorded runs: as SMPI runs the same program on the same platform; and the prediction as an archive."""
 import json
 import os
+import shutil
 
 import harness
+import test_otf2
 import test_smpi
 
 SIMULATED = True
@@ -159,6 +161,49 @@ def test_compare(bench):
         raise harness.Failure(text)
 
 
+def test_compare_with_others(bench):
+    """The run to compare with is looked at first; the prediction is printed beside an incomplete one, too."""
+    path = platform(bench, MACHINES[0])
+    _, archive = bench.record("openmpi", 4, [bench.program("folded", "openmpi"), "30"])
+    cut, volumes, out = bench.fresh("cut.rfn"), bench.fresh("volumes.rfn"), bench.fresh("out.rfn")
+    with open(archive, "rb") as whole, open(cut, "wb") as part:
+        part.write(whole.read()[:-20])
+    run = bench.run([bench.refrain, "predict", "--json", archive, "--platform", path, "--compare", cut])
+    harness.compare("exit", (run.code, "incomplete" in run.err), (3, True))
+    found = json.loads(run.out)
+    harness.compare("runs", len(found["comparison"]["runs"]), 2)
+    bench.run([*harness.FLAVOURS["openmpi"].launch(4), bench.refrain, "record", "--time-independent", "-o", volumes,
+               bench.program("folded", "openmpi"), "20"], check=True)
+    for real, code, message in (("nothing.rfn", 1, "nothing.rfn"), (volumes, 1, "no times to compare"),
+                                (out, 2, "would be replaced")):
+        if real == out:
+            shutil.copy(archive, out)
+        run = bench.run([bench.refrain, "predict", archive, "--platform", path, "--compare", real, "-o", out, "--force"])
+        if run.code != code or message not in run.err or run.out:
+            raise harness.Failure(f"{real}: exit {run.code}: {run.err}")
+        harness.compare("a prediction is there", os.path.exists(out), real == out)
+
+
+def test_assumed(bench):
+    """The page, JSON and the predicted archive say all that was assumed."""
+    path, out = platform(bench, MACHINES[0]), bench.fresh("out.rfn")
+    _, archive = bench.record("openmpi", 4, [bench.program("folded", "openmpi"), "5"])
+    placed = hosts(bench, 4)
+    found = predict(bench, archive, path, "--hosts", placed, "--no-contention", "--collectives=mpich", "--cfg",
+                    "smpi/os=0:1e-6:0", "--measured-compute", "--scale-compute=0.5", "--rate=2e9", "--scale", "rank:1=3",
+                    "-o", out)
+    expected = (f"on {path} without contention, ranks placed by {placed}, smpi/coll-selector=mpich, smpi/os=0:1e-6:0, "
+                "computing as long as measured, computing x 0.5, rate 2e+09, rank:1 x 3")
+    harness.compare("assumed", found["assumed"], expected)
+    harness.compare("in the archive", json.loads(bench.verb("info", "--json", out))["predicted"], expected)
+    harness.compare("waiting", None in [rank["waiting_seconds"] for rank in found["by_rank"]], False)
+    found = predict(bench, archive, path, "--engine", "simgrid")
+    harness.compare("what SimGrid does not tell", [found["links"], found["model"], *{
+        rank["waiting_seconds"] for rank in found["by_rank"]}], [None, None, None])
+    text = bench.verb("predict", archive, "--platform", path, "--engine", "simgrid")
+    harness.compare("a column of waiting", "waiting" in text, False)
+
+
 def test_refusals(bench):
     """Text has no calls; an archive that is there stays; SimGrid tells no single calls."""
     path = platform(bench, MACHINES[0])
@@ -169,7 +214,10 @@ def test_refusals(bench):
     for arguments, code, message in (([text, "-o", bench.fresh("x.rfn")], 1, "refrain convert"),
                                      ([there, "-o", there], 2, "is the archive that is read"),
                                      ([there, "-o", text], 1, "exists already"),
-                                     ([there, "-o", "x", "--engine", "simgrid"], 2, "no times of single calls")):
+                                     ([there, "-o", "x", "--engine", "simgrid"], 2, "no times of single calls"),
+                                     ([there, "--no-contention", "--engine", "simgrid"], 2, "--no-contention"),
+                                     ([there, "--force"], 2, "--force"),
+                                     ([text, "--measured-compute"], 2, "--measured-compute")):
         run = bench.run([bench.refrain, "predict", "--platform", path, *arguments])
         if run.code != code or message not in run.err:
             raise harness.Failure(f"{arguments}: exit {run.code}: {run.err}")
@@ -284,9 +332,56 @@ def test_rates_words(bench):
     path = platform(bench, MACHINES[0])
     archive = with_volumes(bench, bench.program("folded", "openmpi"), "2")
     _, timed = bench.record("openmpi", 2, [bench.program("folded", "openmpi"), "2"])
-    for words, code, said in ((["--rates", timed], 1, "no run with times and with the volumes"),
+    for words, code, said in ((["--rates", timed], 1, "no run with times and with volumes"),
                               (["--rates", archive, "--measured-compute"], 2, "--measured-compute"),
                               (["--rates", "nothing.rfn"], 1, "nothing.rfn")):
         run = bench.run([bench.refrain, "predict", archive, "--platform", path, *words])
         if run.code != code or said not in run.err:
             raise harness.Failure(f"{words}: exit {run.code}: {run.err}")
+
+
+def test_rates_of_other_volumes(bench):
+    """A rate of misses of a cache says nothing of instructions."""
+    path = platform(bench, MACHINES[0])
+    anchor = test_otf2.trace(bench, "scorep")
+    _, instructions = test_otf2.to_archive(bench, anchor)
+    _, misses = test_otf2.to_archive(bench, anchor, "--metric", "PAPI_L2_TCM")
+    predict(bench, instructions, path, "--rates", instructions)
+    run = bench.run([bench.refrain, "predict", instructions, "--platform", path, "--rates", misses])
+    harness.compare("exit", run.code, 1)
+    for word in ("papi:PAPI_L2_TCM", "instructions", "the same --volume"):
+        harness.compare(f"{word} in {run.err}", word in run.err, True)
+
+
+# ---- SimGrid as the engine ----
+
+def test_engines(bench):
+    """Both engines send the same messages, whatever communicators, buffers and neighbours they are of."""
+    path = platform(bench, MACHINES[1])
+    _, archive = bench.record("openmpi", 4, [bench.program("engines", "openmpi")])
+    own, simgrid = (predict(bench, archive, path, "--scale-compute=0.001", "--engine", engine) for engine in ("own", "simgrid"))
+    is_near("run time", simgrid["predicted_seconds"], own["predicted_seconds"], 0.02)
+    for name in ("messages", "bytes", "actions"):
+        harness.compare(name, *([rank[name] for rank in found["by_rank"]] for found in (simgrid, own)))
+
+
+def test_unknown_sizes(bench):
+    """A receive of unknown size takes what comes. SimGrid cannot do so from any rank, and says it."""
+    path = platform(bench, MACHINES[1])
+    text = bench.fresh("unknown.ti")
+    receives = ["recv 0 5 -1", "irecv 0 5 -1\n1 wait 0 1 5", "recv 0 5 3000"]
+    with open(text, "w", encoding="ascii") as file:
+        file.write("0 init\n1 init\n" + "".join(f"0 send 1 5 {size}\n" for size in (100, 200000, 3000)) +
+                   "".join(f"1 {line}\n" for line in receives) + "0 finalize\n1 finalize\n")
+    own, simgrid = (predict(bench, text, path, "--engine", engine) for engine in ("own", "simgrid"))
+    is_near("run time", simgrid["predicted_seconds"], own["predicted_seconds"], 0.02)
+    with open(text, "w", encoding="ascii") as file:
+        file.write("0 init\n1 init\n0 send 1 5 10\n1 recv -555 5 -1\n0 finalize\n1 finalize\n")
+    predict(bench, text, path)
+    run = bench.run([bench.refrain, "predict", text, "--platform", path, "--engine", "simgrid"])
+    harness.compare("exit", (run.code, "a message of any rank" in run.err), (1, True))
+    with open(text, "w", encoding="ascii") as file:
+        file.write("0 init\n1 init\n1 recv 0 5 10\n0 finalize\n1 finalize\n")
+    for engine in ("own", "simgrid"):
+        run = bench.run([bench.refrain, "predict", text, "--platform", path, "--engine", engine])
+        harness.compare(f"a deadlock: {run.err}", (run.code, "deadlock" in run.err), (3, True))

@@ -41,6 +41,9 @@ enum rfn_action_kind {
     RFN_ACTION_KINDS
 };
 
+/* As SimGrid's replay calls it: "allreduce". */
+const char *rfn_action_name(enum rfn_action_kind kind);
+
 /* RECV, PROBE: from any rank (text only; archives know the rank). SMPI 3.32 has this number. */
 enum { RFN_ACTION_ANY = -555 };
 

@@ -40,6 +40,17 @@ struct rfn_diag {
     int rank;            /* world rank concerned, or -1 */
 };
 
+/* Exit statuses of all verbs, and of the programs that verbs become. */
+enum rfn_exit {
+    RFN_EXIT_OK = 0,
+    RFN_EXIT_FAILURE = 1,
+    RFN_EXIT_USAGE = 2,    /* the command line is wrong */
+    RFN_EXIT_BAD_INPUT = 3 /* a file is damaged or incomplete */
+};
+
+/* The exit status that belongs to a code; of 0, and what is above it, RFN_EXIT_OK. */
+enum rfn_exit rfn_exit_status(int error);
+
 /* The text of a code, static; for 0 "success", for an unknown code "unknown error". */
 const char *rfn_error_text(int error);
 

@@ -37,7 +37,7 @@ struct rfn_simulate_options {
 };
 
 /* Seconds. In messages: from the begin of an action until it is over, for all but COMPUTE and
- * SLEEP; of them waiting is before the partner was there. */
+ * SLEEP, without what is computed in it; of them waiting is before the partner was there. */
 struct rfn_simulated_rank {
     double end, compute, sleep, messages, waiting;
     uint64_t actions, sent, bytes;

@@ -303,6 +303,11 @@ static void test_errors(void **state)
     assert_string_equal(rfn_error_text(0), "success");
     assert_string_equal(rfn_error_text(RFN_E_CORRUPT), "the data are damaged");
     assert_string_equal(rfn_error_text(-7), "unknown error");
+    assert_int_equal(rfn_exit_status(0), RFN_EXIT_OK);
+    assert_int_equal(rfn_exit_status(1), RFN_EXIT_OK);
+    assert_int_equal(rfn_exit_status(RFN_E_USAGE), RFN_EXIT_USAGE);
+    assert_int_equal(rfn_exit_status(RFN_E_INCOMPLETE), RFN_EXIT_BAD_INPUT);
+    assert_int_equal(rfn_exit_status(RFN_E_EXISTS), RFN_EXIT_FAILURE);
     assert_int_equal(rfn_fail(&diag, RFN_E_IO, 12, 3, "%s at %d", "gone", 12), RFN_E_IO);
     assert_string_equal(diag.text, "gone at 12");
     assert_int_equal(diag.file_offset, 12);

@@ -20,6 +20,20 @@ const char *rfn_error_text(int error)
     }
 }
 
+enum rfn_exit rfn_exit_status(int error)
+{
+    switch (error) {
+    case RFN_E_USAGE:
+        return RFN_EXIT_USAGE;
+    case RFN_E_CORRUPT:
+    case RFN_E_INCOMPLETE:
+    case RFN_E_VERSION:
+        return RFN_EXIT_BAD_INPUT;
+    default:
+        return error < 0 ? RFN_EXIT_FAILURE : RFN_EXIT_OK;
+    }
+}
+
 int rfn_fail(struct rfn_diag *diag, int error, int64_t file_offset, int rank, const char *format,
              ...)
 {

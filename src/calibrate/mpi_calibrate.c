@@ -8,7 +8,8 @@
  * Words are FILE --platform=FILE --hosts=N --cores=N --speed=F --force --seconds=S, and one of the
  * files. `refrain calibrate` has checked them; under SMPI they are the user's own.
  */
-#define _POSIX_C_SOURCE 200809L /* open's flags, isatty */
+#define _POSIX_C_SOURCE 200809L /* isatty, sysconf */
+#include "base/part_file.h"
 #include "calibrate/measured.h"
 #include "calibrate/mpi_experiments.h"
 #include "calibrate/network_model.h"
@@ -18,14 +19,12 @@
 #include <mpi.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_BAD_USAGE = 2 }; /* as all commands have it */
 enum { SHORT_TRAIN = 8, LONG_TRAIN = CAL_MOST_TRAIN, TRAINS = 4 };
 #ifdef RFN_SIMULATED /* time is exact, and costs nothing */
 enum { SIMULATED = 1 };
@@ -53,7 +52,7 @@ static int usage(const char *format, const char *word)
     fprintf(stderr, "refrain: ");
     fprintf(stderr, format, word);
     fputc('\n', stderr);
-    return EXIT_BAD_USAGE;
+    return RFN_EXIT_USAGE;
 }
 
 /* Whether the word begins with the option; *value is what follows. */
@@ -116,25 +115,33 @@ static int cannot_write(const char *file)
 {
     fprintf(stderr, "refrain: cannot write %s: %s; name another place with -o\n", file,
             strerror(errno));
-    return EXIT_FAILURE;
+    return RFN_EXIT_FAILURE;
+}
+
+/* A file that is written: an old one stays until it is whole. NULL with errno. */
+static FILE *open_new(const char *file, bool force)
+{
+    char *part = rfn_part_path(file, force);
+    FILE *out = part ? fopen(part, force ? "w" : "wx") : NULL;
+    free(part);
+    return out;
 }
 
 /* Whether the file can be written: asked before anything is measured. */
 static int check_file(const char *file, bool force)
 {
-    int fd = file ? open(file, O_WRONLY | O_CREAT | O_EXCL, 0666) : -1;
-    if (fd >= 0) {
-        close(fd);
-        unlink(file);
-    }
-    if (fd >= 0 || !file)
+    FILE *out = file ? open_new(file, force) : NULL;
+    if (!file)
         return 0;
-    if (errno != EEXIST || (force && access(file, W_OK) != 0))
+    if (!out && errno != EEXIST)
         return cannot_write(file);
-    if (force)
+    if (out) {
+        fclose(out);
+        rfn_part_remove(file, force);
         return 0;
+    }
     fprintf(stderr, "refrain: %s exists already; --force replaces it\n", file);
-    return EXIT_FAILURE;
+    return RFN_EXIT_FAILURE;
 }
 
 static int check(struct words *words, int argc, char **argv, int ranks)
@@ -345,17 +352,25 @@ static bool measure(struct measuring *of)
 
 /* ---- after ---- */
 
+/* error: of what was written. 0, or the exit status after telling. */
+static int close_new(FILE *out, const char *file, bool force, int error)
+{
+    const bool closed = fclose(out) == 0 && error != RFN_E_IO;
+    if (closed && error >= 0 && rfn_part_place(file, force) == 0)
+        return 0;
+    const int status = !closed || error >= 0 ? cannot_write(file) : RFN_EXIT_FAILURE;
+    if (closed && error < 0)
+        fprintf(stderr, "refrain: %s: %s\n", file, rfn_error_text(error));
+    rfn_part_remove(file, force);
+    return status;
+}
+
 static int write_file(const struct words *words, const struct cal_measured *measured)
 {
-    FILE *out = fopen(words->file, words->force ? "w" : "wx");
+    FILE *out = open_new(words->file, words->force);
     if (!out)
         return cannot_write(words->file);
-    int error = cal_measured_write(measured, out);
-    if ((fclose(out) != 0 && !error) || error == RFN_E_IO)
-        return cannot_write(words->file);
-    if (error < 0)
-        fprintf(stderr, "refrain: %s: %s\n", words->file, rfn_error_text(error));
-    return error < 0 ? EXIT_FAILURE : 0;
+    return close_new(out, words->file, words->force, cal_measured_write(measured, out));
 }
 
 static int write_platform(const struct words *words, const struct measuring *measuring, size_t n,
@@ -380,16 +395,17 @@ static int write_platform(const struct words *words, const struct measuring *mea
                                         .speed = words->speed,
                                         .on_one_node = measuring->pair.on_one_node};
     struct cal_network_model model;
-    FILE *out = fopen(words->platform, words->force ? "w" : "wx");
+    FILE *out = open_new(words->platform, words->force);
     if (!out)
         return cannot_write(words->platform);
     cal_network_model_fit(&model, &messages);
-    const int error = cal_platform_write(&model, &cluster, out);
-    if (fclose(out) != 0 || error)
-        return cannot_write(words->platform);
+    const int status = close_new(out, words->platform, words->force,
+                                 cal_platform_write(&model, &cluster, out));
+    if (status)
+        return status;
     printf("%s: a cluster of %u hosts; refrain predict FILE --platform %s\n", words->platform,
            cluster.hosts, words->platform);
-    return fflush(stdout) ? EXIT_FAILURE : 0;
+    return fflush(stdout) ? RFN_EXIT_FAILURE : 0;
 }
 
 static int lead(const struct cal_pair *pair, const struct words *words, int ranks,
@@ -402,7 +418,7 @@ static int lead(const struct cal_pair *pair, const struct words *words, int rank
     if (words->platform && !measuring.samples) {
         fprintf(stderr, "refrain: out of memory\n");
         cal_lead_ends(pair);
-        return EXIT_FAILURE;
+        return RFN_EXIT_FAILURE;
     }
     if (measuring.samples)
         measuring.samples->exchange_ns[0] = measuring.samples->exchange_ns[1] = INFINITY;
@@ -412,7 +428,7 @@ static int lead(const struct cal_pair *pair, const struct words *words, int rank
                 "refrain: only %zu sizes of messages could be measured in %g s; give it more "
                 "time: --seconds=%g\n",
                 measuring.n, elapsed(&measuring), 10 * words->seconds);
-        return EXIT_FAILURE;
+        return RFN_EXIT_FAILURE;
     }
     if (words->platform)
         status = write_platform(words, &measuring, measuring.sizes, ranks);
@@ -426,7 +442,7 @@ static int lead(const struct cal_pair *pair, const struct words *words, int rank
         return status;
     printf("%s: ", words->file);
     cal_measured_print(measured, stdout);
-    return fflush(stdout) ? EXIT_FAILURE : 0;
+    return fflush(stdout) ? RFN_EXIT_FAILURE : 0;
 }
 
 /* ---- all ranks ---- */
@@ -451,7 +467,7 @@ static int calibrate(const struct words *words, int rank, int ranks)
     struct cal_pair pair = {.other = rank == 0 ? ranks - 1 : 0};
     const bool measures = rank == 0 || rank == ranks - 1;
     char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "", hosts[2][NAME] = {"", ""};
-    int length, mine = !measures || make_room(&pair), enough, status = EXIT_FAILURE;
+    int length, mine = !measures || make_room(&pair), enough, status = RFN_EXIT_FAILURE;
     PMPI_Get_processor_name(hosts[0], &length);
     PMPI_Get_library_version(version, &length);
     version[strcspn(version, "\n,")] = 0;

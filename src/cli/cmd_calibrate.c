@@ -28,34 +28,32 @@ static const struct argp_option options[] = {
     {0}};
 
 struct arguments {
-    const char *output, *mpi, *platform, *hosts, *cores;
-    bool force;
+    struct rfn_output_argument written;
+    const char *mpi, *platform, *hosts, *cores;
     double seconds, speed; /* 0: not given */
 };
 
-static double positive(struct argp_state *state, const char *text, const char *option, double most)
+/* What goes into a platform only. */
+static void check(struct argp_state *state, const struct arguments *arguments)
 {
-    char *end;
-    const double number = strtod(text, &end);
-    if (end == text || *end || !(number > 0 && number <= most))
-        argp_error(state, "--%s is more than 0 and at most %g, not '%s'", option, most, text);
-    return number;
+    const char *output = arguments->written.output;
+    const char *option = arguments->hosts       ? "hosts"
+                         : arguments->cores     ? "cores"
+                         : arguments->speed > 0 ? "speed"
+                                                : NULL;
+    if (option && !arguments->platform)
+        argp_error(state, "--%s describes the cluster that --platform writes, which is missing",
+                   option);
+    if (output && arguments->platform && strcmp(output, arguments->platform) == 0)
+        argp_error(state, "--output and --platform are both %s", output);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case 'o':
-        if (!arg[0] || arg[0] == '-')
-            argp_error(state, "--output is the name of a file, not '%s'", arg);
-        arguments->output = arg;
-        return 0;
-    case 'f':
-        arguments->force = true;
-        return 0;
     case KEY_SECONDS:
-        arguments->seconds = positive(state, arg, "seconds", 3600);
+        arguments->seconds = rfn_positive_argument(state, arg, "seconds", 3600);
         return 0;
     case KEY_PLATFORM:
         if (!arg[0] || arg[0] == '-')
@@ -63,7 +61,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         arguments->platform = arg;
         return 0;
     case KEY_SPEED:
-        arguments->speed = positive(state, arg, "speed", 1e18);
+        arguments->speed = rfn_positive_argument(state, arg, "speed", 1e18);
         return 0;
     case KEY_HOSTS:
     case KEY_CORES:
@@ -72,15 +70,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         *(key == KEY_HOSTS ? &arguments->hosts : &arguments->cores) = arg;
         return 0;
     case KEY_MPI:
-        if (strcmp(arg, "openmpi") != 0 && strcmp(arg, "mpich") != 0)
-            argp_error(state, "--mpi is 'openmpi' or 'mpich', not '%s'", arg);
-        arguments->mpi = arg;
+        arguments->mpi = rfn_mpi_argument(state, arg);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "'%s' is no option; -o %s writes that file", arg, arg);
         return 0;
+    case ARGP_KEY_END:
+        check(state, arguments);
+        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return key == 'j' ? ARGP_ERR_UNKNOWN
+                          : rfn_output_argument_parse(key, arg, state, &arguments->written);
     }
 }
 
@@ -108,8 +108,8 @@ static int become(const struct arguments *arguments, const char *name, const cha
 {
     struct words words = {.n = 0};
     add(&words, "", name);
-    if (arguments->output)
-        add(&words, "", arguments->output);
+    if (arguments->written.output)
+        add(&words, "", arguments->written.output);
     if (arguments->platform)
         add(&words, "--platform=", arguments->platform);
     if (arguments->hosts)
@@ -120,7 +120,7 @@ static int become(const struct arguments *arguments, const char *name, const cha
         add_number(&words, "--speed=", arguments->speed);
     if (arguments->seconds > 0)
         add_number(&words, "--seconds=", arguments->seconds);
-    if (arguments->force)
+    if (arguments->written.force)
         add(&words, "--force", "");
     return rfn_become_mpi_program("calibrate", flavour, words.all);
 }
@@ -129,15 +129,15 @@ static int run(const struct rfn_command *command, int argc, char **argv)
 {
     struct arguments arguments = {0};
     rfn_command_parse(command, parse, argc, argv, &arguments);
-    if (!arguments.output && !arguments.platform)
-        arguments.output = "network.json";
+    if (!arguments.written.output && !arguments.platform)
+        arguments.written.output = "network.json";
     const char *flavour = arguments.mpi ? arguments.mpi : rfn_job_flavour();
     if (!flavour) {
         rfn_command_error(
             "calibrate is an MPI job of two ranks: mpirun -n 2 refrain calibrate %s %s "
             "(if this is one already, name its MPI: --mpi=openmpi or --mpi=mpich)",
             arguments.platform ? "--platform" : "-o",
-            arguments.platform ? arguments.platform : arguments.output);
+            arguments.platform ? arguments.platform : arguments.written.output);
         return RFN_EXIT_USAGE;
     }
     return become(&arguments, argv[0], flavour);

@@ -1,6 +1,6 @@
 /* cmd_convert.c - refrain convert: archives, time-independent text and OTF2 traces, one as another.
  */
-#include "cli/args/command.h"
+#include "cli/args/file_argument.h"
 #include "cli/text/json.h"
 #include "cli/text/print_text.h"
 #include "cli/text/terminal.h"
@@ -39,9 +39,10 @@ static const struct argp_option options[] = {
     {0}};
 
 struct arguments {
-    const char *input, *output, *metric;
-    bool force, json, one_file, measured;
-    enum format to;
+    struct rfn_output_argument written;
+    const char *input, *metric;
+    bool one_file, measured;
+    enum format from, to;
 };
 
 static enum format format_named(const char *name)
@@ -78,46 +79,50 @@ static enum format format_of_path(const char *path)
 /* What is to be read: an archive says so itself. */
 static enum format format_of_input(const char *path)
 {
-    char magic[4] = "";
-    FILE *file = fopen(path, "rb");
-    const bool archive = file && fread(magic, 1, sizeof magic, file) == sizeof magic &&
-                         memcmp(magic, "\x89RFN", sizeof magic) == 0;
-    if (file)
-        fclose(file);
-    if (archive)
+    if (rfn_is_archive_file(path))
         return FORMAT_ARCHIVE;
     const enum format format = format_of_path(path);
     return format == FORMAT_UNKNOWN ? FORMAT_SIMGRID : format;
+}
+
+static bool is_text(enum format format)
+{
+    return format == FORMAT_SIMGRID || format == FORMAT_THESIS;
+}
+
+/* Options that this conversion does not look at. */
+static void check_options(const struct arguments *arguments, struct argp_state *state)
+{
+    if (arguments->one_file && !is_text(arguments->to))
+        argp_error(state, "--one-file is about text, and %s is %s", arguments->written.output,
+                   format_names[arguments->to]);
+    if (arguments->measured && (arguments->from != FORMAT_ARCHIVE || !is_text(arguments->to)))
+        argp_error(state, "--measured is about text that is made of an archive's times");
+    if (arguments->metric && arguments->from != FORMAT_OTF2)
+        argp_error(state, "--metric is about OTF2 traces, and %s is none", arguments->input);
 }
 
 static void check(struct arguments *arguments, struct argp_state *state)
 {
     if (!arguments->input)
         argp_error(state, "which trace?");
-    if (!arguments->output || !arguments->output[0])
+    if (!arguments->written.output)
         argp_error(state, "where to? (-o OUT)");
     if (arguments->to == FORMAT_UNKNOWN)
-        arguments->to = format_of_path(arguments->output);
+        arguments->to = format_of_path(arguments->written.output);
     if (arguments->to == FORMAT_UNKNOWN)
         argp_error(state,
-                   "what is %s to be? Its suffix does not tell; say --to archive, otf2, "
-                   "simgrid or thesis",
-                   arguments->output);
+                   "the suffix of %s does not tell its format; say --to archive, otf2, simgrid or "
+                   "thesis",
+                   arguments->written.output);
+    arguments->from = format_of_input(arguments->input);
+    check_options(arguments, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case 'o':
-        arguments->output = arg;
-        return 0;
-    case 'f':
-        arguments->force = true;
-        return 0;
-    case 'j':
-        arguments->json = true;
-        return 0;
     case KEY_METRIC:
         arguments->metric = arg;
         return 0;
@@ -130,7 +135,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_TO:
         arguments->to = format_named(arg);
         if (arguments->to == FORMAT_UNKNOWN)
-            argp_error(state, "to '%s'? Formats are: archive, otf2, simgrid, thesis", arg);
+            argp_error(state, "--to is archive, otf2, simgrid or thesis, not '%s'", arg);
         return 0;
     case ARGP_KEY_ARG:
         if (arguments->input)
@@ -141,7 +146,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         check(arguments, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return rfn_output_argument_parse(key, arg, state, &arguments->written);
     }
 }
 
@@ -157,7 +162,7 @@ static int print_json(const struct arguments *arguments, const struct rfn_otf2_s
     RFN_JSON_SET(left_out, "other", left->other);
     RFN_JSON_SET(left_out, "locations", left->locations);
     RFN_JSON_SET(value, "file", arguments->input);
-    RFN_JSON_SET(value, "output", arguments->output);
+    RFN_JSON_SET(value, "output", arguments->written.output);
     RFN_JSON_SET(value, "ranks", summary->ranks);
     RFN_JSON_SET(value, "streams", summary->streams);
     RFN_JSON_SET(value, "otf2_events", summary->events);
@@ -174,8 +179,8 @@ static void tell_left_out(const struct rfn_otf2_left_out *left)
     const uint64_t events = left->io + left->threads + left->rma + left->other;
     if (events || left->locations)
         rfn_command_error(
-            "left out: %s events of files, %s of threads, %s of windows, %s others; %s "
-            "locations that are no thread of a rank",
+            "left out: %s events of files, %s of threads, %s of windows, %s others; %s locations "
+            "that are no thread of a rank",
             rfn_count_text(left->io).text, rfn_count_text(left->threads).text,
             rfn_count_text(left->rma).text, rfn_count_text(left->other).text,
             rfn_count_text(left->locations).text);
@@ -184,7 +189,7 @@ static void tell_left_out(const struct rfn_otf2_left_out *left)
                           "became calls that take no time",
                           rfn_count_text(left->outside).text);
     if (left->unresolved)
-        rfn_command_error("of %s requests or messages it is not known what they are",
+        rfn_command_error("%s requests or messages stay unknown, as no event tells their partner",
                           rfn_count_text(left->unresolved).text);
 }
 
@@ -197,7 +202,7 @@ static int print_text(const struct arguments *arguments, const struct rfn_otf2_s
     rfn_text_format(&text, ": %u rank%s, %s calls of MPI, %s events of OTF2; written to ",
                     summary->ranks, summary->ranks == 1 ? "" : "s",
                     rfn_count_text(summary->calls).text, rfn_count_text(summary->events).text);
-    rfn_text_printable(&text, arguments->output);
+    rfn_text_printable(&text, arguments->written.output);
     rfn_text_format(&text, "\n");
     return rfn_command_print(&text, NULL, RFN_EXIT_OK);
 }
@@ -207,7 +212,7 @@ static int print_actions_json(const struct arguments *arguments, uint32_t ranks,
 {
     json_t *value = json_object();
     RFN_JSON_SET(value, "file", arguments->input);
-    RFN_JSON_SET(value, "output", arguments->output);
+    RFN_JSON_SET(value, "output", arguments->written.output);
     RFN_JSON_SET(value, "format", format_names[arguments->to]);
     RFN_JSON_SET(value, "ranks", ranks);
     RFN_JSON_SET(value, "actions", summary->actions);
@@ -246,13 +251,13 @@ static int print_actions(const struct arguments *arguments, uint32_t ranks,
                          const struct rfn_actions_summary *summary)
 {
     struct rfn_text text = {0};
-    if (arguments->json)
+    if (arguments->written.json)
         return print_actions_json(arguments, ranks, summary);
     tell_changed(arguments, summary);
     rfn_text_printable(&text, arguments->input);
     rfn_text_format(&text, ": %u rank%s, %s actions; written to ", ranks, ranks == 1 ? "" : "s",
                     rfn_count_text(summary->actions).text);
-    rfn_text_printable(&text, arguments->output);
+    rfn_text_printable(&text, arguments->written.output);
     if (summary->lines)
         rfn_text_format(&text, " (%s lines, %s bytes of text)", rfn_count_text(summary->lines).text,
                         rfn_count_text(summary->bytes).text);
@@ -267,11 +272,11 @@ static int tell_error(const struct arguments *arguments, int error, const struct
 {
     if (error >= 0)
         return RFN_EXIT_OK;
-    if (error == RFN_E_EXISTS && !arguments->force) {
+    if (error == RFN_E_EXISTS && !arguments->written.force) {
         if (diag->text[0])
             rfn_command_error("%s; --force replaces it", diag->text);
         else
-            rfn_command_error("%s exists already; --force replaces it", arguments->output);
+            rfn_command_error("%s exists already; --force replaces it", arguments->written.output);
         return RFN_EXIT_FAILURE;
     }
     return rfn_command_fail(NULL, error, diag);
@@ -283,14 +288,16 @@ static int convert_otf2(const struct arguments *arguments, const struct rfn_arch
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_progress progress = {.what = "converting"};
     const struct rfn_convert_progress tell = {rfn_progress_show, &progress};
-    const int error = archive ? rfn_otf2_write(archive, arguments->output, arguments->force, &tell,
-                                               &summary, &diag)
-                              : rfn_otf2_read(arguments->input, arguments->output, arguments->force,
-                                              arguments->metric, &tell, &summary, &diag);
+    const int error = archive ? rfn_otf2_write(archive, arguments->written.output,
+                                               arguments->written.force, &tell, &summary, &diag)
+                              : rfn_otf2_read(arguments->input, arguments->written.output,
+                                              arguments->written.force, arguments->metric, &tell,
+                                              &summary, &diag);
     rfn_progress_done(&progress);
     if (error < 0)
         return tell_error(arguments, error, &diag);
-    return arguments->json ? print_json(arguments, &summary) : print_text(arguments, &summary);
+    return arguments->written.json ? print_json(arguments, &summary)
+                                   : print_text(arguments, &summary);
 }
 
 /* Text, or an archive of text. */
@@ -303,15 +310,15 @@ static int convert_actions(const struct arguments *arguments, const struct rfn_a
     const struct rfn_text_options text = {
         .dialect = arguments->to == FORMAT_THESIS ? RFN_TEXT_THESIS : RFN_TEXT_SIMGRID,
         .one_file = arguments->one_file,
-        .force = arguments->force,
+        .force = arguments->written.force,
         .progress = {rfn_progress_show, &progress}};
     int error = archive ? rfn_actions_of_archive(archive, arguments->measured, &actions, &diag)
                         : rfn_actions_of_text(arguments->input, &actions, &diag);
     if (!error && arguments->to == FORMAT_ARCHIVE)
-        error = rfn_archive_of_actions(actions, arguments->output, arguments->force,
+        error = rfn_archive_of_actions(actions, arguments->written.output, arguments->written.force,
                                        arguments->input, &text.progress, &summary, &diag);
     else if (!error)
-        error = rfn_text_of_actions(actions, arguments->output, &text, &summary, &diag);
+        error = rfn_text_of_actions(actions, arguments->written.output, &text, &summary, &diag);
     rfn_progress_done(&progress);
     const int status = error < 0 ? tell_error(arguments, error, &diag)
                                  : print_actions(arguments, rfn_actions_ranks(actions), &summary);
@@ -342,7 +349,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
 {
     struct arguments arguments = {0};
     rfn_command_parse(command, parse, argc, argv, &arguments);
-    const enum format from = format_of_input(arguments.input);
+    const enum format from = arguments.from;
     if (from == FORMAT_ARCHIVE)
         return convert_archive(&arguments);
     if (from == FORMAT_OTF2 ? arguments.to != FORMAT_ARCHIVE : arguments.to == FORMAT_OTF2) {

@@ -4,14 +4,13 @@
  * (src/gather).
  */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
-#include "cli/args/command.h"
+#include "cli/args/file_argument.h"
 #include "cli/args/mpi_program.h"
 #include "cli/launch/mpi_environment.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { KEY_ARITY = 256, KEY_RANKS, KEY_MPI, ARITY_MOST = 64, RANKS_MOST = 1 << 24 };
@@ -28,46 +27,24 @@ static const struct argp_option options[] = {
     {0}};
 
 struct arguments {
-    char *folder, *output;
+    struct rfn_output_argument written;
+    char *folder;
     const char *mpi;
-    bool force, json;
     long arity, ranks; /* 0: not given */
 };
-
-static long number(struct argp_state *state, const char *option, const char *arg, long least,
-                   long most)
-{
-    char *end;
-    const long value = strtol(arg, &end, 10);
-    if (end == arg || *end || value < least || value > most)
-        argp_error(state, "--%s is a whole number from %ld to %ld, not '%s'", option, least, most,
-                   arg);
-    return value;
-}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case 'o':
-        arguments->output = arg;
-        return 0;
-    case 'f':
-        arguments->force = true;
-        return 0;
-    case 'j':
-        arguments->json = true;
-        return 0;
     case KEY_ARITY:
-        arguments->arity = number(state, "arity", arg, 2, ARITY_MOST);
+        arguments->arity = rfn_whole_argument(state, arg, "arity", 2, ARITY_MOST);
         return 0;
     case KEY_RANKS:
-        arguments->ranks = number(state, "ranks", arg, 1, RANKS_MOST);
+        arguments->ranks = rfn_whole_argument(state, arg, "ranks", 1, RANKS_MOST);
         return 0;
     case KEY_MPI:
-        if (strcmp(arg, "openmpi") != 0 && strcmp(arg, "mpich") != 0)
-            argp_error(state, "--mpi is 'openmpi' or 'mpich', not '%s'", arg);
-        arguments->mpi = arg;
+        arguments->mpi = rfn_mpi_argument(state, arg);
         return 0;
     case ARGP_KEY_ARG:
         if (arguments->folder)
@@ -77,11 +54,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!arguments->folder)
             argp_error(state, "which folder?");
-        if (!arguments->output || !arguments->output[0])
+        if (!arguments->written.output)
             argp_error(state, "where to? (-o OUT)");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return rfn_output_argument_parse(key, arg, state, &arguments->written);
     }
 }
 
@@ -103,7 +80,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     char arity[32], ranks[32];
     rfn_command_parse(command, parse, argc, argv, &arguments);
     const char *flavour = find_flavour(&arguments);
-    char *words[8] = {argv[0], arguments.folder, arguments.output};
+    char *words[8] = {argv[0], arguments.folder, (char *)arguments.written.output};
     int n = 3;
     if (!flavour) {
         if (rfn_job_speaks())
@@ -115,9 +92,9 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     snprintf(ranks, sizeof ranks, "--ranks=%ld", arguments.ranks);
     words[n++] = arity;
     words[n++] = ranks;
-    if (arguments.force)
+    if (arguments.written.force)
         words[n++] = force;
-    if (arguments.json)
+    if (arguments.written.json)
         words[n++] = json;
     return rfn_become_mpi_program("gather", flavour, words);
 }

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { TOP = 10, SETTINGS = 64 };
@@ -88,17 +89,6 @@ static void scale(struct argp_state *state, struct rfn_scaled_compute *scaled, c
     scaled->factors[scaled->n++] = factor;
 }
 
-/* SELECTOR=F, which is cut in two. */
-static void scale_argument(struct argp_state *state, struct rfn_scaled_compute *scaled, char *text)
-{
-    char *equals = strrchr(text, '='), *end = NULL;
-    const double factor = equals ? strtod(equals + 1, &end) : -1;
-    if (!equals || end == equals + 1 || *end || !(factor >= 0 && factor <= 1e6))
-        argp_error(state, "--scale takes SELECTOR=F, F a number from 0, not '%s'", text);
-    *equals = '\0';
-    scale(state, scaled, text, factor);
-}
-
 static void set(struct argp_state *state, struct options *given, const char *name,
                 const char *value)
 {
@@ -118,18 +108,10 @@ static void setting_argument(struct argp_state *state, struct options *given, ch
     set(state, given, text, end + 1);
 }
 
-static double positive_argument(struct argp_state *state, const char *text, const char *option)
-{
-    char *end;
-    const double number = strtod(text, &end);
-    if (end == text || *end || !(number > 0 && number <= 1e18))
-        argp_error(state, "--%s is a number above 0, not '%s'", option, text);
-    return number;
-}
-
 static error_t parse_model(int key, char *arg, struct argp_state *state)
 {
     struct options *given = state->input;
+    double factor;
     switch (key) {
     case KEY_CFG:
         setting_argument(state, given, arg);
@@ -138,10 +120,11 @@ static error_t parse_model(int key, char *arg, struct argp_state *state)
         set(state, given, "smpi/coll-selector", arg);
         return 0;
     case KEY_SCALE:
-        given->simulate.scale = positive_argument(state, arg, "scale-compute");
+        given->simulate.scale = rfn_positive_argument(state, arg, "scale-compute", 1e18);
         return 0;
     case KEY_SCALE_PART:
-        scale_argument(state, &given->scaled, arg);
+        factor = rfn_scale_argument(state, arg);
+        scale(state, &given->scaled, arg, factor);
         return 0;
     case KEY_RATES:
         if (given->rates.n_files == RFN_MOST_RATE_FILES)
@@ -152,7 +135,7 @@ static error_t parse_model(int key, char *arg, struct argp_state *state)
         scale(state, &given->scaled, arg, 0);
         return 0;
     case KEY_RATE:
-        given->simulate.rate = positive_argument(state, arg, "rate");
+        given->simulate.rate = rfn_positive_argument(state, arg, "rate", 1e18);
         return 0;
     default:
         return rfn_file_argument_parse(key, arg, state);
@@ -165,8 +148,12 @@ static void check(struct argp_state *state, const struct options *given)
         argp_error(state, "--platform is missing: the machine to predict for");
     if (given->output && !given->output[0])
         argp_error(state, "the name of the predicted archive is empty");
+    if (given->force && !given->output)
+        argp_error(state, "--force replaces what --output names, and there is no --output");
     if (given->simgrid && (given->scaled.n || given->rates.n_files))
         argp_error(state, "--scale, --remove and --rates need the engine own");
+    if (given->simgrid && given->simulate.no_contention)
+        argp_error(state, "--no-contention needs the engine own: SimGrid always has contention");
     if (given->rates.n_files && (given->measured || given->simulate.rate > 0))
         argp_error(state, "--rates says how long computing takes; so do --measured-compute and "
                           "--rate");
@@ -238,21 +225,13 @@ static void show(void *context, uint64_t actions, double seconds)
     predicting->shown = true;
 }
 
-/* Archives begin with a byte that no text has. */
-static bool is_archive(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    const int first = file ? getc(file) : EOF;
-    const bool archive = first == 0x89 && getc(file) == 'R';
-    if (file)
-        fclose(file);
-    return archive;
-}
-
 static int open_actions(struct predicting *predicting)
 {
     const char *file = predicting->given->given.file;
-    if (!is_archive(file))
+    if (!rfn_is_archive_file(file) && predicting->given->measured)
+        return rfn_fail(&predicting->diag, RFN_E_USAGE, -1, -1,
+                        "%s is text, which has no times for --measured-compute", file);
+    if (!rfn_is_archive_file(file))
         return rfn_actions_of_text(file, &predicting->actions, &predicting->diag);
     RFN_TRY(rfn_archive_open(file, &predicting->archive, &predicting->diag));
     return rfn_actions_of_archive(predicting->archive, predicting->given->measured,
@@ -282,8 +261,8 @@ static int find_scaled(struct predicting *predicting)
     struct rfn_text wrong = {0};
     int error = RFN_E_USAGE;
     if (!predicting->archive)
-        rfn_text_string(&wrong, "is text, which does not say what is computed; --scale-compute "
-                                "scales all of it");
+        rfn_text_string(&wrong, "text does not say what is computed; --scale-compute scales all "
+                                "of it");
     else
         error = rfn_scaled_compute_init(&given->scaled, predicting->archive, given->measured,
                                         &wrong, &predicting->diag);
@@ -309,11 +288,10 @@ static int find_rates(struct predicting *predicting)
     struct rfn_text wrong = {0};
     int error = RFN_E_UNSUPPORTED;
     if (!predicting->archive)
-        rfn_text_string(&wrong,
-                        "text does not say what is computed, so --rates says nothing of it");
+        rfn_text_string(&wrong, "text does not say what is computed; --rates needs an archive");
     else
-        error = rfn_compute_rates_read(&given->rates, rfn_actions_unit(predicting->actions), &wrong,
-                                       &predicting->diag);
+        error = rfn_compute_rates_read(&given->rates, predicting->archive, given->given.file,
+                                       &wrong, &predicting->diag);
     const bool told = error && wrong.n;
     if (told)
         rfn_command_error("%s", rfn_text_terminated(&wrong));
@@ -323,14 +301,41 @@ static int find_rates(struct predicting *predicting)
                    : RFN_EXIT_OK;
 }
 
+/* Whether there is a run to compare with: asked before anything is simulated. Also an incomplete
+ * one is compared. The exit status. */
+static int check_real(const char *file, const char *output)
+{
+    struct rfn_archive *archive;
+    struct stat real, old;
+    const int status = rfn_command_open(file, &archive);
+    if (status)
+        return status;
+    if (output && stat(file, &real) == 0 && stat(output, &old) == 0 && real.st_dev == old.st_dev &&
+        real.st_ino == old.st_ino) {
+        rfn_command_error("%s is the run to compare with, and would be replaced; name another "
+                          "--output",
+                          output);
+        rfn_archive_close(archive);
+        return RFN_EXIT_USAGE;
+    }
+    const bool times = rfn_archive_run(archive)->times;
+    rfn_archive_close(archive);
+    if (times)
+        return RFN_EXIT_OK;
+    rfn_command_error("%s has no times to compare a prediction with; record it without "
+                      "--time-independent",
+                      file);
+    return RFN_EXIT_FAILURE;
+}
+
 /* The file where the prediction goes as an archive. */
 static int place_output(struct predicting *predicting)
 {
     const struct options *given = predicting->given;
     const char *folder = getenv("TMPDIR");
     if (!predicting->archive) {
-        rfn_command_error("%s is text, which has no archive's calls; refrain convert %s -o "
-                          "OUT.rfn makes an archive of it, and that can be predicted so",
+        rfn_command_error("%s is text, and --output and --compare need an archive; refrain convert "
+                          "%s -o OUT.rfn makes one",
                           given->given.file, given->given.file);
         return RFN_EXIT_FAILURE;
     }
@@ -385,7 +390,7 @@ static int print(const struct predicting *predicting, const struct rfn_simulated
         .platform = predicting->platform,
         .hosts = predicting->hosts,
         .options = &given->simulate,
-        .engine = given->simgrid ? "simgrid" : "own",
+        .on_simgrid = given->simgrid,
         .simulated = simulated,
         .unit = rfn_actions_unit(predicting->actions),
         .assumed = rfn_text_terminated((struct rfn_text *)&predicting->assumed),
@@ -402,14 +407,10 @@ static int print(const struct predicting *predicting, const struct rfn_simulated
         rfn_prediction_text(&out, &page);
     if (given->real)
         status = compare(predicting, &out, &compared);
-    if (status != RFN_EXIT_OK) {
-        rfn_text_release(&out);
-        return status;
-    }
     if (!given->given.json)
         return rfn_command_print_page(&out, page.file, status);
     json_t *value = rfn_prediction_json(&page);
-    if (compared && value)
+    if (compared)
         json_object_set_new(value, "comparison", compared);
     return rfn_command_print_json(value, status);
 }
@@ -449,6 +450,39 @@ static int fail(const struct predicting *predicting, int error)
     return rfn_command_fail(predicting->given->given.file, error, &predicting->diag);
 }
 
+/* All that is assumed: what the page and the predicted archive say of it. */
+static void describe(struct rfn_text *text, const struct options *given)
+{
+    rfn_text_string(text, "on ");
+    rfn_text_printable(text, given->platform);
+    if (given->simulate.no_contention)
+        rfn_text_string(text, " without contention");
+    if (given->hosts) {
+        rfn_text_string(text, ", ranks placed by ");
+        rfn_text_printable(text, given->hosts);
+    }
+    for (size_t i = 0; i < given->simulate.n_settings; i++) {
+        rfn_text_string(text, ", ");
+        rfn_text_printable(text, given->settings[i].name);
+        rfn_text_string(text, "=");
+        rfn_text_printable(text, given->settings[i].value);
+    }
+    if (given->measured)
+        rfn_text_string(text, ", computing as long as measured");
+    if (given->simulate.scale > 0)
+        rfn_text_format(text, ", computing x %g", given->simulate.scale);
+    if (given->simulate.rate > 0)
+        rfn_text_format(text, ", rate %g", given->simulate.rate);
+    if (given->scaled.n) {
+        rfn_text_string(text, ", ");
+        rfn_scaled_compute_append(text, &given->scaled);
+    }
+    for (size_t i = 0; i < given->rates.n_files; i++) {
+        rfn_text_string(text, i ? ", " : ", rates of ");
+        rfn_text_printable(text, given->rates.files[i]);
+    }
+}
+
 static int simulate(struct predicting *predicting)
 {
     const struct options *given = predicting->given;
@@ -458,18 +492,9 @@ static int simulate(struct predicting *predicting)
     how.settings = given->settings;
     how.progress = show;
     how.context = predicting;
-    rfn_text_string(&predicting->assumed, "on ");
-    rfn_text_printable(&predicting->assumed, given->platform);
-    if (given->scaled.n) {
-        rfn_text_string(&predicting->assumed, ", ");
-        rfn_scaled_compute_append(&predicting->assumed, &given->scaled);
-        how.weight = weight;
-    }
-    for (size_t i = 0; i < given->rates.n_files; i++) {
-        rfn_text_string(&predicting->assumed, i ? ", " : ", rates of ");
-        rfn_text_printable(&predicting->assumed, given->rates.files[i]);
-        how.seconds = seconds;
-    }
+    how.weight = given->scaled.n ? weight : NULL;
+    how.seconds = given->rates.n_files ? seconds : NULL;
+    describe(&predicting->assumed, given);
     const int error = run_engine(predicting, &how, &simulated, &bytes);
     if (predicting->shown)
         fputs("\r\033[K", stderr);
@@ -481,6 +506,9 @@ static int simulate(struct predicting *predicting)
 static int predict(struct predicting *predicting)
 {
     const struct options *given = predicting->given;
+    const int real = given->real ? check_real(given->real, given->output) : RFN_EXIT_OK;
+    if (real)
+        return real;
     int error = rfn_platform_read(given->platform, &predicting->platform, &predicting->diag);
     if (error)
         return rfn_command_fail(given->platform, error, &predicting->diag);

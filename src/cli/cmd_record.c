@@ -715,8 +715,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
     switch (key) {
     case KEY_MPI:
-        if (strcmp(arg, "mpich") != 0 && strcmp(arg, "openmpi") != 0)
-            argp_error(state, "--mpi is 'mpich' or 'openmpi', not '%s'", arg);
+        (void)rfn_mpi_argument(state, arg);
         options->mpi = arg;
         return 0;
     case KEY_IN_PLACE:

@@ -132,8 +132,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         add_word(state, "--compute", arg);
         return 0;
     case KEY_MPI:
-        check_word(state, "mpi", arg, "mpich", "openmpi");
-        arguments->mpi = arg;
+        arguments->mpi = rfn_mpi_argument(state, arg);
         return 0;
     case KEY_TIMEOUT:
         check_number(state, "timeout", arg, TIMEOUT_MAX);

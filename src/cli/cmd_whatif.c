@@ -61,17 +61,6 @@ static void assume(struct argp_state *state, struct options *given, const char *
     given->factors[given->n++] = factor;
 }
 
-/* SELECTOR=F, which is cut in two. */
-static void scale_argument(struct argp_state *state, struct options *given, char *text)
-{
-    char *equals = strrchr(text, '='), *end = NULL;
-    double factor = equals ? strtod(equals + 1, &end) : -1;
-    if (!equals || end == equals + 1 || *end || !(factor >= 0 && factor <= 1e6))
-        argp_error(state, "--scale takes SELECTOR=F, F a number from 0, not '%s'", text);
-    *equals = '\0';
-    assume(state, given, text, factor);
-}
-
 /* SELECTOR=TIME */
 static void cap_argument(struct argp_state *state, struct options *given, char *text)
 {
@@ -87,12 +76,14 @@ static void cap_argument(struct argp_state *state, struct options *given, char *
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct options *given = state->input;
+    double factor;
     switch (key) {
     case KEY_REMOVE:
         assume(state, given, arg, 0);
         return 0;
     case KEY_SCALE:
-        scale_argument(state, given, arg);
+        factor = rfn_scale_argument(state, arg);
+        assume(state, given, arg, factor);
         return 0;
     case KEY_CURVE:
         given->curve = arg;

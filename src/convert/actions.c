@@ -3,6 +3,16 @@
 
 #include <assert.h>
 
+const char *rfn_action_name(enum rfn_action_kind kind)
+{
+    static const char *const names[RFN_ACTION_KINDS] = {
+        "init",       "finalize", "compute",   "sleep",        "send",    "recv",     "probe",
+        "test",       "wait",     "sendRecv",  "barrier",      "bcast",   "reduce",   "allreduce",
+        "scan",       "exscan",   "gather",    "gatherv",      "scatter", "scatterv", "allgather",
+        "allgatherv", "alltoall", "alltoallv", "reducescatter"};
+    return kind < RFN_ACTION_KINDS ? names[kind] : "?";
+}
+
 uint32_t rfn_actions_ranks(const struct rfn_actions *actions)
 {
     return actions->n_ranks;

@@ -130,7 +130,7 @@ static enum rfn_call_kind kind_by_class(const struct rfn_call *call,
         return joined ? (enum rfn_call_kind)(RFN_CALL_BARRIER + call->class_ - RFN_CLASS_BARRIER)
                       : RFN_CALL_OTHER;
     case RFN_CLASS_REGION:
-        if (function->n_in == 0)
+        if (function->n_in == 0 || function->params[0].kind != RFN_KIND_REGION)
             return RFN_CALL_OTHER;
         return strcmp(function->name, "refrain_region_begin") == 0 ? RFN_CALL_REGION_BEGIN
                                                                    : RFN_CALL_REGION_END;

@@ -90,6 +90,8 @@ static void test_parameters(void **state)
 
 static const struct rfn_param_info one_comm[] = {{"comm", RFN_KIND_COMM, 0}};
 static const struct rfn_param_info one_request[] = {{"request", RFN_KIND_REQUEST, 0}};
+static const struct rfn_param_info one_region[] = {{"name", RFN_KIND_REGION, 0}};
+static const struct rfn_param_info one_number[] = {{"name", RFN_KIND_INT, 0}};
 
 static void expect_kind(const char *name, uint8_t class_, int flags,
                         const struct rfn_param_info *params, enum rfn_call_kind kind)
@@ -114,6 +116,10 @@ static void test_kinds(void **state)
     expect_kind("MPI_Wait", RFN_CLASS_COMPLETION, 0, NULL, RFN_CALL_OTHER);
     expect_kind("MPI_Request_get_status", RFN_CLASS_OTHER, 0, one_request, RFN_CALL_LOOK);
     expect_kind("MPI_Cancel", RFN_CLASS_OTHER, 0, one_request, RFN_CALL_CANCEL);
+    expect_kind("refrain_region_begin", RFN_CLASS_REGION, 0, one_region, RFN_CALL_REGION_BEGIN);
+    expect_kind("refrain_region_end", RFN_CLASS_REGION, 0, one_region, RFN_CALL_REGION_END);
+    expect_kind("refrain_region_begin", RFN_CLASS_REGION, 0, one_number, RFN_CALL_OTHER);
+    expect_kind("refrain_region_end", RFN_CLASS_REGION, 0, NULL, RFN_CALL_OTHER);
 }
 
 static void test_files(void **state)

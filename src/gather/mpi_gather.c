@@ -24,8 +24,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_BAD_USAGE = 2 };
-
 struct words {
     char *folder, *output;
     int force, json, arity, ranks; /* 0: not given */
@@ -33,6 +31,7 @@ struct words {
 
 struct sums { /* of all processes */
     uint64_t ranks, actions, bytes;
+    uint64_t passed_over; /* files */
 };
 
 /* ---- words ---- */
@@ -89,7 +88,7 @@ static uint64_t archive(struct gth_job *job, const struct words *words,
         job->error = rfn_archive_of_actions(actions, path, words->force, program, NULL, &summary,
                                             &job->diag);
     rfn_actions_free(actions);
-    *sums = (struct sums){share->n, summary.actions, share->bytes};
+    *sums = (struct sums){.ranks = share->n, .actions = summary.actions, .bytes = share->bytes};
     return summary.file_bytes;
 }
 
@@ -129,11 +128,43 @@ static void archive_all(struct gth_job *job, const struct words *words,
 
 /* ---- what came out ---- */
 
+/* The exit status, after telling if not all was printed. */
+static int printed(bool whole, bool memory)
+{
+    if (whole && fflush(stdout) == 0)
+        return 0;
+    fprintf(stderr, "refrain: %s\n", memory ? "cannot write to standard output" : "out of memory");
+    return RFN_EXIT_FAILURE;
+}
+
 static int print(struct rfn_text *text)
 {
-    const bool whole = !text->failed && fwrite(text->data, 1, text->n, stdout) == text->n;
+    const bool memory = !text->failed;
+    const bool whole = memory && fwrite(text->data, 1, text->n, stdout) == text->n;
     rfn_text_release(text);
-    return whole && fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
+    return printed(whole, memory);
+}
+
+/* Files that may be a rank's, of all processes: what is wrong with the first one only its reader
+ * can tell. */
+static void tell_passed_over(struct gth_job *job, const struct gth_files *files,
+                             uint64_t *passed_over)
+{
+    char path[PATH_MAX] = "";
+    int mine = files->passed_over ? job->process : job->processes, first;
+    PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, job->comm);
+    *passed_over = files->passed_over;
+    PMPI_Allreduce(MPI_IN_PLACE, passed_over, 1, MPI_UINT64_T, MPI_SUM, job->comm);
+    if (!*passed_over)
+        return;
+    if (files->first_passed)
+        snprintf(path, sizeof path, "%s", files->first_passed);
+    PMPI_Bcast(path, sizeof path, MPI_CHAR, first, job->comm);
+    if (job->process == 0)
+        fprintf(stderr,
+                "refrain: %s file%s passed over, as the first line is no action of a rank; the "
+                "first is %s\n",
+                rfn_count_text(*passed_over).text, *passed_over == 1 ? " was" : "s were", path);
 }
 
 static int print_json(const struct gth_job *job, const struct words *words, const struct sums *sums,
@@ -142,15 +173,17 @@ static int print_json(const struct gth_job *job, const struct words *words, cons
     struct rfn_text name = {0};
     rfn_text_utf8(&name, words->output);
     json_t *value = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:i}", "file", rfn_text_terminated(&name),
+        "{s:s, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:i, s:I}", "file", rfn_text_terminated(&name),
         "ranks", (json_int_t)sums->ranks, "actions", (json_int_t)sums->actions, "bytes_before",
         (json_int_t)sums->bytes, "bytes", (json_int_t)bytes, "processes", job->processes, "nodes",
-        job->nodes, "arity", words->arity, "steps", gth_steps(words->arity, job->processes));
+        job->nodes, "arity", words->arity, "steps", gth_steps(words->arity, job->processes),
+        "passed_over", (json_int_t)sums->passed_over);
     rfn_text_release(&name);
-    const int status = value ? json_dumpf(value, stdout, JSON_INDENT(2)) : -1;
+    const bool whole = value && json_dumpf(value, stdout, JSON_INDENT(2)) == 0 &&
+                       putchar('\n') != EOF;
+    const bool memory = value != NULL;
     json_decref(value);
-    putchar('\n');
-    return status == 0 && fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
+    return printed(whole, memory);
 }
 
 /* "app.rfn: 64 ranks, 12,345 actions; 1.2 MiB of text became 9.8 KiB; 8 processes on 4 nodes, in 1
@@ -192,6 +225,7 @@ static int gather(struct gth_job *job, struct words *words, struct gth_files *fi
     archive_all(job, words, share, &sums, &bytes);
     if ((status = gth_agree(job)))
         return status;
+    tell_passed_over(job, files, &sums.passed_over);
     PMPI_Reduce(job->process ? (void *)&sums : MPI_IN_PLACE, &sums, 3, MPI_UINT64_T, MPI_SUM, 0,
                 job->comm);
     return job->process ? 0 : report(job, words, &sums, bytes);

@@ -1,9 +1,6 @@
 #include "gather/mpi_job.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-enum { EXIT_BAD_USAGE = 2, EXIT_BAD_FILE = 3 }; /* as those of all commands */
 
 void gth_job_init(struct gth_job *job)
 {
@@ -26,26 +23,12 @@ void gth_job_release(struct gth_job *job)
     PMPI_Comm_free(&job->comm);
 }
 
-static int status_of(int error)
-{
-    switch (error) {
-    case RFN_E_USAGE:
-        return EXIT_BAD_USAGE;
-    case RFN_E_CORRUPT:
-    case RFN_E_INCOMPLETE:
-    case RFN_E_VERSION:
-        return EXIT_BAD_FILE;
-    default:
-        return EXIT_FAILURE;
-    }
-}
-
 int gth_agree(struct gth_job *job)
 {
     char text[sizeof job->diag.text + MPI_MAX_PROCESSOR_NAME + 8] = "";
     char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
     int mine = job->error < 0 ? job->process : job->processes, first, length;
-    int status = status_of(job->error);
+    int status = (int)rfn_exit_status(job->error);
     PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, job->comm);
     if (first == job->processes)
         return 0;

@@ -160,6 +160,8 @@ void gth_combine(struct gth_job *job, const struct gth_tree *tree, const char *m
     if (enough) {
         snprintf(at.paths[0], PATH_MAX, "%s", mine);
         climb(&at, bytes);
+    } else if (mine[0]) {
+        unlink(mine);
     }
     free(at.paths);
     free(at.piece);

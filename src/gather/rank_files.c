@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static bool cut_end(const char *name, size_t *length, const char *end)
 {
@@ -42,13 +41,20 @@ static uint64_t identity_of(const struct stat *status)
     return rfn_hash_mix(hash, (uint64_t)status->st_ctim.tv_nsec);
 }
 
-/* Takes path if it is a rank's. */
+/* Takes path if it is a rank's: 1; 0: it is passed over, and may be some other file's. */
 static int look_at(struct gth_files *files, char *path, struct rfn_diag *diag)
 {
     struct stat status;
     int64_t rank = -1;
-    if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, R_OK) == 0)
-        RFN_TRY(rfn_text_rank(path, &rank, diag));
+    if (stat(path, &status) < 0)
+        return rfn_fail(diag, RFN_E_IO, -1, -1, "cannot read %s: %s", path, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return 0;
+    if (status.st_size == 0)
+        return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1,
+                        "%s is empty, and text of a rank is not; bring all of it, or take it away",
+                        path);
+    RFN_TRY(rfn_text_rank(path, &rank, diag));
     if (rank < 0)
         return 0;
     RFN_TRY(RFN_GROW(files->of, files->capacity, files->n + 1));
@@ -57,6 +63,19 @@ static int look_at(struct gth_files *files, char *path, struct rfn_diag *diag)
                                               .bytes = (uint64_t)status.st_size,
                                               .path = path};
     return 1;
+}
+
+/* Takes the path. */
+static void pass_over(struct gth_files *files, char *path)
+{
+    char **first = &files->first_passed;
+    files->passed_over++;
+    if (*first && strcmp(*first, path) <= 0) {
+        free(path);
+        return;
+    }
+    free(*first);
+    *first = path;
 }
 
 static int look_at_name(struct gth_files *files, const char *folder, const char *name,
@@ -70,8 +89,10 @@ static int look_at_name(struct gth_files *files, const char *folder, const char 
         return RFN_E_NOMEM;
     snprintf(path, size, "%s/%s", folder, name);
     const int taken = look_at(files, path, diag);
-    if (taken <= 0)
+    if (taken < 0)
         free(path);
+    else if (!taken)
+        pass_over(files, path);
     return taken;
 }
 
@@ -109,6 +130,12 @@ static int drop_copies(struct gth_files *files, struct rfn_diag *diag)
     return 0;
 }
 
+static int cannot_read(const char *folder, struct rfn_diag *diag)
+{
+    return rfn_fail(diag, RFN_E_IO, -1, -1, "cannot read the folder %s: %s", folder,
+                    strerror(errno));
+}
+
 int gth_files_find(struct gth_files *files, const char *folder, struct rfn_diag *diag)
 {
     DIR *open = opendir(folder);
@@ -117,10 +144,11 @@ int gth_files_find(struct gth_files *files, const char *folder, struct rfn_diag 
     if (!open && errno == ENOENT)
         return 0;
     if (!open)
-        return rfn_fail(diag, RFN_E_IO, -1, -1, "cannot read the folder %s: %s", folder,
-                        strerror(errno));
-    while (error >= 0 && (entry = readdir(open)))
+        return cannot_read(folder, diag);
+    while (error >= 0 && (errno = 0, entry = readdir(open)))
         error = look_at_name(files, folder, entry->d_name, diag);
+    if (error >= 0 && errno)
+        error = cannot_read(folder, diag);
     closedir(open);
     if (files->n)
         qsort(files->of, files->n, sizeof *files->of, compare);
@@ -134,5 +162,6 @@ void gth_files_release(struct gth_files *files)
     for (size_t i = 0; i < files->n; i++)
         free(files->of[i].path);
     free(files->of);
+    free(files->first_passed);
     *files = (struct gth_files){0};
 }

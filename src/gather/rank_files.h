@@ -18,11 +18,14 @@ struct gth_file {
 struct gth_files {
     struct gth_file *of; /* n, in ascending order of ranks, each once */
     size_t n, capacity;
+    size_t passed_over; /* files that begin with no action, */
+    char *first_passed; /* and the first of them by name; NULL: none */
 };
 
-/* Finds files that can be read, end in .txt, .ti or .trace (and .gz or .zst) and begin with an
- * action; others are passed over. A folder that is not there has none. RFN_E_CORRUPT: a rank is in
- * two files of different text; errors of rfn_text_rank. */
+/* Finds files that end in .txt, .ti or .trace (and .gz or .zst) and begin with an action; of such
+ * names others are passed over, and counted. A folder that is not there has none. RFN_E_CORRUPT: a
+ * rank is in two files of different text; RFN_E_IO: a file, or the folder, cannot be read;
+ * RFN_E_INCOMPLETE: a file is empty; errors of rfn_text_rank. */
 int gth_files_find(struct gth_files *files, const char *folder, struct rfn_diag *diag);
 void gth_files_release(struct gth_files *files);
 

@@ -19,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_BAD_USAGE = 2, EXIT_BAD_FILE = 3 }; /* as those of all commands */
 enum { TIMEOUT_LEAST = 60, TIMEOUT_TIMES = 20, REPEATS_OF_TWO = 3 };
 
 /* One of the archives. */
@@ -57,20 +56,6 @@ static const char *mpi_name(void)
 
 /* ---- agreement ---- */
 
-static int status_of(int error)
-{
-    switch (error) {
-    case RFN_E_USAGE:
-        return EXIT_BAD_USAGE;
-    case RFN_E_CORRUPT:
-    case RFN_E_INCOMPLETE:
-    case RFN_E_VERSION:
-        return EXIT_BAD_FILE;
-    default:
-        return EXIT_FAILURE;
-    }
-}
-
 static void tell(const char *file, const char *text)
 {
     if (file && !strstr(text, file))
@@ -85,7 +70,7 @@ static int agree(const struct job *job, const char *file, int error, const struc
 {
     int mine = error < 0 ? job->rank : job->ranks, lowest;
     char text[sizeof diag->text] = "";
-    int status = status_of(error);
+    int status = rfn_exit_status(error);
     PMPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (lowest == job->ranks)
         return 0;
@@ -285,7 +270,7 @@ static int play(const struct job *job, struct replay *replay, int repetition)
     int error = rpl_play(&role, &player, &diag);
     if (error < 0) { /* the others may be waiting for this rank */
         tell(replay->file, diag.text[0] ? diag.text : rfn_error_text(error));
-        PMPI_Abort(MPI_COMM_WORLD, status_of(error));
+        PMPI_Abort(MPI_COMM_WORLD, rfn_exit_status(error));
     }
     rpl_watch_stop();
     PMPI_Allreduce(&player.outcome.seconds, &replay->seconds[repetition], 1, MPI_DOUBLE, MPI_MAX,
@@ -326,7 +311,7 @@ static struct rpl_replayed sum_up(const struct replay *replay)
                                   .skipped = calloc((size_t)n + 1, sizeof *result.skipped)};
     PMPI_Reduce(own, sums, SUMS, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (!result.skipped)
-        PMPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        PMPI_Abort(MPI_COMM_WORLD, RFN_EXIT_FAILURE);
     PMPI_Reduce(survey->skipped, result.skipped, n, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     result.issued = sums[0];
     result.failed = sums[1];
@@ -352,7 +337,7 @@ static int report(struct job *job)
         replays[i] = sum_up(&job->replays[i]);
     if (job->rank == 0 &&
         (rpl_result_print(&result, job->words.json, stdout) < 0 || fflush(stdout) != 0))
-        status = EXIT_FAILURE;
+        status = RFN_EXIT_FAILURE;
     for (int i = 0; i < job->n_replays; i++)
         free(replays[i].skipped);
     return status;

@@ -1,6 +1,7 @@
 /* mpi_messages.c - messages from point to point: blocking, nonblocking, persistent, probes. */
 #include "replay/mpi_player.h"
 
+#include "analyze/match/call_parts.h"
 #include "base/grow.h"
 
 #include <string.h>
@@ -12,23 +13,6 @@ struct outgoing {
     int dest, tag;
     MPI_Comm comm;
 };
-
-static int64_t room_of(const struct rfn_call_event *call)
-{
-    bool two = rfn_has(call, RFN_IN_recvcount);
-    int64_t bytes = rfn_element_bytes(call, two ? RFN_IN_recvcount : RFN_IN_count,
-                                      two ? RFN_IN_recvtype : RFN_IN_datatype);
-    return rfn_has(call, RFN_IN_partitions)
-               ? rfn_product(bytes, rfn_word(call, RFN_IN_partitions, 0))
-               : bytes;
-}
-
-static int64_t sent_bytes(const struct rfn_call_event *call)
-{
-    return rfn_has(call, RFN_IN_sendcount)
-               ? rfn_element_bytes(call, RFN_IN_sendcount, RFN_IN_sendtype)
-               : room_of(call);
-}
 
 static int64_t send_tag(const struct rfn_call_event *call)
 {
@@ -49,7 +33,7 @@ static int stamp_outgoing(struct rpl_player *player, int64_t comm, int64_t dest,
 static int prepare(struct rpl_player *player, const struct rfn_call_event *call,
                    struct outgoing *out)
 {
-    int64_t bytes = sent_bytes(call), dest = rfn_word(call, RFN_IN_dest, RFN_PROC_NULL);
+    int64_t bytes = rfn_sent_bytes(call), dest = rfn_word(call, RFN_IN_dest, RFN_PROC_NULL);
     RFN_TRY(rpl_take(player, bytes, &out->buffer));
     out->piece = rpl_piece(player, bytes);
     out->dest = rpl_mpi_rank(dest);
@@ -124,7 +108,7 @@ static int issue_send(struct rpl_player *player, const struct rfn_call_event *ca
         return post_nowhere(player, request, &request->request);
     RFN_TRY(prepare(player, call, &out));
     request->buffer = out.buffer;
-    request->bytes = sent_bytes(call);
+    request->bytes = rfn_sent_bytes(call);
     request->peer = rfn_word(call, RFN_IN_dest, RFN_PROC_NULL);
     request->tag = send_tag(call);
     if (call->call->variant == RFN_CALL_PERSISTENT)
@@ -154,12 +138,12 @@ static int post(struct rpl_player *player, struct rpl_request *request, int64_t 
 static int receive_blocking(struct rpl_player *player, const struct rfn_call_event *call)
 {
     const struct rfn_volume *volume = &player->volume;
-    struct rpl_piece piece = rpl_piece(player, room_of(call));
+    struct rpl_piece piece = rpl_piece(player, rfn_asked_bytes(call));
     bool stamped = volume->source >= 0;
     uint64_t stamp = 0;
     void *buffer;
     MPI_Status status;
-    RFN_TRY(rpl_take(player, room_of(call), &buffer));
+    RFN_TRY(rpl_take(player, rfn_asked_bytes(call), &buffer));
     if (stamped)
         RFN_TRY(rpl_message_id(player, volume->comm, volume->source, volume->tag, false, &stamp));
     MPI_Recv(buffer, piece.count, piece.type, rpl_mpi_rank(volume->source),
@@ -176,7 +160,7 @@ static int issue_recv(struct rpl_player *player, const struct rfn_call_event *ca
     struct rpl_request *request;
     struct rfn_fate fate;
     RFN_TRY(rpl_new_request(player, call, &request));
-    request->bytes = room_of(call);
+    request->bytes = rfn_asked_bytes(call);
     request->peer = rfn_word(call, RFN_IN_source, RFN_PROC_NULL);
     request->tag = rfn_word(call, RFN_IN_tag, RFN_ANY);
     RFN_TRY(rpl_take(player, request->bytes, &request->buffer));
@@ -224,9 +208,9 @@ static int issue_sendrecv(struct rpl_player *player, const struct rfn_call_event
     RFN_TRY(prepare(player, call, &out));
     bool replaces = call->call->operation == RFN_MPI_Sendrecv_replace;
     if (!replaces)
-        RFN_TRY(rpl_take(player, room_of(call), &buffer));
+        RFN_TRY(rpl_take(player, rfn_asked_bytes(call), &buffer));
     RFN_TRY(exchange(player, call, &out, replaces ? out.buffer : buffer,
-                     rpl_piece(player, room_of(call))));
+                     rpl_piece(player, rfn_asked_bytes(call))));
     rpl_buffers_give(&player->pool, buffer);
     rpl_buffers_give(&player->pool, out.buffer);
     return 0;
@@ -241,9 +225,9 @@ static int issue_isendrecv(struct rpl_player *player, const struct rfn_call_even
     RFN_TRY(rpl_new_request(player, call, &request));
     RFN_TRY(rpl_outcome_ahead(player, &player->volume, &fate));
     RFN_TRY(prepare(player, call, &out));
-    struct rpl_piece piece = rpl_piece(player, room_of(call));
+    struct rpl_piece piece = rpl_piece(player, rfn_asked_bytes(call));
     request->type = piece.type;
-    request->bytes = room_of(call);
+    request->bytes = rfn_asked_bytes(call);
     request->stamped = fate.source >= 0 && fate.tag >= 0;
     if (request->stamped)
         RFN_TRY(
@@ -318,10 +302,10 @@ static struct rpl_message fetch(const struct rpl_player *player, const struct rf
 static int issue_mrecv(struct rpl_player *player, const struct rfn_call_event *call)
 {
     struct rpl_message message = fetch(player, call);
-    struct rpl_piece piece = rpl_piece(player, room_of(call));
+    struct rpl_piece piece = rpl_piece(player, rfn_asked_bytes(call));
     MPI_Status status;
     void *buffer;
-    RFN_TRY(rpl_take(player, room_of(call), &buffer));
+    RFN_TRY(rpl_take(player, rfn_asked_bytes(call), &buffer));
     if (call->call->variant == RFN_CALL_BLOCKING) {
         MPI_Mrecv(buffer, piece.count, piece.type, &message.message, &status);
         rpl_check(player, &status, piece.type, &player->volume,
@@ -406,7 +390,7 @@ static int issue_partitioned(struct rpl_player *player, const struct rfn_call_ev
     int64_t part = rfn_element_bytes(call, RFN_IN_count, RFN_IN_datatype);
     RFN_TRY(rpl_new_request(player, call, &request));
     request->partitioned = true;
-    request->bytes = room_of(call);
+    request->bytes = rfn_asked_bytes(call);
     request->peer = rfn_word(call, sends ? RFN_IN_dest : RFN_IN_source, RFN_PROC_NULL);
     request->tag = send_tag(call);
     RFN_TRY(rpl_take(player, request->bytes, &request->buffer));

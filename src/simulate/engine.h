@@ -28,7 +28,7 @@ typedef uint64_t rfn_end;
 struct rfn_pending_call {
     rfn_end *ends;
     size_t n, capacity;
-    double compute; /* seconds, behind them */
+    double compute; /* volume, behind them */
 };
 
 /* How far the rank is in an operation. */
@@ -36,8 +36,8 @@ enum rfn_stage { RFN_FRESH, RFN_PAID, RFN_WAITING };
 
 struct rfn_engine_rank {
     double clock;
-    struct rfn_action action; /* at hand, if any, since `enter` */
-    double enter;
+    struct rfn_action action;     /* at hand, if any, since `enter` */
+    double enter, compute_before; /* seconds that it had computed then */
     bool acts, ready, done;
     enum rfn_stage stage; /* of the operation at hand: */
     size_t part;          /* of the action */
@@ -50,6 +50,8 @@ struct rfn_engine_rank {
     struct rfn_channel looks_for;
 
     struct rfn_map requests; /* by number: an end, or CALL + a pending call */
+    uint64_t nameless;       /* requests without a number so far */
+    double behind;           /* volume that it computes when the wait at hand is over */
     struct rfn_coll_ops ops; /* of a collective call, */
     rfn_end *ends;           /* and its requests by number */
     size_t n_ends, ends_capacity;

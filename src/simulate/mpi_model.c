@@ -1,5 +1,7 @@
 #include "simulate/mpi_model.h"
 
+#include "base/c_numbers.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +56,7 @@ static size_t read_numbers(const char **text, double *numbers)
     size_t n = 0;
     for (;; (*text)++) {
         char *end;
-        const double number = strtod(*text, &end);
+        const double number = rfn_c_double(*text, &end);
         if (end == *text || !isfinite(number) || n == 8)
             return 0;
         numbers[n++] = number;
@@ -94,7 +96,7 @@ static bool read_pieces(const char *text, bool factors, struct rfn_pieces *piece
 static bool read_number(const char *text, double *number)
 {
     char *end;
-    *number = strtod(text, &end);
+    *number = rfn_c_double(text, &end);
     return end != text && !*end && isfinite(*number) && *number >= 0;
 }
 

@@ -10,12 +10,6 @@ enum { TURN = 256 /* actions at a time, so that no rank gets far ahead */ };
 
 static const uint64_t CALL = (uint64_t)1 << 63; /* of requests: a pending call */
 
-static const char *const names[RFN_ACTION_KINDS] = {
-    "init",       "finalize", "compute",   "sleep",        "send",    "recv",     "probe",
-    "test",       "wait",     "sendRecv",  "barrier",      "bcast",   "reduce",   "allreduce",
-    "scan",       "exscan",   "gather",    "gatherv",      "scatter", "scatterv", "allgather",
-    "allgatherv", "alltoall", "alltoallv", "reducescatter"};
-
 void rfn_rank_describe(const struct rfn_engine *engine, uint32_t rank, char *text, size_t size)
 {
     const struct rfn_engine_rank *state = &engine->ranks[rank];
@@ -37,8 +31,8 @@ void rfn_rank_describe(const struct rfn_engine *engine, uint32_t rank, char *tex
                      state->waits[i] % 2 ? message->channel.source
                                          : (int64_t)message->channel.target);
     }
-    snprintf(text, size, "rank %" PRIu32 " in %s%s (%" PRIu64 ")", rank, names[action->kind], peer,
-             action->event);
+    snprintf(text, size, "rank %" PRIu32 " in %s%s (%" PRIu64 ")", rank,
+             rfn_action_name(action->kind), peer, action->event);
 }
 
 static int wrong(const struct rfn_engine *engine, uint32_t rank, int error, const char *why)
@@ -127,7 +121,7 @@ static int keep_request(struct rfn_engine_rank *rank, int64_t request, uint64_t 
     static const uint64_t nameless = (uint64_t)1 << 62;
     if (request >= 0)
         return rfn_map_put(&rank->requests, (uint64_t)request, value);
-    return rfn_map_put(&rank->requests, nameless + rank->requests.n, value);
+    return rfn_map_put(&rank->requests, nameless + rank->nameless++, value);
 }
 
 /* Adds what a request stands for, and forgets it. */
@@ -144,10 +138,22 @@ static int add_request(struct rfn_engine *engine, uint32_t number, uint64_t requ
     struct rfn_pending_call *call = &engine->calls[what & ~CALL];
     for (size_t i = 0; i < call->n; i++)
         RFN_TRY(rfn_wait_add(rank, call->ends[i]));
-    compute_alone(engine, number, call->compute);
+    rank->behind += call->compute;
     RFN_TRY(RFN_GROW(engine->free_calls, engine->free_calls_capacity, engine->n_free_calls + 1));
     engine->free_calls[engine->n_free_calls++] = (uint32_t)(what & ~CALL);
     return 0;
+}
+
+/* Until the ends are over; then the rank computes what is behind them. */
+static int wait_and_compute(struct rfn_engine *engine, uint32_t number)
+{
+    struct rfn_engine_rank *rank = &engine->ranks[number];
+    const int over = rfn_wait(engine, number);
+    if (over > 0 && rank->behind > 0) {
+        compute_alone(engine, number, rank->behind);
+        rank->behind = 0;
+    }
+    return over;
 }
 
 static int wait_for(struct rfn_engine *engine, uint32_t number, const int64_t *requests, size_t n)
@@ -158,23 +164,33 @@ static int wait_for(struct rfn_engine *engine, uint32_t number, const int64_t *r
             RFN_TRY(add_request(engine, number, (uint64_t)requests[i]));
         rank->stage = RFN_WAITING;
     }
-    return rfn_wait(engine, number);
+    return wait_and_compute(engine, number);
+}
+
+static int add_all_requests(struct rfn_engine *engine, uint32_t number)
+{
+    const struct rfn_map *requests = &engine->ranks[number].requests;
+    uint64_t *keys = malloc((requests->n + 1) * sizeof *keys);
+    size_t n = 0;
+    int error = keys ? 0 : RFN_E_NOMEM;
+    for (uint64_t i = 0; keys && requests->slots && i <= requests->mask; i++) {
+        if (requests->slots[i].used)
+            keys[n++] = requests->slots[i].key;
+    }
+    for (size_t i = 0; i < n && !error; i++)
+        error = add_request(engine, number, keys[i]);
+    free(keys);
+    return error;
 }
 
 /* What no action waited for. */
 static int wait_for_rest(struct rfn_engine *engine, uint32_t number)
 {
     struct rfn_engine_rank *rank = &engine->ranks[number];
-    while (rank->stage == RFN_FRESH && rank->requests.n) {
-        for (uint64_t i = 0; i <= rank->requests.mask; i++) {
-            if (rank->requests.slots[i].used) {
-                RFN_TRY(add_request(engine, number, rank->requests.slots[i].key));
-                break;
-            }
-        }
-    }
+    if (rank->stage == RFN_FRESH)
+        RFN_TRY(add_all_requests(engine, number));
     rank->stage = RFN_WAITING;
-    return rfn_wait(engine, number);
+    return wait_and_compute(engine, number);
 }
 
 static int test(struct rfn_engine *engine, uint32_t number)
@@ -457,7 +473,7 @@ static int leave(struct rfn_engine *engine, uint32_t number)
     rank->acts = false;
     result->actions++;
     if (rank->action.kind != RFN_ACTION_COMPUTE && rank->action.kind != RFN_ACTION_SLEEP)
-        result->messages += rank->clock - rank->enter;
+        result->messages += rank->clock - rank->enter - (result->compute - rank->compute_before);
     return engine->options->left ? engine->options->left(engine->options->context, number,
                                                          &rank->action, rank->enter, rank->clock)
                                  : 0;
@@ -470,6 +486,7 @@ static int next_action(struct rfn_engine *engine, uint32_t number)
     const int more = rfn_actions_next(engine->actions, number, &rank->action);
     if (more > 0) {
         rank->enter = rank->clock;
+        rank->compute_before = engine->simulated->ranks[number].compute;
         rank->acts = true;
         rank->part = 0;
         return 1;

@@ -45,7 +45,9 @@ extern "C" {
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -75,11 +77,11 @@ struct Sums {
 
 std::vector<Sums> sums;
 
-[[noreturn]] void die(const std::string &text)
+[[noreturn]] void die(const std::string &text, int status = RFN_EXIT_FAILURE)
 {
     fprintf(stderr, "refrain-simgrid: %s\n", text.c_str());
     fflush(stderr);
-    _exit(1);
+    _exit(status);
 }
 
 /* ---- MPI's arguments ---- */
@@ -87,8 +89,25 @@ std::vector<Sums> sums;
 /* Nothing is read from it nor written to it. */
 char nowhere[8];
 
-/* Tags of the messages of collective calls: none of the program's, which are smaller. */
-constexpr int COLLECTIVE_TAGS = 1 << 30;
+/* All messages go through MPI_COMM_WORLD. Those of other communicators and of collective calls have
+ * tags of their own, from here on, as none may be received in place of another one. */
+constexpr int OWN_TAGS = 1 << 28;
+
+/* Communicator, whether it is a collective call's, tag. */
+std::map<std::tuple<uint32_t, bool, int64_t>, int> own_tags;
+
+int tag_of(uint32_t comm, int64_t tag, bool collective)
+{
+    if (!comm && !collective && tag < OWN_TAGS)
+        return static_cast<int>(tag);
+    auto next = OWN_TAGS + static_cast<int>(own_tags.size());
+    return own_tags.emplace(std::make_tuple(comm, collective, tag), next).first->second;
+}
+
+int tag_of(const rfn_action &a)
+{
+    return tag_of(a.comm, a.tag, false);
+}
 
 struct Count {
     int n;
@@ -107,7 +126,15 @@ Count count_of(int64_t bytes)
 
 int rank_of(int64_t peer)
 {
-    return peer == RFN_ACTION_ANY ? MPI_ANY_SOURCE : static_cast<int>(peer);
+    if (peer < 0 || peer >= rfn_actions_ranks(actions))
+        die("there is no rank " + std::to_string(peer) + ", which an action names",
+            RFN_EXIT_BAD_INPUT);
+    return static_cast<int>(peer);
+}
+
+int rank_or_any(int64_t peer)
+{
+    return peer == RFN_ACTION_ANY ? MPI_ANY_SOURCE : rank_of(peer);
 }
 
 MPI_Request post_send(int64_t bytes, int to, int tag, bool synchronous)
@@ -145,13 +172,6 @@ void receive(int64_t bytes, int from, int tag)
 }
 
 /* ---- a collective call as an action of SimGrid's replay ---- */
-
-/* By kind; of collective calls SimGrid's. */
-const char *const kind_names[RFN_ACTION_KINDS] = {
-    "init",       "finalize", "compute",   "sleep",        "send",    "recv",     "probe",
-    "test",       "wait",     "sendRecv",  "barrier",      "bcast",   "reduce",   "allreduce",
-    "scan",       "exscan",   "gather",    "gatherv",      "scatter", "scatterv", "allgather",
-    "allgatherv", "alltoall", "alltoallv", "reducescatter"};
 
 class ReplayAction
 {
@@ -209,7 +229,7 @@ int64_t sum(const int64_t *bytes, uint32_t n)
  * type should be: it gets none, but bytes, the type by default. */
 void replay(uint32_t rank, uint32_t ranks, const rfn_action &a)
 {
-    ReplayAction action(rank, kind_names[a.kind]);
+    ReplayAction action(rank, rfn_action_name(a.kind));
     Type type = type_of(a.type_bytes);
     int64_t out = a.bytes / type.bytes, in = a.receive_bytes / type.bytes;
     switch (a.kind) {
@@ -277,9 +297,10 @@ class Rank
         while ((more = rfn_actions_next(actions, rank, &action)) > 0)
             account(action);
         if (more < 0)
-            die(diag.text[0] ? diag.text : rfn_error_text(more));
+            die(diag.text[0] ? diag.text : rfn_error_text(more), rfn_exit_status(more));
         for (auto &request : requests)
             finish(request.second);
+        finish(nameless);
         sums[rank].end = simgrid::s4u::Engine::get_clock();
         sums[rank].done = true;
     }
@@ -293,6 +314,7 @@ class Rank
 
     uint32_t rank, ranks;
     std::unordered_map<int64_t, Posted> requests;
+    Posted nameless; /* that no action waits for: of buffered sends */
     rfn_coll_ops ops = {};
 
     void account(const rfn_action &a)
@@ -336,10 +358,11 @@ class Rank
             receive_message(a);
             break;
         case RFN_ACTION_PROBE:
-            MPI_Probe(rank_of(a.peer), tag_of(a.tag), MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            probe(a);
             break;
         case RFN_ACTION_TEST:
-            test(a.requests[0]);
+            if (a.n_requests)
+                test(a.requests[0]);
             break;
         case RFN_ACTION_WAIT:
             wait(a.requests, a.n_requests);
@@ -351,13 +374,6 @@ class Rank
             collective(a);
             break;
         }
-    }
-
-    static int tag_of(int64_t tag)
-    {
-        if (tag >= COLLECTIVE_TAGS)
-            die("tag " + std::to_string(tag) + " is too large for SimGrid");
-        return static_cast<int>(tag);
     }
 
     void compute(double volume)
@@ -377,29 +393,58 @@ class Rank
         return volume * rate * options.scale;
     }
 
+    void keep(int64_t number, MPI_Request request)
+    {
+        if (number < 0)
+            nameless.requests.push_back(request);
+        else
+            requests[number].requests = {request};
+    }
+
     void send_message(const rfn_action &a)
     {
-        int to = static_cast<int>(a.peer), tag = tag_of(a.tag);
+        int to = rank_of(a.peer), tag = tag_of(a);
         if (a.blocks)
             send(a.bytes, to, tag, a.synchronous);
         else
-            requests[a.request].requests = {post_send(a.bytes, to, tag, a.synchronous)};
+            keep(a.request, post_send(a.bytes, to, tag, a.synchronous));
+    }
+
+    /* Waits until there is such a message; its bytes. SimGrid 3.32 crashes in a probe of any rank.
+     */
+    static int64_t probe(const rfn_action &a)
+    {
+        MPI_Status status;
+        int n;
+        if (a.peer == RFN_ACTION_ANY)
+            die("SimGrid cannot look for a message of any rank (" + std::to_string(a.event) +
+                "): name the rank, or the size");
+        MPI_Probe(rank_of(a.peer), tag_of(a), MPI_COMM_WORLD, &status);
+        MPI_Get_count(&status, MPI_BYTE, &n);
+        return n > 0 ? n : 0;
+    }
+
+    /* A receive of unknown size looks for its message first, as in SimGrid's replay. */
+    static int64_t size_of(const rfn_action &a)
+    {
+        return a.bytes >= 0 ? a.bytes : probe(a);
     }
 
     void receive_message(const rfn_action &a)
     {
+        int64_t bytes = size_of(a);
         if (a.blocks)
-            receive(a.bytes, rank_of(a.peer), tag_of(a.tag));
+            receive(bytes, rank_or_any(a.peer), tag_of(a));
         else
-            requests[a.request].requests = {post_receive(a.bytes, rank_of(a.peer), tag_of(a.tag))};
+            keep(a.request, post_receive(bytes, rank_or_any(a.peer), tag_of(a)));
     }
 
     void send_and_receive(const rfn_action &a)
     {
-        Count out = count_of(a.bytes), in = count_of(a.receive_bytes);
-        MPI_Sendrecv(nowhere, out.n, out.type, static_cast<int>(a.peer), tag_of(a.tag), nowhere,
-                     in.n, in.type, rank_of(a.receive_peer), tag_of(a.receive_tag), MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        Count out = count_of(a.bytes), in = count_of(a.receive_bytes > 0 ? a.receive_bytes : 0);
+        MPI_Sendrecv(nowhere, out.n, out.type, rank_of(a.peer), tag_of(a), nowhere, in.n, in.type,
+                     rank_or_any(a.receive_peer), tag_of(a.comm, a.receive_tag, false),
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
 
     void finish(Posted &posted)
@@ -413,7 +458,7 @@ class Rank
             smpi_execute_flops(posted.flops);
     }
 
-    /* One after the other where a rank computes behind one of them. */
+    /* For all of them; then the rank computes what is behind them. */
     void wait(const int64_t *numbers, size_t n)
     {
         Posted all;
@@ -448,6 +493,8 @@ class Rank
     {
         uint32_t n = ranks;
         const int64_t *members = a.comm > 0 ? rfn_actions_comm(actions, a.comm, &n) : nullptr;
+        if (a.comm > 0 && !members)
+            die("the members of a communicator of rank " + std::to_string(rank) + " are not known");
         int error = rfn_collective_ops(options.collectives, &a, n, place(members, n), &ops);
         if (error)
             die("cannot make messages of a collective call of rank " + std::to_string(rank) + ": " +
@@ -488,9 +535,8 @@ class Rank
         Posted posted;
         for (size_t i = 0; i < ops.n; i++) {
             const rfn_coll_op &op = ops.ops[i];
-            int peer = static_cast<int>(members && op.kind < RFN_COLL_WAIT ? members[op.peer]
-                                                                           : op.peer);
-            int tag = COLLECTIVE_TAGS - op.tag;
+            int peer = op.kind < RFN_COLL_WAIT ? peer_of(op, members) : 0;
+            int tag = op.kind < RFN_COLL_WAIT ? tag_of(a.comm, op.tag, true) : 0;
             switch (op.kind) {
             case RFN_COLL_SEND:
                 send(op.bytes, peer, tag, false);
@@ -513,12 +559,19 @@ class Rank
                 if (a.blocks)
                     compute(op.volume);
                 else
-                    posted.flops = flops_of(op.volume);
+                    posted.flops += flops_of(op.volume);
                 break;
             }
         }
         if (!a.blocks)
             requests[a.request] = std::move(posted);
+    }
+
+    static int peer_of(const rfn_coll_op &op, const int64_t *members)
+    {
+        if (op.peer == RFN_COLL_ANY)
+            return MPI_ANY_SOURCE;
+        return rank_of(members ? members[op.peer] : op.peer);
     }
 };
 
@@ -607,7 +660,7 @@ void open_actions(rfn_archive **archive)
     else if (error == RFN_E_CORRUPT || error == RFN_E_INCOMPLETE)
         error = rfn_actions_of_text(options.input.c_str(), &actions, &diag);
     if (error)
-        die(diag.text);
+        die(diag.text, rfn_exit_status(error));
 }
 
 /* As smpirun sets SimGrid. */
@@ -659,7 +712,9 @@ void check_deadlock()
     for (size_t rank = 0; rank < sums.size(); rank++)
         if (!sums[rank].done)
             die("a deadlock: rank " + std::to_string(rank) + " waits for ever in " +
-                kind_names[sums[rank].kind] + " (" + std::to_string(sums[rank].event) + ")");
+                    rfn_action_name(sums[rank].kind) + " (" + std::to_string(sums[rank].event) +
+                    ")",
+                RFN_EXIT_BAD_INPUT);
 }
 
 void simulate(const char *program)

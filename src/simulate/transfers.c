@@ -366,7 +366,8 @@ static double cost_of(const struct rfn_engine *engine, const struct rfn_message 
 {
     if (!receiver || !message->detached)
         return 0;
-    const int64_t bytes = message->room < message->bytes ? message->room : message->bytes;
+    const bool is_less = message->room >= 0 && message->room < message->bytes;
+    const int64_t bytes = is_less ? message->room : message->bytes;
     const double cost = rfn_cost_at(&engine->model.recv, (double)bytes);
     return cost > 0 ? most(cost, engine->model.precision) : 0;
 }

@@ -19,7 +19,6 @@
 enum form { FORM_CART, FORM_GRAPH, FORM_DISTRIBUTED };
 
 enum {
-    DIMS_MAX = 64,              /* more than any number of ranks has, beside dimensions of 1 */
     SIZE_MAX_BELIEVED = 1 << 24 /* a graph of a larger communicator is not looked at */
 };
 
@@ -45,7 +44,7 @@ struct rfn_topologies {
     uint32_t n_comms;
     struct topology **all;
     size_t n, capacity;
-    uint32_t near[2 * DIMS_MAX]; /* the neighbours last asked for in a Cartesian topology */
+    uint32_t near[2 * RFN_DIMS_MAX]; /* the neighbours last asked for in a Cartesian topology */
 };
 
 struct rfn_topologies *rfn_topologies_new(const struct rfn_archive *archive)
@@ -86,20 +85,7 @@ void rfn_topologies_free(struct rfn_topologies *topologies)
 
 bool rfn_topologies_concerns(const struct rfn_topologies *topologies, uint32_t function)
 {
-    switch (rfn_archive_call(topologies->archive, function)->operation) {
-    case RFN_MPI_Cart_create:
-    case RFN_MPI_Cart_sub:
-    case RFN_MPI_Graph_create:
-    case RFN_MPI_Dist_graph_create:
-    case RFN_MPI_Dist_graph_create_adjacent:
-    case RFN_MPI_Comm_dup:
-    case RFN_MPI_Comm_dup_with_info:
-    case RFN_MPI_Comm_idup:
-    case RFN_MPI_Comm_idup_with_info:
-        return true;
-    default:
-        return false;
-    }
+    return rfn_makes_topology(rfn_archive_call(topologies->archive, function));
 }
 
 /* ---- the table ---- */
@@ -181,11 +167,11 @@ static int add_cart(struct rfn_topologies *topologies, int64_t comm, const uint3
 
 static int cart(struct rfn_topologies *topologies, const struct rfn_call_event *event, int64_t made)
 {
-    uint32_t dims[DIMS_MAX], periods[DIMS_MAX];
+    uint32_t dims[RFN_DIMS_MAX], periods[RFN_DIMS_MAX];
     size_t n, n_periods;
     const int64_t *d = rfn_word_list(event, RFN_IN_dims, RFN_KIND_INT, &n);
     const int64_t *p = rfn_word_list(event, RFN_IN_periods, RFN_KIND_FLAG, &n_periods);
-    if (n > DIMS_MAX || n_periods != n)
+    if (n > RFN_DIMS_MAX || n_periods != n)
         return 0;
     for (size_t i = 0; i < n; i++) {
         dims[i] = d[i] > 0 && d[i] <= UINT32_MAX ? (uint32_t)d[i] : 0;
@@ -198,7 +184,7 @@ static int cart_sub(struct rfn_topologies *topologies, const struct rfn_call_eve
                     int64_t made)
 {
     const struct topology *parent = topology_of(topologies, rfn_word(event, RFN_IN_COMM, -1));
-    uint32_t dims[DIMS_MAX], periods[DIMS_MAX];
+    uint32_t dims[RFN_DIMS_MAX], periods[RFN_DIMS_MAX];
     size_t n_flags;
     unsigned n = 0;
     const int64_t *remain = rfn_word_list(event, RFN_IN_remain_dims, RFN_KIND_FLAG, &n_flags);

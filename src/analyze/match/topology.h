@@ -12,6 +12,27 @@
 
 struct rfn_topologies;
 
+/* Whether the communicators that the function makes have a topology, or that of their parent. */
+static inline bool rfn_makes_topology(const struct rfn_call *call)
+{
+    switch (call->operation) {
+    case RFN_MPI_Cart_create:
+    case RFN_MPI_Cart_sub:
+    case RFN_MPI_Graph_create:
+    case RFN_MPI_Dist_graph_create:
+    case RFN_MPI_Dist_graph_create_adjacent:
+    case RFN_MPI_Comm_dup:
+    case RFN_MPI_Comm_dup_with_info:
+    case RFN_MPI_Comm_idup:
+    case RFN_MPI_Comm_idup_with_info:
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum { RFN_DIMS_MAX = 64 /* more than any number of ranks has, beside dimensions of 1 */ };
+
 /* NULL when out of memory. The archive must stay open. */
 struct rfn_topologies *rfn_topologies_new(const struct rfn_archive *archive);
 void rfn_topologies_free(struct rfn_topologies *topologies);

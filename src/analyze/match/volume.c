@@ -1,7 +1,7 @@
 /* volume.c - bytes of a call from its counts and datatypes (refrain/volume.h has the rules). */
 #include "refrain/volume.h"
 
-#include "analyze/match/call_words.h"
+#include "analyze/match/call_parts.h"
 
 #include <stdlib.h>
 
@@ -76,73 +76,27 @@ static bool takes_part(const struct rfn_call_event *call)
     return rfn_word(call, RFN_IN_root, 0) != RFN_PROC_NULL;
 }
 
-static bool in_place(const struct rfn_call_event *call, enum rfn_input buffer)
-{
-    return rfn_has(call, buffer) && rfn_word(call, buffer, 0) == RFN_BUFFER_IN_PLACE;
-}
-
-/* One side of a call: the places of its count or counts and of its datatype or datatypes. */
-struct side {
-    enum rfn_input count, counts, type, types;
-};
-
-static const struct side sending = {RFN_IN_sendcount, RFN_IN_sendcounts, RFN_IN_sendtype,
-                                    RFN_IN_sendtypes};
-static const struct side receiving = {RFN_IN_recvcount, RFN_IN_recvcounts, RFN_IN_recvtype,
-                                      RFN_IN_recvtypes};
-
-/* Reductions name a single datatype for both sides. */
-static int64_t side_type(const struct rfn_call_event *call, const struct side *side)
-{
-    return rfn_has(call, side->type) ? rfn_word(call, side->type, -1)
-                                     : rfn_word(call, RFN_IN_datatype, -1);
-}
-
-/* Bytes of part i of a side, whether all parts have one count or each its own. */
-static int64_t part_bytes(const struct rfn_call_event *call, const struct side *side, int64_t i)
-{
-    if (!rfn_has(call, side->counts))
-        return rfn_product(rfn_word(call, side->count, 0),
-                           rfn_type_bytes(call->archive, side_type(call, side)));
-    size_t n = 0, n_types = 0;
-    const int64_t *counts = rfn_word_list(call, side->counts, RFN_KIND_COUNT, &n);
-    if (!counts || i < 0 || (uint64_t)i >= n)
-        return 0;
-    if (!rfn_has(call, side->types))
-        return rfn_product(counts[i], rfn_type_bytes(call->archive, side_type(call, side)));
-    const int64_t *types = rfn_word_list(call, side->types, RFN_KIND_TYPE, &n_types);
-    return types && (uint64_t)i < n_types
-               ? rfn_product(counts[i], rfn_type_bytes(call->archive, types[i]))
-               : 0;
-}
-
 /* All parts of a side: one per partner, or as many as the list of counts has. */
-static int64_t all_bytes(const struct rfn_call_event *call, const struct side *side, int64_t parts)
+static int64_t all_bytes(const struct rfn_call_parts *parts, int64_t partners)
 {
-    if (!rfn_has(call, side->counts))
-        return rfn_product(part_bytes(call, side, 0), parts);
-    size_t n = 0, n_types = 0;
-    const int64_t *types = NULL;
-    const int64_t *counts = rfn_word_list(call, side->counts, RFN_KIND_COUNT, &n);
-    if (rfn_has(call, side->types))
-        types = rfn_word_list(call, side->types, RFN_KIND_TYPE, &n_types);
-    int64_t size = rfn_has(call, side->types)
-                       ? 0
-                       : rfn_type_bytes(call->archive, side_type(call, side));
     int64_t sum = 0;
-    for (size_t i = 0; counts && i < n; i++)
-        sum = plus(sum, rfn_product(counts[i],
-                                    i < n_types ? rfn_type_bytes(call->archive, types[i]) : size));
+    if (!parts->listed)
+        return rfn_product(rfn_part_bytes(parts, 0), partners);
+    for (size_t i = 0; i < parts->n_counts; i++)
+        sum = plus(sum, rfn_part_bytes(parts, i));
     return sum;
 }
 
-static int64_t plain_bytes(const struct rfn_call_event *call)
+static int64_t all_sent(const struct rfn_call_event *call, int64_t partners)
 {
-    int64_t bytes = rfn_product(rfn_word(call, RFN_IN_count, 0),
-                                rfn_type_bytes(call->archive, rfn_word(call, RFN_IN_datatype, -1)));
-    return rfn_has(call, RFN_IN_partitions)
-               ? rfn_product(bytes, rfn_word(call, RFN_IN_partitions, 1))
-               : bytes;
+    const struct rfn_call_parts parts = rfn_sent_parts(call);
+    return all_bytes(&parts, partners);
+}
+
+static int64_t all_received(const struct rfn_call_event *call, int64_t partners)
+{
+    const struct rfn_call_parts parts = rfn_received_parts(call);
+    return all_bytes(&parts, partners);
 }
 
 /* ---- rules ---- */
@@ -178,15 +132,15 @@ static void receive_from(const struct rfn_call_event *call, struct rfn_volume *v
 static void gather(const struct rfn_call_event *call, struct rfn_volume *volume, bool to_all)
 {
     bool root = to_all || is_root(call);
-    bool placed = in_place(call, RFN_IN_sendbuf);
+    bool placed = rfn_is_in_place(call, RFN_IN_sendbuf);
     bool inter = rfn_word(call, RFN_IN_root, 0) == RFN_ROOT; /* such a root sends nothing */
     if (!takes_part(call))
         return;
     if (!inter)
-        volume->sent_bytes = placed ? part_bytes(call, &receiving, own_rank(call))
-                                    : part_bytes(call, &sending, 0);
+        volume->sent_bytes = placed ? rfn_received_part(call, (size_t)own_rank(call))
+                                    : rfn_sent_part(call, 0);
     if (root)
-        volume->received_bytes = all_bytes(call, &receiving, partners(call));
+        volume->received_bytes = all_received(call, partners(call));
 }
 
 static void scatter(const struct rfn_call_event *call, struct rfn_volume *volume)
@@ -194,24 +148,24 @@ static void scatter(const struct rfn_call_event *call, struct rfn_volume *volume
     if (!takes_part(call))
         return;
     if (is_root(call))
-        volume->sent_bytes = all_bytes(call, &sending, partners(call));
+        volume->sent_bytes = all_sent(call, partners(call));
     if (rfn_word(call, RFN_IN_root, 0) != RFN_ROOT)
-        volume->received_bytes = in_place(call, RFN_IN_recvbuf)
-                                     ? part_bytes(call, &sending, own_rank(call))
-                                     : part_bytes(call, &receiving, 0);
+        volume->received_bytes = rfn_is_in_place(call, RFN_IN_recvbuf)
+                                     ? rfn_sent_part(call, (size_t)own_rank(call))
+                                     : rfn_received_part(call, 0);
 }
 
 static void all_to_all(const struct rfn_call_event *call, struct rfn_volume *volume, int64_t parts)
 {
-    volume->received_bytes = all_bytes(call, &receiving, parts);
-    volume->sent_bytes = in_place(call, RFN_IN_sendbuf) ? volume->received_bytes
-                                                        : all_bytes(call, &sending, parts);
+    volume->received_bytes = all_received(call, parts);
+    volume->sent_bytes = rfn_is_in_place(call, RFN_IN_sendbuf) ? volume->received_bytes
+                                                               : all_sent(call, parts);
 }
 
 static void reduce(const struct rfn_call_event *call, struct rfn_volume *volume)
 {
     enum rfn_operation operation = (enum rfn_operation)call->call->operation;
-    int64_t bytes = plain_bytes(call);
+    int64_t bytes = rfn_buffer_bytes(call);
     if (!takes_part(call))
         return;
     if (rfn_word(call, RFN_IN_root, 0) != RFN_ROOT)
@@ -227,9 +181,9 @@ static void bcast(const struct rfn_call_event *call, struct rfn_volume *volume)
     if (!takes_part(call))
         return;
     if (is_root(call))
-        volume->sent_bytes = plain_bytes(call);
+        volume->sent_bytes = rfn_buffer_bytes(call);
     else
-        volume->received_bytes = plain_bytes(call);
+        volume->received_bytes = rfn_buffer_bytes(call);
 }
 
 /* What goes to the target, what comes from it, or, of the operations that fetch, both. */
@@ -255,28 +209,27 @@ static void one_sided(const struct rfn_call_event *call, struct rfn_volume *volu
 /* File access: what was really moved where it is known, else what was asked for. */
 static int64_t moved_bytes(const struct rfn_call_event *call)
 {
-    int64_t asked = plain_bytes(call);
+    int64_t asked = rfn_buffer_bytes(call);
     int64_t moved = outcome(call, call->call->out[RFN_OUT_BYTES], asked);
     return moved < 0 ? asked : moved;
 }
 
 static void message(const struct rfn_call_event *call, struct rfn_volume *volume)
 {
-    bool replace = call->call->operation == RFN_MPI_Sendrecv_replace;
     switch (call->call->kind) {
     case RFN_CALL_SEND:
-        send_to(call, volume, plain_bytes(call));
+        send_to(call, volume, rfn_sent_bytes(call));
         break;
     case RFN_CALL_SENDRECV:
-        send_to(call, volume, replace ? plain_bytes(call) : part_bytes(call, &sending, 0));
-        receive_from(call, volume, replace ? plain_bytes(call) : part_bytes(call, &receiving, 0));
+        send_to(call, volume, rfn_sent_bytes(call));
+        receive_from(call, volume, rfn_asked_bytes(call));
         break;
     case RFN_CALL_PROBE:
     case RFN_CALL_MPROBE:
         receive_from(call, volume, -1);
         break;
     default:
-        receive_from(call, volume, plain_bytes(call));
+        receive_from(call, volume, rfn_asked_bytes(call));
         break;
     }
 }
@@ -321,8 +274,8 @@ static void apply(const struct rfn_call_event *call, struct rfn_volume *volume)
         break;
     case RFN_MPI_Reduce_scatter:
     case RFN_MPI_Reduce_scatter_block:
-        volume->sent_bytes = all_bytes(call, &receiving, local_size(call));
-        volume->received_bytes = part_bytes(call, &receiving, own_rank(call));
+        volume->sent_bytes = all_received(call, local_size(call));
+        volume->received_bytes = rfn_received_part(call, (size_t)own_rank(call));
         break;
     case RFN_MPI_Put:
     case RFN_MPI_Rput:

@@ -95,11 +95,7 @@ int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag)
         rfn_command_error("%s", text);
     if (file && error == RFN_E_IO)
         tell_of_rank_files(file);
-    if (error == RFN_E_USAGE)
-        return RFN_EXIT_USAGE;
-    return error == RFN_E_CORRUPT || error == RFN_E_INCOMPLETE || error == RFN_E_VERSION
-               ? RFN_EXIT_BAD_INPUT
-               : RFN_EXIT_FAILURE;
+    return rfn_exit_status(error);
 }
 
 int rfn_command_open(const char *file, struct rfn_archive **archive)

@@ -15,14 +15,6 @@
 #include <argp.h>
 #include <jansson.h>
 
-/* Exit statuses, the same for all verbs. */
-enum rfn_exit {
-    RFN_EXIT_OK = 0,
-    RFN_EXIT_FAILURE = 1,
-    RFN_EXIT_USAGE = 2,    /* the command line is wrong */
-    RFN_EXIT_BAD_INPUT = 3 /* a file is damaged or incomplete */
-};
-
 struct rfn_command {
     const char *name;
     const char *summary; /* one line without a full stop, for the list of verbs */

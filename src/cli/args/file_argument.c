@@ -1,8 +1,21 @@
 #include "cli/args/file_argument.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool rfn_is_archive_file(const char *path)
+{
+    static const char magic[] = {'\x89', 'R', 'F', 'N'};
+    char first[sizeof magic];
+    FILE *file = fopen(path, "rb");
+    const bool archive = file && fread(first, 1, sizeof first, file) == sizeof first &&
+                         memcmp(first, magic, sizeof magic) == 0;
+    if (file)
+        fclose(file);
+    return archive;
+}
 
 void rfn_rank_argument(struct argp_state *state, const char *text, struct rfn_rank_filter *ranks)
 {
@@ -37,6 +50,65 @@ int64_t rfn_time_argument(struct argp_state *state, const char *text, const char
         argp_error(state, "--%s takes a time like 1.5s, 20ms or 300 (nanoseconds), not '%s'",
                    option, text);
     return (int64_t)(ns + 0.5);
+}
+
+double rfn_positive_argument(struct argp_state *state, const char *text, const char *option,
+                             double most)
+{
+    char *end;
+    const double number = strtod(text, &end);
+    if (end == text || *end || !(number > 0 && number <= most))
+        argp_error(state, "--%s is a number above 0 and at most %g, not '%s'", option, most, text);
+    return number;
+}
+
+long rfn_whole_argument(struct argp_state *state, const char *text, const char *option, long least,
+                        long most)
+{
+    char *end;
+    errno = 0;
+    const long number = strtol(text, &end, 10);
+    if (errno || end == text || *end || number < least || number > most)
+        argp_error(state, "--%s is a whole number from %ld to %ld, not '%s'", option, least, most,
+                   text);
+    return number;
+}
+
+const char *rfn_mpi_argument(struct argp_state *state, const char *text)
+{
+    if (strcmp(text, "openmpi") != 0 && strcmp(text, "mpich") != 0)
+        argp_error(state, "--mpi is 'openmpi' or 'mpich', not '%s'", text);
+    return text;
+}
+
+double rfn_scale_argument(struct argp_state *state, char *text)
+{
+    char *equals = strrchr(text, '='), *end = NULL;
+    const double factor = equals ? strtod(equals + 1, &end) : -1;
+    if (!equals || end == equals + 1 || *end || !(factor >= 0 && factor <= 1e6))
+        argp_error(state, "--scale takes SELECTOR=F, F a number from 0, not '%s'", text);
+    *equals = '\0';
+    return factor;
+}
+
+error_t rfn_output_argument_parse(int key, char *arg, struct argp_state *state,
+                                  struct rfn_output_argument *given)
+{
+    switch (key) {
+    case 'o':
+        if (!arg[0] || arg[0] == '-')
+            argp_error(state, "--output is the name of a file, not '%s'", arg);
+        given->output = arg;
+        return 0;
+    case 'f':
+        given->force = true;
+        return 0;
+    case 'j':
+        given->json = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
 }
 
 error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state)

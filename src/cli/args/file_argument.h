@@ -1,4 +1,7 @@
-/* file_argument.h - the command line that most verbs have: options and one file. */
+/* file_argument.h - the command line that most verbs have: options and one file; options of verbs
+ * that write one; and values of options that several verbs have. What is wrong ends in a usage
+ * error.
+ */
 #ifndef RFN_CLI_ARGS_FILE_ARGUMENT_H
 #define RFN_CLI_ARGS_FILE_ARGUMENT_H
 
@@ -17,11 +20,34 @@ struct rfn_file_argument {
 /* Parses for rfn_command_parse; the input is a struct rfn_file_argument. */
 error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state);
 
+/* Whether the file begins as an archive does; false: it is something else, or cannot be read. */
+bool rfn_is_archive_file(const char *path);
+
+/* What is written. */
+struct rfn_output_argument {
+    const char *output; /* --output (key 'o'); NULL: not given */
+    bool force, json;   /* --force (key 'f'), --json (key 'j') */
+};
+
+/* Takes these three options; ARGP_ERR_UNKNOWN for all others. */
+error_t rfn_output_argument_parse(int key, char *arg, struct argp_state *state,
+                                  struct rfn_output_argument *given);
+
 /* The ranks of --rank, in place of those before, or a usage error. */
 void rfn_rank_argument(struct argp_state *state, const char *text, struct rfn_rank_filter *ranks);
 /* The number in an argument, or a usage error that calls it "not a WHAT". */
 uint64_t rfn_number_argument(struct argp_state *state, const char *text, const char *what);
 /* The nanoseconds of a time like 1.5s, 20ms or 300, or a usage error that names the option. */
 int64_t rfn_time_argument(struct argp_state *state, const char *text, const char *option);
+/* A number above 0 and at most `most`; a whole number from least to most. Errors name the option.
+ */
+double rfn_positive_argument(struct argp_state *state, const char *text, const char *option,
+                             double most);
+long rfn_whole_argument(struct argp_state *state, const char *text, const char *option, long least,
+                        long most);
+/* The MPI of --mpi: "openmpi" or "mpich". */
+const char *rfn_mpi_argument(struct argp_state *state, const char *text);
+/* The factor of --scale SELECTOR=F; the text becomes SELECTOR. */
+double rfn_scale_argument(struct argp_state *state, char *text);
 
 #endif

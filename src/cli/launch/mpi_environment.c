@@ -34,7 +34,7 @@ static long first_number(const char *const *names, long otherwise)
     return otherwise;
 }
 
-/* -1: outside of a job. */
+/* -1: outside of a job. A batch script of Slurm is task 0, and so is the shell of an allocation. */
 static long own_rank(void)
 {
     static const char *const ranks[] = {
@@ -43,9 +43,10 @@ static long own_rank(void)
     return first_number(ranks, -1);
 }
 
+/* SLURM_NTASKS is there in a whole allocation: how many tasks may be started in it. */
 long rfn_job_size(void)
 {
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS",
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS",
                                         "MV2_COMM_WORLD_SIZE", NULL};
     return first_number(sizes, 1);
 }

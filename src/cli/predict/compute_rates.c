@@ -153,23 +153,41 @@ static int add_rates(struct rfn_compute_rates *rates, const char *file, struct s
     return add_rate(rates, file, &all);
 }
 
-static int read_file(struct rfn_compute_rates *rates, const char *file, enum rfn_action_unit unit,
-                     struct rfn_text *wrong, struct rfn_diag *diag)
+/* Whether the run tells how fast it computed what is predicted; else `wrong` says why not. */
+static bool is_of_use(const struct rfn_run *run, const char *file, const struct rfn_run *predicted,
+                      const char *name, struct rfn_text *wrong)
+{
+    if (!predicted->volume) {
+        rfn_text_format(wrong, "%s has no volumes that a rate could be of; record it with --volume",
+                        name);
+        return false;
+    }
+    if (!run->times || !run->volume) {
+        rfn_text_format(wrong,
+                        "%s is no run with times and with volumes: record with --volume=%s, and "
+                        "not with --time-independent",
+                        file, predicted->volume);
+        return false;
+    }
+    if (strcmp(run->volume, predicted->volume) != 0 ||
+        strcmp(run->volume_unit, predicted->volume_unit) != 0) {
+        rfn_text_format(wrong,
+                        "%s counts %s, and %s, which is predicted, %s: record both with the same "
+                        "--volume",
+                        file, run->volume, name, predicted->volume);
+        return false;
+    }
+    return true;
+}
+
+static int read_archive(struct rfn_compute_rates *rates, const struct rfn_archive *archive,
+                        const char *file, struct rfn_diag *diag)
 {
     struct rfn_actions *volumes = NULL, *times = NULL;
-    struct rfn_archive *archive;
     struct sums sums = {0};
-    RFN_TRY(rfn_archive_open(file, &archive, diag));
     int error = rfn_actions_of_archive(archive, false, &volumes, diag);
-    if (!error && rfn_archive_run(archive)->times && rfn_actions_unit(volumes) == unit)
+    if (!error)
         error = rfn_actions_of_archive(archive, true, &times, diag);
-    if (!error && !times) {
-        rfn_text_format(wrong,
-                        "%s is no run with times and with the volumes that are predicted from: "
-                        "record with --volume, and not with --time-independent",
-                        file);
-        error = RFN_E_UNSUPPORTED;
-    }
     if (!error)
         error = add_reading(archive, volumes, false, &sums);
     if (!error)
@@ -179,7 +197,6 @@ static int read_file(struct rfn_compute_rates *rates, const char *file, enum rfn
     release(&sums);
     rfn_actions_free(volumes);
     rfn_actions_free(times);
-    rfn_archive_close(archive);
     return error;
 }
 
@@ -192,11 +209,19 @@ static int by_activity(const void *a, const void *b)
     return strcmp(x->activity, y->activity);
 }
 
-int rfn_compute_rates_read(struct rfn_compute_rates *rates, enum rfn_action_unit unit,
-                           struct rfn_text *wrong, struct rfn_diag *diag)
+int rfn_compute_rates_read(struct rfn_compute_rates *rates, const struct rfn_archive *predicted,
+                           const char *name, struct rfn_text *wrong, struct rfn_diag *diag)
 {
-    for (size_t i = 0; i < rates->n_files; i++)
-        RFN_TRY(read_file(rates, rates->files[i], unit, wrong, diag));
+    for (size_t i = 0; i < rates->n_files; i++) {
+        const char *file = rates->files[i];
+        struct rfn_archive *archive;
+        RFN_TRY(rfn_archive_open(file, &archive, diag));
+        int error = RFN_E_UNSUPPORTED;
+        if (is_of_use(rfn_archive_run(archive), file, rfn_archive_run(predicted), name, wrong))
+            error = read_archive(rates, archive, file, diag);
+        rfn_archive_close(archive);
+        RFN_TRY(error);
+    }
     if (!rates->n || rates->rates[rates->n - 1].activity) {
         rfn_text_string(wrong, "nothing is computed in the runs of --rates");
         return RFN_E_UNSUPPORTED;

@@ -35,10 +35,11 @@ struct rfn_compute_rates {
     size_t found, missing; /* of its activities so far */
 };
 
-/* Reads the files. RFN_E_UNSUPPORTED: one has no times, or no volumes of this unit; `wrong` says
- * which. To be released, also after an error. */
-int rfn_compute_rates_read(struct rfn_compute_rates *rates, enum rfn_action_unit unit,
-                           struct rfn_text *wrong, struct rfn_diag *diag);
+/* Reads the files, for the archive that is predicted, which is called `name`. RFN_E_UNSUPPORTED:
+ * that one has no volumes, or a file no times, or other volumes; `wrong` says which. To be
+ * released, also after an error. */
+int rfn_compute_rates_read(struct rfn_compute_rates *rates, const struct rfn_archive *predicted,
+                           const char *name, struct rfn_text *wrong, struct rfn_diag *diag);
 void rfn_compute_rates_release(struct rfn_compute_rates *rates);
 
 /* Seconds that a COMPUTE of these actions, which are the archive's, takes. */

@@ -154,9 +154,12 @@ static int run(const char *program, char **words, json_t **value, struct rfn_dia
     close(output);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return fail(diag, RFN_E_IO, program, "it failed: see what it says above");
-    return 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    fail(diag, RFN_E_IO, program, "it failed: see what it says above");
+    /* The trace is damaged, or ends in a deadlock. */
+    return WIFEXITED(status) && WEXITSTATUS(status) == RFN_EXIT_BAD_INPUT ? RFN_E_INCOMPLETE
+                                                                          : RFN_E_IO;
 }
 
 /* ---- what it says ---- */

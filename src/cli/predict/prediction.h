@@ -12,11 +12,11 @@ struct rfn_prediction_page {
     const char *file, *platform_file;
     const struct rfn_platform *platform;
     const uint32_t *hosts; /* by rank */
-    const char *engine;    /* own, simgrid */
+    bool on_simgrid; /* it tells neither waiting nor the use of links nor all of its parameters */
     const struct rfn_simulate_options *options;
     const struct rfn_simulated *simulated;
     enum rfn_action_unit unit;
-    const char *assumed;                   /* "on cluster.xml, rank:3 x 0.5" */
+    const char *assumed;                   /* "on cluster.xml, rank:3 x 0.5": all that is */
     const struct rfn_compute_rates *rates; /* NULL: none */
     const char *output; /* the prediction is an archive there, of so many bytes; or NULL */
     uint64_t bytes;

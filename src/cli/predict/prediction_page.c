@@ -92,7 +92,7 @@ static size_t hosts_used(const struct rfn_prediction_page *page)
     return count;
 }
 
-/* "halo.rfn would take 4.53 s on cluster.xml: 16 ranks on 16 hosts, with contention." */
+/* "halo.rfn would take 4.53 s on cluster.xml: 16 ranks on 16 hosts, messages with contention." */
 static void append_head(struct rfn_text *out, const struct rfn_prediction_page *page)
 {
     const size_t hosts = hosts_used(page);
@@ -101,9 +101,9 @@ static void append_head(struct rfn_text *out, const struct rfn_prediction_page *
     rfn_text_printable(&text, page->file);
     rfn_text_format(&text, " would take %s %s", time_text(page->simulated->seconds).text,
                     page->assumed);
-    rfn_text_format(&text, ": %u rank%s on %zu host%s, messages %s.", ranks, ranks == 1 ? "" : "s",
-                    hosts, hosts == 1 ? "" : "s",
-                    page->options->no_contention ? "without contention" : "with contention");
+    rfn_text_format(&text, ": %u rank%s on %zu host%s%s.", ranks, ranks == 1 ? "" : "s", hosts,
+                    hosts == 1 ? "" : "s",
+                    page->options->no_contention ? "" : ", messages with contention");
     sentence(out, page, &text);
 }
 
@@ -143,6 +143,8 @@ static void append_output(struct rfn_text *out, const struct rfn_prediction_page
     sentence(out, page, &text);
 }
 
+enum { WAITING = 5 /* column of the table of ranks */ };
+
 static void append_rank(struct rfn_table *table, const struct rfn_prediction_page *page,
                         uint32_t number)
 {
@@ -170,6 +172,7 @@ static void append_ranks(struct rfn_text *out, const struct rfn_prediction_page 
     rfn_text_string(out, page->simulated->n_ranks > page->top ? "\nThe last ranks\n" : "\nRanks\n");
     rfn_table_init(&table, "rlrrrrrr",
                    "rank\thost\tend\tcomputing\tin messages\twaiting\tsent\tbytes");
+    table.hidden[WAITING] = page->on_simgrid;
     for (size_t i = 0; i < page->top && i < page->simulated->n_ranks; i++)
         append_rank(&table, page, ranks[i].number);
     rfn_table_print(&table, 4, out);
@@ -257,7 +260,8 @@ static json_t *rank_json(const struct rfn_prediction_page *page, uint32_t number
     RFN_JSON_SET(value, "compute_seconds", rank->compute);
     RFN_JSON_SET(value, "sleep_seconds", rank->sleep);
     RFN_JSON_SET(value, "communication_seconds", rank->messages - rank->waiting);
-    RFN_JSON_SET(value, "waiting_seconds", rank->waiting);
+    RFN_JSON_SET(value, "waiting_seconds",
+                 page->on_simgrid ? json_null() : json_real(rank->waiting));
     RFN_JSON_SET(value, "actions", rank->actions);
     RFN_JSON_SET(value, "messages", rank->sent);
     RFN_JSON_SET(value, "bytes", rank->bytes);
@@ -319,7 +323,7 @@ json_t *rfn_prediction_json(const struct rfn_prediction_page *page)
     RFN_JSON_SET(value, "schema", (int64_t)1);
     RFN_JSON_SET(value, "file", page->file);
     RFN_JSON_SET(value, "platform", page->platform_file);
-    RFN_JSON_SET(value, "engine", page->engine);
+    RFN_JSON_SET(value, "engine", page->on_simgrid ? "simgrid" : "own");
     RFN_JSON_SET(value, "contention", (bool)!page->options->no_contention);
     RFN_JSON_SET(value, "assumed", page->assumed);
     RFN_JSON_SET(value, "predicted_seconds", page->simulated->seconds);
@@ -335,7 +339,7 @@ json_t *rfn_prediction_json(const struct rfn_prediction_page *page)
     if (page->rates)
         RFN_JSON_SET(value, "rates", rfn_compute_rates_json(page->rates));
     RFN_JSON_SET(value, "by_rank", ranks);
-    RFN_JSON_SET(value, "links", links_json(page));
-    RFN_JSON_SET(value, "model", model_json(page));
+    RFN_JSON_SET(value, "links", page->on_simgrid ? json_null() : links_json(page));
+    RFN_JSON_SET(value, "model", page->on_simgrid ? json_null() : model_json(page));
     return rfn_json_failed() ? NULL : value;
 }

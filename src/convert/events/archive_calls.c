@@ -45,14 +45,6 @@ static int64_t tag_at(const struct rfn_call_event *call, int8_t place)
     return place < 0 ? RFN_ANY : call->record->in[place];
 }
 
-static int64_t message_bytes(const struct rfn_call_event *call)
-{
-    const int64_t bytes = rfn_element_bytes(call, RFN_IN_count, RFN_IN_datatype);
-    return rfn_has(call, RFN_IN_partitions)
-               ? rfn_product(bytes, rfn_word(call, RFN_IN_partitions, 1))
-               : bytes;
-}
-
 static int send_action(const struct rfn_call_event *call, struct rfn_action *action,
                        struct rfn_refusal *refusal)
 {
@@ -64,7 +56,7 @@ static int send_action(const struct rfn_call_event *call, struct rfn_action *act
         return refuse(refusal, "sends to a process that is not in MPI_COMM_WORLD");
     action->kind = RFN_ACTION_SEND;
     action->tag = tag_at(call, call->call->send_tag);
-    action->bytes = rfn_has(call, RFN_IN_sendcount) ? rfn_sent_part(call, 0) : message_bytes(call);
+    action->bytes = rfn_sent_bytes(call);
     action->synchronous = call->call->mode == RFN_SEND_SYNCHRONOUS;
     action->blocks = call->call->variant == RFN_CALL_BLOCKING &&
                      call->call->mode != RFN_SEND_BUFFERED;
@@ -77,9 +69,7 @@ static int receive_action(const struct rfn_call_event *call, struct rfn_action *
     const int64_t comm = rfn_word(call, RFN_IN_COMM, -1);
     const int64_t asked = rfn_word(call, RFN_IN_source, RFN_PROC_NULL);
     const bool probes = call->call->kind == RFN_CALL_PROBE || call->call->kind == RFN_CALL_MPROBE;
-    const int64_t bytes = probes                            ? 0
-                          : rfn_has(call, RFN_IN_recvcount) ? rfn_received_part(call, 0)
-                                                            : message_bytes(call);
+    const int64_t bytes = probes ? 0 : rfn_asked_bytes(call);
     action->peer = rfn_action_peer(call, comm, came(call, RFN_OUT_RANK, asked));
     if (asked == RFN_PROC_NULL || action->peer == RFN_PROC_NULL)
         return 0;
@@ -130,66 +120,6 @@ int rfn_message_action(const struct rfn_call_event *call, struct rfn_action *act
     }
 }
 
-/* ---- parts of collective calls ---- */
-
-struct side {
-    enum rfn_input count, counts, type, types;
-};
-
-static const struct side sending = {RFN_IN_sendcount, RFN_IN_sendcounts, RFN_IN_sendtype,
-                                    RFN_IN_sendtypes};
-static const struct side receiving = {RFN_IN_recvcount, RFN_IN_recvcounts, RFN_IN_recvtype,
-                                      RFN_IN_recvtypes};
-
-/* A side's words, found once for all of its parts. */
-struct parts {
-    const int64_t *counts, *types;
-    size_t n_counts, n_types;
-    int64_t count, type; /* of all, where there is no list */
-};
-
-/* Reductions have one datatype. */
-static struct parts parts_of(const struct rfn_call_event *call, const struct side *side)
-{
-    struct parts parts = {.count = rfn_word(call, side->count, 0)};
-    if (rfn_has(call, side->counts))
-        parts.counts = rfn_word_list(call, side->counts, RFN_KIND_COUNT, &parts.n_counts);
-    if (rfn_has(call, side->types))
-        parts.types = rfn_word_list(call, side->types, RFN_KIND_TYPE, &parts.n_types);
-    parts.type = rfn_word(call, rfn_has(call, side->type) ? side->type : RFN_IN_datatype, -1);
-    return parts;
-}
-
-static int64_t part_of(const struct rfn_call_event *call, const struct parts *parts, size_t i)
-{
-    const int64_t count = !parts->counts        ? parts->count
-                          : i < parts->n_counts ? parts->counts[i]
-                                                : 0;
-    const int64_t type = !parts->types ? parts->type : i < parts->n_types ? parts->types[i] : -1;
-    return rfn_product(count, rfn_type_bytes(call->archive, type));
-}
-
-static int64_t part(const struct rfn_call_event *call, const struct side *side, size_t i)
-{
-    const struct parts parts = parts_of(call, side);
-    return part_of(call, &parts, i);
-}
-
-int64_t rfn_sent_part(const struct rfn_call_event *call, size_t i)
-{
-    return part(call, &sending, i);
-}
-
-int64_t rfn_received_part(const struct rfn_call_event *call, size_t i)
-{
-    return part(call, &receiving, i);
-}
-
-static bool in_place(const struct rfn_call_event *call, enum rfn_input buffer)
-{
-    return rfn_has(call, buffer) && rfn_word(call, buffer, 0) == RFN_BUFFER_IN_PLACE;
-}
-
 /* ---- collective calls ---- */
 
 static enum rfn_action_kind collective_kind(enum rfn_operation operation)
@@ -231,13 +161,12 @@ static enum rfn_action_kind collective_kind(enum rfn_operation operation)
 }
 
 /* A list of the parts of a side, in half 0 or 1 of the memory. */
-static const int64_t *list(const struct rfn_call_event *call, const struct side *side, uint32_t n,
+static const int64_t *list(const struct rfn_call_parts *parts, uint32_t n,
                            struct rfn_action_sizes *sizes, unsigned half)
 {
-    const struct parts parts = parts_of(call, side);
     int64_t *to = sizes->sizes + (size_t)half * n;
     for (uint32_t i = 0; i < n; i++)
-        to[i] = part_of(call, &parts, i);
+        to[i] = rfn_part_bytes(parts, i);
     return to;
 }
 
@@ -245,15 +174,17 @@ static const int64_t *list(const struct rfn_call_event *call, const struct side 
 static void both_parts(const struct rfn_call_event *call, struct rfn_action *action, bool sends,
                        bool receives)
 {
-    action->bytes = part(call, sends ? &sending : &receiving, 0);
-    action->receive_bytes = part(call, receives ? &receiving : &sending, 0);
+    action->bytes = sends ? rfn_sent_part(call, 0) : rfn_received_part(call, 0);
+    action->receive_bytes = receives ? rfn_received_part(call, 0) : rfn_sent_part(call, 0);
 }
 
 static void fill(const struct rfn_call_event *call, uint32_t n, uint32_t own,
                  struct rfn_action_sizes *sizes, struct rfn_action *action)
 {
     const bool is_root = action->root == own;
-    const bool sends = !in_place(call, RFN_IN_sendbuf), receives = !in_place(call, RFN_IN_recvbuf);
+    const bool sends = !rfn_is_in_place(call, RFN_IN_sendbuf);
+    const bool receives = !rfn_is_in_place(call, RFN_IN_recvbuf);
+    const struct rfn_call_parts sent = rfn_sent_parts(call), received = rfn_received_parts(call);
     switch (action->kind) {
     case RFN_ACTION_GATHER:
         both_parts(call, action, sends, is_root);
@@ -266,23 +197,24 @@ static void fill(const struct rfn_call_event *call, uint32_t n, uint32_t own,
         both_parts(call, action, sends, true);
         break;
     case RFN_ACTION_GATHERV:
-        action->bytes = sends ? part(call, &sending, 0) : part(call, &receiving, own);
-        action->receives = is_root ? list(call, &receiving, n, sizes, 1) : NULL;
+        action->bytes = sends ? rfn_part_bytes(&sent, 0) : rfn_part_bytes(&received, own);
+        action->receives = is_root ? list(&received, n, sizes, 1) : NULL;
         break;
     case RFN_ACTION_SCATTERV:
-        action->receive_bytes = receives ? part(call, &receiving, 0) : part(call, &sending, own);
-        action->sends = is_root ? list(call, &sending, n, sizes, 0) : NULL;
+        action->receive_bytes = receives ? rfn_part_bytes(&received, 0)
+                                         : rfn_part_bytes(&sent, own);
+        action->sends = is_root ? list(&sent, n, sizes, 0) : NULL;
         break;
     case RFN_ACTION_ALLGATHERV:
-        action->receives = list(call, &receiving, n, sizes, 1);
-        action->bytes = sends ? part(call, &sending, 0) : action->receives[own];
+        action->receives = list(&received, n, sizes, 1);
+        action->bytes = sends ? rfn_part_bytes(&sent, 0) : action->receives[own];
         break;
     case RFN_ACTION_ALLTOALLV:
-        action->receives = list(call, &receiving, n, sizes, 1);
-        action->sends = sends ? list(call, &sending, n, sizes, 0) : action->receives;
+        action->receives = list(&received, n, sizes, 1);
+        action->sends = sends ? list(&sent, n, sizes, 0) : action->receives;
         break;
     case RFN_ACTION_REDUCE_SCATTER:
-        action->receives = list(call, &receiving, n, sizes, 1);
+        action->receives = list(&received, n, sizes, 1);
         break;
     case RFN_ACTION_BARRIER:
         break;

@@ -6,7 +6,7 @@
 #ifndef RFN_CONVERT_EVENTS_ARCHIVE_CALLS_H
 #define RFN_CONVERT_EVENTS_ARCHIVE_CALLS_H
 
-#include "analyze/match/call_words.h"
+#include "analyze/match/call_parts.h"
 #include "refrain/actions.h"
 
 /* Memory for lists of an action. */
@@ -32,9 +32,5 @@ int rfn_collective_action(const struct rfn_call_event *call, struct rfn_action_s
 int64_t rfn_action_peer(const struct rfn_call_event *call, int64_t comm, int64_t peer);
 /* The number that actions have for a communicator. */
 uint32_t rfn_action_comm(const struct rfn_archive *archive, int64_t comm);
-
-/* Bytes of part i of what a call sends or receives, by its count or counts and type or types. */
-int64_t rfn_sent_part(const struct rfn_call_event *call, size_t i);
-int64_t rfn_received_part(const struct rfn_call_event *call, size_t i);
 
 #endif

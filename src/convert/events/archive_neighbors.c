@@ -1,9 +1,9 @@
 #include "convert/events/archive_neighbors.h"
 
+#include "analyze/match/topology.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-enum { DIMS_MAX = 64 /* as in analyze/match/topology.c */ };
 
 static void free_neighbors(void *object)
 {
@@ -16,23 +16,6 @@ static void free_neighbors(void *object)
 void rfn_neighborhoods_release(struct rfn_neighborhoods *all)
 {
     rfn_map_release_objects(&all->comms, free_neighbors);
-}
-
-bool rfn_neighborhoods_concern(const struct rfn_call *call)
-{
-    switch (call->operation) {
-    case RFN_MPI_Cart_create:
-    case RFN_MPI_Cart_sub:
-    case RFN_MPI_Graph_create:
-    case RFN_MPI_Dist_graph_create_adjacent:
-    case RFN_MPI_Comm_dup:
-    case RFN_MPI_Comm_dup_with_info:
-    case RFN_MPI_Comm_idup:
-    case RFN_MPI_Comm_idup_with_info:
-        return true;
-    default:
-        return false;
-    }
 }
 
 const struct rfn_neighbors *rfn_neighborhoods_of(const struct rfn_neighborhoods *all, int64_t comm)
@@ -104,11 +87,11 @@ static int add_cart(struct rfn_neighborhoods *all, const struct rfn_call_event *
 static int cart_create(struct rfn_neighborhoods *all, const struct rfn_call_event *call,
                        int64_t comm)
 {
-    int64_t both[2 * DIMS_MAX];
+    int64_t both[2 * RFN_DIMS_MAX];
     size_t n, n_periods;
     const int64_t *dims = rfn_word_list(call, RFN_IN_dims, RFN_KIND_INT, &n);
     const int64_t *periods = rfn_word_list(call, RFN_IN_periods, RFN_KIND_FLAG, &n_periods);
-    if (n > DIMS_MAX || n_periods != n)
+    if (n > RFN_DIMS_MAX || n_periods != n)
         return 0;
     for (size_t i = 0; i < n; i++) {
         both[i] = dims[i];
@@ -120,7 +103,7 @@ static int cart_create(struct rfn_neighborhoods *all, const struct rfn_call_even
 static int cart_sub(struct rfn_neighborhoods *all, const struct rfn_call_event *call, int64_t comm)
 {
     const struct rfn_neighbors *parent = rfn_neighborhoods_of(all, rfn_word(call, RFN_IN_COMM, -1));
-    int64_t dims[2 * DIMS_MAX], periods[DIMS_MAX];
+    int64_t dims[2 * RFN_DIMS_MAX], periods[RFN_DIMS_MAX];
     size_t n_flags, n = 0;
     const int64_t *remain = rfn_word_list(call, RFN_IN_remain_dims, RFN_KIND_FLAG, &n_flags);
     if (!parent || !parent->dims || n_flags != parent->n_dims)
@@ -206,6 +189,8 @@ int rfn_neighborhoods_event(struct rfn_neighborhoods *all, const struct rfn_call
         return graph_create(all, call, made);
     case RFN_MPI_Dist_graph_create_adjacent:
         return adjacent(all, call, made);
+    case RFN_MPI_Dist_graph_create: /* other ranks may tell of this one's neighbours */
+        return 0;
     default:
         return copy(all, rfn_word(call, RFN_IN_COMM, -1), made);
     }

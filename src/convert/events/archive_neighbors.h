@@ -22,9 +22,7 @@ struct rfn_neighborhoods {
 };
 
 void rfn_neighborhoods_release(struct rfn_neighborhoods *all);
-/* Whether a function's calls are to be shown. */
-bool rfn_neighborhoods_concern(const struct rfn_call *call);
-/* A call that made a communicator. RFN_E_NOMEM. */
+/* A call that rfn_makes_topology is true of. RFN_E_NOMEM. */
 int rfn_neighborhoods_event(struct rfn_neighborhoods *all, const struct rfn_call_event *call);
 /* NULL: not known. */
 const struct rfn_neighbors *rfn_neighborhoods_of(const struct rfn_neighborhoods *all, int64_t comm);

@@ -1,7 +1,9 @@
 #include "convert/events/archive_stream.h"
 
+#include "analyze/match/topology.h"
 #include "base/c_numbers.h"
 #include "base/grow.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +104,13 @@ static bool makes(const struct rfn_call *call)
            call->out[RFN_OUT_FILE] >= 0;
 }
 
-static enum rfn_call_use use_of(const struct rfn_call *call, const char *name)
+static bool is_sleep(const struct rfn_function_info *function)
+{
+    return strcmp(function->name, "sleep") == 0 && function->n_in > 0;
+}
+
+static enum rfn_call_use use_of(const struct rfn_call *call,
+                                const struct rfn_function_info *function)
 {
     switch (call->kind) {
     case RFN_CALL_SEND:
@@ -133,7 +141,7 @@ static enum rfn_call_use use_of(const struct rfn_call *call, const char *name)
     default:
         if (rfn_call_is_collective(call))
             return RFN_USE_COLLECTIVE;
-        return strcmp(name, "sleep") == 0 ? RFN_USE_SLEEP : use_of_other(call);
+        return is_sleep(function) ? RFN_USE_SLEEP : use_of_other(call);
     }
 }
 
@@ -146,8 +154,7 @@ static inline struct rfn_stream_symbol *symbol_of(struct rfn_archive_stream *str
     struct rfn_stream_symbol *symbol = &stream->symbols[record->symbol];
     if (!symbol->call) {
         symbol->call = rfn_archive_call(stream->archive, record->function);
-        symbol->use = use_of(symbol->call,
-                             rfn_archive_function(stream->archive, record->function)->name);
+        symbol->use = use_of(symbol->call, rfn_archive_function(stream->archive, record->function));
     }
     return symbol;
 }
@@ -335,23 +342,26 @@ static int post(struct rfn_archive_stream *stream, const struct rfn_action *acti
 
 /* ---- persistent requests ---- */
 
-/* A slot for a request that is made; NULL: none, or out of memory. */
-static struct rfn_stream_slot *make_slot(struct rfn_archive_stream *stream,
-                                         const struct rfn_call_event *call)
+/* A slot for a request that is made; *slot NULL: none. RFN_E_NOMEM. */
+static int make_slot(struct rfn_archive_stream *stream, const struct rfn_call_event *call,
+                     struct rfn_stream_slot **slot)
 {
     const int64_t word = rfn_made(call, RFN_OUT_REQUEST);
     const int64_t number = word > 0 && (word & 3) == RFN_REQUEST_SLOT ? word >> 2 : RFN_SLOTS_MAX;
-    if (number >= RFN_SLOTS_MAX ||
-        RFN_GROW_ZEROED(stream->slots, stream->slots_capacity, (size_t)number + 1) < 0)
-        return NULL;
+    *slot = NULL;
+    if (number >= RFN_SLOTS_MAX)
+        return 0;
+    RFN_TRY(RFN_GROW_ZEROED(stream->slots, stream->slots_capacity, (size_t)number + 1));
     free_slot(stream->slots[number]);
-    return stream->slots[number] = calloc(1, sizeof **stream->slots);
+    *slot = stream->slots[number] = calloc(1, sizeof **stream->slots);
+    return *slot ? 0 : RFN_E_NOMEM;
 }
 
 static int keep_message(struct rfn_archive_stream *stream, const struct rfn_call_event *call,
                         const struct rfn_action *action, bool acts)
 {
-    struct rfn_stream_slot *slot = make_slot(stream, call);
+    struct rfn_stream_slot *slot;
+    RFN_TRY(make_slot(stream, call, &slot));
     if (!slot)
         return 0;
     slot->use = RFN_USE_MESSAGE;
@@ -634,12 +644,12 @@ static int collective(struct rfn_archive_stream *stream, struct rfn_stream_symbo
         symbol->acts = acts;
         symbol->ready = !call->record->varying;
     }
-    if (rfn_neighborhoods_concern(symbol->call))
+    if (rfn_makes_topology(symbol->call))
         RFN_TRY(rfn_neighborhoods_event(&stream->neighborhoods, call));
     if (!symbol->acts)
         return 0;
     if (stream->flops)
-        symbol->action.volume = (double)call->record->volume_inside;
+        symbol->action.volume = (double)rfn_most(call->record->volume_inside, 0);
     if (stream->request >= 0)
         return post(stream, &symbol->action, stream->request, call->record);
     return emit(stream, &symbol->action, call->record) ? 0 : RFN_E_NOMEM;
@@ -649,7 +659,8 @@ static int collective(struct rfn_archive_stream *stream, struct rfn_stream_symbo
 static int keep_collective(struct rfn_archive_stream *stream, const struct rfn_call_event *call)
 {
     struct rfn_refusal refusal;
-    struct rfn_stream_slot *slot = make_slot(stream, call);
+    struct rfn_stream_slot *slot;
+    RFN_TRY(make_slot(stream, call, &slot));
     if (!slot)
         return 0;
     const int acts = rfn_collective_action(call, &slot->sizes, &slot->action, &refusal);
@@ -739,10 +750,10 @@ static int neighbors(struct rfn_archive_stream *stream, const struct rfn_stream_
 {
     struct rfn_action *parts = NULL;
     size_t n = 0;
-    RFN_TRY(neighbor_parts(stream, call, &parts, &n));
     struct rfn_stream_slot *slot = NULL;
     if (symbol->call->variant == RFN_CALL_PERSISTENT)
-        slot = make_slot(stream, call);
+        RFN_TRY(make_slot(stream, call, &slot));
+    RFN_TRY(neighbor_parts(stream, call, &parts, &n));
     if (slot) {
         slot->use = RFN_USE_NEIGHBORS;
         slot->parts = parts;
@@ -763,7 +774,8 @@ static int neighbors(struct rfn_archive_stream *stream, const struct rfn_stream_
 static int sleeps(struct rfn_archive_stream *stream, const struct rfn_record *record)
 {
     const struct rfn_action action = {.kind = RFN_ACTION_SLEEP,
-                                      .seconds = (double)record->in[0] * 1e-9,
+                                      .seconds = record->in[0] > 0 ? (double)record->in[0] * 1e-9
+                                                                   : 0,
                                       .request = -1,
                                       .type_bytes = 1};
     return emit(stream, &action, record) ? 0 : RFN_E_NOMEM;

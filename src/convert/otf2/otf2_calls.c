@@ -1,33 +1,15 @@
 /* What happened in a call becomes its event: one if that fits the call's name or a call at all,
  * else one for each thing that happened, which share the call's time. */
 #include "base/grow.h"
+#include "convert/otf2/otf2_operations.h"
 #include "convert/otf2/otf2_thread.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NO_HANDLE (-1)
-
-static const char *const operation_names[] = {
-    [OTF2_COLLECTIVE_OP_BARRIER] = "MPI_Ibarrier",
-    [OTF2_COLLECTIVE_OP_BCAST] = "MPI_Ibcast",
-    [OTF2_COLLECTIVE_OP_GATHER] = "MPI_Igather",
-    [OTF2_COLLECTIVE_OP_GATHERV] = "MPI_Igatherv",
-    [OTF2_COLLECTIVE_OP_SCATTER] = "MPI_Iscatter",
-    [OTF2_COLLECTIVE_OP_SCATTERV] = "MPI_Iscatterv",
-    [OTF2_COLLECTIVE_OP_ALLGATHER] = "MPI_Iallgather",
-    [OTF2_COLLECTIVE_OP_ALLGATHERV] = "MPI_Iallgatherv",
-    [OTF2_COLLECTIVE_OP_ALLTOALL] = "MPI_Ialltoall",
-    [OTF2_COLLECTIVE_OP_ALLTOALLV] = "MPI_Ialltoallv",
-    [OTF2_COLLECTIVE_OP_ALLTOALLW] = "MPI_Ialltoallw",
-    [OTF2_COLLECTIVE_OP_ALLREDUCE] = "MPI_Iallreduce",
-    [OTF2_COLLECTIVE_OP_REDUCE] = "MPI_Ireduce",
-    [OTF2_COLLECTIVE_OP_REDUCE_SCATTER] = "MPI_Ireduce_scatter",
-    [OTF2_COLLECTIVE_OP_SCAN] = "MPI_Iscan",
-    [OTF2_COLLECTIVE_OP_EXSCAN] = "MPI_Iexscan",
-    [OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK] = "MPI_Ireduce_scatter_block",
-};
 
 static const char *const happening_names[OTF2_HAPPENINGS] = {
     [OTF2_SENDS] = "MPI_Send",        [OTF2_ISENDS] = "MPI_Isend",
@@ -38,14 +20,12 @@ static const char *const happening_names[OTF2_HAPPENINGS] = {
 /* The name of the function that does what a collective operation does; NULL: none does. */
 static const char *name_of(OTF2_CollectiveOp operation, bool nonblocking, char name[RFN_MPI_NAME])
 {
-    if (operation >= sizeof operation_names / sizeof *operation_names)
+    const enum rfn_operation function = rfn_otf2_function_of(operation);
+    if (function == RFN_MPI_OTHER)
         return NULL;
-    const char *full = operation_names[operation];
+    snprintf(name, RFN_MPI_NAME, "MPI_%s%s", nonblocking ? "I" : "", rfn_operation_name(function));
     if (nonblocking)
-        return full;
-    memcpy(name, "MPI_", 4);
-    memcpy(name + 4, full + 5, strlen(full + 5) + 1);
-    name[4] = (char)toupper((unsigned char)name[4]);
+        name[5] = (char)tolower((unsigned char)name[5]);
     return name;
 }
 

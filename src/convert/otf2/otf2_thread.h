@@ -13,6 +13,7 @@
 #define RFN_CONVERT_OTF2_OTF2_THREAD_H
 
 #include "convert/otf2/otf2_definitions.h"
+#include "convert/otf2/otf2_operations.h"
 #include "refrain/convert.h"
 #include "refrain/writer.h"
 
@@ -45,8 +46,6 @@ struct otf2_happening {
     uint64_t window;
     bool shared; /* a lock */
 };
-
-enum { OTF2_NO_OPERATION = 255 };
 
 /* What all locations share. */
 struct otf2_reading {

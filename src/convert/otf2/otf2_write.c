@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { EVENT_CHUNK = 1 << 20, DEFINITION_CHUNK = 1 << 22 };
+enum { EVENT_CHUNK = 1 << 20, DEFINITION_CHUNK = 1 << 22, FOLDER = 4096 /* of its path */ };
 
 /* ---- folders ---- */
 
@@ -35,7 +35,7 @@ static bool is_ours(const char *name)
     return false;
 }
 
-/* Removes a trace; whatever else is in the folder stays, and the folder with it. */
+/* Removes a trace, and its folder if nothing else is in it. */
 static int remove_trace(const char *folder)
 {
     char path[4096];
@@ -62,6 +62,23 @@ static bool is_trace(const char *folder)
     return stat(path, &found) == 0;
 }
 
+/* Whether there is something in the folder that does not belong to a trace. */
+static bool has_others(const char *folder)
+{
+    const struct dirent *entry;
+    bool others = false;
+    DIR *listing = opendir(folder);
+    if (!listing)
+        return true;
+    while (!others && (entry = readdir(listing))) {
+        const char *name = entry->d_name;
+        others = strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, "traces") != 0 &&
+                 !is_ours(name);
+    }
+    closedir(listing);
+    return others;
+}
+
 static int check_folder(const char *folder, bool force, struct rfn_diag *diag)
 {
     struct stat found;
@@ -72,6 +89,11 @@ static int check_folder(const char *folder, bool force, struct rfn_diag *diag)
     if (!S_ISDIR(found.st_mode) || !is_trace(folder))
         return rfn_fail(diag, RFN_E_EXISTS, -1, -1,
                         "%s is no folder with an OTF2 trace, so it is not replaced", folder);
+    if (has_others(folder))
+        return rfn_fail(diag, RFN_E_EXISTS, -1, -1,
+                        "%s has other files than an OTF2 trace in it, so it is not replaced; "
+                        "remove it, or write to another folder",
+                        folder);
     return 0;
 }
 
@@ -80,14 +102,33 @@ static int cannot(const char *folder, struct rfn_diag *diag)
     return rfn_fail(diag, RFN_E_IO, -1, -1, "cannot write %s: %s", folder, strerror(errno));
 }
 
-/* The folder gets its final name. */
+/* An empty folder beside the final one. */
+static int make_beside(const char *folder, char beside[FOLDER], struct rfn_diag *diag)
+{
+    const int n = snprintf(beside, FOLDER, "%s.XXXXXX", folder);
+    if (n < 0 || n >= FOLDER)
+        return rfn_fail(diag, RFN_E_RANGE, -1, -1, "the name of the folder is too long");
+    return mkdtemp(beside) ? 0 : cannot(folder, diag);
+}
+
+/* The folder gets its final name. The old trace, if there is one, is removed behind that. */
 static int put_in_place(const char *scratch, const char *folder, struct rfn_diag *diag)
 {
-    if (is_trace(folder) && remove_trace(folder) != 0)
-        return rfn_fail(diag, RFN_E_EXISTS, -1, -1,
-                        "%s has other files than an OTF2 trace in it; remove it", folder);
-    if (rename(scratch, folder) != 0)
-        return cannot(folder, diag);
+    char old[FOLDER];
+    if (!is_trace(folder))
+        return rename(scratch, folder) == 0 ? 0 : cannot(folder, diag);
+    RFN_TRY(make_beside(folder, old, diag));
+    if (rename(folder, old) != 0) {
+        const int error = cannot(folder, diag);
+        rmdir(old);
+        return error;
+    }
+    if (rename(scratch, folder) != 0) {
+        const int error = cannot(folder, diag);
+        rename(old, folder);
+        return error;
+    }
+    remove_trace(old);
     return 0;
 }
 
@@ -228,16 +269,12 @@ int rfn_otf2_write(const struct rfn_archive *archive, const char *folder, bool f
 {
     struct otf2_writing writing = {
         .archive = archive, .folder = folder, .summary = summary, .diag = diag};
-    char scratch[4096];
+    char scratch[FOLDER];
     *summary = (struct rfn_otf2_summary){.ranks = rfn_archive_run(archive)->ranks,
                                          .streams = rfn_archive_run(archive)->streams};
     RFN_TRY(check_archive(archive, diag));
     RFN_TRY(check_folder(folder, force, diag));
-    const int n = snprintf(scratch, sizeof scratch, "%s.XXXXXX", folder);
-    if (n < 0 || (size_t)n >= sizeof scratch)
-        return rfn_fail(diag, RFN_E_RANGE, -1, -1, "the name of the folder is too long");
-    if (!mkdtemp(scratch))
-        return cannot(folder, diag);
+    RFN_TRY(make_beside(folder, scratch, diag));
     chmod(scratch, 0755);
     rfn_otf2_listen(&writing.errors);
     int error = init(&writing);

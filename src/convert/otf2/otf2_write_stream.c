@@ -8,6 +8,7 @@
  * Sizes of collective calls are those of Score-P: of all messages that the call stands for. */
 #include "analyze/match/call_words.h"
 #include "base/grow.h"
+#include "convert/otf2/otf2_operations.h"
 #include "convert/otf2/otf2_writing.h"
 #include "refrain/completion.h"
 #include "refrain/volume.h"
@@ -177,39 +178,13 @@ static void mark(struct writer *writer, const struct rfn_call_event *event)
 
 /* ---- collective calls ---- */
 
-static const struct {
-    enum rfn_operation operation;
-    OTF2_CollectiveOp as;
-} operations[] = {{RFN_MPI_Barrier, OTF2_COLLECTIVE_OP_BARRIER},
-                  {RFN_MPI_Bcast, OTF2_COLLECTIVE_OP_BCAST},
-                  {RFN_MPI_Gather, OTF2_COLLECTIVE_OP_GATHER},
-                  {RFN_MPI_Gatherv, OTF2_COLLECTIVE_OP_GATHERV},
-                  {RFN_MPI_Scatter, OTF2_COLLECTIVE_OP_SCATTER},
-                  {RFN_MPI_Scatterv, OTF2_COLLECTIVE_OP_SCATTERV},
-                  {RFN_MPI_Allgather, OTF2_COLLECTIVE_OP_ALLGATHER},
-                  {RFN_MPI_Allgatherv, OTF2_COLLECTIVE_OP_ALLGATHERV},
-                  {RFN_MPI_Alltoall, OTF2_COLLECTIVE_OP_ALLTOALL},
-                  {RFN_MPI_Alltoallv, OTF2_COLLECTIVE_OP_ALLTOALLV},
-                  {RFN_MPI_Alltoallw, OTF2_COLLECTIVE_OP_ALLTOALLW},
-                  {RFN_MPI_Allreduce, OTF2_COLLECTIVE_OP_ALLREDUCE},
-                  {RFN_MPI_Reduce, OTF2_COLLECTIVE_OP_REDUCE},
-                  {RFN_MPI_Reduce_scatter, OTF2_COLLECTIVE_OP_REDUCE_SCATTER},
-                  {RFN_MPI_Reduce_scatter_block, OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
-                  {RFN_MPI_Scan, OTF2_COLLECTIVE_OP_SCAN},
-                  {RFN_MPI_Exscan, OTF2_COLLECTIVE_OP_EXSCAN},
-                  {RFN_MPI_Comm_free, OTF2_COLLECTIVE_OP_DESTROY_HANDLE},
-                  {RFN_MPI_Comm_disconnect, OTF2_COLLECTIVE_OP_DESTROY_HANDLE}};
-
-/* 255: OTF2 has none. */
 static OTF2_CollectiveOp operation_of(const struct rfn_call *call)
 {
-    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-        if (call->operation == operations[i].operation)
-            return operations[i].as;
-    }
-    return call->kind == RFN_CALL_MAKE && call->class_ == RFN_CLASS_COMM
-               ? OTF2_COLLECTIVE_OP_CREATE_HANDLE
-               : 255;
+    if (call->operation == RFN_MPI_Comm_free || call->operation == RFN_MPI_Comm_disconnect)
+        return OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
+    if (call->kind == RFN_CALL_MAKE && call->class_ == RFN_CLASS_COMM)
+        return OTF2_COLLECTIVE_OP_CREATE_HANDLE;
+    return rfn_otf2_operation_of((enum rfn_operation)call->operation);
 }
 
 static uint32_t root_of(const struct rfn_call_event *event)
@@ -268,8 +243,8 @@ static struct together together_of(const struct writer *writer, const struct rfn
 {
     const struct rfn_archive *archive = writer->of->archive;
     struct together together = {.operation = operation_of(event->call)};
-    if (together.operation == 255 || !rfn_call_is_collective(event->call) || volume->comm < 0 ||
-        event->record->error)
+    if (together.operation == OTF2_NO_OPERATION || !rfn_call_is_collective(event->call) ||
+        volume->comm < 0 || event->record->error)
         return together;
     const uint32_t comm = (uint32_t)volume->comm;
     const int64_t own = rfn_comm_rank_of(archive, comm, writer->rank);

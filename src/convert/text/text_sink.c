@@ -2,6 +2,8 @@
 
 #include "convert/text/text_sink.h"
 
+#include "base/part_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,7 +20,8 @@ enum {
 };
 
 struct rfn_text_sink {
-    char *path;
+    char *path, *part; /* part: where it is written until it is whole */
+    bool force;
     int file;
     struct rfn_buf text, packed;
     ZSTD_CCtx *zstd; /* NULL: not by it */
@@ -70,15 +73,15 @@ static int begin_gzip(struct rfn_text_sink *sink, struct rfn_diag *diag)
 #endif
 }
 
-static int begin(struct rfn_text_sink *sink, bool force, struct rfn_diag *diag)
+static int begin(struct rfn_text_sink *sink, struct rfn_diag *diag)
 {
-    if (!sink->path)
+    if (!sink->path || !sink->part)
         return RFN_E_NOMEM;
     if (ends_in(sink->path, ".zst"))
         RFN_TRY(begin_zstd(sink));
     if (ends_in(sink->path, ".gz"))
         RFN_TRY(begin_gzip(sink, diag));
-    sink->file = open(sink->path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL),
+    sink->file = open(sink->part, O_WRONLY | O_CREAT | O_CLOEXEC | (sink->force ? O_TRUNC : O_EXCL),
                       0666);
     if (sink->file < 0 && errno == EEXIST)
         return rfn_fail(diag, RFN_E_EXISTS, -1, -1, "%s exists already", sink->path);
@@ -97,6 +100,7 @@ static void release(struct rfn_text_sink *sink)
     rfn_buf_release(&sink->text);
     rfn_buf_release(&sink->packed);
     free(sink->path);
+    free(sink->part);
     free(sink);
 }
 
@@ -107,8 +111,10 @@ int rfn_text_sink_open(const char *path, bool force, struct rfn_text_sink **sink
     if (!*sink)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
     (*sink)->file = -1;
+    (*sink)->force = force;
     (*sink)->path = strdup(path);
-    const int error = begin(*sink, force, diag);
+    (*sink)->part = rfn_part_path(path, force);
+    const int error = begin(*sink, diag);
     if (error < 0) {
         release(*sink);
         *sink = NULL;
@@ -209,14 +215,23 @@ int rfn_text_sink_close(struct rfn_text_sink *sink, uint64_t *bytes, uint64_t *f
     sink->file = -1;
     *bytes += sink->bytes;
     *file_bytes += sink->file_bytes;
+    if (error)
+        rfn_part_remove(sink->path, sink->force);
     release(sink);
     return error;
+}
+
+int rfn_text_sink_place(const char *path, bool force, struct rfn_diag *diag)
+{
+    if (rfn_part_place(path, force) == 0)
+        return 0;
+    return rfn_fail(diag, RFN_E_IO, -1, -1, "cannot replace %s: %s", path, strerror(errno));
 }
 
 void rfn_text_sink_cancel(struct rfn_text_sink *sink)
 {
     if (!sink)
         return;
-    unlink(sink->path);
+    rfn_part_remove(sink->path, sink->force);
     release(sink);
 }

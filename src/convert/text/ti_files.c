@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* mkdir, rmdir */
 
 #include "base/grow.h"
+#include "base/part_file.h"
 #include "convert/text/text_sink.h"
 #include "convert/text/ti_writer.h"
 
@@ -119,8 +120,9 @@ static int write_shared(const struct files *files, const char *path)
         rfn_text_sink_cancel(sink);
         return error;
     }
-    return rfn_text_sink_close(sink, &files->summary->bytes, &files->summary->file_bytes,
-                               files->diag);
+    RFN_TRY(rfn_text_sink_close(sink, &files->summary->bytes, &files->summary->file_bytes,
+                                files->diag));
+    return rfn_text_sink_place(path, files->options->force, files->diag);
 }
 
 /* ---- a file per rank ---- */
@@ -145,9 +147,10 @@ static int write_rank(struct files *files, uint32_t rank, const char *suffix)
         rfn_text_sink_cancel(sink);
         return more;
     }
+    RFN_TRY(rfn_text_sink_close(sink, &files->summary->bytes, &files->summary->file_bytes,
+                                files->diag));
     files->n_written++;
-    return rfn_text_sink_close(sink, &files->summary->bytes, &files->summary->file_bytes,
-                               files->diag);
+    return 0;
 }
 
 static int make_folder(const struct files *files)
@@ -182,11 +185,33 @@ static int write_all_ranks(struct files *files, const char *suffix)
     return write_list(files, suffix);
 }
 
+/* Files of ranks that only an old run had would else pass for ranks of this one. */
+static void remove_old(const struct files *files, const char *suffix)
+{
+    uint32_t rank = files->n_written;
+    do
+        set_path(files, rank++, suffix);
+    while (unlink(files->path) == 0);
+}
+
+/* All files are whole. */
+static int place_all(const struct files *files, const char *suffix)
+{
+    const bool force = files->options->force;
+    for (uint32_t rank = 0; rank < files->n_written; rank++) {
+        set_path(files, rank, suffix);
+        RFN_TRY(rfn_text_sink_place(files->path, force, files->diag));
+    }
+    if (force)
+        remove_old(files, suffix);
+    return rfn_text_sink_place(files->list, force, files->diag);
+}
+
 static void remove_written(const struct files *files, const char *suffix)
 {
     for (uint32_t rank = 0; rank < files->n_written; rank++) {
         set_path(files, rank, suffix);
-        unlink(files->path);
+        rfn_part_remove(files->path, files->options->force);
     }
     rmdir(files->folder); /* if nothing else is in it */
 }
@@ -205,9 +230,11 @@ static int write_listed(struct files *files, const char *path)
         return rfn_fail(files->diag, RFN_E_EXISTS, -1, -1, "%s exists already", files->list);
     RFN_TRY(make_folder(files));
     const int error = write_all_ranks(files, path + length - suffix);
-    if (error < 0)
+    if (error < 0) {
         remove_written(files, path + length - suffix);
-    return error;
+        return error;
+    }
+    return place_all(files, path + length - suffix);
 }
 
 int rfn_text_of_actions(struct rfn_actions *actions, const char *path,

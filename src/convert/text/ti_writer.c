@@ -11,9 +11,11 @@ enum {
     NEIGHBOR_TAG = OWN_TAG + (1 << 28),
     COMM_TAG = 1 << 29,
     TAG_BITS = 16,
-    COMMS = 1 << 13,       /* that have a part of the tags each */
-    PEERS_FROM = -(1 << 9) /* RFN_ACTION_ANY is above it */
+    COMMS = 1 << 13,        /* that have a part of the tags each */
+    PEERS_FROM = -(1 << 10) /* of the peers that a key can hold, the lowest */
 };
+
+_Static_assert((int)PEERS_FROM <= (int)RFN_ACTION_ANY, "a key can hold a receive from any rank");
 
 static const int64_t OWN_REQUESTS = (int64_t)1 << 60;
 /* In place of a key: first request << 24 | how many. */
@@ -182,51 +184,47 @@ static int keep_group(struct rfn_ti_writer *writer, int64_t request, int64_t fir
     return 0;
 }
 
-static int add_waited(struct rfn_ti_writer *writer, int64_t request)
+/* Lists a message that is waited for, unless it is over, and forgets its request. */
+static int take_waited(struct rfn_ti_writer *writer, int64_t request)
 {
+    const uint64_t *key = rfn_map_get(&writer->pending, (uint64_t)request);
+    if (!key)
+        return 0;
     RFN_TRY(RFN_GROW(writer->waited, writer->waited_capacity, writer->n_waited + 1));
-    writer->waited[writer->n_waited++] = request;
+    writer->waited[writer->n_waited++] = *key;
+    rfn_map_remove(&writer->pending, (uint64_t)request);
     return 0;
 }
 
-/* Lists the messages that a wait is for, and forgets their groups. */
-static int find_waited(struct rfn_ti_writer *writer, const struct rfn_action *action)
+/* Lists each message that a wait is for once, and forgets the requests. */
+static int take_all_waited(struct rfn_ti_writer *writer, const struct rfn_action *action)
 {
     writer->n_waited = 0;
     for (size_t i = 0; i < action->n_requests; i++) {
         const uint64_t *found = rfn_map_get(&writer->pending, (uint64_t)action->requests[i]);
         const uint64_t key = found ? *found : 0;
-        if (!found)
-            continue;
         if (!(key & GROUP)) {
-            RFN_TRY(add_waited(writer, action->requests[i]));
+            RFN_TRY(take_waited(writer, action->requests[i]));
             continue;
         }
         writer->n_groups -= rfn_map_remove(&writer->pending, (uint64_t)action->requests[i]);
         const int64_t first = OWN_REQUESTS + (int64_t)((key & ~GROUP) >> 24);
         for (int64_t k = 0; k < (int64_t)(key & ((1 << 24) - 1)); k++)
-            RFN_TRY(add_waited(writer, first + k));
+            RFN_TRY(take_waited(writer, first + k));
     }
     return 0;
 }
 
 static int wait_for_all(struct rfn_ti_writer *writer)
 {
-    for (size_t i = 0; i < writer->n_waited; i++)
-        rfn_map_remove(&writer->pending, (uint64_t)writer->waited[i]);
     writer->n_order = 0;
     return put_line(writer, writer->dialect == RFN_TEXT_THESIS ? "waitAll" : "waitall");
 }
 
 static int wait_for_each(struct rfn_ti_writer *writer)
 {
-    for (size_t i = 0; i < writer->n_waited; i++) {
-        const uint64_t *key = rfn_map_get(&writer->pending, (uint64_t)writer->waited[i]);
-        if (!key)
-            continue; /* it was listed twice */
-        RFN_TRY(put_request(writer, "wait", *key));
-        rfn_map_remove(&writer->pending, (uint64_t)writer->waited[i]);
-    }
+    for (size_t i = 0; i < writer->n_waited; i++)
+        RFN_TRY(put_request(writer, "wait", writer->waited[i]));
     return 0;
 }
 
@@ -236,8 +234,6 @@ static int wait_for_last(struct rfn_ti_writer *writer)
 {
     const size_t n = writer->n_waited;
     const int64_t *last = writer->order + (writer->n_order - n);
-    for (size_t i = 0; i < n; i++)
-        rfn_map_remove(&writer->pending, (uint64_t)writer->waited[i]);
     for (size_t i = 0; i < n; i++) {
         if (rfn_map_get(&writer->pending, (uint64_t)last[i]))
             return cannot(writer, "waits for a request while a later one is pending, and the "
@@ -251,10 +247,10 @@ static int wait_for_last(struct rfn_ti_writer *writer)
 
 static int write_wait(struct rfn_ti_writer *writer, const struct rfn_action *action)
 {
-    RFN_TRY(find_waited(writer, action));
+    RFN_TRY(take_all_waited(writer, action));
     if (!writer->n_waited)
         return 0;
-    if (writer->n_waited > 1 && writer->n_waited + writer->n_groups == writer->pending.n)
+    if (writer->n_waited > 1 && writer->n_groups == writer->pending.n)
         return wait_for_all(writer);
     return writer->dialect == RFN_TEXT_THESIS ? wait_for_last(writer) : wait_for_each(writer);
 }
@@ -332,24 +328,6 @@ static int write_sendrecv(struct rfn_ti_writer *writer, const struct rfn_action 
 
 /* ---- collective calls ---- */
 
-static const char *const simgrid_names[RFN_ACTION_KINDS] = {
-    [RFN_ACTION_BARRIER] = "barrier",
-    [RFN_ACTION_BCAST] = "bcast",
-    [RFN_ACTION_REDUCE] = "reduce",
-    [RFN_ACTION_ALLREDUCE] = "allreduce",
-    [RFN_ACTION_SCAN] = "scan",
-    [RFN_ACTION_EXSCAN] = "exscan",
-    [RFN_ACTION_GATHER] = "gather",
-    [RFN_ACTION_GATHERV] = "gatherv",
-    [RFN_ACTION_SCATTER] = "scatter",
-    [RFN_ACTION_SCATTERV] = "scatterv",
-    [RFN_ACTION_ALLGATHER] = "allgather",
-    [RFN_ACTION_ALLGATHERV] = "allgatherv",
-    [RFN_ACTION_ALLTOALL] = "alltoall",
-    [RFN_ACTION_ALLTOALLV] = "alltoallv",
-    [RFN_ACTION_REDUCE_SCATTER] = "reducescatter",
-};
-
 /* NULL: there is none. */
 static const char *const thesis_names[RFN_ACTION_KINDS] = {
     [RFN_ACTION_BARRIER] = "barrier",
@@ -363,25 +341,27 @@ static const char *const thesis_names[RFN_ACTION_KINDS] = {
     [RFN_ACTION_REDUCE_SCATTER] = "reduceScatter",
 };
 
-static bool fits_count(const struct rfn_ti_writer *writer, const int64_t *sizes)
+/* Counts are int in SimGrid. */
+static bool fits_count(const int64_t *sizes, uint32_t n)
 {
-    for (uint32_t i = 0; sizes && i < writer->n_ranks; i++) {
+    for (uint32_t i = 0; sizes && i < n; i++) {
         if (sizes[i] > INT32_MAX)
             return false;
     }
     return true;
 }
 
-/* Whether the dialect has a word for the call; the thesis has no roots. */
-static const char *word_for(const struct rfn_ti_writer *writer, const struct rfn_action *action)
+/* The dialect's word for the call among n members, or NULL; the thesis has no roots. */
+static const char *word_for(const struct rfn_ti_writer *writer, const struct rfn_action *action,
+                            uint32_t n)
 {
     const bool fits = action->bytes <= INT32_MAX && action->receive_bytes <= INT32_MAX &&
-                      fits_count(writer, action->sends) && fits_count(writer, action->receives);
+                      fits_count(action->sends, n) && fits_count(action->receives, n);
     if (!action->blocks || !fits)
         return NULL;
     if (writer->dialect == RFN_TEXT_THESIS)
         return action->root ? NULL : thesis_names[action->kind];
-    return simgrid_names[action->kind];
+    return rfn_action_name(action->kind);
 }
 
 static void put_all_to_all_v(struct rfn_ti_writer *writer, const struct rfn_action *action)
@@ -457,6 +437,10 @@ static int write_expanded(struct rfn_ti_writer *writer, const struct rfn_action 
 {
     struct rfn_expansion *expansion = &writer->expansion;
     const int64_t first = OWN_REQUESTS + writer->parts;
+    for (uint32_t i = 0; i < n; i++) {
+        if (members[i] < 0)
+            return cannot(writer, "is a call with processes that are not in MPI_COMM_WORLD");
+    }
     expansion->tag = COLLECTIVE_TAG + (action->comm & (COMMS - 1));
     expansion->next_request = first;
     const int error = rfn_expand(expansion, action, members, n, writer->rank);
@@ -489,12 +473,12 @@ static int write_collective(struct rfn_ti_writer *writer, const struct rfn_actio
     uint32_t n = writer->n_ranks;
     int64_t *world = NULL;
     const int64_t *members = NULL;
-    const char *word = word_for(writer, action);
     if (action->comm) {
         members = rfn_actions_comm(writer->actions, action->comm, &n);
         if (!members)
             return cannot(writer, "is a call on a communicator whose members are not known");
     }
+    const char *word = word_for(writer, action, n);
     if (word && (!members || is_world(writer, members, n))) {
         begin_line(writer, word);
         put_fields(writer, action);

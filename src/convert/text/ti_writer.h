@@ -25,7 +25,7 @@ struct rfn_ti_writer {
     int64_t *order;         /* requests that are pending, as they were posted: of the thesis only */
     size_t n_order, order_capacity;
     size_t n_groups;
-    int64_t *waited; /* messages that the wait at hand is for */
+    uint64_t *waited; /* keys of the messages that the wait at hand is for */
     size_t n_waited, waited_capacity;
     struct rfn_expansion expansion;
     int64_t parts; /* requests that were made here */
