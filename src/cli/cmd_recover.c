@@ -1,6 +1,6 @@
 /* cmd_recover.c - refrain recover: an archive of what a run has left that did not end. */
 #define _POSIX_C_SOURCE 200809L /* strndup */
-#include "cli/args/command.h"
+#include "cli/args/file_argument.h"
 #include "cli/args/journal_folder.h"
 #include "cli/text/json.h"
 #include "cli/text/print_text.h"
@@ -16,26 +16,14 @@ static const struct argp_option options[] = {
     {0}};
 
 struct arguments {
-    const char *output;
+    struct rfn_output_argument written;
     char *folder;
-    bool force, json;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case 'o':
-        if (!arg[0])
-            argp_error(state, "the name of the archive is empty");
-        arguments->output = arg;
-        return 0;
-    case 'f':
-        arguments->force = true;
-        return 0;
-    case 'j':
-        arguments->json = true;
-        return 0;
     case ARGP_KEY_ARG:
         if (arguments->folder)
             argp_error(state, "one folder at a time");
@@ -46,7 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "which folder? (FILE.rfn.journal)");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return rfn_output_argument_parse(key, arg, state, &arguments->written);
     }
 }
 
@@ -131,7 +119,7 @@ static int recover(const struct arguments *arguments, const struct rfn_journals 
     struct rfn_merge_result made;
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     const int error = rfn_journal_folder_recover(journals, arguments->folder, output,
-                                                 arguments->force, &made, &diag);
+                                                 arguments->written.force, &made, &diag);
     if (error == RFN_E_EXISTS) {
         rfn_command_error("%s exists already; --force replaces it, -o OUT writes elsewhere",
                           output);
@@ -140,7 +128,7 @@ static int recover(const struct arguments *arguments, const struct rfn_journals 
     if (error < 0)
         return rfn_command_fail(NULL, error, &diag);
     const int status = made.missing ? RFN_EXIT_BAD_INPUT : RFN_EXIT_OK;
-    return arguments->json ? print_json(output, journals, &made, status)
+    return arguments->written.json ? print_json(output, journals, &made, status)
                            : print_text(output, journals, &made, status);
 }
 
@@ -153,7 +141,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     for (size_t n = strlen(arguments.folder); n > 1 && arguments.folder[n - 1] == '/'; n--)
         arguments.folder[n - 1] = 0;
     char *by_default = name_of(arguments.folder);
-    const char *output = arguments.output ? arguments.output : by_default;
+    const char *output = arguments.written.output ? arguments.written.output : by_default;
     if (!output) {
         rfn_command_error("where to? (-o OUT: %s has no name of the form FILE.rfn.journal)",
                           arguments.folder);

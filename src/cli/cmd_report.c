@@ -3,6 +3,7 @@
 #include "cli/args/file_argument.h"
 #include "cli/args/network_file.h"
 #include "cli/report/report.h"
+#include "cli/report/report_hang.h"
 #include "cli/text/json.h"
 #include "cli/text/terminal.h"
 
@@ -22,14 +23,15 @@ enum {
     KEY_CSV,
     KEY_NETWORK,
     KEY_WINDOWS,
-    KEY_COLOR
+    KEY_COLOR,
+    KEY_HANG
 };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
-    bool fix_clocks, behaviour, head_only, all;
+    bool fix_clocks, behaviour, head_only, all, hang;
     struct rfn_rank_filter ranks; /* none: all */
     const char *call_path, *region;
     enum color color;
@@ -46,6 +48,10 @@ static const struct argp_option options[] = {
     {"top", 't', "N", 0,
      "show the N rows with most time of each table (7; with --json and --csv all)", 0},
     {"all", KEY_ALL, NULL, 0, "show all rows of each table", 0},
+    {"hang", KEY_HANG, NULL, 0,
+     "tell what each rank of a job that hangs is in, for whom it waits, and what is wrong; FILE is "
+     "the folder FILE.rfn.journal, also while the job runs",
+     0},
     {"rank", 'r', "LIST", 0, "narrow to these ranks: 3 or 0-3,7", 0},
     {"call-path", KEY_CALL_PATH, "TEXT", 0,
      "narrow to call paths with TEXT in a function's name or in file:line", 0},
@@ -129,12 +135,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_ALL:
         given->all = true;
         return 0;
+    case KEY_HANG:
+        given->hang = true;
+        return 0;
     case KEY_FIX_CLOCKS:
         given->fix_clocks = true;
         return 0;
     case ARGP_KEY_END:
         if (given->given.json + (given->csv != NULL) + given->head_only > 1)
             argp_error(state, "--json, --csv and --short print different things: give one of them");
+        if (given->hang && (given->csv || given->head_only || given->behaviour || given->call_path ||
+                            given->region || given->windows || given->network_file ||
+                            given->fix_clocks || given->ranks.n))
+            argp_error(state, "--hang goes with --json, --all and --color only");
         return 0;
     default:
         return rfn_file_argument_parse(key, arg, state);
@@ -329,6 +342,32 @@ static int report_archive(const struct rfn_archive *archive, const struct option
     return status ? status : unread;
 }
 
+static int report_hang(const struct rfn_archive *archive, const struct options *given)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_hang *hang;
+    struct rfn_text out = {0};
+    const int error = rfn_hang_find(archive, &hang, &diag);
+    if (error < 0)
+        return rfn_command_fail(given->given.file, error, &diag);
+    const struct rfn_hang_page page = {.archive = archive,
+                                       .hang = hang,
+                                       .all = given->all,
+                                       .colors = given->color == COLOR_ALWAYS ||
+                                                 (given->color == COLOR_AUTO &&
+                                                  rfn_terminal_colors()),
+                                       .width = rfn_terminal_columns()};
+    int status = RFN_EXIT_OK;
+    if (given->given.json) {
+        status = rfn_command_print_json(rfn_report_hang_json(&page), status);
+    } else {
+        rfn_report_hang(&out, &page);
+        status = rfn_command_print_page(&out, given->given.file, status);
+    }
+    rfn_hang_free(hang);
+    return status;
+}
+
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
     struct options given = {0};
@@ -338,7 +377,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     if (!status)
         status = rfn_command_open(given.given.file, &archive);
     if (!status) {
-        status = report_archive(archive, &given);
+        status = given.hang ? report_hang(archive, &given) : report_archive(archive, &given);
         rfn_archive_close(archive);
     }
     rfn_rank_filter_release(&given.ranks);

@@ -659,7 +659,8 @@ static int find_late(struct finding_of *of)
     for (uint32_t t = 0; t < hang->n_threads; t++) {
         const struct rfn_hang_thread *thread = &hang->threads[t];
         size_t n;
-        if (thread->n_ranks || (t > 0 && thread[-1].rank == thread->rank))
+        const bool is_effect = hang->n_findings && thread->kind != RFN_OPEN_OUTSIDE;
+        if (thread->n_ranks || is_effect || (t > 0 && thread[-1].rank == thread->rank))
             continue;
         RFN_TRY(count_waiting(of, thread->rank, &n));
         if (n > n_most) {

@@ -33,12 +33,13 @@ static void pack_stream(const struct rec_finishing *finish, const struct rec_str
     const bool inside = __atomic_load_n(&stream->inside, __ATOMIC_ACQUIRE);
     const uint32_t function = __atomic_load_n(&stream->open.function, __ATOMIC_ACQUIRE);
     struct rfn_event polls;
-    uint64_t n;
-    if (inside && function && function == call->function + 1) {
+    const uint64_t n = rfn_stream_polls(stream->events, &polls);
+    const bool polls_on = n && polls.site == call->site; /* it is in one of them */
+    if (inside && function && function == call->function + 1 && !polls_on) {
         if (!call->off)
             pack(finish, RFN_OPEN_CALL, call->site, stream->open.enter, 0, call->in, call->n_in,
                  out);
-    } else if ((n = rfn_stream_polls(stream->events, &polls))) {
+    } else if (n) {
         pack(finish, RFN_OPEN_POLLS, polls.site, polls.enter, n, polls.in,
              rec_functions[polls.function].n_in, out);
     } else if (stream->gap.exit) {
