@@ -1,10 +1,10 @@
 /* hang.h - why a job hangs: what each rank is in, for whom it waits, and what is wrong.
  *
- * Of an archive that was made of journals (refrain/journal.h), which knows what each thread was doing
- * when its record ends. Messages and collective calls so far are counted; so it is known which
- * receives have no message, and which ranks have not come to a collective call. Ranks that wait
- * for each other are found by the rules for waits of which all, or any one, must end
- * (AND-OR graphs).
+ * Of an archive that was made of journals (refrain/journal.h), which knows what each thread was
+ * doing when its record ends. Messages and collective calls so far are counted; so it is known
+ * which receives have no message, and which ranks have not come to a collective call. Ranks that
+ * wait for each other are found by the rules for waits of which all, or any one, must end (AND-OR
+ * graphs).
  *
  * Checkpoints of ranks are made at different moments, up to a second apart: of a job that does not
  * hang, what ranks seem to wait for may be over long since.
@@ -39,7 +39,7 @@ struct rfn_hang_thread {
     uint32_t function, path; /* of the call that it is in, or was in last */
     int64_t since_ns, until_ns;
     uint64_t polls;
-    bool any; /* one of the waits is enough to go on */
+    bool any;              /* one of the waits is enough to go on */
     bool requests_unknown; /* it waits for requests that are not known */
     struct rfn_hang_wait *waits;
     size_t n_waits;
@@ -49,15 +49,15 @@ struct rfn_hang_thread {
 };
 
 enum rfn_hang_fault {
-    RFN_HANG_DISAGREE,          /* ranks have come to different collective calls */
-    RFN_HANG_OTHER_ORDER,       /* ranks make calls on two communicators in different orders */
-    RFN_HANG_OTHER_TAG,         /* there is a message, with another tag, */
-    RFN_HANG_OTHER_COMM,        /* on another communicator, */
-    RFN_HANG_OTHER_SOURCE,      /* from another rank */
-    RFN_HANG_NOT_SENT,          /* the peer ends without sending, */
-    RFN_HANG_NOT_RECEIVED,      /* or without receiving */
-    RFN_HANG_CYCLE,             /* ranks wait for each other */
-    RFN_HANG_WAITED_FOR         /* the others wait for a rank that is not waiting */
+    RFN_HANG_DISAGREE,     /* ranks have come to different collective calls */
+    RFN_HANG_OTHER_ORDER,  /* ranks make calls on two communicators in different orders */
+    RFN_HANG_OTHER_TAG,    /* there is a message, with another tag, */
+    RFN_HANG_OTHER_COMM,   /* on another communicator, */
+    RFN_HANG_OTHER_SOURCE, /* from another rank */
+    RFN_HANG_NOT_SENT,     /* the peer ends without sending, */
+    RFN_HANG_NOT_RECEIVED, /* or without receiving */
+    RFN_HANG_CYCLE,        /* ranks wait for each other */
+    RFN_HANG_WAITED_FOR    /* the others wait for a rank that is not waiting */
 };
 
 /* Ranks whose collective calls are alike. */
@@ -70,15 +70,16 @@ struct rfn_hang_calls {
 
 struct rfn_hang_finding {
     enum rfn_hang_fault fault;
-    uint32_t thread;            /* index of threads: who waits; WAITED_FOR: who is waited for */
-    struct rfn_hang_wait wait;  /* of messages */
-    int64_t found;              /* OTHER_TAG, COMM, SOURCE: the tag, communicator or world rank */
-    int64_t from;               /* of that message, the world rank that sent it */
-    uint32_t function, path;    /* and the call that did */
-    size_t n_alike;             /* threads of which this is so, with equal calls and tags */
+    uint32_t thread;           /* index of threads: who waits; WAITED_FOR: who is waited for */
+    struct rfn_hang_wait wait; /* of messages */
+    int64_t found;             /* OTHER_TAG, COMM, SOURCE: the tag, communicator or world rank */
+    int64_t from;              /* of that message, the world rank that sent it */
+    uint32_t function, path;   /* and the call that did */
+    size_t n_alike;            /* threads of which this is so, with equal calls and tags */
     struct rfn_hang_calls *groups; /* DISAGREE, OTHER_ORDER: largest last */
     size_t n_groups;
-    uint32_t *cycle; /* CYCLE: indices of threads, each waiting for the next, the last for the first */
+    uint32_t
+        *cycle; /* CYCLE: indices of threads, each waiting for the next, the last for the first */
     size_t n_cycle;
     size_t n_waiting; /* CYCLE, WAITED_FOR: threads that wait for it, directly or not */
 };

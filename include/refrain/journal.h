@@ -33,10 +33,10 @@ struct rfn_journal_rank {
 struct rfn_journals {
     const struct rfn_journal_rank *const *ranks; /* those that have one, ascending */
     size_t n;
-    uint32_t n_ranks;     /* of the run */
-    const char *archive;  /* the archive that the run was to write, as its first rank says */
-    size_t n_earlier;     /* checkpoints of earlier runs in the same folder, which are left out */
-    size_t n_damaged;     /* files that are no whole checkpoint where their rank has no other */
+    uint32_t n_ranks;      /* of the run */
+    const char *archive;   /* the archive that the run was to write, as its first rank says */
+    size_t n_earlier;      /* checkpoints of earlier runs in the same folder, which are left out */
+    size_t n_damaged;      /* files that are no whole checkpoint where their rank has no other */
     char why_damaged[256]; /* the first of these, and what is wrong with it */
 };
 

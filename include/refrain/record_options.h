@@ -157,18 +157,18 @@
 
 /* X(ID, variable, kind, values, default): variables without an option. The last four are what
  * `refrain record` knows; the others are to measure and to test with. */
-#define RFN_RECORD_VARIABLES(X)                                                               \
-    X(WRITE, "REFRAIN_WRITE", WORD, "no,yes", NULL)            /* no: nothing is written */   \
-    X(CLOCK, "REFRAIN_CLOCK", WORD, "tsc,monotonic,mpi", NULL) /* src/record/core/clock.h */  \
-    X(CLOCK_SYNC, "REFRAIN_CLOCK_SYNC", WORD, "auto,always,never",                            \
-      "auto") /* of nodes; clock_sync.h */                                                    \
-    X(PID, "REFRAIN_PID", TEXT, "",                                                           \
-      NULL) /* the process that was to be recorded: launch_checks.h */                        \
-    X(COMMAND, "REFRAIN_COMMAND", TEXT, "",                                                   \
-      NULL) /* for the archive; default: the process's own */                                 \
-    X(PRELOAD, "REFRAIN_PRELOAD", TEXT, "", NULL) /* the recorder's own part of LD_PRELOAD */ \
-    X(KEEP_WHOLE, "REFRAIN_KEEP_WHOLE", TEXT, "",                                             \
-      "32768") /* with --keep-predictions the first calls of the run are kept */              \
+#define RFN_RECORD_VARIABLES(X)                                                                   \
+    X(WRITE, "REFRAIN_WRITE", WORD, "no,yes", NULL)            /* no: nothing is written */       \
+    X(CLOCK, "REFRAIN_CLOCK", WORD, "tsc,monotonic,mpi", NULL) /* src/record/core/clock.h */      \
+    X(CLOCK_SYNC, "REFRAIN_CLOCK_SYNC", WORD, "auto,always,never",                                \
+      "auto") /* of nodes; clock_sync.h */                                                        \
+    X(PID, "REFRAIN_PID", TEXT, "",                                                               \
+      NULL) /* the process that was to be recorded: launch_checks.h */                            \
+    X(COMMAND, "REFRAIN_COMMAND", TEXT, "",                                                       \
+      NULL) /* for the archive; default: the process's own */                                     \
+    X(PRELOAD, "REFRAIN_PRELOAD", TEXT, "", NULL) /* the recorder's own part of LD_PRELOAD */     \
+    X(KEEP_WHOLE, "REFRAIN_KEEP_WHOLE", TEXT, "",                                                 \
+      "32768") /* with --keep-predictions the first calls of the run are kept */                  \
     X(JOURNAL_INTERVAL, "REFRAIN_JOURNAL_INTERVAL", TEXT, "", "800") /* ms between checkpoints */ \
     X(TOOL, "REFRAIN_TOOL", TEXT, "", NULL) /* what records processes that are started: spawn.h */
 

@@ -48,9 +48,9 @@ static char *name_of(const char *folder)
     return strndup(folder, length - cut);
 }
 
-static const char *const state_words[] = {
-    [RFN_JOURNAL_RUNNING] = "running", [RFN_JOURNAL_EXITED] = "exited",
-    [RFN_JOURNAL_ABORTED] = "aborted"};
+static const char *const state_words[] = {[RFN_JOURNAL_RUNNING] = "running",
+                                          [RFN_JOURNAL_EXITED] = "exited",
+                                          [RFN_JOURNAL_ABORTED] = "aborted"};
 
 static double seconds_of(const struct rfn_journal_rank *rank)
 {
@@ -107,9 +107,8 @@ static int print_text(const char *output, const struct rfn_journals *journals,
         rfn_text_format(&text, "Rank%s %s left no journal that can be read.\n",
                         made->missing == 1 ? "" : "s", made->missing_ranks);
     if (without_times)
-        rfn_text_format(&text,
-                        "There are no times: they were being reduced when the run ended "
-                        "(record with --time=full or auto to have them).\n");
+        rfn_text_format(&text, "There are no times: they were being reduced when the run ended "
+                               "(record with --time=full or auto to have them).\n");
     return rfn_command_print(&text, NULL, status);
 }
 
@@ -129,7 +128,7 @@ static int recover(const struct arguments *arguments, const struct rfn_journals 
         return rfn_command_fail(NULL, error, &diag);
     const int status = made.missing ? RFN_EXIT_BAD_INPUT : RFN_EXIT_OK;
     return arguments->written.json ? print_json(output, journals, &made, status)
-                           : print_text(output, journals, &made, status);
+                                   : print_text(output, journals, &made, status);
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)
@@ -161,11 +160,12 @@ const struct rfn_command rfn_cmd_recover = {
     .name = "recover",
     .summary = "Makes an archive of a run that was killed",
     .usage = "FOLDER",
-    .about = "FOLDER is FILE.rfn.journal, where each rank of a run saves what it has recorded about "
-             "every second (refrain record --journal, and any run after a minute). It is there as "
-             "long as the run goes on, and afterwards if it did not come to MPI_Finalize. All "
-             "other commands take the folder in place of an archive, too. Exits with 3 where ranks "
-             "are missing.",
+    .about =
+        "FOLDER is FILE.rfn.journal, where each rank of a run saves what it has recorded about "
+        "every second (refrain record --journal, and any run after a minute). It is there as "
+        "long as the run goes on, and afterwards if it did not come to MPI_Finalize. All "
+        "other commands take the folder in place of an archive, too. Exits with 3 where ranks "
+        "are missing.",
     .options = options,
     .run = run,
 };

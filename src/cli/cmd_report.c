@@ -144,9 +144,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (given->given.json + (given->csv != NULL) + given->head_only > 1)
             argp_error(state, "--json, --csv and --short print different things: give one of them");
-        if (given->hang && (given->csv || given->head_only || given->behaviour || given->call_path ||
-                            given->region || given->windows || given->network_file ||
-                            given->fix_clocks || given->ranks.n))
+        if (given->hang && (given->csv || given->head_only || given->behaviour ||
+                            given->call_path || given->region || given->windows ||
+                            given->network_file || given->fix_clocks || given->ranks.n))
             argp_error(state, "--hang goes with --json, --all and --color only");
         return 0;
     default:
@@ -350,13 +350,13 @@ static int report_hang(const struct rfn_archive *archive, const struct options *
     const int error = rfn_hang_find(archive, &hang, &diag);
     if (error < 0)
         return rfn_command_fail(given->given.file, error, &diag);
-    const struct rfn_hang_page page = {.archive = archive,
-                                       .hang = hang,
-                                       .all = given->all,
-                                       .colors = given->color == COLOR_ALWAYS ||
-                                                 (given->color == COLOR_AUTO &&
-                                                  rfn_terminal_colors()),
-                                       .width = rfn_terminal_columns()};
+    const struct rfn_hang_page page = {
+        .archive = archive,
+        .hang = hang,
+        .all = given->all,
+        .colors = given->color == COLOR_ALWAYS ||
+                  (given->color == COLOR_AUTO && rfn_terminal_colors()),
+        .width = rfn_terminal_columns()};
     int status = RFN_EXIT_OK;
     if (given->given.json) {
         status = rfn_command_print_json(rfn_report_hang_json(&page), status);

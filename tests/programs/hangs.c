@@ -173,12 +173,18 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*hang)(void);
-    } all[] = {{"receive_cycle", receive_cycle}, {"send_cycle", send_cycle},
-               {"wrong_tag", wrong_tag},         {"wrong_comm", wrong_comm},
-               {"wrong_source", wrong_source},   {"late_rank", late_rank},
-               {"wrong_root", wrong_root},       {"wrong_function", wrong_function},
-               {"wrong_order", wrong_order},     {"not_sent", not_sent},
-               {"waitall", waitall},             {"polling", polling},
+    } all[] = {{"receive_cycle", receive_cycle},
+               {"send_cycle", send_cycle},
+               {"wrong_tag", wrong_tag},
+               {"wrong_comm", wrong_comm},
+               {"wrong_source", wrong_source},
+               {"late_rank", late_rank},
+               {"wrong_root", wrong_root},
+               {"wrong_function", wrong_function},
+               {"wrong_order", wrong_order},
+               {"not_sent", not_sent},
+               {"waitall", waitall},
+               {"polling", polling},
                {"any_source", any_source}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

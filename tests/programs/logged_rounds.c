@@ -4,9 +4,9 @@
  *
  * Each rank writes a line of 16 bytes per call that has returned to LOG.RANK, a file that it shares
  * with the page cache: u32 function (an index into FUNCTIONS of test_journal.py), i32 peer, u32
- * bytes, u32 milliseconds since 1970 modulo 2^32. Every PAUSE rounds it sleeps for a millisecond (0:
- * never). END: what it does after the rounds: "exit", "_exit", "abort", "crash", "hang"; nothing:
- * MPI_Finalize.
+ * bytes, u32 milliseconds since 1970 modulo 2^32. Every PAUSE rounds it sleeps for a millisecond
+ * (0: never). END: what it does after the rounds: "exit", "_exit", "abort", "crash", "hang";
+ * nothing: MPI_Finalize.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

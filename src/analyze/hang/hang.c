@@ -1,7 +1,7 @@
 /* From what each thread waits for to what is wrong.
  *
- * 1. Which waits are over: a message that was sent and not received, a collective call that all have
- *    come to. What is left gives the ranks that a thread waits for.
+ * 1. Which waits are over: a message that was sent and not received, a collective call that all
+ * have come to. What is left gives the ranks that a thread waits for.
  * 2. Which threads are stuck. Threads that do not wait are free; so is one that waits for ranks
  *    which all have a free thread, or, where one is enough, for one of them; nothing else is.
  *    The rest cannot go on.
@@ -25,11 +25,11 @@ struct finding_of {
     struct rfn_hang_scan scan;
     struct rfn_hang *hang;
     struct rfn_arena *arena;
-    size_t n_ranks;          /* of the run */
-    size_t *first_channel;   /* by dest, of `channels`, which are in this order; n_ranks + 1 */
-    uint32_t *first_thread;  /* by rank, of threads; n_ranks + 1 */
+    size_t n_ranks;         /* of the run */
+    size_t *first_channel;  /* by dest, of `channels`, which are in this order; n_ranks + 1 */
+    uint32_t *first_thread; /* by rank, of threads; n_ranks + 1 */
     size_t findings_capacity;
-    uint32_t *marks;         /* by rank: a set */
+    uint32_t *marks; /* by rank: a set */
     uint32_t mark;
 };
 
@@ -109,7 +109,8 @@ static bool is_receiver_there(const struct finding_of *of, uint32_t rank,
     return false;
 }
 
-static bool is_received(const struct finding_of *of, uint32_t rank, const struct rfn_hang_wait *send)
+static bool is_received(const struct finding_of *of, uint32_t rank,
+                        const struct rfn_hang_wait *send)
 {
     const struct rfn_hang_channel *channel = rfn_hang_channel_find(
         &of->scan, rank, (uint32_t)send->peer, send->comm, send->tag);
@@ -434,7 +435,7 @@ static bool is_told(const struct finding_of *of, enum rfn_hang_fault fault, int6
 static const struct rfn_hang_wait *collective_of(const struct rfn_hang_thread *thread)
 {
     return thread->n_waits == 1 && thread->waits[0].what == RFN_HANG_COLLECTIVE ? &thread->waits[0]
-                                                                               : NULL;
+                                                                                : NULL;
 }
 
 /* One finding per communicator. */
@@ -447,8 +448,8 @@ static int find_disagreement(struct finding_of *of, uint32_t t)
         return 0;
     const uint64_t instance = instance_of(rfn_hang_calls_of(&of->scan, thread->rank, wait->comm));
     finding.wait = *wait;
-    RFN_TRY(group_members(of, thread->rank, wait->comm, instance, &finding.groups,
-                          &finding.n_groups));
+    RFN_TRY(
+        group_members(of, thread->rank, wait->comm, instance, &finding.groups, &finding.n_groups));
     return finding.n_groups < 2 || add_finding(of, finding) ? 0 : RFN_E_NOMEM;
 }
 
@@ -565,10 +566,10 @@ static int find_unmatched(struct finding_of *of, uint32_t t)
         if (found || wait->peer < 0 || !waits_for(thread, (uint32_t)wait->peer) ||
             !is_in(of, (uint32_t)wait->peer, RFN_CALL_FINALIZE))
             continue;
-        const struct rfn_hang_finding finding = {
-            .fault = receives ? RFN_HANG_NOT_SENT : RFN_HANG_NOT_RECEIVED,
-            .thread = t,
-            .wait = *wait};
+        const struct rfn_hang_finding finding = {.fault = receives ? RFN_HANG_NOT_SENT
+                                                                   : RFN_HANG_NOT_RECEIVED,
+                                                 .thread = t,
+                                                 .wait = *wait};
         if (!joins(of, &finding) && !add_finding(of, finding))
             return RFN_E_NOMEM;
     }

@@ -129,13 +129,13 @@ static int note_collective(const struct scanning *scanning, const struct rfn_cal
         &scanning->scan->by_comm, calls_key(scanning->thread->rank, comm), sizeof *calls);
     if (!calls)
         return RFN_E_NOMEM;
-    calls->last[calls->n % RFN_HANG_LAST_CALLS] =
-        (struct rfn_hang_call){.operation = call->operation,
-                               .variant = call->variant,
-                               .root = input_of(call, record, RFN_IN_root),
-                               .count = count_of(scanning->scan->archive, call, record),
-                               .function = record->function,
-                               .path = record->path};
+    calls->last[calls->n % RFN_HANG_LAST_CALLS] = (struct rfn_hang_call){
+        .operation = call->operation,
+        .variant = call->variant,
+        .root = input_of(call, record, RFN_IN_root),
+        .count = count_of(scanning->scan->archive, call, record),
+        .function = record->function,
+        .path = record->path};
     calls->n += !open;
     calls->open = open;
     return 0;
@@ -146,8 +146,8 @@ static int note_collective(const struct scanning *scanning, const struct rfn_cal
 static int64_t world_rank(const struct scanning *scanning, int64_t comm, int64_t rank)
 {
     return comm < 0 ? -1
-                    : rfn_comm_peer(scanning->scan->archive, (uint32_t)comm,
-                                    scanning->thread->rank, rank);
+                    : rfn_comm_peer(scanning->scan->archive, (uint32_t)comm, scanning->thread->rank,
+                                    rank);
 }
 
 static struct rfn_hang_wait send_of(const struct rfn_call *call, const struct rfn_record *record,
@@ -162,9 +162,8 @@ static struct rfn_hang_wait send_of(const struct rfn_call *call, const struct rf
 }
 
 /* As it was asked for. */
-static struct rfn_hang_wait receive_of(const struct scanning *scanning,
-                                       const struct rfn_call *call, const struct rfn_record *record,
-                                       int64_t comm)
+static struct rfn_hang_wait receive_of(const struct scanning *scanning, const struct rfn_call *call,
+                                       const struct rfn_record *record, int64_t comm)
 {
     const struct rfn_posted posted = rfn_volume_posted(scanning->volumes, record->function);
     (void)call;
@@ -201,8 +200,8 @@ static int note_request(struct scanning *scanning, const struct rfn_call *call,
     struct pending *pending = pending_at(scanning, id);
     if (!pending)
         return RFN_E_NOMEM;
-    *pending = (struct pending){
-        .active = call->variant == RFN_CALL_NONBLOCKING && !is_null(scanning, call, record)};
+    *pending = (struct pending){.active = call->variant == RFN_CALL_NONBLOCKING &&
+                                          !is_null(scanning, call, record)};
     if (rfn_call_sends(call))
         pending->wait = send_of(call, record, volume);
     else if (rfn_call_receives(call))

@@ -18,8 +18,8 @@ struct rfn_hang_channel {
 
 /* A collective call of a rank. */
 struct rfn_hang_call {
-    uint16_t operation; /* enum rfn_operation */
-    uint8_t variant;    /* enum rfn_call_variant */
+    uint16_t operation;  /* enum rfn_operation */
+    uint8_t variant;     /* enum rfn_call_variant */
     int64_t root, count; /* -1: there is none */
     uint32_t function, path;
 };
@@ -37,9 +37,9 @@ struct rfn_hang_scan {
     const struct rfn_archive *archive;
     struct rfn_hang_channel **channels; /* all */
     size_t n_channels, channels_capacity;
-    struct rfn_map by_channel;  /* key -> struct rfn_hang_channel */
-    struct rfn_map by_comm;     /* key of rank and communicator -> struct rfn_hang_comm_calls */
-    struct rfn_arena *arena;    /* of the waits */
+    struct rfn_map by_channel; /* key -> struct rfn_hang_channel */
+    struct rfn_map by_comm;    /* key of rank and communicator -> struct rfn_hang_comm_calls */
+    struct rfn_arena *arena;   /* of the waits */
     struct rfn_hang_thread *threads; /* by stream; what needs no other thread is filled in */
     struct rfn_diag *diag;
 };

@@ -288,8 +288,7 @@ static int read_blocks(void *context, uint64_t offset, void *bytes, size_t size)
     if (offset > blocks->bytes || size > blocks->bytes - offset)
         return RFN_E_CORRUPT;
     for (size_t at = 0; at < size;) {
-        const ssize_t n = pread(blocks->fd, (uint8_t *)bytes + at, size - at,
-                                (off_t)(offset + at));
+        const ssize_t n = pread(blocks->fd, (uint8_t *)bytes + at, size - at, (off_t)(offset + at));
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -350,8 +349,7 @@ static int add_piece(struct rfn_reader *reader, const struct blocks *blocks, siz
     } else {
         const struct blocks *in = &blocks[file - 1];
         const uint64_t offset = rfn_reader_limited(reader, in->bytes);
-        const struct rfn_extent extent = {offset,
-                                          rfn_reader_limited(reader, in->bytes - offset)};
+        const struct rfn_extent extent = {offset, rfn_reader_limited(reader, in->bytes - offset)};
         if (!reader->failed && extent.size)
             rfn_rope_extent(payload, &in->store, &extent);
     }
@@ -379,9 +377,8 @@ static int add_chunk(struct rfn_reader *reader, const struct blocks *blocks, siz
         error = RFN_GROW(image->entries, image->capacity, image->n + 1);
     if (!error) {
         struct rfn_toc_entry *entry = &image->entries[image->n++];
-        *entry = (struct rfn_toc_entry){.type = (uint32_t)type,
-                                        .id = id,
-                                        .offset = rfn_rope_size(&image->bytes)};
+        *entry = (struct rfn_toc_entry){
+            .type = (uint32_t)type, .id = id, .offset = rfn_rope_size(&image->bytes)};
         error = rfn_chunk_join(&image->bytes, (uint32_t)type, id, &payload, compress, NULL,
                                &entry->stored_size);
     }

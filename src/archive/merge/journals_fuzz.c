@@ -1,5 +1,5 @@
-/* Takes bytes as the body of a checkpoint, behind a header that fits it, and recovers it. Blocks are
- * in a file of zeros. What is written goes nowhere.
+/* Takes bytes as the body of a checkpoint, behind a header that fits it, and recovers it. Blocks
+ * are in a file of zeros. What is written goes nowhere.
  *
  * To be started from bodies of checkpoints: tests/fuzz/journals_fuzz. */
 #define _GNU_SOURCE /* mkdtemp */

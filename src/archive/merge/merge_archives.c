@@ -380,11 +380,10 @@ int rfn_archive_merge_archives(const struct rfn_archive *const *archives, size_t
                                const struct rfn_archive_merge_options *options, const char *path,
                                bool force, struct rfn_merge_result *result, struct rfn_diag *diag)
 {
-    struct rfn_archive_merge joining = {
-        .cluster = options->cluster,
-        .finder = options->finder,
-        .symbolizer = options->symbolizer,
-        .diag = diag};
+    struct rfn_archive_merge joining = {.cluster = options->cluster,
+                                        .finder = options->finder,
+                                        .symbolizer = options->symbolizer,
+                                        .diag = diag};
     *result = (struct rfn_merge_result){0};
     rfn_merge_init(&joining.merge);
     int error = list_inputs(&joining, archives, n, options->choice);

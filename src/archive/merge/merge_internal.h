@@ -135,7 +135,7 @@ struct rfn_archive_merge_options {
     const struct rfn_rank_choice *choice; /* NULL: all ranks */
     bool cluster;
     struct rfn_expression_finder *finder; /* or NULL */
-    struct rfn_symbolizer *symbolizer;    /* of archives that know no functions and lines; or NULL */
+    struct rfn_symbolizer *symbolizer; /* of archives that know no functions and lines; or NULL */
 };
 int rfn_archive_merge_archives(const struct rfn_archive *const *archives, size_t n,
                                const struct rfn_archive_merge_options *options, const char *path,

@@ -295,10 +295,11 @@ static void say_recovered(struct rfn_archive *archive, uint32_t n)
 {
     const struct rfn_run *run = &archive->dictionary.run;
     const double seconds = (double)(run->recovered.first_ns - run->start_realtime_ns) * 1e-9;
-    snprintf(archive->missing, sizeof archive->missing,
-             "it was recovered from the journal of a run that did not end, with %u of %u ranks, and "
-             "lacks what they did after about %.1f s",
-             n, run->ranks, seconds > 0 ? seconds : 0);
+    snprintf(
+        archive->missing, sizeof archive->missing,
+        "it was recovered from the journal of a run that did not end, with %u of %u ranks, and "
+        "lacks what they did after about %.1f s",
+        n, run->ranks, seconds > 0 ? seconds : 0);
 }
 
 static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)

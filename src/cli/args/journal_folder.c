@@ -21,17 +21,19 @@ int rfn_journal_folder_recover(const struct rfn_journals *journals, const char *
     size_t lost;
     RFN_TRY(rfn_journals_recover(journals, path, force, result, &lost, diag));
     if (journals->n_earlier)
-        rfn_command_error("%s: %zu checkpoint%s of earlier runs %s left out; move the files of this "
-                          "run away to recover those",
-                          folder, journals->n_earlier, plural(journals->n_earlier),
-                          journals->n_earlier == 1 ? "is" : "are");
+        rfn_command_error(
+            "%s: %zu checkpoint%s of earlier runs %s left out; move the files of this "
+            "run away to recover those",
+            folder, journals->n_earlier, plural(journals->n_earlier),
+            journals->n_earlier == 1 ? "is" : "are");
     if (journals->n_damaged)
         rfn_command_error("%s: %zu checkpoint%s cannot be read; %s", folder, journals->n_damaged,
                           plural(journals->n_damaged), journals->why_damaged);
     if (lost)
-        rfn_command_error("%s: %zu rank%s left out, whose blocks are damaged or whose times are not "
-                          "there",
-                          folder, lost, lost == 1 ? " is" : "s are");
+        rfn_command_error(
+            "%s: %zu rank%s left out, whose blocks are damaged or whose times are not "
+            "there",
+            folder, lost, lost == 1 ? " is" : "s are");
     return 0;
 }
 
@@ -56,8 +58,7 @@ int rfn_journal_folder_open(const char *folder, struct rfn_archive **archive, st
 {
     const char *parent = getenv("TMPDIR");
     char temporary[2048];
-    snprintf(temporary, sizeof temporary, "%s/refrain-XXXXXX",
-             parent && *parent ? parent : "/tmp");
+    snprintf(temporary, sizeof temporary, "%s/refrain-XXXXXX", parent && *parent ? parent : "/tmp");
     if (!mkdtemp(temporary))
         return rfn_fail(diag, RFN_E_IO, -1, -1, "cannot create %s: %s (see TMPDIR)", temporary,
                         strerror(errno));

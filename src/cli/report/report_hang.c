@@ -25,8 +25,8 @@ static const char *const fault_words[] = {
     [RFN_HANG_NOT_RECEIVED] = "not_received",
     [RFN_HANG_CYCLE] = "cycle",
     [RFN_HANG_WAITED_FOR] = "waited_for"};
-static const char *const kind_words[] = {[RFN_OPEN_CALL] = "call", [RFN_OPEN_POLLS] = "polls",
-                                         [RFN_OPEN_OUTSIDE] = "outside"};
+static const char *const kind_words[] = {
+    [RFN_OPEN_CALL] = "call", [RFN_OPEN_POLLS] = "polls", [RFN_OPEN_OUTSIDE] = "outside"};
 static const char *const what_words[] = {[RFN_HANG_SEND] = "send",
                                          [RFN_HANG_RECEIVE] = "receive",
                                          [RFN_HANG_COLLECTIVE] = "collective",
@@ -105,7 +105,9 @@ static void tell_disagreement(struct rfn_text *text, const struct rfn_hang_page 
     rfn_text_format(text, "Collective calls on ");
     append_comm(text, page, finding->wait.comm);
     rfn_text_format(text, " disagree%s: ",
-                    functions ? "" : roots ? " about the root" : " about the count");
+                    functions ? ""
+                    : roots   ? " about the root"
+                              : " about the count");
     for (size_t i = 0; i < finding->n_groups; i++) {
         const struct rfn_hang_calls *group = &finding->groups[i];
         if (i > 0)
@@ -149,8 +151,7 @@ static void tell_unmatched(struct rfn_text *text, const struct rfn_hang_page *pa
     append_call(text, page, finding->wait.function, finding->wait.path);
     if (finding->fault == RFN_HANG_NOT_SENT || sends) {
         rfn_text_format(text, ". Rank %" PRId64 " has come to MPI_Finalize and %s.",
-                        finding->wait.peer,
-                        sends ? "will not receive it" : "will not send one");
+                        finding->wait.peer, sends ? "will not receive it" : "will not send one");
     } else {
         rfn_text_string(text, ". There is none, but one ");
         if (finding->fault == RFN_HANG_OTHER_TAG) {
@@ -373,7 +374,8 @@ static void tell_when(struct rfn_text *out, const struct rfn_hang_page *page)
                     rfn_time_text(hang->last_ns - run->start_realtime_ns).text);
     if (ago > 0)
         rfn_text_format(&line, ", which is %s ago", rfn_time_text(ago).text);
-    rfn_text_format(&line, ": %zu of %zu threads that call MPI are outside of it, %zu cannot go on.",
+    rfn_text_format(&line,
+                    ": %zu of %zu threads that call MPI are outside of it, %zu cannot go on.",
                     hang->n_outside, hang->n_threads, hang->n_stuck);
     tell_line(out, &line, page, 0);
 }
@@ -489,8 +491,7 @@ static json_t *finding_json(const struct rfn_hang_page *page,
     } else if (finding->fault == RFN_HANG_CYCLE) {
         json_t *ranks = json_array();
         for (size_t i = 0; i < finding->n_cycle; i++)
-            json_array_append_new(
-                ranks, json_integer(page->hang->threads[finding->cycle[i]].rank));
+            json_array_append_new(ranks, json_integer(page->hang->threads[finding->cycle[i]].rank));
         RFN_JSON_SET(value, "ranks", ranks);
     } else if (finding->fault != RFN_HANG_WAITED_FOR) {
         set_wait(value, &finding->wait);

@@ -21,8 +21,7 @@
 int rec_journal_folder(char *path, size_t size)
 {
     static const char suffix[] = ".journal";
-    if (size < sizeof suffix ||
-        rec_archive_name(path, size - sizeof suffix, rec_job_size(), 1) < 0)
+    if (size < sizeof suffix || rec_archive_name(path, size - sizeof suffix, rec_job_size(), 1) < 0)
         return RFN_E_IO;
     strcat(path, suffix);
     return 0;

@@ -1,8 +1,8 @@
 /* journal.h - files for what has left memory: NAME.rfn.journal/ beside the archive.
  *
  * A stream whose finished blocks have to leave memory, or are to survive the process
- * (finish/checkpoint.h), appends them to a file of its own, and reads them again when the archive is
- * written; then the files go. Nothing is on disk before the first block leaves. No two threads
+ * (finish/checkpoint.h), appends them to a file of its own, and reads them again when the archive
+ * is written; then the files go. Nothing is on disk before the first block leaves. No two threads
  * write at once: the stream's own, or one that holds it still (pause.h). A file is opened for each
  * write and closed again, so that a program that closes or counts descriptors sees none of ours; a
  * write is some ten to hundred KiB.

@@ -33,17 +33,17 @@ enum { RANKS_ARE_THREADS = 0 };
 enum { BY_DEFAULT_AFTER_MS = 60000, PAUSED_SHARE = 20, AGAIN_MS = 50 };
 
 static struct {
-    bool wanted;    /* a journal may be kept */
-    bool failed;    /* it cannot be written any more */
-    bool running;   /* there is a thread */
+    bool wanted;  /* a journal may be kept */
+    bool failed;  /* it cannot be written any more */
+    bool running; /* there is a thread */
     pid_t owner;
     pthread_t thread;
     pthread_mutex_t lock; /* for what follows */
     pthread_cond_t changed;
-    bool ends;            /* the thread is to come to its end */
+    bool ends; /* the thread is to come to its end */
     int64_t first_ms, every_ms;
-    int64_t paused_ns;    /* by the last checkpoint */
-    uint64_t sequence;    /* of the last checkpoint; 0: there is none */
+    int64_t paused_ns; /* by the last checkpoint */
+    uint64_t sequence; /* of the last checkpoint; 0: there is none */
     char host[256];
     char folder[PATH_MAX];
 } own = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -112,18 +112,17 @@ static void pack(const struct rec_draft *draft, enum rfn_journal_state state,
 {
     char archive[PATH_MAX] = "";
     rec_archive_name(archive, sizeof archive, rec_job_size(), 1);
-    const struct rfn_journal_head head = {
-        .rank = {.rank = (uint32_t)rec_job_rank(),
-                 .ranks = (uint32_t)rec_job_size(),
-                 .pid = (uint64_t)own.owner,
-                 .host = own.host,
-                 .start_realtime_ns = rec_start().realtime_ns,
-                 .until_realtime_ns = draft->realtime_ns,
-                 .state = state,
-                 .times_lost = draft->times_lost},
-        .archive = archive,
-        .files = files,
-        .n_files = n_files};
+    const struct rfn_journal_head head = {.rank = {.rank = (uint32_t)rec_job_rank(),
+                                                   .ranks = (uint32_t)rec_job_size(),
+                                                   .pid = (uint64_t)own.owner,
+                                                   .host = own.host,
+                                                   .start_realtime_ns = rec_start().realtime_ns,
+                                                   .until_realtime_ns = draft->realtime_ns,
+                                                   .state = state,
+                                                   .times_lost = draft->times_lost},
+                                          .archive = archive,
+                                          .files = files,
+                                          .n_files = n_files};
     rfn_journal_pack(out, own.sequence + 1, &head, draft->n_chunks, &draft->chunks);
 }
 
@@ -242,8 +241,8 @@ static bool has_condition(void)
 
 void rec_checkpoints_start(void)
 {
-    if (RANKS_ARE_THREADS || own.wanted || !rec_options.journal || !rec_options.write || rec_only_samples ||
-        rec_options.keeps)
+    if (RANKS_ARE_THREADS || own.wanted || !rec_options.journal || !rec_options.write ||
+        rec_only_samples || rec_options.keeps)
         return;
     own.wanted = has_condition() && rec_pause_prepare();
     if (!own.wanted && rec_options.journal_asked && rec_job_is_first())

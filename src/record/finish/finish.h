@@ -28,8 +28,9 @@ struct rec_draft {
     int64_t realtime_ns;
     bool times_lost; /* they are being reduced, and cannot be read */
 };
-/* Makes one, while the streams hold still (core/pause.h); recording goes on. Finished blocks move to
- * the journals. RFN_E_NOMEM: a stream must not be used further; other errors: nothing has changed.
+/* Makes one, while the streams hold still (core/pause.h); recording goes on. Finished blocks move
+ * to the journals. RFN_E_NOMEM: a stream must not be used further; other errors: nothing has
+ * changed.
  */
 int rec_finish_draft(struct rec_draft *draft);
 
