@@ -118,6 +118,7 @@ def make_long_test(how):
 
 def make_large_test(how):
     @harness.long
+    @harness.real_time
     def test(bench):
         check(bench, "openmpi", 64, how, seconds=240)
     return test
@@ -126,6 +127,7 @@ def make_large_test(how):
 for _number, _how in enumerate(FOUND):
     globals()[f"test_{_how}"] = make_test(_how, ("openmpi", "mpich")[_number % 2])
     globals()[f"test_{_how}_each"] = make_long_test(_how)
+for _how in ("receive_cycle", "wrong_tag", "late_rank", "wrong_root"):
     globals()[f"test_{_how}_64"] = make_large_test(_how)
 
 

@@ -169,7 +169,7 @@
     X(PRELOAD, "REFRAIN_PRELOAD", TEXT, "", NULL) /* the recorder's own part of LD_PRELOAD */     \
     X(KEEP_WHOLE, "REFRAIN_KEEP_WHOLE", TEXT, "",                                                 \
       "32768") /* with --keep-predictions the first calls of the run are kept */                  \
-    X(JOURNAL_INTERVAL, "REFRAIN_JOURNAL_INTERVAL", TEXT, "", "800") /* ms between checkpoints */ \
+    X(JOURNAL_INTERVAL, "REFRAIN_JOURNAL_INTERVAL", TEXT, "", "700") /* ms between checkpoints */ \
     X(TOOL, "REFRAIN_TOOL", TEXT, "", NULL) /* what records processes that are started: spawn.h */
 
 enum rfn_record_option {
