@@ -48,8 +48,9 @@ enum rfn_exit {
     RFN_EXIT_BAD_INPUT = 3 /* a file is damaged or incomplete */
 };
 
-/* The exit status that belongs to a code; of 0, and what is above it, RFN_EXIT_OK. */
-enum rfn_exit rfn_exit_status(int error);
+/* The exit status (enum rfn_exit) that belongs to a code; of 0, and what is above it, RFN_EXIT_OK.
+ */
+int rfn_exit_status(int error);
 
 /* The text of a code, static; for 0 "success", for an unknown code "unknown error". */
 const char *rfn_error_text(int error);

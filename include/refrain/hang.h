@@ -43,6 +43,8 @@ struct rfn_hang_thread {
     bool requests_unknown; /* it waits for requests that are not known */
     struct rfn_hang_wait *waits;
     size_t n_waits;
+    struct rfn_hang_wait *posted; /* other receives that it has begun */
+    size_t n_posted;
     uint32_t *ranks; /* that it waits for, ascending */
     size_t n_ranks;
     bool stuck; /* it cannot go on whatever the ranks do that are not stuck */
@@ -51,13 +53,13 @@ struct rfn_hang_thread {
 enum rfn_hang_fault {
     RFN_HANG_DISAGREE,     /* ranks have come to different collective calls */
     RFN_HANG_OTHER_ORDER,  /* ranks make calls on two communicators in different orders */
-    RFN_HANG_OTHER_TAG,    /* there is a message, with another tag, */
-    RFN_HANG_OTHER_COMM,   /* on another communicator, */
-    RFN_HANG_OTHER_SOURCE, /* from another rank */
-    RFN_HANG_NOT_SENT,     /* the peer ends without sending, */
-    RFN_HANG_NOT_RECEIVED, /* or without receiving */
+    RFN_HANG_OTHER_TAG,    /* a receive has no message, but there is one with another tag */
+    RFN_HANG_OTHER_COMM,   /* the same on another communicator */
+    RFN_HANG_OTHER_SOURCE, /* the same from another rank */
+    RFN_HANG_NOT_SENT,     /* the rank that should send is in MPI_Finalize */
+    RFN_HANG_NOT_RECEIVED, /* the rank that should receive is */
     RFN_HANG_CYCLE,        /* ranks wait for each other */
-    RFN_HANG_WAITED_FOR    /* the others wait for a rank that is not waiting */
+    RFN_HANG_WAITED_FOR    /* others wait for a rank that does not wait, or has no record */
 };
 
 /* Ranks whose collective calls are alike. */
@@ -71,15 +73,16 @@ struct rfn_hang_calls {
 struct rfn_hang_finding {
     enum rfn_hang_fault fault;
     uint32_t thread;           /* index of threads: who waits; WAITED_FOR: who is waited for */
+    uint32_t rank;             /* of that thread; of WAITED_FOR there may be no thread */
     struct rfn_hang_wait wait; /* of messages */
     int64_t found;             /* OTHER_TAG, COMM, SOURCE: the tag, communicator or world rank */
     int64_t from;              /* of that message, the world rank that sent it */
     uint32_t function, path;   /* and the call that did */
-    size_t n_alike;            /* threads of which this is so, with equal calls and tags */
+    size_t n_alike;            /* waits of which this is so, with equal calls and tags */
     struct rfn_hang_calls *groups; /* DISAGREE, OTHER_ORDER: largest last */
     size_t n_groups;
     uint32_t
-        *cycle; /* CYCLE: indices of threads, each waiting for the next, the last for the first */
+        *cycle; /* CYCLE: indices of threads, each waits for the next, the last for the first */
     size_t n_cycle;
     size_t n_waiting; /* CYCLE, WAITED_FOR: threads that wait for it, directly or not */
 };
@@ -91,6 +94,8 @@ struct rfn_hang {
     size_t n_findings;
     int64_t first_ns, last_ns; /* since 1970: of the checkpoints */
     size_t n_outside, n_stuck; /* threads that are not in MPI, or stuck */
+    bool uncounted; /* recording was off at times: what is missing of calls and messages is not
+                       known, and only WAITED_FOR is found */
 };
 
 /* RFN_E_UNSUPPORTED: the archive does not know what threads were doing; RFN_E_NOMEM, RFN_E_CORRUPT,

@@ -20,7 +20,7 @@ const char *rfn_error_text(int error)
     }
 }
 
-enum rfn_exit rfn_exit_status(int error)
+int rfn_exit_status(int error)
 {
     switch (error) {
     case RFN_E_USAGE:

@@ -31,7 +31,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (!arguments->folder)
-            argp_error(state, "which folder? (FILE.rfn.journal)");
+            argp_error(state, "no folder given, as in refrain recover FILE.rfn.journal");
         return 0;
     default:
         return rfn_output_argument_parse(key, arg, state, &arguments->written);
@@ -106,7 +106,7 @@ static int print_text(const char *output, const struct rfn_journals *journals,
     if (made->missing)
         rfn_text_format(&text, "Rank%s %s left no journal that can be read.\n",
                         made->missing == 1 ? "" : "s", made->missing_ranks);
-    if (without_times)
+    if (without_times == journals->n)
         rfn_text_format(&text, "There are no times: they were being reduced when the run ended "
                                "(record with --time=full or auto to have them).\n");
     return rfn_command_print(&text, NULL, status);

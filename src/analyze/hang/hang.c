@@ -105,6 +105,10 @@ static bool is_receiver_there(const struct finding_of *of, uint32_t rank,
                 fits(&thread->waits[k], rank, send->comm, send->tag))
                 return true;
         }
+        for (size_t k = 0; k < thread->n_posted; k++) {
+            if (fits(&thread->posted[k], rank, send->comm, send->tag))
+                return true;
+        }
     }
     return false;
 }
@@ -267,6 +271,11 @@ static int find_ranks(struct finding_of *of, struct rfn_hang_thread *thread)
 static int find_waits(struct finding_of *of)
 {
     struct rfn_hang *hang = of->hang;
+    for (size_t t = 0; t < hang->n_threads; t++) { /* these were begun before */
+        struct rfn_hang_thread *thread = &hang->threads[t];
+        for (size_t i = 0; i < thread->n_posted; i++)
+            thread->posted[i].ready = has_message(of, thread->rank, &thread->posted[i]);
+    }
     for (int receives = 1; receives >= 0; receives--) {
         for (size_t t = 0; t < hang->n_threads; t++) {
             struct rfn_hang_thread *thread = &hang->threads[t];
@@ -334,6 +343,8 @@ static struct rfn_hang_finding *add_finding(struct finding_of *of, struct rfn_ha
     if (RFN_GROW(hang->findings, of->findings_capacity, hang->n_findings + 1) < 0)
         return NULL;
     finding.n_alike = 1;
+    if (finding.fault != RFN_HANG_WAITED_FOR)
+        finding.rank = hang->threads[finding.thread].rank;
     hang->findings[hang->n_findings] = finding;
     return &hang->findings[hang->n_findings++];
 }
@@ -387,7 +398,7 @@ static int group_members(struct finding_of *of, uint32_t rank, int64_t comm, uin
 {
     const uint32_t n = members_of(of, comm);
     const struct rfn_hang_call **kinds = calloc(n + (size_t)1, sizeof *kinds);
-    uint32_t *kind = calloc(n + (size_t)1, sizeof *kind); /* + 1 */
+    uint32_t *kind = calloc(n + (size_t)1, sizeof *kind); /* of each, from 1; 0: it has not come */
     size_t n_kinds = 0;
     for (uint32_t k = 0; kinds && kind && k < n; k++) {
         const struct rfn_hang_call *call = call_of(of, member_of(of, rank, comm, k), comm,
@@ -444,8 +455,9 @@ static int find_disagreement(struct finding_of *of, uint32_t t)
     const struct rfn_hang_thread *thread = &of->hang->threads[t];
     const struct rfn_hang_wait *wait = collective_of(thread);
     struct rfn_hang_finding finding = {.fault = RFN_HANG_DISAGREE, .thread = t};
-    if (!wait || is_told(of, RFN_HANG_DISAGREE, wait->comm))
-        return 0;
+    if (!wait || is_told(of, RFN_HANG_DISAGREE, wait->comm) ||
+        rfn_archive_comm(of->scan.archive, (uint32_t)wait->comm)->kind == RFN_COMM_INTER)
+        return 0; /* both groups name the root in their own way */
     const uint64_t instance = instance_of(rfn_hang_calls_of(&of->scan, thread->rank, wait->comm));
     finding.wait = *wait;
     RFN_TRY(
@@ -456,8 +468,8 @@ static int find_disagreement(struct finding_of *of, uint32_t t)
 static bool waits_for(const struct rfn_hang_thread *thread, uint32_t rank)
 {
     for (size_t i = 0; i < thread->n_ranks; i++) {
-        if (thread->ranks[i] == rank)
-            return true;
+        if (thread->ranks[i] >= rank)
+            return thread->ranks[i] == rank;
     }
     return false;
 }
@@ -482,14 +494,15 @@ static int find_order(struct finding_of *of, uint32_t t)
 {
     const struct rfn_hang_thread *thread = &of->hang->threads[t];
     const struct rfn_hang_wait *wait = collective_of(thread);
-    for (size_t i = 0; thread->stuck && wait && i < thread->n_ranks; i++) {
+    if (!wait || is_told(of, RFN_HANG_OTHER_ORDER, wait->comm))
+        return 0;
+    for (size_t i = 0; thread->stuck && i < thread->n_ranks; i++) {
         const uint32_t rank = thread->ranks[i];
         for (uint32_t k = of->first_thread[rank]; k < of->first_thread[rank + 1]; k++) {
             const struct rfn_hang_thread *other = &of->hang->threads[k];
             const struct rfn_hang_wait *its = collective_of(other);
-            if (!its || its->comm == wait->comm || !waits_for(other, thread->rank) ||
-                is_told(of, RFN_HANG_OTHER_ORDER, wait->comm) ||
-                is_told(of, RFN_HANG_OTHER_ORDER, its->comm))
+            if (!its || its->comm == wait->comm || is_told(of, RFN_HANG_OTHER_ORDER, its->comm) ||
+                !waits_for(other, thread->rank))
                 continue;
             struct rfn_hang_finding finding = {.fault = RFN_HANG_OTHER_ORDER,
                                                .thread = t,
@@ -519,7 +532,7 @@ static bool nearly_fits(const struct rfn_hang_wait *receive, const struct rfn_ha
     if (channel->sent <= channel->received)
         return false;
     return fault == RFN_HANG_OTHER_TAG    ? source && comm && !tag
-           : fault == RFN_HANG_OTHER_COMM ? source && tag && !comm
+           : fault == RFN_HANG_OTHER_COMM ? source && tag && !comm && receive->comm >= 0
                                           : comm && tag && !source;
 }
 
@@ -593,7 +606,7 @@ static uint32_t next_stuck(const struct finding_of *of, const struct rfn_hang_th
 static int find_cycle(struct finding_of *of)
 {
     const struct rfn_hang *hang = of->hang;
-    uint32_t *step = rfn_arena_zeroed(of->arena, hang->n_threads, sizeof *step); /* + 1 */
+    uint32_t *step = rfn_arena_zeroed(of->arena, hang->n_threads, sizeof *step); /* 0: not yet */
     uint32_t at = 0, n = 0;
     if (!step)
         return RFN_E_NOMEM;
@@ -651,33 +664,69 @@ static int count_waiting(const struct finding_of *of, uint32_t rank, size_t *n)
     return 0;
 }
 
-/* A rank on its way that others wait for: the one for which most do. */
-static int find_late(struct finding_of *of)
+/* Whether others may wait for the rank although it does not wait; *thread: what tells of it. */
+static bool is_on_its_way(const struct finding_of *of, uint32_t rank, uint32_t *thread)
 {
     const struct rfn_hang *hang = of->hang;
-    uint32_t most = UINT32_MAX;
-    size_t n_most = 0;
-    for (uint32_t t = 0; t < hang->n_threads; t++) {
-        const struct rfn_hang_thread *thread = &hang->threads[t];
+    *thread = of->first_thread[rank];
+    if (*thread == of->first_thread[rank + 1])
+        return true; /* there is no record of it */
+    const struct rfn_hang_thread *first = &hang->threads[*thread];
+    return !first->n_ranks && (!hang->n_findings || first->kind == RFN_OPEN_OUTSIDE);
+}
+
+/* The rank on its way that most others wait for, of those that most wait for directly. */
+static int find_late(struct finding_of *of)
+{
+    enum { TRIED = 16 };
+    const struct rfn_hang *hang = of->hang;
+    uint32_t *waiting = rfn_arena_zeroed(of->arena, of->n_ranks, sizeof *waiting);
+    struct rfn_hang_finding finding = {.fault = RFN_HANG_WAITED_FOR};
+    if (!waiting)
+        return RFN_E_NOMEM;
+    for (size_t t = 0; t < hang->n_threads; t++) {
+        for (size_t i = 0; i < hang->threads[t].n_ranks; i++)
+            waiting[hang->threads[t].ranks[i]]++;
+    }
+    for (int tries = 0; tries < TRIED; tries++) {
+        uint32_t most = 0, thread, its;
         size_t n;
-        const bool is_effect = hang->n_findings && thread->kind != RFN_OPEN_OUTSIDE;
-        if (thread->n_ranks || is_effect || (t > 0 && thread[-1].rank == thread->rank))
-            continue;
-        RFN_TRY(count_waiting(of, thread->rank, &n));
-        if (n > n_most) {
-            most = t;
-            n_most = n;
+        bool found = false;
+        for (uint32_t rank = 0; rank < of->n_ranks; rank++) {
+            if (waiting[rank] > (found ? waiting[most] : 0) && is_on_its_way(of, rank, &its)) {
+                most = rank;
+                thread = its;
+                found = true;
+            }
+        }
+        if (!found)
+            break;
+        waiting[most] = 0;
+        RFN_TRY(count_waiting(of, most, &n));
+        if (n > finding.n_waiting) {
+            finding.rank = most;
+            finding.thread = thread;
+            finding.n_waiting = n;
         }
     }
-    if (most == UINT32_MAX)
-        return 0;
-    const struct rfn_hang_finding finding = {
-        .fault = RFN_HANG_WAITED_FOR, .thread = most, .n_waiting = n_most};
-    return add_finding(of, finding) ? 0 : RFN_E_NOMEM;
+    return !finding.n_waiting || add_finding(of, finding) ? 0 : RFN_E_NOMEM;
+}
+
+/* Calls that were not recorded are missing in all counts. */
+static bool has_gaps(const struct finding_of *of)
+{
+    const struct rfn_archive *archive = of->scan.archive;
+    bool gaps = rfn_archive_run(archive)->start_off;
+    for (uint32_t i = 0; i < rfn_archive_functions(archive) && !gaps; i++)
+        gaps = strcmp(rfn_archive_function(archive, i)->name, "MPI_Pcontrol") == 0;
+    return gaps;
 }
 
 static int find_faults(struct finding_of *of)
 {
+    of->hang->uncounted = has_gaps(of);
+    if (of->hang->uncounted)
+        return find_late(of);
     for (uint32_t t = 0; t < of->hang->n_threads; t++)
         RFN_TRY(find_disagreement(of, t));
     for (uint32_t t = 0; t < of->hang->n_threads; t++)

@@ -12,6 +12,8 @@
 /* A request that is under way. */
 struct pending {
     bool active;
+    bool null;   /* it sends to MPI_PROC_NULL, or receives from there */
+    bool waited; /* the thread is in a call that waits for it */
     struct rfn_hang_wait wait;
 };
 
@@ -119,7 +121,8 @@ static int64_t count_of(const struct rfn_archive *archive, const struct rfn_call
     const int64_t type = input_of(call, record, RFN_IN_datatype);
     if (!counts_agree(call) || count < 0 || type < 0)
         return -1;
-    return count * rfn_archive_datatype(archive, (uint32_t)type)->size;
+    const int64_t size = rfn_archive_datatype(archive, (uint32_t)type)->size;
+    return size > 0 && count <= INT64_MAX / size ? count * size : -1;
 }
 
 static int note_collective(const struct scanning *scanning, const struct rfn_call *call,
@@ -162,11 +165,10 @@ static struct rfn_hang_wait send_of(const struct rfn_call *call, const struct rf
 }
 
 /* As it was asked for. */
-static struct rfn_hang_wait receive_of(const struct scanning *scanning, const struct rfn_call *call,
+static struct rfn_hang_wait receive_of(const struct scanning *scanning,
                                        const struct rfn_record *record, int64_t comm)
 {
     const struct rfn_posted posted = rfn_volume_posted(scanning->volumes, record->function);
-    (void)call;
     return (struct rfn_hang_wait){
         .what = RFN_HANG_RECEIVE,
         .peer = posted.source < 0 ? -1 : world_rank(scanning, comm, record->in[posted.source]),
@@ -177,10 +179,8 @@ static struct rfn_hang_wait receive_of(const struct scanning *scanning, const st
 }
 
 /* Nothing is sent to MPI_PROC_NULL, and nothing comes from there. */
-static bool is_null(const struct scanning *scanning, const struct rfn_call *call,
-                    const struct rfn_record *record)
+static bool is_null(const struct rfn_call *call, const struct rfn_record *record)
 {
-    (void)scanning;
     const int8_t at = rfn_call_sends(call) ? call->in[RFN_IN_dest] : call->in[RFN_IN_source];
     return at >= 0 && record->in[at] == RFN_PROC_NULL;
 }
@@ -200,12 +200,13 @@ static int note_request(struct scanning *scanning, const struct rfn_call *call,
     struct pending *pending = pending_at(scanning, id);
     if (!pending)
         return RFN_E_NOMEM;
-    *pending = (struct pending){.active = call->variant == RFN_CALL_NONBLOCKING &&
-                                          !is_null(scanning, call, record)};
+    /* What MPI_Imrecv gets is there already. */
+    *pending = (struct pending){.null = is_null(call, record) || call->kind == RFN_CALL_MRECV};
+    pending->active = call->variant == RFN_CALL_NONBLOCKING && !pending->null;
     if (rfn_call_sends(call))
         pending->wait = send_of(call, record, volume);
     else if (rfn_call_receives(call))
-        pending->wait = receive_of(scanning, call, record, volume->comm);
+        pending->wait = receive_of(scanning, record, volume->comm);
     else
         pending->wait = (struct rfn_hang_wait){.what = RFN_HANG_COLLECTIVE,
                                                .peer = -1,
@@ -238,7 +239,7 @@ static int note_effects(struct scanning *scanning, const struct rfn_call *call,
         struct pending *pending = pending_at(scanning, effects->started[i]->id);
         if (!pending)
             return RFN_E_NOMEM;
-        pending->active = true;
+        pending->active = !pending->null;
         if (pending->wait.what == RFN_HANG_SEND)
             RFN_TRY(note_sent(scanning, &pending->wait));
     }
@@ -268,7 +269,10 @@ static int note_event(struct scanning *scanning, const struct rfn_record *record
         return 0;
     if (rfn_call_is_collective(call) && call->variant != RFN_CALL_PERSISTENT && volume.comm >= 0)
         return note_collective(scanning, call, record, volume.comm, false);
-    if (call->variant != RFN_CALL_BLOCKING)
+    if (call->kind == RFN_CALL_MPROBE) /* takes the message for MPI_Mrecv */
+        return note_received(scanning, world_rank(scanning, volume.comm, volume.source),
+                             volume.comm, volume.tag);
+    if (call->variant != RFN_CALL_BLOCKING || call->kind == RFN_CALL_MRECV)
         return 0;
     if (rfn_call_sends(call)) {
         const struct rfn_hang_wait send = send_of(call, record, &volume);
@@ -293,8 +297,10 @@ static int add_wait(struct scanning *scanning, struct rfn_hang_wait wait)
 static int add_all_pending(struct scanning *scanning)
 {
     for (size_t i = 0; i < scanning->n_pending; i++) {
-        if (scanning->pending[i].active)
-            RFN_TRY(add_wait(scanning, scanning->pending[i].wait));
+        struct pending *pending = &scanning->pending[i];
+        if (pending->active && !pending->waited)
+            RFN_TRY(add_wait(scanning, pending->wait));
+        pending->waited = true;
     }
     return 0;
 }
@@ -314,10 +320,12 @@ static int add_completed(struct scanning *scanning, struct rfn_record record, in
     *n = effects.n_completed;
     for (size_t i = 0; i < effects.n_completed; i++) {
         const struct rfn_completed *done = &effects.completed[i];
-        const struct pending *pending = done->known ? pending_at(scanning, done->origin->id) : NULL;
+        struct pending *pending = done->known ? pending_at(scanning, done->origin->id) : NULL;
         scanning->thread->requests_unknown |= !pending;
         if (pending && pending->active)
             RFN_TRY(add_wait(scanning, pending->wait));
+        if (pending)
+            pending->waited = true;
     }
     return 0;
 }
@@ -369,7 +377,7 @@ static int add_open(struct scanning *scanning, const struct rfn_open_call *open)
                                                          .function = record->function,
                                                          .path = record->path});
     }
-    if (is_null(scanning, call, record) && call->kind != RFN_CALL_SENDRECV)
+    if (is_null(call, record) && call->kind != RFN_CALL_SENDRECV)
         return 0;
     if (rfn_call_sends(call)) {
         const struct rfn_volume volume = {
@@ -384,9 +392,16 @@ static int add_open(struct scanning *scanning, const struct rfn_open_call *open)
         call->kind == RFN_CALL_PROBE || call->kind == RFN_CALL_MPROBE) {
         const int8_t source = call->in[RFN_IN_source];
         if (source < 0 || record->in[source] != RFN_PROC_NULL)
-            return add_wait(scanning, receive_of(scanning, call, record, comm));
+            return add_wait(scanning, receive_of(scanning, record, comm));
     }
     return 0;
+}
+
+static int keep_waits(const struct scanning *scanning, struct rfn_hang_wait **waits, size_t *n)
+{
+    *n = scanning->n_waits;
+    *waits = rfn_arena_copy(scanning->scan->arena, scanning->waits, *n * sizeof **waits);
+    return *waits ? 0 : RFN_E_NOMEM;
 }
 
 static int read_open(struct scanning *scanning, struct rfn_cursor *cursor)
@@ -406,10 +421,14 @@ static int read_open(struct scanning *scanning, struct rfn_cursor *cursor)
     scanning->n_waits = 0;
     if (open.kind != RFN_OPEN_OUTSIDE)
         RFN_TRY(add_open(scanning, &open));
-    thread->waits = rfn_arena_copy(scanning->scan->arena, scanning->waits,
-                                   scanning->n_waits * sizeof *scanning->waits);
-    thread->n_waits = scanning->n_waits;
-    return thread->waits ? 0 : RFN_E_NOMEM;
+    RFN_TRY(keep_waits(scanning, &thread->waits, &thread->n_waits));
+    scanning->n_waits = 0; /* what else it has posted */
+    for (size_t i = 0; i < scanning->n_pending; i++) {
+        const struct pending *pending = &scanning->pending[i];
+        if (pending->active && !pending->waited && pending->wait.what == RFN_HANG_RECEIVE)
+            RFN_TRY(add_wait(scanning, pending->wait));
+    }
+    return keep_waits(scanning, &thread->posted, &thread->n_posted);
 }
 
 /* ---- all streams ---- */
@@ -424,7 +443,7 @@ static int scan_stream(struct scanning *scanning, uint32_t stream)
     *scanning->thread = (struct rfn_hang_thread){
         .stream = stream, .rank = info.rank, .thread = info.thread};
     for (size_t i = 0; i < scanning->n_pending; i++)
-        scanning->pending[i].active = false;
+        scanning->pending[i] = (struct pending){.active = false};
     rfn_tracker_reset(scanning->tracker);
     RFN_TRY(rfn_cursor_open(scan->archive, stream, &cursor, scan->diag));
     scanning->cursor = cursor;

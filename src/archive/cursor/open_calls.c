@@ -9,13 +9,13 @@
 static const char malformed[] = "it is malformed";
 
 /* The words become those of the archive. */
-static const char *read_words(struct rfn_cursor *cursor, struct rfn_reader *reader,
+static const char *read_words(struct rfn_cursor *cursor, struct rfn_reader *reader, bool outside,
                               struct rfn_record *record)
 {
     const struct rfn_function_info *function = rfn_archive_function(cursor->archive,
                                                                     record->function);
     const uint64_t n = rfn_reader_limited(reader, RFN_PARAMS_MAX);
-    if (n != 0 && n != function->n_in)
+    if (n != (outside ? 0 : function->n_in))
         return malformed;
     int64_t *words = calloc(RFN_PARAMS_MAX, sizeof *words);
     if (!words)
@@ -47,7 +47,9 @@ static const char *read_open(struct rfn_cursor *cursor, struct rfn_reader *reade
     open->record.polls = rfn_reader_varint(reader);
     open->record.index = cursor->events;
     open->record.failed_poll = kind == RFN_OPEN_POLLS;
-    return read_words(cursor, reader, &open->record);
+    return open->since_ns < 0 || open->until_ns < open->since_ns
+               ? malformed
+               : read_words(cursor, reader, kind == RFN_OPEN_OUTSIDE, &open->record);
 }
 
 /* The payload has those streams of which it is known, each with what is to be read of it. */

@@ -16,6 +16,7 @@
 #include "archive/read/reader.h"
 #include "event/kind.h"
 #include "refrain/aggregation.h"
+#include "refrain/open_calls.h"
 #include "refrain/sampling.h"
 #include "refrain/usage.h"
 
@@ -131,6 +132,7 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
     case RFN_CHUNK_SPREADS:
         return archive->dictionary.run.reduced && entry->id == 0;
     case RFN_CHUNK_USAGE:
+    case RFN_CHUNK_OPEN:
     case RFN_CHUNK_AGGREGATED:
     case RFN_CHUNK_SAMPLES:
         return entry->id == 0;
@@ -147,8 +149,9 @@ static bool holds_events(uint32_t type)
     return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING ||
            type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES || type == RFN_CHUNK_CLUSTERS ||
            type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS ||
-           type == RFN_CHUNK_COMMON || type == RFN_CHUNK_USAGE || type == RFN_CHUNK_AGGREGATED ||
-           type == RFN_CHUNK_SAMPLES || type == RFN_CHUNK_SAMPLE_COLUMNS;
+           type == RFN_CHUNK_COMMON || type == RFN_CHUNK_USAGE || type == RFN_CHUNK_OPEN ||
+           type == RFN_CHUNK_AGGREGATED || type == RFN_CHUNK_SAMPLES ||
+           type == RFN_CHUNK_SAMPLE_COLUMNS;
 }
 
 /* Chunks are read later, but for those of other types, of which only the checksums are looked at:
@@ -315,9 +318,12 @@ static int check_stream(struct verifier *verifier, uint32_t stream)
         verifier->done += (uint64_t)rfn_stream_word(archive, RFN_WORD_EVENTS, stream);
     if (!error && !(*set_done & LISTS_READ))
         error = rfn_cursor_check_lists(cursor, verifier->diag);
+    struct rfn_open_call open;
+    if (!error)
+        error = rfn_cursor_open_call(cursor, &open, verifier->diag);
     *set_done |= LISTS_READ | (has_timing ? 0 : EXPANDED);
     rfn_cursor_close(cursor);
-    return error == RFN_E_RANGE ? 0 : error;
+    return error == RFN_E_RANGE || error > 0 ? 0 : error;
 }
 
 /* Streams that share their values make the same calls, and without times are as long as each other;
@@ -426,8 +432,10 @@ int rfn_archive_verify_open(const struct rfn_archive *archive,
     if (error == RFN_E_NOMEM)
         return rfn_archive_no_memory(archive, diag);
     if (error == 0 && archive->missing[0])
-        return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s: all in it is right, but only %s",
-                        archive->chunks.path, archive->missing);
+        return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s: all in it is right, but %s%s",
+                        archive->chunks.path,
+                        archive->dictionary.run.recovered.recovered ? "" : "only ",
+                        archive->missing);
     if (error == 0 && progress)
         progress(context, 1.0);
     return error;

@@ -93,7 +93,8 @@ static bool read_head(struct checkpoint *checkpoint, struct rfn_reader *reader)
     rank->times_lost = rfn_reader_u8(reader) & RFN_JOURNAL_TIMES_LOST;
     checkpoint->archive = read_string(checkpoint, reader);
     if (reader->failed || !rank->host || !checkpoint->archive || rank->rank >= rank->ranks ||
-        state > RFN_JOURNAL_ABORTED || !read_files(checkpoint, reader))
+        state > RFN_JOURNAL_ABORTED || rank->start_realtime_ns < 0 || rank->until_realtime_ns < 0 ||
+        !read_files(checkpoint, reader))
         return false;
     checkpoint->n_chunks = rfn_reader_varint(reader);
     checkpoint->chunks = *reader;

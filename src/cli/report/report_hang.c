@@ -54,6 +54,10 @@ static void append_call(struct rfn_text *text, const struct rfn_hang_page *page,
 
 static void append_comm(struct rfn_text *text, const struct rfn_hang_page *page, int64_t comm)
 {
+    if (comm < 0) {
+        rfn_text_string(text, "no communicator");
+        return;
+    }
     const enum rfn_comm_kind kind = rfn_archive_comm(page->archive, (uint32_t)comm)->kind;
     if (kind == RFN_COMM_WORLD)
         rfn_text_string(text, "MPI_COMM_WORLD");
@@ -174,13 +178,16 @@ static void tell_unmatched(struct rfn_text *text, const struct rfn_hang_page *pa
         rfn_text_string(text, ", which nobody has received.");
     }
     if (finding->n_alike > 1)
-        rfn_text_format(text, " So it is with %zu ranks.", finding->n_alike);
+        rfn_text_format(text, " The same holds %zu times in all.", finding->n_alike);
 }
 
 static void tell_cycle(struct rfn_text *text, const struct rfn_hang_page *page,
                        const struct rfn_hang_finding *finding)
 {
-    rfn_text_format(text, "%zu ranks wait for each other: ", finding->n_cycle);
+    rfn_text_format(text,
+                    finding->n_cycle == 1 ? "A rank waits for itself: "
+                                          : "%zu ranks wait for each other: ",
+                    finding->n_cycle);
     for (size_t i = 0; i < finding->n_cycle && i < SHOWN_CYCLE; i++) {
         const struct rfn_hang_thread *thread = &page->hang->threads[finding->cycle[i]];
         const struct rfn_hang_thread *next =
@@ -201,9 +208,19 @@ static void tell_cycle(struct rfn_text *text, const struct rfn_hang_page *page,
 static void tell_late(struct rfn_text *text, const struct rfn_hang_page *page,
                       const struct rfn_hang_finding *finding)
 {
-    const struct rfn_hang_thread *thread = &page->hang->threads[finding->thread];
-    rfn_text_format(text, "%zu rank%s for rank %u, which ", finding->n_waiting,
-                    finding->n_waiting == 1 ? " waits" : "s wait", thread->rank);
+    const struct rfn_hang *hang = page->hang;
+    const struct rfn_hang_thread *thread = finding->thread < hang->n_threads &&
+                                                   hang->threads[finding->thread].rank ==
+                                                       finding->rank
+                                               ? &hang->threads[finding->thread]
+                                               : NULL;
+    rfn_text_format(text, "%zu rank%s for rank %u, ", finding->n_waiting,
+                    finding->n_waiting == 1 ? " waits" : "s wait", finding->rank);
+    if (!thread) {
+        rfn_text_string(text, "of which there is no journal.");
+        return;
+    }
+    rfn_text_string(text, "which ");
     if (!thread->known) {
         rfn_text_string(text, "has not called MPI so far.");
         return;
@@ -399,12 +416,24 @@ static void tell_young(struct rfn_text *out, const struct rfn_hang_page *page)
     tell_line(out, &line, page, 0);
 }
 
+static bool waits(const struct rfn_hang *hang)
+{
+    for (size_t i = 0; i < hang->n_threads; i++) {
+        if (hang->threads[i].n_ranks)
+            return true;
+    }
+    return false;
+}
+
 void rfn_report_hang(struct rfn_text *out, const struct rfn_hang_page *page)
 {
     const struct rfn_hang *hang = page->hang;
     tell_when(out, page);
     tell_young(out, page);
-    if (!hang->n_findings)
+    if (hang->uncounted)
+        rfn_text_string(out, "Recording was off at times: messages and collective calls cannot be "
+                             "compared.\n");
+    if (!hang->n_findings && !hang->uncounted && !waits(hang))
         rfn_text_string(out, "Nothing is wrong as far as can be seen: no rank waits for another "
                              "one.\n");
     for (size_t i = 0; i < hang->n_findings && (page->all || i < SHOWN_FINDINGS); i++) {
@@ -485,7 +514,7 @@ static json_t *finding_json(const struct rfn_hang_page *page,
     tell_finding(&words, page, finding);
     RFN_JSON_SET(value, "fault", fault_words[finding->fault]);
     RFN_JSON_SET(value, "text", rfn_text_terminated(&words));
-    RFN_JSON_SET(value, "rank", page->hang->threads[finding->thread].rank);
+    RFN_JSON_SET(value, "rank", finding->rank);
     if (finding->n_groups) {
         RFN_JSON_SET(value, "groups", groups_json(page, finding));
     } else if (finding->fault == RFN_HANG_CYCLE) {

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,16 +35,18 @@ enum { BY_DEFAULT_AFTER_MS = 60000, PAUSED_SHARE = 20, AGAIN_MS = 50 };
 
 static struct {
     bool wanted;  /* a journal may be kept */
-    bool failed;  /* it cannot be written any more */
-    bool running; /* there is a thread */
-    pid_t owner;
+    bool failed;  /* it cannot be written any more, */
+    int why;      /* errno; 0: that was told, or it is something else */
+    bool running; /* there is a thread that nobody waits for yet */
+    pid_t owner;  /* the process; a child of fork leaves all alone */
     pthread_t thread;
-    pthread_mutex_t lock; /* for what follows */
+    pthread_mutex_t lock; /* of what follows, until the next line; never held for long */
     pthread_cond_t changed;
-    bool ends; /* the thread is to come to its end */
+    bool ends, last;              /* the thread is to come to its end; after one more checkpoint, */
+    enum rfn_journal_state state; /* which says this */
     int64_t first_ms, every_ms;
     int64_t paused_ns; /* by the last checkpoint */
-    uint64_t sequence; /* of the last checkpoint; 0: there is none */
+    uint64_t sequence; /* of the last checkpoint; 0: there is none. Atomic */
     char host[256];
     char folder[PATH_MAX];
 } own = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -61,17 +64,33 @@ static char *name_of(uint64_t sequence)
                : path;
 }
 
-/* Never through a link. The older of the two is replaced. */
+/* Never through a link, nor to what is not a file of this user. The older of the two is replaced.
+ */
+static int open_file(const char *path)
+{
+    const int flags = O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+    const int fd = rfn_above_standard(open(path, flags, 0666));
+    struct stat status;
+    if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                   status.st_uid == geteuid() && status.st_nlink == 1))
+        return fd;
+    close(fd);
+    errno = EEXIST;
+    return -1;
+}
+
 static int write_file(uint64_t sequence, const struct rfn_buf *bytes)
 {
     char *path = name_of(sequence);
     if (!path)
         return RFN_E_NOMEM;
-    const int flags = O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
-    int fd = rfn_above_standard(open(path, flags, 0666));
+    const int fd = open_file(path);
     int error = fd < 0 ? RFN_E_IO : rfn_write_all(fd, bytes->data, bytes->size);
-    if (fd >= 0 && close(fd) < 0 && errno != EINTR)
+    own.why = error ? errno : 0;
+    if (fd >= 0 && close(fd) < 0 && errno != EINTR && !error) {
+        own.why = errno;
         error = RFN_E_IO;
+    }
     free(path);
     return error;
 }
@@ -134,6 +153,8 @@ static int take(enum rfn_journal_state state, struct rfn_buf *out)
     if (rec_state != REC_RECORDING)
         return RFN_E_USAGE;
     int error = rec_finish_draft(&draft);
+    if (error == RFN_E_NOMEM)
+        rec_stop("out of memory"); /* a stream may have lost events */
     struct rfn_journal_file *files = error ? NULL : files_of(&n_files);
     if (files)
         pack(&draft, state, files, n_files, out);
@@ -146,11 +167,15 @@ static int take(enum rfn_journal_state state, struct rfn_buf *out)
 static int checkpoint(enum rfn_journal_state state)
 {
     struct rfn_buf bytes = RFN_BUF_INIT;
-    if (!has_folder())
+    if (!has_folder()) {
+        own.why = errno;
         return RFN_E_IO;
+    }
     const int64_t began = rec_monotonic_ns();
-    if (!rec_pause_begin())
+    if (!rec_pause_begin()) {
+        own.paused_ns = rec_monotonic_ns() - began;
         return 1;
+    }
     const unsigned arithmetic = rfn_arithmetic_begin();
     int error = take(state, &bytes);
     rfn_arithmetic_end(arithmetic);
@@ -159,19 +184,19 @@ static int checkpoint(enum rfn_journal_state state)
     if (!error)
         error = write_file(own.sequence + 1, &bytes);
     rfn_buf_release(&bytes);
-    own.sequence += !error;
+    if (!error)
+        __atomic_store_n(&own.sequence, own.sequence + 1, __ATOMIC_RELEASE);
     return error;
 }
 
-static void tell_failure(int error)
+/* What has stopped the recording, or kept blocks from being written, was told by others. */
+static void note_failure(void)
 {
-    char why[256];
-    snprintf(why, sizeof why, "%s", error == RFN_E_IO ? strerror(errno) : rfn_error_text(error));
     own.failed = true;
-    if (rec_state == REC_RECORDING)
+    if (own.why)
         rec_message("rank %d: the journal cannot be written: %s; if the program is killed, what "
                     "follows is lost",
-                    rec_job_rank(), why);
+                    rec_job_rank(), strerror(own.why));
 }
 
 /* ---- the thread ---- */
@@ -189,32 +214,56 @@ static int64_t coarse_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/* Makes a checkpoint; *next: when the next one is due. */
+static void save(int64_t *next)
+{
+    const int error = checkpoint(RFN_JOURNAL_RUNNING);
+    if (error < 0)
+        note_failure();
+    int64_t pause = (error == 1 ? AGAIN_MS : own.every_ms) * NS_PER_MS;
+    if (pause < own.paused_ns * PAUSED_SHARE)
+        pause = own.paused_ns * PAUSED_SHARE;
+    *next = coarse_ns() + pause;
+}
+
+/* Tries more often, as there is no time later. */
+static void save_last(void)
+{
+    enum { TRIES = 10 };
+    int error = 1;
+    for (int i = 0; i < TRIES && error == 1; i++)
+        error = checkpoint(own.state);
+    if (error < 0)
+        note_failure();
+}
+
 static void *run(void *unused)
 {
     (void)unused;
     rec_keep_out(true);
     int64_t next = coarse_ns() + own.first_ms * NS_PER_MS;
     pthread_mutex_lock(&own.lock);
-    while (!own.ends && !own.failed) {
-        if (coarse_ns() < next) {
-            wait_until(next);
+    while (!own.ends) {
+        if (own.failed || coarse_ns() < next) {
+            wait_until(own.failed ? coarse_ns() + BY_DEFAULT_AFTER_MS * NS_PER_MS : next);
             continue;
         }
-        const int error = checkpoint(RFN_JOURNAL_RUNNING);
-        if (error < 0)
-            tell_failure(error);
-        int64_t pause = (error == 1 ? AGAIN_MS : own.every_ms) * NS_PER_MS;
-        if (pause < own.paused_ns * PAUSED_SHARE)
-            pause = own.paused_ns * PAUSED_SHARE;
-        next = coarse_ns() + pause;
+        pthread_mutex_unlock(&own.lock);
+        save(&next);
+        pthread_mutex_lock(&own.lock);
     }
+    const bool last = own.last && !own.failed;
     pthread_mutex_unlock(&own.lock);
+    if (last)
+        save_last();
     return NULL;
 }
 
 static bool make_thread(void)
 {
-    enum { STACK = 1 << 20 };
+    enum {
+        STACK = 1 << 20
+    }; /* but as much as the system gives where thread-local data are large */
     pthread_attr_t attributes;
     sigset_t all, before;
     sigfillset(&all);
@@ -222,7 +271,8 @@ static bool make_thread(void)
         return false;
     pthread_attr_setstacksize(&attributes, STACK);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool made = pthread_create(&own.thread, &attributes, run, NULL) == 0;
+    const bool made = pthread_create(&own.thread, &attributes, run, NULL) == 0 ||
+                      pthread_create(&own.thread, NULL, run, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return made;
@@ -254,40 +304,51 @@ void rec_checkpoints_start(void)
     own.every_ms = rec_options.journal_ms;
     own.first_ms = rec_options.journal_asked ? own.every_ms : BY_DEFAULT_AFTER_MS;
     own.running = make_thread();
+    if (!own.running && rec_options.journal_asked && rec_job_is_first())
+        rec_message("no journal is kept: the system gives the recorder no thread");
+}
+
+/* Has the thread come to its end, with one more checkpoint if `last`. Only the first caller waits
+ * for it. limit_s: no longer than that; a program may exit from a signal's handler, which has come
+ * at whatever moment. */
+static void end_thread(bool last, enum rfn_journal_state state, int limit_s)
+{
+    struct timespec until;
+    if (own.owner != getpid() || !__atomic_exchange_n(&own.running, false, __ATOMIC_ACQ_REL))
+        return;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += limit_s;
+    if (pthread_mutex_timedlock(&own.lock, &until) != 0)
+        return;
+    own.ends = true;
+    own.last = last;
+    own.state = state;
+    pthread_cond_signal(&own.changed);
+    pthread_mutex_unlock(&own.lock);
+    pthread_timedjoin_np(own.thread, NULL, &until);
 }
 
 void rec_checkpoints_end(void)
 {
-    if (!own.running || own.owner != getpid())
-        return;
-    pthread_mutex_lock(&own.lock);
-    own.ends = true;
-    pthread_cond_signal(&own.changed);
-    pthread_mutex_unlock(&own.lock);
-    pthread_join(own.thread, NULL);
-    own.running = false;
+    enum { LIMIT_S = 600 }; /* a disk may be slow */
+    end_thread(false, RFN_JOURNAL_RUNNING, LIMIT_S);
 }
 
 /* ---- the end ---- */
 
 bool rec_checkpoint_last(enum rfn_journal_state state)
 {
+    enum { LIMIT_S = 5 };
     struct rec_signals signals;
-    if (!own.wanted || own.failed || own.owner != getpid() || rec_state != REC_RECORDING)
-        return rec_checkpoint_is_there(); /* what there was before */
     rec_signals_hold(&signals);
-    const bool kept_out = rec_keep_out(true);
-    const int error = checkpoint(state);
-    if (error < 0)
-        tell_failure(error);
-    rec_keep_out(kept_out);
+    end_thread(true, state, LIMIT_S);
     rec_signals_release(&signals);
     return rec_checkpoint_is_there();
 }
 
 bool rec_checkpoint_is_there(void)
 {
-    return own.sequence > 0 && own.owner == getpid();
+    return __atomic_load_n(&own.sequence, __ATOMIC_ACQUIRE) > 0 && own.owner == getpid();
 }
 
 const char *rec_checkpoint_folder(void)

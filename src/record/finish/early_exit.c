@@ -39,7 +39,6 @@ void rec_journals_end(bool has_archive)
 
 bool rec_journals_abort(void)
 {
-    rec_checkpoints_end();
     if (!rec_checkpoint_is_there() || !rec_checkpoint_last(RFN_JOURNAL_ABORTED))
         return false;
     rec_state = REC_FINISHED;
@@ -51,7 +50,6 @@ static void tell_end(void)
 {
     if ((long)getpid() != rec_process())
         return;
-    rec_checkpoints_end();
     if (rec_state == REC_FINISHED || rec_state == REC_ASLEEP || !rec_streams)
         return;
     const bool saved = rec_checkpoint_last(RFN_JOURNAL_EXITED);

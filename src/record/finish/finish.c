@@ -481,13 +481,17 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
                                    .samples = RFN_BUF_INIT};
     char events[32];
     exchange->messages_sent = exchange->bytes_sent = 0; /* online merges count their own */
+    result->failed = true;
     error = survey(&finish, error ? error : describe(&finish));
     error = learn_wishes(&finish, result, error);
     if (!error)
         keep_volume(finish.wishes >> REC_WISH_BITS, exchange->rank);
     if (finish.wishes & REC_WANTS_FILE) {
         write_run(&finish, result, error);
+    } else if (!error && exchange->rank != 0) {
+        result->failed = false;
     } else if (exchange->rank == 0) {
+        result->failed = error < 0;
         rec_message("%s events; nothing was written (REFRAIN_WRITE=no)",
                     grouped(finish.survey.events, events));
         tell_journal(&finish, "would have gone to a journal while the program ran");

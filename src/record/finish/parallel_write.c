@@ -374,6 +374,12 @@ int rec_output_write(struct rec_output *output, struct rfn_exchange *exchange, i
         error = write_for_all(&placing);
     if (exchange->rank == 0)
         error = end_file(&placing, error);
+    if (gather) { /* the others know whether their parts have left, and not whether they arrived */
+        uint64_t failed = error < 0;
+        const int told = rfn_exchange_tell(exchange, &failed);
+        if (exchange->rank != 0 && !error)
+            error = told ? told : failed ? RFN_E_EXCHANGE : 0;
+    }
     result->peak_bytes = placing.peak > exchange->peak ? placing.peak : exchange->peak;
     rfn_exchange_hold(exchange, -(int64_t)placing.contents.capacity);
     rfn_buf_release(&placing.contents);

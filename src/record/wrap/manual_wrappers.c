@@ -131,6 +131,7 @@ REC_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
         rec_begin(call);
         rec_end(call, MPI_SUCCESS);
         rec_leave(call);
+        rec_fortran_over(); /* so that the stream holds still */
         if (!rec_journals_abort())
             rec_finish_alone();
     }
