@@ -225,6 +225,11 @@ def test_exit(bench, flavour):
     check_end(bench, flavour, "exit", "exited", True)
 
 
+def test_exit_from_handler(bench, flavour):
+    """As programs do that clean up when a batch system sends SIGTERM."""
+    check_end(bench, flavour, "handler", "exited", True)
+
+
 def test_abort(bench, flavour):
     check_end(bench, flavour, "abort", "aborted", True)
 

@@ -5,8 +5,8 @@
  * Each rank writes a line of 16 bytes per call that has returned to LOG.RANK, a file that it shares
  * with the page cache: u32 function (an index into FUNCTIONS of test_journal.py), i32 peer, u32
  * bytes, u32 milliseconds since 1970 modulo 2^32. Every PAUSE rounds it sleeps for a millisecond
- * (0: never). END: what it does after the rounds: "exit", "_exit", "abort", "crash", "hang";
- * nothing: MPI_Finalize.
+ * (0: never). END: what it does after the rounds: "exit", "_exit", "handler" (exit from a
+ * signal's handler), "abort", "crash", "hang"; nothing: MPI_Finalize.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -89,12 +89,22 @@ static void play(int rank, int ranks, unsigned i)
     }
 }
 
+static void leave(int unused)
+{
+    (void)unused;
+    exit(4);
+}
+
 static void end(const char *how)
 {
     if (strcmp(how, "exit") == 0)
         exit(0);
     if (strcmp(how, "_exit") == 0)
         _exit(0);
+    if (strcmp(how, "handler") == 0) {
+        signal(SIGTERM, leave);
+        raise(SIGTERM);
+    }
     if (strcmp(how, "abort") == 0)
         MPI_Abort(MPI_COMM_WORLD, 3);
     if (strcmp(how, "crash") == 0)

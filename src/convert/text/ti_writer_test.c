@@ -63,12 +63,18 @@ static int wait_for(const int64_t *requests, size_t n)
     return rfn_ti_write(&writer, &action);
 }
 
-/* The lines so far, but for the first one, init. */
-static void lines(const char *expected)
+/* The lines so far, terminated. */
+static const char *written(void)
 {
     rfn_buf_u8(&text, 0);
     text.size--;
-    assert_string_equal(strchr((const char *)text.data, '\n') + 1, expected);
+    return (const char *)text.data;
+}
+
+/* But for the first one, init. */
+static void lines(const char *expected)
+{
+    assert_string_equal(strchr(written(), '\n') + 1, expected);
 }
 
 static void test_wait_for_any_source(void **state)
@@ -134,7 +140,7 @@ static void test_lists_of_some_ranks(void **state)
                                       .type_bytes = 1};
     assert_int_equal(rfn_ti_write(&writer, &action), 0);
     assert_int_equal(summary.expanded, 1);
-    assert_non_null(strstr((const char *)text.data, "1 irecv 2 "));
+    assert_non_null(strstr(written(), "1 irecv 2 "));
     test_free(sizes);
 }
 
