@@ -203,7 +203,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 def test_completion(bench):
     cases = [
-        (["refrain", "re"], ["record", "reduce", "replay", "report"]),
+        (["refrain", "re"], ["record", "recover", "reduce", "replay", "report"]),
         (["refrain", "ver"], ["verify"]),
         (["refrain", "help", "du"], ["dump"]),
         (["refrain", "record", "--se"], ["--segment-min-calls", "--segment-starts"]),
@@ -213,7 +213,7 @@ def test_completion(bench):
         (["refrain", "record", "-o", "ap"], ["app", "app two.rfn", "app.2.rfn"]),
         (["refrain", "record", "--quiet", "./app", "run"], ["runs"]),
         (["refrain", "report", "--"],
-         ["--all", "--behaviour", "--call-path", "--color", "--csv", "--fix-clocks", "--help", "--json", "--network",
+         ["--all", "--behaviour", "--call-path", "--color", "--csv", "--fix-clocks", "--hang", "--help", "--json", "--network",
           "--rank", "--region", "--short", "--top", "--windows"]),
         (["refrain", "report", "--json", "a"], ["app two.rfn", "app.2.rfn"]),
         (["refrain", "report", "r"], ["runs"]),

@@ -132,16 +132,14 @@ def test_simulated_as_reduced(bench):
     harness.compare("what became of the segments", found[1], found[0])
 
 
-def test_memory_is_the_limit(bench):
-    """Long times are reduced when memory is short, before they would go to a journal. In simulated time: how many bytes
-    measured times take depends on what else the machine does."""
-    program = test_smpi.smpi_program(bench, NOISY)
-    for time, journal in (("auto", False), ("full", True)):
-        run, archive = test_smpi.smpi_launch(bench, program, 1, [str(4 * SLEEPS), "-1", "sleep"],
-                                             {"REFRAIN_TIME": time, "REFRAIN_MEMORY": "6M"})
-        harness.compare(f"{time}: journal: {run.err}", "journal" in run.err, journal)
-        if time == "auto":
-            check_reduced(bench, archive, 1, 1, "than 1.00 MiB\n")
+@harness.real_time
+def test_memory_is_the_limit(bench, flavour):
+    """Long times are reduced when memory is short, before they would go to a journal. How many bytes they take first
+    depends on how much else disturbs the program, and so do the starts that are corrected: with 8M they did not fit on a
+    noisy machine."""
+    run, archive = record(bench, flavour, 1, ["--memory=16M"], [str(3 * MANY)])
+    check_reduced(bench, archive, 1, 1, "than 1.00 MiB")
+    harness.compare(f"journal: {run.err}", "journal" in run.err, False)
 
 
 def test_ranks_asked_for_others(bench, flavour):
