@@ -306,8 +306,7 @@ static int add_all_pending(struct scanning *scanning)
 }
 
 /* Requests that the tracker would have complete with this outcome. */
-static int add_completed(struct scanning *scanning, struct rfn_record record, int64_t outcome,
-                         size_t *n)
+static int add_completed(struct scanning *scanning, struct rfn_record record, int64_t outcome)
 {
     int64_t out[RFN_PARAMS_MAX] = {outcome};
     struct rfn_request_effects effects;
@@ -317,7 +316,6 @@ static int add_completed(struct scanning *scanning, struct rfn_record record, in
     record.polls = 1;
     RFN_TRY(rfn_tracker_event(scanning->tracker, scanning->thread->thread, scanning->cursor,
                               &record, &volume, false, &effects));
-    *n = effects.n_completed;
     for (size_t i = 0; i < effects.n_completed; i++) {
         const struct rfn_completed *done = &effects.completed[i];
         struct pending *pending = done->known ? pending_at(scanning, done->origin->id) : NULL;
@@ -333,7 +331,6 @@ static int add_completed(struct scanning *scanning, struct rfn_record record, in
 static int add_requests(struct scanning *scanning, const struct rfn_call *call,
                         const struct rfn_record *record)
 {
-    size_t n;
     switch (call->operation) {
     case RFN_MPI_Waitsome:
     case RFN_MPI_Testsome:
@@ -346,13 +343,13 @@ static int add_requests(struct scanning *scanning, const struct rfn_call *call,
                         RFN_KIND_REQUEST);
         scanning->thread->any = true;
         for (size_t i = 0; i < n_requests; i++)
-            RFN_TRY(add_completed(scanning, *record, (int64_t)i, &n));
+            RFN_TRY(add_completed(scanning, *record, (int64_t)i));
         return 0;
     }
     case RFN_MPI_Request_get_status:
         return add_all_pending(scanning);
     default:
-        return add_completed(scanning, *record, 0, &n);
+        return add_completed(scanning, *record, 0);
     }
 }
 

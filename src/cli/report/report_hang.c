@@ -340,6 +340,8 @@ static void add_row(struct rfn_table *table, const struct rfn_hang_page *page,
         rfn_text_ranks(&waits, thread->ranks, thread->n_ranks);
     if (thread->any && thread->n_ranks > 1 && !row->others)
         rfn_text_string(&waits, " (any)");
+    if (thread->requests_unknown)
+        rfn_text_string(&waits, waits.n ? " and others" : "not known");
     if (thread->known)
         rfn_call_site_place(&place, page->archive,
                             (struct rfn_call_site){thread->function, thread->path});
