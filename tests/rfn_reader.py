@@ -18,6 +18,7 @@ import rfn_formula
 import rfn_text
 
 MASK, HALF = (1 << 64) - 1, 1 << 63
+MINOR = 13  # the newest that is understood completely
 INT64_MAX = HALF - 1
 
 
@@ -1597,7 +1598,7 @@ class Archive:
         with open(path, "rb") as file:
             data = file.read()
         toc, minor = read_header(data)
-        self.minor, self.exact, self.complete = minor, minor == 12, toc is not None
+        self.minor, self.exact, self.complete = minor, minor == MINOR, toc is not None
         found = listed_chunks(data, toc, self.exact) if self.complete else walked_chunks(data)
         self.chunks = {(chunk.type, chunk.id): chunk for chunk in found}
         self.made, self.of_group = {}, {}

@@ -1,4 +1,5 @@
 """Jobs that hang, each with one fault (programs/hangs.c): what refrain report --hang says of them while they do."""
+import collections
 import json
 import os
 import shutil
@@ -50,15 +51,38 @@ def fits(finding, expected):
 
 
 def hangs(bench, flavour, ranks, how):
-    """A job that hangs, and its archive's name."""
-    archive = bench.fresh("hang.rfn")
+    """A job that hangs, its archive's name, and the file with what it prints."""
+    archive, printed = bench.fresh("hang.rfn"), bench.fresh("printed")
     environment = {**os.environ, "UCX_LOG_LEVEL": "fatal", "REFRAIN_JOURNAL_INTERVAL": "200",
                    "OMPI_MCA_mpi_yield_when_idle": "1"}
     command = [*harness.FLAVOURS[flavour].launch(ranks), bench.refrain, "record", "--journal", "-o", archive,
                bench.program("hangs", flavour), how]
-    job = subprocess.Popen(command, cwd=bench.folder, env=environment, stdin=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    return job, archive
+    with open(printed, "wb") as file:
+        job = subprocess.Popen(command, cwd=bench.folder, env=environment, stdin=subprocess.DEVNULL,
+                               stdout=file, stderr=subprocess.DEVNULL, start_new_session=True)
+    return job, archive, printed
+
+
+def checkpoints(journal):
+    """The times of the older ones of the two checkpoints of all ranks that have two."""
+    times = collections.defaultdict(list)
+    for name in os.listdir(journal) if os.path.isdir(journal) else ():
+        rank, found, _ = name.rpartition(".checkpoint.")
+        if found:
+            times[rank].append(os.stat(f"{journal}/{name}").st_mtime_ns)
+    return [min(of) for of in times.values() if len(of) == 2]
+
+
+def wait_for_checkpoints(archive, printed, ranks, seconds):
+    """Until each rank has one that was begun after the rounds: while they go on, any rank may be late."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(0.1)
+        if os.stat(printed).st_size:
+            over = os.stat(printed).st_mtime_ns
+            if sum(of > over for of in checkpoints(archive + ".journal")) == ranks:
+                return
+    raise harness.Failure(f"no checkpoints of all ranks after the rounds: {checkpoints(archive + '.journal')}")
 
 
 def report(bench, archive, *options):
@@ -74,8 +98,9 @@ def is_there(found, ranks, expected):
 def check(bench, flavour, ranks, how, seconds=60):
     """The job comes to where it hangs sooner or later."""
     expected, found = expected_of(how, ranks), None
-    job, archive = hangs(bench, flavour, ranks, how)
+    job, archive, printed = hangs(bench, flavour, ranks, how)
     try:
+        wait_for_checkpoints(archive, printed, ranks, seconds)
         for _ in range(4 * seconds):
             time.sleep(0.25)
             run = report(bench, archive, "--json")

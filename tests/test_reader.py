@@ -37,8 +37,9 @@ def dump(bench, archive, *options):
 def compare(bench, archive, what):
     """Compares line by line; the number of lines."""
     number = 0
-    read = (line.encode("utf-8", "surrogateescape")
-            for line in rfn_text.lines(rfn_reader.Archive(archive)))
+    opened = rfn_reader.Archive(archive)
+    harness.compare("minor version that is written, and understood", opened.minor, rfn_reader.MINOR)
+    read = (line.encode("utf-8", "surrogateescape") for line in rfn_text.lines(opened))
     for number, (dumped, line) in enumerate(itertools.zip_longest(dump(bench, archive), read)):
         if dumped != line:
             raise harness.Failure(f"{what}, line {number + 1}:\n  dump   {dumped}\n  reader {line}")

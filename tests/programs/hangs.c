@@ -2,7 +2,8 @@
  *
  *     hangs HOW
  *
- * Ranks work in rounds before, so that there are messages and collective calls that are right.
+ * Ranks work in rounds before, so that there are messages and collective calls that are right; rank
+ * 0 says when all have done that.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -191,6 +192,10 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     rounds();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        puts("the rounds are over");
+    fflush(stdout);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(argv[1], all[i].name) == 0)
             all[i].hang();
