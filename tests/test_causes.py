@@ -232,16 +232,16 @@ def test_abort(bench, flavour):
     harness.compare("JSON", (found["complete"], found["ranks"], found["missing_ranks"]),
                     (False, 4, 3))
     harness.compare("why", found["incomplete_because"],
-                    "1 of 4 ranks is here: the run ended before the ranks met, or others were left "
-                    "out")
+                    "1 of 4 ranks is here: others were not recorded, were left out, or the run ended "
+                    "before the ranks met")
     harness.compare("calls", test_report.by_function(found)["MPI_Sendrecv"], (10, 40))
     harness.compare("matching", (found["matching"]["matched"], found["matching"]["messages"],
                                  found["causes"]), (0, 10, []))
     for part in found["critical_path"]["parts"]:
         test_report.close_to("the mean of one rank", part["mean_seconds"], part["seconds"])
     text = page(bench, alone, code=3)
-    if not re.match(r"incomplete: 1 of 4 ranks is here: the run ended before the ranks met, or others "
-                    r"were left out dies\S* "
+    if not re.match(r"incomplete: 1 of 4 ranks is here: others were not recorded, were left out, or the "
+                    r"run ended before the ranks met dies\S* "
                     r"on 4 ranks, of which 1 is here, ran for [\d.]+ m?s until rank 2 called "
                     rf"MPI_Abort in give_up\(\) \[dies\.c:{line_of('dies', 'MPI_Abort(')}\]\. "
                     r"Parallel efficiency of the ranks that are here [\d.]+ %: .* Of one rank alone "

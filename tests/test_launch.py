@@ -10,8 +10,10 @@ import fcntl
 import json
 import os
 import shutil
+import struct
 import subprocess
 import threading
+import time
 
 import harness
 
@@ -315,21 +317,74 @@ def right_steps(ranks):
     return {f"rank {rank} step {step}: {step} {step * ranks}" for rank in range(ranks) for step in (1, 2, 3)}
 
 
+def check_some(bench, archive, ranks, of):
+    """An archive of some ranks, with all that they did."""
+    code = 0 if len(ranks) == of else 3
+    harness.compare("verify", bench.run([bench.refrain, "verify", archive]).code, code)
+    dump = bench.run([bench.refrain, "dump", archive])
+    harness.compare("dump", dump.code, code)
+    events = [line.split("\t") for line in dump.out.splitlines()[1:]]
+    harness.compare("ranks in the archive", sorted({int(event[1]) for event in events}), ranks)
+    for rank in ranks:
+        functions = [event[5] for event in events if int(event[1]) == rank]
+        harness.compare("first and last call", (functions[0], functions[-1]), ("MPI_Init", "MPI_Finalize"))
+    info = json.loads(bench.run([bench.refrain, "info", "--json", archive]).out)
+    harness.compare("ranks of the job", info["ranks"], of)
+    for path in (archive + ".ranks", archive + ".journal"):
+        harness.compare(f"{path} is left", os.path.exists(path), False)
+
+
 def test_ranks_that_are_not_recorded(bench, flavour):
-    """The others may wait for them for ever, but nobody gets a message that is another one's."""
+    """The others do not wait for them, and nobody gets a message that is another one's."""
     where = folder(bench, f"some.{flavour}")
     program = bench.program("in_step", flavour)
-    for number, condition in enumerate(("= 0", "!= 0", "= 7")):
+    archive = os.path.join(where, "x.rfn")
+    ways = (([], {}), (["--merge-interval=1"], {}), ([], {"REFRAIN_CLOCK_SYNC": "always"}), (["--journal"], {}),
+            (["--sample=random:1", "--with-trace"], {}), (["--keep-predictions=1us"], {}))
+    for number, (condition, recorded) in enumerate((("= 0", [0]), ("!= 0", [1, 2]), ("= 7", []))):
         some = script(where, f"some{number}", "#!/bin/sh\n"
                                               f"test ${RANK[flavour]} {condition} || exec {program}\n"
-                                              f'exec {bench.refrain} record -f -q -o x.rfn "$@" {program}\n')
-        for options, env in (([], {}), (["--merge-interval=1"], {}), ([], {"REFRAIN_CLOCK_SYNC": "always"})):
-            run = bench.run(["timeout", "-k", "1", "2", *harness.FLAVOURS[flavour].launch(2), some, *options],
-                            cwd=where, timeout=30, env=env)
-            wrong = {line for line in run.out.splitlines() if line.startswith("rank ")} - right_steps(2)
-            harness.compare(f"rank {condition}, {options}, {env}: wrong lines", sorted(wrong), [])
-            if condition == "= 7":  # nobody is recorded
-                harness.compare("exit, lines", (run.code, set(run.out.splitlines())), (0, right_steps(2)))
+                                              f'exec {bench.refrain} record -f -o x.rfn "$@" {program}\n')
+        for options, env in ways:
+            run = bench.run([*harness.FLAVOURS[flavour].launch(3), some, *options], cwd=where, timeout=30, env=env,
+                            check=True)
+            lines = {line for line in run.out.splitlines() if line.startswith("rank ")}
+            harness.compare(f"rank {condition}, {options}, {env}: lines", lines, right_steps(3))
+            if recorded:
+                check_some(bench, archive, recorded, 3)
+                harness.compare(f"it is told: {run.err}", run.err.count("that were started under refrain record"), 1)
+                os.remove(archive)
+
+
+def test_one_of_several_programs_is_recorded(bench, flavour):
+    where = folder(bench, f"one_of_several.{flavour}")
+    program = bench.program("in_step", flavour)
+    record = [bench.refrain, "record", "-o", "x.rfn", program]
+    for first, second, recorded in ((record, [program], [0, 1]), ([program], record, [2, 3])):
+        bench.run([*harness.FLAVOURS[flavour].launch(2), *first, ":", "-n", "2", *second], cwd=where, timeout=30,
+                  check=True)
+        check_some(bench, os.path.join(where, "x.rfn"), recorded, 4)
+        os.remove(os.path.join(where, "x.rfn"))
+
+
+def test_marks_that_were_left(bench, flavour):
+    """Marks of an earlier run, and a link in their file's place, change nothing."""
+    where = folder(bench, f"marks.{flavour}")
+    program = bench.program("in_step", flavour)
+    marks, other = os.path.join(where, "x.rfn.ranks"), os.path.join(where, "other")
+    record = [bench.refrain, "record", "-f", "-o", "x.rfn", program]
+    with open(marks, "wb") as file:
+        file.write(4 * struct.pack("<QQ", 0, int(1000 * (time.time() - 7200))))
+    bench.run([*harness.FLAVOURS[flavour].launch(2), *record, ":", "-n", "2", program], cwd=where, timeout=30,
+              check=True)
+    check_some(bench, os.path.join(where, "x.rfn"), [0, 1], 4)
+    with open(other, "wb"):
+        os.symlink("other", marks)
+    run = bench.run([*harness.FLAVOURS[flavour].launch(4), *record], cwd=where, timeout=30, check=True)
+    harness.compare("it is told", "that were started under refrain record" in run.err, False)
+    harness.compare("the link's file", os.path.getsize(other), 0)
+    os.remove(marks)
+    check_some(bench, os.path.join(where, "x.rfn"), [0, 1, 2, 3], 4)
 
 
 def test_rank_0_tells_what_is_wrong_though_it_comes_last(bench, flavour):

@@ -331,7 +331,8 @@ static int read_archive(struct rfn_archive *archive, struct rfn_diag *diag)
     if (n < run->ranks)
         snprintf(
             archive->missing, sizeof archive->missing,
-            "%u of %u ranks %s here: the run ended before the ranks met, or others were left out",
+            "%u of %u ranks %s here: others were not recorded, were left out, or the run ended "
+            "before the ranks met",
             n, run->ranks, n == 1 ? "is" : "are");
     if (run->recovered.recovered)
         say_recovered(archive, n);

@@ -175,15 +175,16 @@ static void open_beside(MPI_Comm world, bool in_init, MPI_Comm *comm)
         rec_mpi.MPI_Errhandler_free(&programs); /* the reference of MPI_Comm_get_errhandler */
 }
 
-/* With sessions only, the job's communicator is the recorder's own already. A second one is not
- * made of it: MPICH 4.0 crashes in MPI_Comm_create as long as it has no MPI_COMM_WORLD. */
+/* With sessions only, and where some ranks are not recorded, the job's communicator is the
+ * recorder's own already. Of the first kind a second one is not made: MPICH 4.0 crashes in
+ * MPI_Comm_create as long as it has no MPI_COMM_WORLD. */
 int rec_exchange_open(struct rec_exchange *exchange, bool in_init)
 {
     *exchange = (struct rec_exchange){
         .exchange = {
             .context = exchange, .send = send_bytes, .receive = receive_bytes, .tell = tell}};
     exchange->comm = rec_job_comm();
-    exchange->beside = rec_job_in_world();
+    exchange->beside = rec_job_comm_is_programs();
     if (exchange->beside)
         open_beside(exchange->comm, in_init, &exchange->comm);
     if (exchange->comm == MPI_COMM_NULL)

@@ -1,5 +1,6 @@
 #include "record/core/job.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,13 @@
 static int own_rank = -1, n_ranks;
 static MPI_Group all;
 static bool has_group;
+/* Where some ranks are not recorded: */
+static struct {
+    bool is;
+    int first;
+    MPI_Group group;
+    MPI_Comm comm; /* in the world */
+} limited;
 static pthread_mutex_t learning = PTHREAD_MUTEX_INITIALIZER; /* sessions may start in threads */
 
 bool rec_job_in_world(void)
@@ -35,9 +43,11 @@ static bool group_of_session(void)
 static MPI_Comm comm_of_session(void)
 {
     MPI_Group group;
-    if (!has_comm && rec_job_group(&group) == 0 && has_session)
+    if (!has_comm && rec_job_group(&group) == 0 && has_session) {
+        group = limited.is ? limited.group : group;
         has_comm = rec_mpi.MPI_Comm_create_from_group(group, "refrain", MPI_INFO_NULL,
                                                       MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS;
+    }
     return has_comm ? comm : MPI_COMM_NULL;
 }
 
@@ -119,16 +129,49 @@ int rec_job_size(void)
 
 bool rec_job_is_first(void)
 {
-    return own_rank == 0;
+    return own_rank == limited.first;
+}
+
+void rec_job_limit(const int *ranks, int n)
+{
+    enum { TAG = 1 }; /* as in exchange_mpi.c: its messages cannot meet the program's */
+    MPI_Group group;
+    if (limited.is || rec_job_group(&group) < 0 ||
+        rec_mpi.MPI_Group_incl(group, n, ranks, &limited.group) != MPI_SUCCESS)
+        return;
+    limited.is = true;
+    limited.first = ranks[0];
+    limited.comm = MPI_COMM_NULL;
+    if (rec_job_in_world() && rec_mpi.MPI_Comm_create_group(MPI_COMM_WORLD, limited.group, TAG,
+                                                            &limited.comm) != MPI_SUCCESS)
+        limited.comm = MPI_COMM_NULL;
+}
+
+bool rec_job_is_limited(void)
+{
+    return limited.is;
 }
 
 MPI_Comm rec_job_comm(void)
 {
+    if (limited.is && rec_job_in_world())
+        return limited.comm;
     return rec_job_in_world() ? MPI_COMM_WORLD : comm_of_session();
+}
+
+bool rec_job_comm_is_programs(void)
+{
+    return rec_job_in_world() && !limited.is;
 }
 
 void rec_job_release(void)
 {
+    if (limited.is) {
+        rec_mpi.MPI_Group_free(&limited.group);
+        if (rec_job_in_world() && limited.comm != MPI_COMM_NULL)
+            rec_mpi.MPI_Comm_free(&limited.comm);
+    }
+    limited.is = false;
     if (has_group)
         rec_mpi.MPI_Group_free(&all);
     has_group = false;
@@ -167,14 +210,26 @@ static long number_of(const char *variable)
     return set && *set && !*end ? number : -1;
 }
 
+static const struct launcher {
+    const char *rank, *ranks, *said;
+    bool nodes; /* how many nodes there are, and not how many ranks are here */
+} launchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", false},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", false},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES", true}};
+
+struct rec_launched rec_job_launched(void)
+{
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const long rank = number_of(launchers[i].rank), size = number_of(launchers[i].ranks);
+        if (rank >= 0 && rank < size && size <= INT_MAX)
+            return (struct rec_launched){.rank = (int)rank, .size = (int)size};
+    }
+    return (struct rec_launched){0};
+}
+
 bool rec_job_on_one_node(int size)
 {
-    static const struct {
-        const char *ranks, *said;
-        bool nodes; /* how many nodes there are, and not how many ranks are here */
-    } launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", false},
-                     {"PMI_SIZE", "MPI_LOCALNRANKS", false},
-                     {"SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES", true}};
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         long said = number_of(launchers[i].said);
         if (number_of(launchers[i].ranks) == size && said > 0)

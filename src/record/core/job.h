@@ -16,7 +16,11 @@
  *
  * in this order: under mpirun in a Slurm job the last ones speak of mpirun's daemons. A launcher's
  * words count only if they are about as many processes as the job has. If all ranks are on one
- * node, all of them are told so; if one is told otherwise, so are all.
+ * node, all of them are told so; if one is told otherwise, so are all. Of the rank they tell by
+ * OMPI_COMM_WORLD_RANK, PMI_RANK and SLURM_PROCID.
+ *
+ * Some ranks may not be recorded (attendance.h). The others are the job then: its communicator is
+ * theirs, and the first of them does what rank 0 does else. Ranks keep their numbers.
  */
 #ifndef RFN_RECORD_CORE_JOB_H
 #define RFN_RECORD_CORE_JOB_H
@@ -31,18 +35,26 @@ bool rec_job_in_world(void);
 /* Learns the process's rank, once MPI is up. Local. False while MPI is not up, or when MPI does not
  * tell. */
 bool rec_job_learn(void);
-int rec_job_rank(void); /* -1 before */
-int rec_job_size(void); /* 0 before */
-bool rec_job_is_first(void);
+int rec_job_rank(void);                /* -1 before */
+int rec_job_size(void);                /* 0 before */
+bool rec_job_is_first(void);           /* the lowest rank that is recorded */
 const char *rec_job_mpi_version(void); /* the first line of what MPI calls itself; "" before */
 
-/* All processes of the job in order of rank, borrowed until rec_job_release. */
+/* Only these n ranks, which ascend, are recorded; n is less than rec_job_size. Collective over
+ * them in the world. */
+void rec_job_limit(const int *ranks, int n);
+bool rec_job_is_limited(void);
+
+/* All processes of the job in order of rank, borrowed until rec_job_release; also those that are
+ * not recorded. */
 int rec_job_group(MPI_Group *group);
 
-/* A communicator of all processes of the job: MPI_COMM_WORLD, or the one made from mpi://WORLD;
- * MPI_COMM_NULL when MPI cannot make it. Collective over the job when called for the first time
- * outside of the world. */
+/* A communicator of all processes that are recorded: MPI_COMM_WORLD, or the one made from
+ * mpi://WORLD or for some ranks; MPI_COMM_NULL when MPI cannot make it. Collective over them when
+ * called for the first time outside of the world. */
 MPI_Comm rec_job_comm(void);
+/* Whether that one is the program's, too. */
+bool rec_job_comm_is_programs(void);
 
 /* Gives back what the functions above have made, so that MPI can end. */
 void rec_job_release(void);
@@ -50,6 +62,12 @@ void rec_job_release(void);
 /* The definition of this process's host; its hash is that of these bytes. */
 int rec_job_host(struct rfn_buf *content);
 
+/* What the environment says of this process; size 0: nothing. */
+struct rec_launched {
+    int rank, size;
+};
+
+struct rec_launched rec_job_launched(void);
 /* Whether the environment says that all `size` ranks are on this node. False when it says that they
  * are not, and when it says nothing. */
 bool rec_job_on_one_node(int size);

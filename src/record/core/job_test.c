@@ -72,9 +72,36 @@ static void test_programs(void **state)
     }
 }
 
+static void test_places(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",
+                                        "PMI_SIZE"};
+    const struct {
+        const char *set[4];
+        int rank, size;
+    } sets[] = {{{NULL}, 0, 0},
+                {{"3", "4"}, 3, 4},
+                {{"4", "4"}, 0, 0},
+                {{"3", "4x"}, 0, 0},
+                {{NULL, NULL, "0", "2"}, 0, 2},
+                {{"1", "4", "0", "2"}, 1, 4},
+                {{"0", "99999999999"}, 0, 0}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        for (size_t k = 0; k < 4; k++) {
+            unsetenv(names[k]);
+            if (sets[i].set[k])
+                setenv(names[k], sets[i].set[k], 1);
+        }
+        assert_int_equal(rec_job_launched().rank, sets[i].rank);
+        assert_int_equal(rec_job_launched().size, sets[i].size);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_launchers),
+                                       cmocka_unit_test(test_places),
                                        cmocka_unit_test(test_programs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

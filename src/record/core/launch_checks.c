@@ -1,5 +1,6 @@
 #include "record/core/launch_checks.h"
 
+#include "record/core/job.h"
 #include "record/core/message.h"
 #include "record/core/recorder.h"
 
@@ -11,40 +12,20 @@
 
 #ifndef RFN_FLAVOUR_SMPI /* whose ranks are in one process, without a launcher */
 
-/* ---- what the launcher says ---- */
-
-/* The value of the first of these variables that is set, or otherwise. */
-static long first_number(const char *const *names, long otherwise)
-{
-    for (; *names; names++) {
-        const char *value = getenv(*names);
-        if (value && *value)
-            return strtol(value, NULL, 10);
-    }
-    return otherwise;
-}
-
 bool rec_is_launchers_first(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-                                        "SLURM_PROCID", NULL};
-    return first_number(names, 0) == 0;
-}
-
-static long launchers_size(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
-    return first_number(names, 1);
+    return rec_job_launched().rank == 0;
 }
 
 /* ---- the notices ---- */
 
 void rec_launch_check_gaps(int ranks)
 {
-    if (ranks == 1 && launchers_size() > 1 && rec_is_launchers_first())
-        rec_message("the launcher started %ld processes, but each is alone with its MPI and has an "
+    const struct rec_launched launched = rec_job_launched();
+    if (ranks == 1 && launched.size > 1 && launched.rank == 0)
+        rec_message("the launcher started %d processes, but each is alone with its MPI and has an "
                     "archive of its own: the launcher belongs to another MPI than the program",
-                    launchers_size());
+                    launched.size);
 }
 
 /* Whether the process has started MPI. The table is empty: no call came through the recorder. */

@@ -139,11 +139,13 @@ static void pack_ranks(const struct rec_ranks *ranks, struct rfn_buf *out)
     }
 }
 
-/* Only the lowest of the members contributes the communicator; the others name it by its hash. */
+/* Only the lowest of the members contributes the communicator, unless that may not be recorded; the
+ * others name it by its hash. */
 static bool contributes(const struct rec_comm *comm, int world_rank)
 {
     bool predefined = comm->kind == REC_COMM_WORLD || comm->kind == REC_COMM_SELF;
-    return predefined ? world_rank == 0 : comm->lowest == (uint32_t)world_rank;
+    return predefined ? rec_job_is_first()
+                      : rec_job_is_limited() || comm->lowest == (uint32_t)world_rank;
 }
 
 static int define_comm(struct rfn_merge *merge, const struct rec_comm *comm)

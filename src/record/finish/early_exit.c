@@ -1,5 +1,6 @@
 #include "record/finish/early_exit.h"
 
+#include "record/core/attendance.h"
 #include "record/core/job.h"
 #include "record/core/launch_checks.h"
 #include "record/core/message.h"
@@ -60,6 +61,7 @@ static void tell_end(void)
         rec_message("rank %d ended without MPI_Finalize; nothing was recorded", rec_job_rank());
     if (!saved)
         remove_all();
+    rec_attendance_end();
 }
 
 #ifdef RFN_FLAVOUR_SMPI /* which may unload the program before the process exits */

@@ -45,6 +45,7 @@
 
 #include "archive/write/forced_parameters.h"
 #include "base/arithmetic.h"
+#include "record/core/attendance.h"
 #include "record/core/clock_sync.h"
 #include "record/core/exchange_mpi.h"
 #include "record/core/job.h"
@@ -93,6 +94,8 @@ void rec_arrive(struct rec_call *call)
         code_ahead(rec_this_stream->events);
     rec_pause_allow();
     const bool placed = rec_job_learn(); /* the recorder may not have seen MPI_Init */
+    if (placed)
+        rec_attendance_settle(); /* sessions have not */
     const MPI_Comm all = placed ? rec_job_comm() : MPI_COMM_NULL;
     rec_wait_warning_begin(&warning, "reach the end of MPI");
     if (all != MPI_COMM_NULL)
@@ -405,6 +408,11 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
                 grouped(finish->survey.events, events), grouped(result->file_bytes, bytes),
                 (double)(result->complete_ns - finish->began) * 1e-9,
                 (unsigned long long)(result->peak_bytes + 1023) / 1024, path);
+    if (rec_job_is_limited())
+        rec_message("the archive has the %d of %d ranks that were started under refrain record",
+                    finish->exchange->size, rec_job_size()); the other %d of "
+                    "%d are not in the archive",
+                    rec_job_size() - finish->exchange->size, rec_job_size());
     if (reduced->not_compared)
         rec_message("processes were not compared, and keep their own times: %s",
                     reduced->not_compared == RFN_E_EXCHANGE
@@ -416,7 +424,7 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
                                                           : rfn_error_text(reduced->not_spread));
     tell_forced(finish);
     rec_past_calls_tell(finish->survey.past);
-    rec_launch_check_gaps(finish->exchange->size);
+    rec_launch_check_gaps(rec_job_size());
     tell_journal(finish, "went to a journal while the program ran: --memory allows more");
 }
 
@@ -633,6 +641,7 @@ void rec_finish_alone(void)
     const int kept = rec_keep_end_alone();
     finish_runs(&alone, &merge, NULL, &result, kept);
     rec_journals_end(!result.failed);
+    rec_attendance_end();
     rfn_arithmetic_end(arithmetic);
     rec_signals_release(&signals);
 }
@@ -688,6 +697,7 @@ void rec_finish(void)
     const int error = stopped || busy ? RFN_E_USAGE : 0;
     finish_by_mpi(exchange, &merge, &result, error);
     rec_journals_end(!result.failed);
+    rec_attendance_end();
     rec_job_release();
     rfn_arithmetic_end(arithmetic);
     rec_signals_release(&signals);

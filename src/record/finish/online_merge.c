@@ -40,6 +40,8 @@ static bool some_rank_has_threads(void)
 
 static const char *open_exchange(void)
 {
+    if (rec_job_is_limited())
+        return "some ranks are not recorded";
     if (rec_exchange_open(&online.exchange, true) != 0)
         return "MPI has no communicator left for the recorder";
     online.open = !some_rank_has_threads();

@@ -335,7 +335,10 @@ void rec_keep_start(void)
     if (!rec_options.keeps || keep.open)
         return;
     const char *why = "MPI has no communicator left for the recorder";
-    keep.open = rec_exchange_open(&keep.exchange, true) == 0;
+    if (rec_job_is_limited())
+        why = "some ranks are not recorded";
+    else
+        keep.open = rec_exchange_open(&keep.exchange, true) == 0;
     if (keep.open)
         why = problem();
     if (why && rec_job_is_first())

@@ -130,7 +130,9 @@ static uint64_t own_clock(void)
 static bool begin(void)
 {
     const char *problem = NULL;
-    if (rec_exchange_open(&rec_sampling.exchange, true) < 0)
+    if (rec_job_is_limited())
+        problem = "some ranks are not recorded";
+    else if (rec_exchange_open(&rec_sampling.exchange, true) < 0)
         problem = "MPI has no communicator left for the recorder";
     else if (!rec_all_say(rec_sampling.exchange.comm,
                           rec_calls_start() && make_table() && rec_announcements_start()) ||

@@ -5,6 +5,7 @@
  * does afterwards is in no event. A program that uses sessions only ends with its last
  * MPI_Session_finalize in the same way. A process that calls MPI_Abort saves its own events.
  */
+#include "record/core/attendance.h"
 #include "record/core/clock_sync.h"
 #include "record/core/job.h"
 #include "record/core/message.h"
@@ -46,6 +47,7 @@ static void learn(void)
     rec_job_learn();
     if (rec_is_world_replaced())
         return;
+    rec_attendance_settle();
     rec_clock_sync_start();
     rec_keep_prepare();
     rec_sampling_start();
@@ -66,6 +68,7 @@ static int initialized(const struct rec_call *call, int rc)
 REC_EXPORT int MPI_Init(int *argc, char ***argv)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Init, __builtin_frame_address(0));
+    rec_attendance_mark();
     if (!call) {
         tell_too_late();
         return initialized(call, rec_next.MPI_Init(argc, argv));
@@ -81,6 +84,7 @@ REC_EXPORT int MPI_Init(int *argc, char ***argv)
 REC_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Init_thread, __builtin_frame_address(0));
+    rec_attendance_mark();
     if (!call) {
         tell_too_late();
         return initialized(call, rec_next.MPI_Init_thread(argc, argv, required, provided));
@@ -146,6 +150,7 @@ static unsigned open_sessions;
 REC_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Session_init, __builtin_frame_address(0));
+    rec_attendance_mark();
     if (call) {
         rec_in_info(call, info);
         rec_in_errhandler(call, errhandler);
