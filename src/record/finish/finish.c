@@ -410,9 +410,7 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
                 (unsigned long long)(result->peak_bytes + 1023) / 1024, path);
     if (rec_job_is_limited())
         rec_message("the archive has the %d of %d ranks that were started under refrain record",
-                    finish->exchange->size, rec_job_size()); the other %d of "
-                    "%d are not in the archive",
-                    rec_job_size() - finish->exchange->size, rec_job_size());
+                    finish->exchange->size, rec_job_size());
     if (reduced->not_compared)
         rec_message("processes were not compared, and keep their own times: %s",
                     reduced->not_compared == RFN_E_EXCHANGE
