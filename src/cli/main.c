@@ -14,11 +14,11 @@
 static const struct rfn_command *const commands[] = {
     &rfn_cmd_record,  &rfn_cmd_report,  &rfn_cmd_info,   &rfn_cmd_reduce, &rfn_cmd_compare,
     &rfn_cmd_whatif,  &rfn_cmd_predict, &rfn_cmd_sample, &rfn_cmd_watch,  &rfn_cmd_replay,
-    &rfn_cmd_convert, &rfn_cmd_recover, &rfn_cmd_merge,  &rfn_cmd_gather, &rfn_cmd_calibrate,
+    &rfn_cmd_recover, &rfn_cmd_convert, &rfn_cmd_merge,  &rfn_cmd_gather, &rfn_cmd_calibrate,
     &rfn_cmd_control, &rfn_cmd_dump,    &rfn_cmd_verify,
 };
 
-enum { N_COMMANDS = sizeof commands / sizeof commands[0], N_COMMON = 10 };
+enum { N_COMMANDS = sizeof commands / sizeof commands[0], N_COMMON = 11 };
 
 static const struct rfn_command *find(const char *name)
 {
@@ -34,8 +34,9 @@ static void print_help(void)
     puts("Refrain records what an MPI program does, in one small file, and answers from that file\n"
          "why it took so long: who waits for whom, where time goes. The program stays as it is.\n"
          "\n"
-         "  mpirun -n 8 refrain record ./app     run ./app as ever, and write app.8.rfn\n"
-         "  refrain report app.8.rfn             read why it took so long, on one page\n"
+         "  mpirun -n 8 refrain record ./app           run ./app as ever, and write app.8.rfn\n"
+         "  refrain report app.8.rfn                   read why it took so long, on one page\n"
+         "  refrain report --hang app.8.rfn.journal    while it hangs: who waits for whom\n"
          "\n"
          "Commands:");
     for (size_t i = 0; i < N_COMMON; i++)
