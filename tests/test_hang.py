@@ -29,6 +29,10 @@ FOUND = {
     "waitall": {"fault": "waited_for", "rank": 0, "waiting": RANKS - 1},
     "polling": {"fault": "cycle", "ranks": [0, 1]},
     "any_source": {"fault": "cycle", "ranks": [0, 1]},
+    "fence": {"fault": "waited_for", "rank": 2, "waiting": RANKS - 1},
+    "window_lock": {"fault": "cycle", "ranks": [0, 1]},
+    "exposure": {"fault": "waited_for", "rank": 1, "waiting": RANKS - 1},
+    "collective_write": {"fault": "waited_for", "rank": 2, "waiting": RANKS - 1},
 }
 
 

@@ -18,8 +18,17 @@ enum rfn_hang_what {
     RFN_HANG_SEND,       /* a message that is to be received */
     RFN_HANG_RECEIVE,    /* a message that is to come */
     RFN_HANG_COLLECTIVE, /* ranks that are to come to a collective call */
+    RFN_HANG_LOCK,       /* ranks that hold a lock of a window */
+    RFN_HANG_POST,       /* ranks that are to call MPI_Win_post */
+    RFN_HANG_COMPLETE,   /* ranks that are to call MPI_Win_complete */
     RFN_HANG_END         /* ranks that are to come to MPI_Finalize */
 };
+
+/* The communicator of a place (rfn_hang_wait): -1 of none. */
+static inline int64_t rfn_hang_place_comm(int64_t place)
+{
+    return place < 0 ? -1 : place & UINT32_MAX;
+}
 
 /* Something that a thread waits for. */
 struct rfn_hang_wait {
@@ -27,6 +36,10 @@ struct rfn_hang_wait {
     int64_t peer;            /* world rank of a message's other end; -1: any, or collective */
     int64_t tag;             /* of a message; RFN_ANY */
     int64_t comm;            /* number for rfn_archive_comm; -1: none */
+    int64_t place;           /* COLLECTIVE: comm, or a window or file, which have greater numbers;
+                                LOCK to COMPLETE: a window */
+    int64_t target;          /* LOCK: the rank in comm that it is of */
+    bool exclusive;          /* LOCK */
     uint32_t function, path; /* of the call that sends, receives, or is collective */
     bool ready;              /* the message has been sent, or all ranks have come */
 };
@@ -52,7 +65,7 @@ struct rfn_hang_thread {
 
 enum rfn_hang_fault {
     RFN_HANG_DISAGREE,     /* ranks have come to different collective calls */
-    RFN_HANG_OTHER_ORDER,  /* ranks make calls on two communicators in different orders */
+    RFN_HANG_OTHER_ORDER,  /* ranks make calls at two places in different orders */
     RFN_HANG_OTHER_TAG,    /* a receive has no message, but there is one with another tag */
     RFN_HANG_OTHER_COMM,   /* the same on another communicator */
     RFN_HANG_OTHER_SOURCE, /* the same from another rank */
@@ -72,13 +85,14 @@ struct rfn_hang_calls {
 
 struct rfn_hang_finding {
     enum rfn_hang_fault fault;
-    uint32_t thread;           /* index of threads: who waits; WAITED_FOR: who is waited for */
-    uint32_t rank;             /* of that thread; of WAITED_FOR there may be no thread */
-    struct rfn_hang_wait wait; /* of messages */
-    int64_t found;             /* OTHER_TAG, COMM, SOURCE: the tag, communicator or world rank */
-    int64_t from;              /* of that message, the world rank that sent it */
-    uint32_t function, path;   /* and the call that did */
-    size_t n_alike;            /* waits of which this is so, with equal calls and tags */
+    uint32_t thread;               /* index of threads: who waits; WAITED_FOR: who is waited for */
+    uint32_t rank;                 /* of that thread; of WAITED_FOR there may be no thread */
+    struct rfn_hang_wait wait;     /* of messages */
+    int64_t found;                 /* OTHER_TAG, COMM, SOURCE: the tag, communicator or world rank;
+                                      OTHER_ORDER: the second place */
+    int64_t from;                  /* of that message, the world rank that sent it */
+    uint32_t function, path;       /* and the call that did */
+    size_t n_alike;                /* waits of which this is so, with equal calls and tags */
     struct rfn_hang_calls *groups; /* DISAGREE, OTHER_ORDER: largest last */
     size_t n_groups;
     uint32_t

@@ -169,6 +169,80 @@ static void any_source(void)
         MPI_Recv(&data, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+static MPI_Win make_window(void)
+{
+    static int words[4];
+    MPI_Win window;
+    MPI_Win_create(words, sizeof words, sizeof *words, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    return window;
+}
+
+/* One rank computes for ever while the others are at a fence. */
+static void fence(void)
+{
+    const MPI_Win window = make_window();
+    MPI_Win_fence(0, window);
+    if (rank == 2)
+        work_forever();
+    MPI_Win_fence(0, window);
+}
+
+static void lock_and_put(MPI_Win window)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, window);
+    MPI_Put(&rank, 1, MPI_INT, 2, 0, 1, MPI_INT, window);
+    MPI_Win_flush(2, window);
+}
+
+/* Rank 1 waits for rank 0 while it holds the lock that rank 0 wants. */
+static void window_lock(void)
+{
+    const MPI_Win window = make_window();
+    int data = 0;
+    if (rank == 1) {
+        lock_and_put(window);
+        MPI_Send(&data, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+        MPI_Recv(&data, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Win_unlock(2, window);
+    }
+    if (rank == 0) {
+        MPI_Recv(&data, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        lock_and_put(window);
+        MPI_Win_unlock(2, window);
+        MPI_Send(&data, 1, MPI_INT, 1, 2, MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 0 exposes its window to rank 1, which does not come. */
+static void exposure(void)
+{
+    const MPI_Win window = make_window();
+    const int one = 1;
+    MPI_Group world, group;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &one, &group);
+    if (rank == 1)
+        work_forever();
+    if (rank == 0) {
+        MPI_Win_post(group, 0, window);
+        MPI_Win_wait(window);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* One rank does not come to write to a file together with the others. */
+static void collective_write(void)
+{
+    MPI_File file;
+    MPI_File_open(MPI_COMM_WORLD, "hangs.data",
+                  MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    if (rank == 2)
+        work_forever();
+    MPI_File_write_all(file, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -186,7 +260,11 @@ int main(int argc, char **argv)
                {"not_sent", not_sent},
                {"waitall", waitall},
                {"polling", polling},
-               {"any_source", any_source}};
+               {"any_source", any_source},
+               {"fence", fence},
+               {"window_lock", window_lock},
+               {"exposure", exposure},
+               {"collective_write", collective_write}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -178,22 +178,22 @@ static uint32_t members_of(const struct finding_of *of, int64_t comm)
 }
 
 /* The number of the collective call that the rank waits in. */
-static uint64_t instance_of(const struct rfn_hang_comm_calls *calls)
+static uint64_t instance_of(const struct rfn_hang_place_calls *calls)
 {
     return calls->open || !calls->n ? calls->n : calls->n - 1; /* of a nonblocking one the last */
 }
 
-static bool has_come(const struct finding_of *of, int64_t member, int64_t comm, uint64_t instance)
+static bool has_come(const struct finding_of *of, int64_t member, int64_t place, uint64_t instance)
 {
-    const struct rfn_hang_comm_calls *calls =
-        member < 0 ? NULL : rfn_hang_calls_of(&of->scan, (uint32_t)member, comm);
+    const struct rfn_hang_place_calls *calls =
+        member < 0 ? NULL : rfn_hang_calls_of(&of->scan, (uint32_t)member, place);
     return calls && (calls->n > instance || (calls->n == instance && calls->open));
 }
 
 /* Members that have not come; of a broadcast the root alone, if it has not. */
 static void add_late_members(struct finding_of *of, uint32_t rank, const struct rfn_hang_wait *wait)
 {
-    const struct rfn_hang_comm_calls *own = rfn_hang_calls_of(&of->scan, rank, wait->comm);
+    const struct rfn_hang_place_calls *own = rfn_hang_calls_of(&of->scan, rank, wait->place);
     if (!own)
         return;
     const uint64_t instance = instance_of(own);
@@ -202,14 +202,36 @@ static void add_late_members(struct finding_of *of, uint32_t rank, const struct 
                              ? rfn_comm_peer(of->scan.archive, (uint32_t)wait->comm, rank,
                                              call->root)
                              : -1;
-    if (root >= 0 && !has_come(of, root, wait->comm, instance)) {
+    if (root >= 0 && !has_come(of, root, wait->place, instance)) {
         add_rank(of, root);
         return;
     }
     for (uint32_t k = 0; k < members_of(of, wait->comm); k++) {
         const int64_t member = member_of(of, rank, wait->comm, k);
-        if (member != (int64_t)rank && !has_come(of, member, wait->comm, instance))
+        if (member != (int64_t)rank && !has_come(of, member, wait->place, instance))
             add_rank(of, member);
+    }
+}
+
+/* Whether the rank is in a call for the same lock, and so may not hold it. */
+static bool wants_lock(const struct finding_of *of, uint32_t rank, const struct rfn_hang_wait *wait)
+{
+    for (uint32_t i = of->first_thread[rank]; i < of->first_thread[rank + 1]; i++) {
+        const struct rfn_hang_thread *thread = &of->hang->threads[i];
+        if (thread->n_waits && thread->waits[0].what == RFN_HANG_LOCK &&
+            thread->waits[0].place == wait->place && thread->waits[0].target == wait->target)
+            return true;
+    }
+    return false;
+}
+
+static void add_ranks_at_window(struct finding_of *of, uint32_t rank,
+                                const struct rfn_hang_wait *wait)
+{
+    for (uint32_t other = 0; other < of->n_ranks; other++) {
+        if (rfn_hang_objects_waits_for(of->scan.objects, rank, wait, other) &&
+            (wait->what != RFN_HANG_LOCK || !wants_lock(of, other, wait)))
+            add_rank(of, other);
     }
 }
 
@@ -217,6 +239,8 @@ static void add_ranks(struct finding_of *of, uint32_t rank, const struct rfn_han
 {
     if (wait->what == RFN_HANG_COLLECTIVE) {
         add_late_members(of, rank, wait);
+    } else if (wait->what >= RFN_HANG_LOCK && wait->what <= RFN_HANG_COMPLETE) {
+        add_ranks_at_window(of, rank, wait);
     } else if (wait->what == RFN_HANG_END) {
         for (uint32_t i = 0; i < of->n_ranks; i++) {
             if (!is_in(of, i, RFN_CALL_FINALIZE))
@@ -369,17 +393,17 @@ static bool joins(const struct finding_of *of, const struct rfn_hang_finding *fi
 
 static bool are_alike(const struct rfn_hang_call *a, const struct rfn_hang_call *b)
 {
-    return a->operation == b->operation && a->variant == b->variant && a->root == b->root &&
-           a->count == b->count;
+    return a->operation == b->operation && (a->operation || a->function == b->function) &&
+           a->variant == b->variant && a->root == b->root && a->count == b->count;
 }
 
 /* The call of a member with this number, or NULL: it has not come, or that is long ago. */
 static const struct rfn_hang_call *call_of(const struct finding_of *of, int64_t member,
-                                           int64_t comm, uint64_t instance)
+                                           int64_t place, uint64_t instance)
 {
-    const struct rfn_hang_comm_calls *calls =
-        member < 0 ? NULL : rfn_hang_calls_of(&of->scan, (uint32_t)member, comm);
-    if (!has_come(of, member, comm, instance) || calls->n > instance + RFN_HANG_LAST_CALLS - 1)
+    const struct rfn_hang_place_calls *calls =
+        member < 0 ? NULL : rfn_hang_calls_of(&of->scan, (uint32_t)member, place);
+    if (!has_come(of, member, place, instance) || calls->n > instance + RFN_HANG_LAST_CALLS - 1)
         return NULL;
     return &calls->last[instance % RFN_HANG_LAST_CALLS];
 }
@@ -393,15 +417,16 @@ static int by_size(const void *left, const void *right)
 }
 
 /* Groups the members that have come by what they call. */
-static int group_members(struct finding_of *of, uint32_t rank, int64_t comm, uint64_t instance,
+static int group_members(struct finding_of *of, uint32_t rank, int64_t place, uint64_t instance,
                          struct rfn_hang_calls **groups, size_t *n_groups)
 {
+    const int64_t comm = rfn_hang_place_comm(place);
     const uint32_t n = members_of(of, comm);
     const struct rfn_hang_call **kinds = calloc(n + (size_t)1, sizeof *kinds);
     uint32_t *kind = calloc(n + (size_t)1, sizeof *kind); /* of each, from 1; 0: it has not come */
     size_t n_kinds = 0;
     for (uint32_t k = 0; kinds && kind && k < n; k++) {
-        const struct rfn_hang_call *call = call_of(of, member_of(of, rank, comm, k), comm,
+        const struct rfn_hang_call *call = call_of(of, member_of(of, rank, comm, k), place,
                                                    instance);
         size_t i = 0;
         while (call && i < n_kinds && !are_alike(kinds[i], call))
@@ -433,11 +458,11 @@ static int group_members(struct finding_of *of, uint32_t rank, int64_t comm, uin
     return error;
 }
 
-static bool is_told(const struct finding_of *of, enum rfn_hang_fault fault, int64_t comm)
+static bool is_told(const struct finding_of *of, enum rfn_hang_fault fault, int64_t place)
 {
     for (size_t i = 0; i < of->hang->n_findings; i++) {
         const struct rfn_hang_finding *finding = &of->hang->findings[i];
-        if (finding->fault == fault && finding->wait.comm == comm)
+        if (finding->fault == fault && finding->wait.place == place)
             return true;
     }
     return false;
@@ -449,19 +474,19 @@ static const struct rfn_hang_wait *collective_of(const struct rfn_hang_thread *t
                                                                                 : NULL;
 }
 
-/* One finding per communicator. */
+/* One finding per place. */
 static int find_disagreement(struct finding_of *of, uint32_t t)
 {
     const struct rfn_hang_thread *thread = &of->hang->threads[t];
     const struct rfn_hang_wait *wait = collective_of(thread);
     struct rfn_hang_finding finding = {.fault = RFN_HANG_DISAGREE, .thread = t};
-    if (!wait || is_told(of, RFN_HANG_DISAGREE, wait->comm) ||
+    if (!wait || is_told(of, RFN_HANG_DISAGREE, wait->place) ||
         rfn_archive_comm(of->scan.archive, (uint32_t)wait->comm)->kind == RFN_COMM_INTER)
         return 0; /* both groups name the root in their own way */
-    const uint64_t instance = instance_of(rfn_hang_calls_of(&of->scan, thread->rank, wait->comm));
+    const uint64_t instance = instance_of(rfn_hang_calls_of(&of->scan, thread->rank, wait->place));
     finding.wait = *wait;
     RFN_TRY(
-        group_members(of, thread->rank, wait->comm, instance, &finding.groups, &finding.n_groups));
+        group_members(of, thread->rank, wait->place, instance, &finding.groups, &finding.n_groups));
     return finding.n_groups < 2 || add_finding(of, finding) ? 0 : RFN_E_NOMEM;
 }
 
@@ -474,14 +499,14 @@ static bool waits_for(const struct rfn_hang_thread *thread, uint32_t rank)
     return false;
 }
 
-/* All stuck threads that are in a collective call on this communicator. */
-static int group_on(struct finding_of *of, const struct rfn_hang_thread *first, int64_t comm,
+/* All stuck threads that are in a collective call at this place. */
+static int group_on(struct finding_of *of, const struct rfn_hang_thread *first, int64_t place,
                     struct rfn_hang_calls *group)
 {
     begin_set(of);
     for (size_t i = 0; i < of->hang->n_threads; i++) {
         const struct rfn_hang_wait *wait = collective_of(&of->hang->threads[i]);
-        if (wait && wait->comm == comm && of->hang->threads[i].stuck)
+        if (wait && wait->place == place && of->hang->threads[i].stuck)
             add_rank(of, of->hang->threads[i].rank);
     }
     *group = (struct rfn_hang_calls){
@@ -489,31 +514,31 @@ static int group_on(struct finding_of *of, const struct rfn_hang_thread *first, 
     return end_set(of, &group->ranks, &group->n);
 }
 
-/* Two ranks that wait for each other, each in a collective call on another communicator. */
+/* Two ranks that wait for each other, each in a collective call at another place. */
 static int find_order(struct finding_of *of, uint32_t t)
 {
     const struct rfn_hang_thread *thread = &of->hang->threads[t];
     const struct rfn_hang_wait *wait = collective_of(thread);
-    if (!wait || is_told(of, RFN_HANG_OTHER_ORDER, wait->comm))
+    if (!wait || is_told(of, RFN_HANG_OTHER_ORDER, wait->place))
         return 0;
     for (size_t i = 0; thread->stuck && i < thread->n_ranks; i++) {
         const uint32_t rank = thread->ranks[i];
         for (uint32_t k = of->first_thread[rank]; k < of->first_thread[rank + 1]; k++) {
             const struct rfn_hang_thread *other = &of->hang->threads[k];
             const struct rfn_hang_wait *its = collective_of(other);
-            if (!its || its->comm == wait->comm || is_told(of, RFN_HANG_OTHER_ORDER, its->comm) ||
-                !waits_for(other, thread->rank))
+            if (!its || its->place == wait->place ||
+                is_told(of, RFN_HANG_OTHER_ORDER, its->place) || !waits_for(other, thread->rank))
                 continue;
             struct rfn_hang_finding finding = {.fault = RFN_HANG_OTHER_ORDER,
                                                .thread = t,
                                                .wait = *wait,
-                                               .found = its->comm,
+                                               .found = its->place,
                                                .n_groups = 2};
             finding.groups = rfn_arena_zeroed(of->arena, 2, sizeof *finding.groups);
             if (!finding.groups)
                 return RFN_E_NOMEM;
-            RFN_TRY(group_on(of, thread, wait->comm, &finding.groups[0]));
-            RFN_TRY(group_on(of, other, its->comm, &finding.groups[1]));
+            RFN_TRY(group_on(of, thread, wait->place, &finding.groups[0]));
+            RFN_TRY(group_on(of, other, its->place, &finding.groups[1]));
             return add_finding(of, finding) ? 0 : RFN_E_NOMEM;
         }
     }

@@ -89,15 +89,16 @@ static int note_received(const struct scanning *scanning, int64_t source, int64_
 
 /* ---- collective calls ---- */
 
-static uint64_t calls_key(uint32_t rank, int64_t comm)
+static uint64_t calls_key(uint32_t rank, int64_t place)
 {
-    return (uint64_t)rank << 32 ^ (uint64_t)comm;
+    const int64_t parts[] = {rank, place};
+    return rfn_hash_bytes(parts, sizeof parts);
 }
 
-const struct rfn_hang_comm_calls *rfn_hang_calls_of(const struct rfn_hang_scan *scan, uint32_t rank,
-                                                    int64_t comm)
+const struct rfn_hang_place_calls *rfn_hang_calls_of(const struct rfn_hang_scan *scan,
+                                                     uint32_t rank, int64_t place)
 {
-    return rfn_map_object(&scan->by_comm, calls_key(rank, comm));
+    return rfn_map_object(&scan->by_place, calls_key(rank, place));
 }
 
 /* Operations of which all ranks give the same count. */
@@ -126,10 +127,10 @@ static int64_t count_of(const struct rfn_archive *archive, const struct rfn_call
 }
 
 static int note_collective(const struct scanning *scanning, const struct rfn_call *call,
-                           const struct rfn_record *record, int64_t comm, bool open)
+                           const struct rfn_record *record, int64_t place, bool open)
 {
-    struct rfn_hang_comm_calls *calls = rfn_map_make_object(
-        &scanning->scan->by_comm, calls_key(scanning->thread->rank, comm), sizeof *calls);
+    struct rfn_hang_place_calls *calls = rfn_map_make_object(
+        &scanning->scan->by_place, calls_key(scanning->thread->rank, place), sizeof *calls);
     if (!calls)
         return RFN_E_NOMEM;
     calls->last[calls->n % RFN_HANG_LAST_CALLS] = (struct rfn_hang_call){
@@ -211,6 +212,7 @@ static int note_request(struct scanning *scanning, const struct rfn_call *call,
         pending->wait = (struct rfn_hang_wait){.what = RFN_HANG_COLLECTIVE,
                                                .peer = -1,
                                                .comm = volume->comm,
+                                               .place = volume->comm,
                                                .function = record->function,
                                                .path = record->path};
     if (rfn_call_sends(call) && call->variant == RFN_CALL_NONBLOCKING)
@@ -255,6 +257,12 @@ static int note_effects(struct scanning *scanning, const struct rfn_call *call,
 static int note_event(struct scanning *scanning, const struct rfn_record *record)
 {
     const struct rfn_call *call = rfn_archive_call(scanning->scan->archive, record->function);
+    const struct rfn_call_event event = rfn_call_event(scanning->scan->archive, scanning->cursor,
+                                                       scanning->thread->rank, record);
+    const int64_t place = rfn_hang_place_of(scanning->scan->objects, &event);
+    RFN_TRY(rfn_hang_objects_event(scanning->scan->objects, &event, false));
+    if (place >= 0 && call->variant != RFN_CALL_PERSISTENT && !record->error)
+        RFN_TRY(note_collective(scanning, call, record, place, false));
     if (call->kind == RFN_CALL_OTHER || call->kind >= RFN_CALL_REGION_BEGIN || record->failed_poll)
         return 0;
     const struct rfn_volume volume = rfn_volume_of(scanning->volumes, scanning->cursor,
@@ -267,8 +275,8 @@ static int note_event(struct scanning *scanning, const struct rfn_record *record
     }
     if (record->error)
         return 0;
-    if (rfn_call_is_collective(call) && call->variant != RFN_CALL_PERSISTENT && volume.comm >= 0)
-        return note_collective(scanning, call, record, volume.comm, false);
+    if (rfn_call_is_collective(call))
+        return 0;
     if (call->kind == RFN_CALL_MPROBE) /* takes the message for MPI_Mrecv */
         return note_received(scanning, world_rank(scanning, volume.comm, volume.source),
                              volume.comm, volume.tag);
@@ -365,12 +373,20 @@ static int add_open(struct scanning *scanning, const struct rfn_open_call *open)
                                                          .path = record->path});
     if (call->kind == RFN_CALL_COMPLETE || call->kind == RFN_CALL_LOOK)
         return add_requests(scanning, call, record);
+    const struct rfn_call_event event = rfn_call_event(scanning->scan->archive, scanning->cursor,
+                                                       scanning->thread->rank, record);
     const int64_t comm = input_of(call, record, RFN_IN_COMM);
-    if (rfn_call_is_collective(call) && call->variant == RFN_CALL_BLOCKING && comm >= 0) {
-        RFN_TRY(note_collective(scanning, call, record, comm, true));
+    const int64_t place = rfn_hang_place_of(scanning->scan->objects, &event);
+    struct rfn_hang_wait at_window;
+    RFN_TRY(rfn_hang_objects_event(scanning->scan->objects, &event, true));
+    if (rfn_hang_objects_wait(scanning->scan->objects, &event, &at_window))
+        return add_wait(scanning, at_window);
+    if (place >= 0 && call->variant == RFN_CALL_BLOCKING) {
+        RFN_TRY(note_collective(scanning, call, record, place, true));
         return add_wait(scanning, (struct rfn_hang_wait){.what = RFN_HANG_COLLECTIVE,
                                                          .peer = -1,
-                                                         .comm = comm,
+                                                         .comm = rfn_hang_place_comm(place),
+                                                         .place = place,
                                                          .function = record->function,
                                                          .path = record->path});
     }
@@ -461,7 +477,8 @@ int rfn_hang_scan(struct rfn_hang_scan *scan)
     struct scanning scanning = {.scan = scan,
                                 .tracker = rfn_tracker_new(scan->archive),
                                 .volumes = rfn_volumes_new(scan->archive)};
-    int error = scanning.tracker && scanning.volumes ? 0 : RFN_E_NOMEM;
+    scan->objects = rfn_hang_objects_new(scan->archive);
+    int error = scanning.tracker && scanning.volumes && scan->objects ? 0 : RFN_E_NOMEM;
     for (uint32_t i = 0; i < rfn_archive_run(scan->archive)->streams && !error; i++)
         error = scan_stream(&scanning, i);
     rfn_tracker_free(scanning.tracker);
@@ -475,5 +492,6 @@ void rfn_hang_scan_release(struct rfn_hang_scan *scan)
 {
     free(scan->channels);
     rfn_map_release_objects(&scan->by_channel, free);
-    rfn_map_release_objects(&scan->by_comm, free);
+    rfn_map_release_objects(&scan->by_place, free);
+    rfn_hang_objects_free(scan->objects);
 }

@@ -4,6 +4,7 @@
 #ifndef RFN_ANALYZE_HANG_HANG_SCAN_H
 #define RFN_ANALYZE_HANG_HANG_SCAN_H
 
+#include "analyze/hang/hang_objects.h"
 #include "base/arena.h"
 #include "base/map.h"
 #include "refrain/hang.h"
@@ -24,10 +25,10 @@ struct rfn_hang_call {
     uint32_t function, path;
 };
 
-/* The collective calls of a rank on a communicator: how many have ended, the last of them, and,
- * behind those, the one that it is in. */
+/* The collective calls of a rank at a place (hang_objects.h): how many have ended, the last of
+ * them, and, behind those, the one that it is in. */
 enum { RFN_HANG_LAST_CALLS = 64 };
-struct rfn_hang_comm_calls {
+struct rfn_hang_place_calls {
     uint64_t n;
     bool open;
     struct rfn_hang_call last[RFN_HANG_LAST_CALLS]; /* the i-th at i % RFN_HANG_LAST_CALLS */
@@ -38,8 +39,9 @@ struct rfn_hang_scan {
     struct rfn_hang_channel **channels; /* all */
     size_t n_channels, channels_capacity;
     struct rfn_map by_channel; /* key -> struct rfn_hang_channel */
-    struct rfn_map by_comm;    /* key of rank and communicator -> struct rfn_hang_comm_calls */
-    struct rfn_arena *arena;   /* of the waits */
+    struct rfn_map by_place;   /* key of rank and place -> struct rfn_hang_place_calls */
+    struct rfn_hang_objects *objects;
+    struct rfn_arena *arena;         /* of the waits */
     struct rfn_hang_thread *threads; /* by stream; what needs no other thread is filled in */
     struct rfn_diag *diag;
 };
@@ -51,7 +53,7 @@ void rfn_hang_scan_release(struct rfn_hang_scan *scan);
 /* NULL: there is none. */
 struct rfn_hang_channel *rfn_hang_channel_find(const struct rfn_hang_scan *scan, uint32_t source,
                                                uint32_t dest, int64_t comm, int64_t tag);
-const struct rfn_hang_comm_calls *rfn_hang_calls_of(const struct rfn_hang_scan *scan, uint32_t rank,
-                                                    int64_t comm);
+const struct rfn_hang_place_calls *rfn_hang_calls_of(const struct rfn_hang_scan *scan,
+                                                     uint32_t rank, int64_t place);
 
 #endif

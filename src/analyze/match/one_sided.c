@@ -19,7 +19,7 @@
 
 #include <stdlib.h>
 
-/* Assertions and lock types are recorded as the numbers that the MPI has for them. */
+/* Assertions are recorded as the numbers that the MPI has for them. */
 static const struct {
     const char *flavour;
     int64_t no_check, no_precede;
@@ -28,7 +28,6 @@ static const struct {
     {"openmpi", 1, 2},
     {"smpi", 16, 4},
 };
-enum { EXCLUSIVE = 1, EXCLUSIVE_MPICH = 234 }; /* shared: 2, 235 */
 
 enum { BACKLOG_MAX = 1024 };
 
@@ -603,8 +602,8 @@ static int enter_lock(const struct rfn_one_sided *os, const struct rfn_call_even
     int64_t type = rfn_word(event, RFN_IN_lock_type, 0); /* of Win_lock_all shared */
     bool no_check = rfn_word(event, RFN_IN_assert, 0) & os->no_check;
     struct rfn_lock_call locking = lock_call(call);
-    return rfn_rma_locks_lock(&call->window->contention, &locking,
-                              type == EXCLUSIVE || type == EXCLUSIVE_MPICH, no_check);
+    return rfn_rma_locks_lock(&call->window->contention, &locking, rfn_lock_is_exclusive(type),
+                              no_check);
 }
 
 /* The end of a call that may be in a lock epoch, or else in an access epoch. */

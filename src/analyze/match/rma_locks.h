@@ -37,6 +37,13 @@ struct rfn_rma_locks {
     struct rfn_lock_target anywhere; /* exclusive locks of any target */
 };
 
+/* Of the types of locks as MPIs number them. */
+static inline bool rfn_lock_is_exclusive(int64_t type)
+{
+    enum { EXCLUSIVE = 1, EXCLUSIVE_MPICH = 234 }; /* shared: 2, 235 */
+    return type == EXCLUSIVE || type == EXCLUSIVE_MPICH;
+}
+
 /* A lock epoch that is open. */
 struct rfn_lock {
     bool exclusive, no_check; /* with MPI_MODE_NOCHECK nothing conflicts */

@@ -27,10 +27,10 @@ static const char *const fault_words[] = {
     [RFN_HANG_WAITED_FOR] = "waited_for"};
 static const char *const kind_words[] = {
     [RFN_OPEN_CALL] = "call", [RFN_OPEN_POLLS] = "polls", [RFN_OPEN_OUTSIDE] = "outside"};
-static const char *const what_words[] = {[RFN_HANG_SEND] = "send",
-                                         [RFN_HANG_RECEIVE] = "receive",
-                                         [RFN_HANG_COLLECTIVE] = "collective",
-                                         [RFN_HANG_END] = "end"};
+static const char *const what_words[] = {
+    [RFN_HANG_SEND] = "send", [RFN_HANG_RECEIVE] = "receive", [RFN_HANG_COLLECTIVE] = "collective",
+    [RFN_HANG_LOCK] = "lock", [RFN_HANG_POST] = "post",       [RFN_HANG_COMPLETE] = "complete",
+    [RFN_HANG_END] = "end"};
 
 /* ---- words ---- */
 
@@ -65,6 +65,16 @@ static void append_comm(struct rfn_text *text, const struct rfn_hang_page *page,
         rfn_text_string(text, "MPI_COMM_SELF");
     else
         rfn_text_format(text, "comm#%" PRId64, comm);
+}
+
+/* "MPI_COMM_WORLD", "a file of MPI_COMM_WORLD": where a call of this function counts. */
+static void append_place(struct rfn_text *text, const struct rfn_hang_page *page, uint32_t function,
+                         int64_t place)
+{
+    if (place > UINT32_MAX)
+        rfn_text_string(text, strncmp(name_of(page, function), "MPI_Win", 7) == 0 ? "a window of "
+                                                                                  : "a file of ");
+    append_comm(text, page, rfn_hang_place_comm(place));
 }
 
 /* "rank 3", "ranks 0-2,4" */
@@ -106,8 +116,8 @@ static void tell_disagreement(struct rfn_text *text, const struct rfn_hang_page 
                             name_of(page, first->function)) != 0;
         roots |= finding->groups[i].root != first->root;
     }
-    rfn_text_format(text, "Collective calls on ");
-    append_comm(text, page, finding->wait.comm);
+    rfn_text_string(text, "Collective calls on ");
+    append_place(text, page, first->function, finding->wait.place);
     rfn_text_format(text, " disagree%s: ",
                     functions ? ""
                     : roots   ? " about the root"
@@ -131,14 +141,14 @@ static void tell_disagreement(struct rfn_text *text, const struct rfn_hang_page 
 static void tell_order(struct rfn_text *text, const struct rfn_hang_page *page,
                        const struct rfn_hang_finding *finding)
 {
-    rfn_text_string(text, "Ranks make collective calls on two communicators in different orders: ");
+    rfn_text_string(text, "Ranks make collective calls in different orders: ");
     for (size_t i = 0; i < 2; i++) {
         const struct rfn_hang_calls *group = &finding->groups[i];
         append_ranks(text, group->ranks, group->n);
         rfn_text_string(text, group->n == 1 ? " calls " : " call ");
         append_call(text, page, group->function, group->path);
         rfn_text_string(text, " on ");
-        append_comm(text, page, i == 0 ? finding->wait.comm : finding->found);
+        append_place(text, page, group->function, i == 0 ? finding->wait.place : finding->found);
         rfn_text_string(text, i == 0 ? " first, " : " first. ");
     }
     rfn_text_string(text, "Each waits for the other.");
@@ -427,6 +437,32 @@ static bool waits(const struct rfn_hang *hang)
     return false;
 }
 
+/* No rank is seen to wait; but the longest call may wait for what is not followed. */
+static void tell_nothing(struct rfn_text *out, const struct rfn_hang_page *page)
+{
+    const struct rfn_hang *hang = page->hang;
+    const int64_t long_ns = 1000000000;
+    const struct rfn_hang_thread *longest = NULL;
+    struct rfn_text line = {0};
+    for (size_t i = 0; i < hang->n_threads; i++) {
+        const struct rfn_hang_thread *thread = &hang->threads[i];
+        const int64_t ns = thread->until_ns - thread->since_ns;
+        if (thread->known && thread->kind == RFN_OPEN_CALL && ns > long_ns &&
+            (!longest || ns > longest->until_ns - longest->since_ns))
+            longest = thread;
+    }
+    rfn_text_string(&line,
+                    "Nothing is wrong as far as can be seen: no rank waits for another one.");
+    if (longest) {
+        rfn_text_format(&line, " But rank %u has been for ", longest->rank);
+        append_since(&line, longest);
+        rfn_text_string(&line, " in ");
+        append_call(&line, page, longest->function, longest->path);
+        rfn_text_string(&line, ", and what that waits for is not known.");
+    }
+    tell_line(out, &line, page, 0);
+}
+
 void rfn_report_hang(struct rfn_text *out, const struct rfn_hang_page *page)
 {
     const struct rfn_hang *hang = page->hang;
@@ -436,8 +472,7 @@ void rfn_report_hang(struct rfn_text *out, const struct rfn_hang_page *page)
         rfn_text_string(out, "Recording was off at times: messages and collective calls cannot be "
                              "compared.\n");
     if (!hang->n_findings && !hang->uncounted && !waits(hang))
-        rfn_text_string(out, "Nothing is wrong as far as can be seen: no rank waits for another "
-                             "one.\n");
+        tell_nothing(out, page);
     for (size_t i = 0; i < hang->n_findings && (page->all || i < SHOWN_FINDINGS); i++) {
         struct rfn_text line = {0};
         rfn_text_format(&line, "%zu. ", i + 1);
