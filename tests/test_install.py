@@ -170,7 +170,7 @@ def test_man_pages(bench):
 
 def test_options_in_man_page(bench):
     """These man pages have the options of their helps, and no others."""
-    for verb in ("record", "report", "whatif", "predict", "convert", "gather", "calibrate", "sample", "watch"):
+    for verb in ("record", "report", "whatif", "predict", "convert", "gather", "calibrate", "sample", "snapshot", "watch"):
         check_options(bench, verb)
 
 
@@ -207,6 +207,9 @@ def test_completion(bench):
         (["refrain", "ver"], ["verify"]),
         (["refrain", "help", "du"], ["dump"]),
         (["refrain", "record", "--se"], ["--segment-min-calls", "--segment-starts"]),
+        (["refrain", "record", "--jo"], ["--journal", "--journal-dir"]),
+        (["refrain", "sn"], ["snapshot"]),
+        (["refrain", "snapshot", "--every", "="], ["10s", "600s", "60s"]),
         (["refrain", "record", "--time", "="], ["auto", "full", "none", "reduced"]),
         (["refrain", "record", "--time", "=", "n"], ["none"]),
         (["refrain", "record", "--mpi", "op"], ["openmpi"]),
@@ -232,7 +235,7 @@ def test_completion(bench):
 def test_completion_knows_every_option(bench):
     """What --help lists is what completes."""
     for verb in ("record", "report", "info", "reduce", "compare", "whatif", "predict", "calibrate", "replay", "sample", "dump",
-                 "verify", "watch", "gather"):
+                 "verify", "watch", "gather", "snapshot", "recover"):
         text = bench.run([bench.refrain, verb, "--help"], check=True).out
         options = set(re.findall(r"^ .*?(--[a-z-]+)", text, re.M)) - {"--usage"}
         found = set(completions(bench, "refrain", verb, "--"))

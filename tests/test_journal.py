@@ -2,6 +2,7 @@
 
 The program keeps a log of its own (programs/logged_rounds.c), which says what each rank has done when it is killed.
 """
+import contextlib
 import glob
 import json
 import os
@@ -119,13 +120,24 @@ def kill_all(pids):
             pass
 
 
+@contextlib.contextmanager
+def running(bench, words, env=None):
+    """A job, and the mark by which ranks_of knows its ranks. What is left of it in the end is killed."""
+    mark = f"{os.getpid()}-{time.monotonic_ns()}"
+    environment = {**os.environ, "UCX_LOG_LEVEL": "fatal", "KILLED_RUN": mark, **(env or {})}
+    with subprocess.Popen(words, cwd=bench.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, start_new_session=True) as job:
+        try:
+            yield job, mark
+        finally:
+            kill_all(ranks_of(mark).values())
+            if job.poll() is None:
+                harness.end_job(job)
+
+
 def run_and_kill(bench, flavour, ranks, archive, log, seconds, whom, pause="50"):
     """Returns when it was killed, in ms as in logs; None: a rank had not even begun."""
-    mark = f"{os.getpid()}-{time.monotonic_ns()}"
-    environment = {**os.environ, "UCX_LOG_LEVEL": "fatal", "KILLED_RUN": mark}
-    with subprocess.Popen(command(bench, flavour, ranks, archive, log, "100000000", pause), cwd=bench.folder,
-                          env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, start_new_session=True) as job:
+    with running(bench, command(bench, flavour, ranks, archive, log, "100000000", pause)) as (job, mark):
         for _ in range(600):
             if len(glob.glob(log + ".*")) == ranks:
                 break
@@ -142,8 +154,6 @@ def run_and_kill(bench, flavour, ranks, archive, log, seconds, whom, pause="50")
         killed_all = time.time() + 5
         while ranks_of(mark) and time.time() < killed_all:
             time.sleep(0.02)
-        kill_all(ranks_of(mark).values())
-        harness.end_job(job)
     return killed
 
 

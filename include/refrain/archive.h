@@ -71,9 +71,9 @@ struct rfn_run_merging {
     struct rfn_run_online_merges online; /* before the end: not in what stands above */
 };
 
-/* Whether the archive is of a run that did not end, made of journals (refrain/journal.h): what each
- * rank did after its checkpoint is missing. When the first and the last checkpoint were made, ns
- * since 1970. */
+/* Whether the archive was made of journals (refrain/journal.h), of a run that had not come to its
+ * end: what each rank did after its checkpoint is missing. When the first and the last checkpoint
+ * were made, ns since 1970. */
 struct rfn_run_recovery {
     bool recovered;
     int64_t first_ns, last_ns;

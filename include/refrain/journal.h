@@ -29,27 +29,36 @@ struct rfn_journal_rank {
     bool times_lost; /* its times are not in the journal, as they were being reduced */
 };
 
-/* All checkpoints of the latest run in a folder. */
+/* All checkpoints of the latest run in some folders. */
 struct rfn_journals {
     const struct rfn_journal_rank *const *ranks; /* those that have one, ascending */
     size_t n;
     uint32_t n_ranks;      /* of the run */
+    const char *name;      /* the folder; of several folders, words that stand for them */
     const char *archive;   /* the archive that the run was to write, as its first rank says */
-    size_t n_earlier;      /* checkpoints of earlier runs in the same folder, which are left out */
+    size_t n_earlier;      /* checkpoints of earlier runs in these folders, which are left out */
     size_t n_damaged;      /* files that are no whole checkpoint where their rank has no other */
     char why_damaged[256]; /* the first of these, and what is wrong with it */
 };
 
-/* Reads all checkpoints of a folder. RFN_E_NOTFOUND: there are none; RFN_E_IO, RFN_E_NOMEM;
+/* The folder of the journals of a run that is to write this archive: beside it, or in `directory`
+ * (may be NULL). RFN_E_IO: the path is too long. */
+int rfn_journal_folder(const char *archive, const char *directory, char *path, size_t size);
+
+/* Reads all checkpoints of n (at least one) folders: those of several nodes, which have different
+ * ranks of one run. RFN_E_NOTFOUND: there are none, or no such folder; RFN_E_IO, RFN_E_NOMEM;
  * RFN_E_CORRUPT: none is whole. To be closed unless it fails. */
-int rfn_journals_open(const char *folder, struct rfn_journals **journals, struct rfn_diag *diag);
+int rfn_journals_open(const char *const *folders, size_t n, struct rfn_journals **journals,
+                      struct rfn_diag *diag);
 void rfn_journals_close(struct rfn_journals *journals); /* may be NULL */
 
 /* Whether the path is a folder that has checkpoints. */
 bool rfn_journals_are(const char *path);
 
-/* Makes an archive of them, as rfn_merge_archives does. Ranks whose blocks are damaged are missing;
- * *lost counts them. RFN_E_CORRUPT: no rank is left. Other errors as of rfn_merge_archives. */
+/* Makes an archive of them, as rfn_merge_archives does, and changes nothing in the folders. Ranks
+ * whose blocks are damaged are missing; *lost counts them. RFN_E_CORRUPT: no rank is left.
+ * RFN_E_NOTFOUND: the run went on, and has removed its journals meanwhile. Other errors as of
+ * rfn_merge_archives. */
 int rfn_journals_recover(const struct rfn_journals *journals, const char *path, bool force,
                          struct rfn_merge_result *result, size_t *lost, struct rfn_diag *diag);
 

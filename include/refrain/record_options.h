@@ -96,6 +96,10 @@
       "archive of it")                                                                             \
     X(NO_JOURNAL, "no-journal", 0, "REFRAIN_NO_JOURNAL", SWITCH, COMMON, NULL, "yes,no", NULL,     \
       "Save nothing before the end: if the run is killed, all is lost")                            \
+    X(JOURNAL_DIR, "journal-dir", 0, "REFRAIN_JOURNAL_DIR", TEXT, COMMON, "DIR",                   \
+      "the name of a folder", NULL,                                                                \
+      "Put FILE.journal/ into DIR, such as a disk of each node, and not beside the archive: "      \
+      "after a killed run `refrain recover` takes the folders of all nodes")                       \
     X(CHILDREN, "no-children", 0, "REFRAIN_CHILDREN", SWITCH, COMMON, NULL, "no,yes", NULL,        \
       "Do not record processes that the program starts with MPI_Comm_spawn")                       \
     X(SAMPLE, "sample", 0, "REFRAIN_SAMPLE", CHECKED, COMMON, "STRATEGY", "", NULL,                \

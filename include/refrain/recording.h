@@ -53,6 +53,11 @@ struct rfn_every {
  * "0.5s". false: it is neither; never then. */
 bool rfn_every_parse(const char *text, struct rfn_every *every);
 
+/* How often a snapshot of a running job is taken, as "60s" or "0.5s": from 0.1s to 1000000s, in ns.
+ * 0: it is not that. */
+uint64_t rfn_snapshot_interval_parse(const char *text);
+#define RFN_SNAPSHOT_INTERVALS "a time in seconds from 0.1s, as in 60s or 0.5s"
+
 /* What the times of a thread may take, in bytes, in a run of so many ranks: when one thread takes
  * more, --time=auto reduces those of all. */
 static inline uint64_t rfn_short_times(uint32_t ranks)

@@ -3,7 +3,17 @@
 #include "archive/container.h"
 #include "base/hash.h"
 
+#include <stdio.h>
 #include <string.h>
+
+int rfn_journal_folder(const char *archive, const char *directory, char *path, size_t size)
+{
+    const char *slash = strrchr(archive, '/');
+    const int n = directory ? snprintf(path, size, "%s/%s.journal", directory,
+                                       slash ? slash + 1 : archive)
+                            : snprintf(path, size, "%s.journal", archive);
+    return n > 0 && (size_t)n < size ? 0 : RFN_E_IO;
+}
 
 static const uint8_t magic[8] = {0x89, 'R', 'F', 'J', 0x0d, 0x0a, 0x1a, 0x0a};
 

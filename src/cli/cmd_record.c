@@ -25,8 +25,11 @@
 #include "cli/launch/launch.h"
 #include "cli/launch/mpi_environment.h"
 #include "cli/launch/output_name.h"
+#include "cli/launch/snapshots.h"
 #include "cli/launch/writable.h"
+#include "refrain/journal.h"
 #include "refrain/record_options.h"
+#include "refrain/recording.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -43,6 +46,7 @@ enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 }; /* as a shell's */
 struct options {
     const char *texts[RFN_RECORD_WITH_OPTION]; /* as they were given; NULL: not */
     const char *mpi;                           /* NULL: found out */
+    const char *snapshot_every;                /* NULL: no snapshots */
     char *output;        /* the archive's name, with values in it; NULL: its default */
     bool in_place;       /* of a command of MPI_Comm_spawn */
     const char **beside; /* with in_place: the files of all commands of the job */
@@ -241,6 +245,13 @@ static char *absolute_pattern(const char *pattern)
     return joined;
 }
 
+/* Where each node's journals go, to be freed; NULL: beside the archive, or no memory. */
+static char *journal_directory(const struct options *options)
+{
+    const char *given = options->texts[RFN_RECORD_JOURNAL_DIR];
+    return given ? absolute(given) : NULL;
+}
+
 /* Sets a variable of the recorder, or removes one that the environment had. */
 static bool set(const char *name, const char *value)
 {
@@ -272,15 +283,19 @@ static bool set_environment(const struct options *options, const struct rfn_need
 {
     char *command = join(argv);
     char *output = options->output ? absolute(options->output) : NULL;
+    char *journals = journal_directory(options);
     char pid[32], tool[PATH_MAX], word[16];
     snprintf(pid, sizeof pid, "%ld", (long)getpid()); /* the program will have the same */
-    bool ok = command && (output || !options->output) && set("REFRAIN_PID", pid) &&
+    bool ok = command && (output || !options->output) &&
+              (journals || !options->texts[RFN_RECORD_JOURNAL_DIR]) && set("REFRAIN_PID", pid) &&
               set("REFRAIN_COMMAND", command) &&
               set("REFRAIN_TOOL", rfn_own_path(tool, sizeof tool) ? tool : NULL) &&
               set_preload(needs->first, recorder);
     for (enum rfn_record_option i = 0; i < RFN_RECORD_WITH_OPTION && ok; i++) {
         const struct rfn_record_row *row = rfn_record_row(i);
-        const char *text = i == RFN_RECORD_OUTPUT ? output : options->texts[i];
+        const char *text = i == RFN_RECORD_OUTPUT        ? output
+                           : i == RFN_RECORD_JOURNAL_DIR ? journals
+                                                         : options->texts[i];
         if (text && row->kind == RFN_KIND_SWITCH) {
             snprintf(word, sizeof word, "%.*s", (int)strcspn(row->values, ","), row->values);
             text = word;
@@ -289,6 +304,7 @@ static bool set_environment(const struct options *options, const struct rfn_need
     }
     free(command);
     free(output);
+    free(journals);
     return ok;
 }
 
@@ -332,7 +348,7 @@ static int output_status(int error, const struct rfn_diag *diag)
 static int check_default(const struct options *options, const char *program, struct rfn_diag *diag)
 {
     char *name;
-    RFN_TRY(rfn_writable_in(".", diag));
+    RFN_TRY(rfn_writable_in(".", "archive", diag));
     RFN_TRY(rfn_output_name("%e.%r.rfn", program, &name, diag));
     int error = rfn_writable(name, options->texts[RFN_RECORD_FORCE], diag);
     free(name);
@@ -392,6 +408,73 @@ static int check_volume(const struct options *options)
     return refuse(RFN_EXIT_FAILURE, "--volume=%s: %s", volume, diag.text);
 }
 
+/* ---- snapshots ---- */
+
+/* The archive that the job is to write, from the root; to be freed, or NULL without memory. */
+static char *archive_of(const struct options *options, const char *program)
+{
+    char *by_default = NULL;
+    if (!options->output)
+        rfn_output_name("%e.%r.rfn", program, &by_default, NULL);
+    const char *name = options->output ? options->output : by_default;
+    char *path = name ? absolute(name) : NULL;
+    free(by_default);
+    return path;
+}
+
+static int snapshot_archive(const struct options *options, const char *archive,
+                            struct rfn_diag *diag)
+{
+    char folder[PATH_MAX];
+    char *output = rfn_snapshot_name(archive), *directory = journal_directory(options);
+    const struct rfn_snapshots asked = {folder, output, options->snapshot_every};
+    int error = output ? rfn_journal_folder(archive, directory, folder, sizeof folder)
+                       : RFN_E_NOMEM;
+    if (!error)
+        error = rfn_snapshots_start(&asked, diag);
+    free(output);
+    free(directory);
+    return error;
+}
+
+/* Has a process of its own take snapshots of the job. The job runs without them where that cannot
+ * be. */
+static void start_snapshots(const struct options *options, const char *program)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    char *archive = archive_of(options, program);
+    const int error = archive ? snapshot_archive(options, archive, &diag) : RFN_E_NOMEM;
+    if (error)
+        rfn_command_error("no snapshots are taken: %s",
+                          diag.text[0] ? diag.text : rfn_error_text(error));
+    free(archive);
+}
+
+/* Whether it is known what the archive will be called. */
+static int check_snapshots(const struct options *options, const struct rfn_needs *needs,
+                           const char *program)
+{
+    if (!options->snapshot_every || options->output || needs->mpi != RFN_MPI_NONE)
+        return 0;
+    return refuse(RFN_EXIT_USAGE,
+                  "--snapshot-every needs the archive's name (-o FILE): %s starts the program that "
+                  "calls MPI, or loads MPI, later",
+                  program);
+}
+
+/* Whether this node's journals can be written. As with the archive, where others may find other
+ * folders nothing is said. */
+static int check_journals(const struct options *options)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    const char *given = options->texts[RFN_RECORD_JOURNAL_DIR];
+    return given && is_on_one_host()
+               ? output_status(rfn_writable_in(given, "journal", &diag), &diag)
+               : 0;
+}
+
+/* ---- a program ---- */
+
 static int run_program(struct options *options, char **argv)
 {
     bool denied;
@@ -407,8 +490,14 @@ static int run_program(struct options *options, char **argv)
         status = name_output(options, argv[0]);
     if (status == 0)
         status = check_output(options, &needs, argv[0]);
+    if (status == 0)
+        status = check_snapshots(options, &needs, argv[0]);
+    if (status == 0)
+        status = check_journals(options);
     if (status == 0 && is_on_one_host()) /* elsewhere others may go on: the recorder will tell */
         status = check_volume(options);
+    if (status == 0 && options->snapshot_every && rfn_job_is_first())
+        start_snapshots(options, argv[0]); /* before the recorder is in the environment */
     if (status == 0 && !set_environment(options, &needs, recorder, argv))
         status = no_memory();
     if (status == 0) {
@@ -533,12 +622,13 @@ static int refuse_launch(enum rfn_launch_fault fault, const struct rfn_launch *l
     }
 }
 
-/* Writes "refrain record OPTIONS -o OUTPUT --" to words, the options as they were given; returns
- * the number of words. The output's name (may be NULL) is absolute, as ranks may start elsewhere.
- */
-static int own_words(const struct options *options, char *own, char *output, char **words)
+/* Writes "refrain record OPTIONS -o OUTPUT --journal-dir DIR --" to words, the options as they were
+ * given; returns the number of words. The names (may be NULL) are absolute, as ranks may start
+ * elsewhere. */
+static int own_words(const struct options *options, char *own, char *output, char *journals,
+                     char **words)
 {
-    static char record[] = "record", dash_o[] = "-o", end[] = "--";
+    static char record[] = "record", dash_o[] = "-o", dir[] = "--journal-dir", end[] = "--";
     int n = 0;
     words[n++] = own;
     words[n++] = record;
@@ -549,6 +639,10 @@ static int own_words(const struct options *options, char *own, char *output, cha
     if (output) {
         words[n++] = dash_o;
         words[n++] = output;
+    }
+    if (journals) {
+        words[n++] = dir;
+        words[n++] = journals;
     }
     words[n++] = end;
     return n;
@@ -564,23 +658,24 @@ static int exec_launcher(const struct options *options, const struct rfn_launch 
             RFN_EXIT_FAILURE,
             "this program's own path is not known: there is no /proc; start refrain by its path");
     const char *given = options->texts[RFN_RECORD_OUTPUT];
-    char *output = given ? absolute_pattern(given) : NULL;
-    char **words = calloc((size_t)(argc + options->n_given) + 6, sizeof *words);
+    char *output = given ? absolute_pattern(given) : NULL, *journals = journal_directory(options);
+    char **words = calloc((size_t)(argc + options->n_given) + 8, sizeof *words);
     char *file = rfn_launch_find(argv[0], &denied);
     int status = RFN_EXIT_FAILURE;
-    if (!words || (given && !output)) {
+    if (!words || (given && !output) || (options->texts[RFN_RECORD_JOURNAL_DIR] && !journals)) {
         status = no_memory();
     } else if (!file) {
         status = not_found(argv[0], denied);
     } else {
         int n = launch->program - launch->marked;
         memcpy(words, argv, (size_t)n * sizeof *words);
-        n += own_words(options, own, output, words + n);
+        n += own_words(options, own, output, journals, words + n);
         memcpy(words + n, argv + launch->program, (size_t)(argc - launch->program) * sizeof *words);
         execv(file, words);
         status = cannot_execute(file);
     }
     free(output);
+    free(journals);
     free(words);
     free(file);
     return status;
@@ -601,7 +696,12 @@ static int run_launcher(const struct options *options, enum rfn_launcher launche
 
 /* ---- the verb ---- */
 
-enum { KEY_MPI = 512, KEY_IN_PLACE, KEY_BESIDE }; /* behind the keys of the table */
+enum {
+    KEY_MPI = 512,
+    KEY_SNAPSHOT_EVERY,
+    KEY_IN_PLACE,
+    KEY_BESIDE
+}; /* behind the keys of the table */
 
 enum { COMMON, RESEARCH }; /* groups of the help */
 
@@ -610,6 +710,11 @@ enum { COMMON, RESEARCH }; /* groups of the help */
 static const struct argp_option options_of_record[] = {
     {"mpi", KEY_MPI, "MPI", 0,
      "openmpi or mpich: for scripts and for programs that load MPI while they run; else found out",
+     COMMON},
+    {"snapshot-every", KEY_SNAPSHOT_EVERY, "TIME", 0,
+     "With --journal: take a snapshot of the job every TIME, as in 60s, as `refrain snapshot` "
+     "does: "
+     "FILE.snapshot.rfn is the last one",
      COMMON},
     /* For the recorder itself: see src/record/wrap/spawn.h. */
     {"in-place", KEY_IN_PLACE, NULL, OPTION_HIDDEN, NULL, COMMON},
@@ -657,11 +762,14 @@ static void check_together(struct argp_state *state, const struct options *optio
     }
     const bool samples = options->texts[RFN_RECORD_SAMPLE];
     const bool keeps = options->texts[RFN_RECORD_KEEP_PREDICTIONS];
+    const char *saves = options->snapshot_every ? "snapshot-every" : "journal";
     if (options->texts[RFN_RECORD_JOURNAL] && options->texts[RFN_RECORD_NO_JOURNAL])
-        argp_error(state, "--journal or --no-journal?");
+        argp_error(state, "--%s or --no-journal?", saves);
     if (options->texts[RFN_RECORD_JOURNAL] && (keeps || samples))
-        argp_error(state, "--journal saves a trace while the program runs, and none is kept with "
-                          "--sample or --keep-predictions");
+        argp_error(state,
+                   "--%s saves a trace while the program runs, and none is kept with --sample or "
+                   "--keep-predictions",
+                   saves);
     if (keeps && samples)
         argp_error(state, "--keep-predictions cannot be combined with --sample");
     if (keeps && time && strcmp(time, "full") != 0)
@@ -717,6 +825,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_MPI:
         (void)rfn_mpi_argument(state, arg);
         options->mpi = arg;
+        return 0;
+    case KEY_SNAPSHOT_EVERY:
+        if (!rfn_snapshot_interval_parse(arg))
+            argp_error(state, "--snapshot-every is " RFN_SNAPSHOT_INTERVALS ", not '%s'", arg);
+        options->snapshot_every = arg;
+        options->texts[RFN_RECORD_JOURNAL] = "";
         return 0;
     case KEY_IN_PLACE:
         options->in_place = true;

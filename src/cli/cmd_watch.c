@@ -1,16 +1,15 @@
 /* cmd_watch.c - refrain watch: what a running job samples, while it runs. */
-#define _POSIX_C_SOURCE 200809L /* sigtimedwait, isatty */
+#define _POSIX_C_SOURCE 200809L /* isatty */
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
+#include "cli/live/interval.h"
 #include "cli/live/live_view.h"
 #include "cli/text/json.h"
 #include "cli/text/terminal.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { KEY_INTERVAL = 256, KEY_ONCE };
@@ -67,18 +66,6 @@ struct screen {
     size_t lines; /* of the text before */
 };
 
-static int print_line(json_t *value)
-{
-    struct rfn_text text = {0};
-    char *json = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(RFN_JSON_DIGITS));
-    json_decref(value);
-    text.failed = !json || rfn_json_failed();
-    rfn_text_string(&text, json ? json : "");
-    rfn_text_char(&text, '\n');
-    free(json);
-    return rfn_command_print(&text, NULL, RFN_EXIT_OK);
-}
-
 static size_t top_of(const struct given *given, const struct screen *screen)
 {
     if (given->job.top_given)
@@ -95,7 +82,7 @@ static int print_view(const struct rfn_live_view *view, const struct given *give
 {
     const size_t top = top_of(given, screen);
     if (screen->json)
-        return print_line(rfn_json_live(view, top));
+        return rfn_command_print_json_line(rfn_json_live(view, top), RFN_EXIT_OK);
     struct rfn_text page = {0};
     if (screen->over && screen->lines)
         rfn_text_format(&page, "\033[%zuA\033[J", screen->lines);
@@ -123,25 +110,6 @@ static int print_end(struct rfn_live_view *last, const struct given *given, stru
 }
 
 /* ---- looking ---- */
-
-/* What ends the wait between two looks: blocked, so that none comes before it. */
-static sigset_t ends;
-
-static void hold_ends(void)
-{
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ends, NULL);
-}
-
-/* Whether the user goes on watching then. */
-static bool wait_for(double seconds)
-{
-    const struct timespec time = {.tv_sec = (time_t)seconds,
-                                  .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
-    return sigtimedwait(&ends, NULL, &time) < 0;
-}
 
 /* Whether a process is that one, or has been started together with it. */
 static bool is_of_same_job(const struct rfn_live_process *process,
@@ -198,7 +166,7 @@ static int watch(const struct given *given, struct screen *screen)
     while (status == RFN_EXIT_OK && found) {
         status = print_view(&last, given, screen);
         if (fflush(stdout) != 0 || status != RFN_EXIT_OK || given->once || last.ended ||
-            !wait_for(given->interval))
+            rfn_interval_wait(given->interval, -1) != RFN_INTERVAL_OVER)
             break;
         status = look(given, &last, &found);
     }
@@ -221,7 +189,7 @@ static int list_jobs(bool json)
         else if (!json)
             rfn_text_string(&page, "No job of yours samples on this node; 'refrain record "
                                    "--sample=adaptive' starts one that does.\n");
-        status = json ? print_line(rfn_json_live_jobs(&list))
+        status = json ? rfn_command_print_json_line(rfn_json_live_jobs(&list), status)
                       : rfn_command_print(&page, NULL, status);
     }
     rfn_live_list_release(&list);
@@ -238,7 +206,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
                             .over = terminal && term && strcmp(term, "dumb") != 0};
     if (!given.job.file)
         return list_jobs(given.job.json);
-    hold_ends();
+    rfn_interval_begin();
     return watch(&given, &screen);
 }
 

@@ -86,7 +86,7 @@ bool rfn_path_match_parse(const char *text, struct rfn_path_ends *ends)
 
 /* ---- how often ranks merge ---- */
 
-enum { SEGMENTS_MAX = 1000000000, SECONDS_MAX = 1000000 };
+enum { SEGMENTS_MAX = 1000000000, SECONDS_MAX = 1000000, SNAPSHOT_MIN_NS = 100000000 };
 
 bool rfn_every_parse(const char *text, struct rfn_every *every)
 {
@@ -110,6 +110,12 @@ bool rfn_every_parse(const char *text, struct rfn_every *every)
         return false;
     every->ns = number * 1000000000 + fraction;
     return every->ns > 0;
+}
+
+uint64_t rfn_snapshot_interval_parse(const char *text)
+{
+    struct rfn_every every;
+    return rfn_every_parse(text, &every) && every.ns >= SNAPSHOT_MIN_NS ? every.ns : 0;
 }
 
 /* ---- functions ---- */

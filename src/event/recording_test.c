@@ -112,6 +112,16 @@ static void test_illegal_every(void **state)
     }
 }
 
+static void test_snapshot_interval(void **state)
+{
+    (void)state;
+    assert_int_equal(rfn_snapshot_interval_parse("0.1s"), 100000000);
+    assert_int_equal(rfn_snapshot_interval_parse("60s"), 60000000000);
+    assert_int_equal(rfn_snapshot_interval_parse("0.09s"), 0);
+    assert_int_equal(rfn_snapshot_interval_parse("60"), 0); /* segments, elsewhere */
+    assert_int_equal(rfn_snapshot_interval_parse("1m"), 0);
+}
+
 /* ---- functions ---- */
 
 static void wanted(const char *patterns, const char *name)
@@ -205,6 +215,7 @@ int main(void)
                                        cmocka_unit_test(test_illegal_path_ends),
                                        cmocka_unit_test(test_legal_every),
                                        cmocka_unit_test(test_illegal_every),
+                                       cmocka_unit_test(test_snapshot_interval),
                                        cmocka_unit_test(test_one_pattern),
                                        cmocka_unit_test(test_last_one_decides),
                                        cmocka_unit_test(test_either_name),

@@ -1,6 +1,11 @@
-/* A folder of journals becomes an archive in two steps: of each rank's newest whole checkpoint an
+/* Folders of journals become an archive in two steps: of each rank's newest whole checkpoint an
  * archive of that rank alone is put together, in memory or, if it is large, in a temporary file;
- * then these are merged. */
+ * then these are merged.
+ *
+ * The run may go on meanwhile. Nothing is locked: a process writes its two checkpoints in turn, and
+ * only appends to its files of blocks, so that what a whole checkpoint names stays as it is. When
+ * the run ends, checkpoints go first, and then blocks: blocks that are missing while their
+ * checkpoint is still there are damage. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* asprintf */
 #endif
@@ -17,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- checkpoints ---- */
@@ -29,8 +35,10 @@ struct checkpoint {
     size_t n_files;
     uint64_t sequence, n_chunks;
     struct rfn_reader chunks; /* at the first one */
-    uint8_t *bytes;           /* owned: all of the file */
-    struct rfn_arena arena;   /* texts */
+    const char *folder;
+    char *path;             /* owned */
+    uint8_t *bytes;         /* owned: all of the file */
+    struct rfn_arena arena; /* texts */
 };
 
 struct all_journals {
@@ -38,7 +46,9 @@ struct all_journals {
     const struct rfn_journal_rank **ranks;
     struct checkpoint **checkpoints; /* of the latest run, ascending ranks */
     size_t n, capacity;
-    char *folder;
+    const char *name; /* of the folders, for messages */
+    char **folders;   /* owned */
+    size_t n_folders;
 };
 
 static void checkpoint_free(struct checkpoint *checkpoint)
@@ -48,6 +58,7 @@ static void checkpoint_free(struct checkpoint *checkpoint)
     rfn_arena_release(&checkpoint->arena);
     free(checkpoint->files);
     free(checkpoint->bytes);
+    free(checkpoint->path);
     free(checkpoint);
 }
 
@@ -116,6 +127,8 @@ static struct checkpoint *checkpoint_read(const char *path, const char **why)
                  : rfn_journal_open(checkpoint->bytes, size, &checkpoint->sequence, &body);
     if (!*why && !read_head(checkpoint, &body))
         *why = "it is malformed";
+    if (!*why && !(checkpoint->path = strdup(path)))
+        *why = "out of memory";
     if (!*why)
         return checkpoint;
     checkpoint_free(checkpoint);
@@ -142,47 +155,105 @@ bool rfn_journals_are(const char *path)
     return found;
 }
 
-static int add_checkpoint(struct all_journals *all, const char *name)
+static bool exists(const char *path)
+{
+    return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* What is known of the two files of a process. */
+struct pair {
+    size_t whole, damaged;
+    char why[256]; /* the first damaged one, and what is wrong with it */
+};
+
+static int add_checkpoint(struct all_journals *all, const char *folder, const char *path,
+                          struct pair *pair)
 {
     const char *why;
-    char *path = NULL;
-    if (asprintf(&path, "%s/%s", all->folder, name) < 0)
-        return RFN_E_NOMEM;
     struct checkpoint *checkpoint = checkpoint_read(path, &why);
-    free(path);
     if (!checkpoint) {
-        if (!all->public.n_damaged++)
-            snprintf(all->public.why_damaged, sizeof all->public.why_damaged, "%.150s: %s", name,
-                     why);
+        if (exists(path) && !pair->damaged++)
+            snprintf(pair->why, sizeof pair->why, "%.150s: %s", strrchr(path, '/') + 1, why);
         return 0;
     }
     if (RFN_GROW(all->checkpoints, all->capacity, all->n + 1) < 0) {
         checkpoint_free(checkpoint);
         return RFN_E_NOMEM;
     }
+    checkpoint->folder = folder;
     all->checkpoints[all->n++] = checkpoint;
+    pair->whole++;
     return 0;
 }
 
-static int read_folder(struct all_journals *all, struct rfn_diag *diag)
+/* A process that runs may write each of the two while it is read: then they are read again. */
+static int add_process(struct all_journals *all, const char *folder, const char *name)
 {
-    DIR *folder = opendir(all->folder);
+    enum { TRIES = 5 };
+    const struct timespec pause = {.tv_nsec = 2000000};
+    struct pair pair = {0};
+    char *path = NULL;
     int error = 0;
-    if (!folder)
-        return rfn_fail(diag, RFN_E_IO, -1, -1, "cannot open %s: %s", all->folder, strerror(errno));
-    for (const struct dirent *entry; !error && (entry = readdir(folder));) {
-        if (is_checkpoint(entry->d_name))
-            error = add_checkpoint(all, entry->d_name);
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return RFN_E_NOMEM;
+    for (int tries = 0; tries < TRIES && !error; tries++) {
+        if (tries)
+            nanosleep(&pause, NULL);
+        pair = (struct pair){0};
+        for (char number = '0'; number <= '1' && !error; number++) {
+            path[strlen(path) - 1] = number;
+            error = add_checkpoint(all, folder, path, &pair);
+        }
+        if (pair.whole || !pair.damaged)
+            break;
     }
-    closedir(folder);
-    if (error)
-        return rfn_fail(diag, error, -1, -1, "%s: out of memory", all->folder);
+    free(path);
+    if (pair.whole || error)
+        return error;
+    if (!all->public.n_damaged)
+        memcpy(all->public.why_damaged, pair.why, sizeof pair.why);
+    all->public.n_damaged += pair.damaged;
+    return 0;
+}
+
+static int names_checkpoint(const struct dirent *entry)
+{
+    return is_checkpoint(entry->d_name);
+}
+
+/* Whether both names are of one process; they differ in the last letter. */
+static bool is_pair(const char *one, const char *other)
+{
+    const size_t length = strlen(one);
+    return length == strlen(other) && strncmp(one, other, length - 1) == 0;
+}
+
+static int read_folder(struct all_journals *all, const char *folder, struct rfn_diag *diag)
+{
+    struct dirent **entries;
+    const int n = scandir(folder, &entries, names_checkpoint, alphasort);
+    int error = 0;
+    if (n < 0)
+        return rfn_fail(diag, errno == ENOENT ? RFN_E_NOTFOUND : RFN_E_IO, -1, -1,
+                        "cannot open %s: %s", folder, strerror(errno));
+    for (int i = 0; i < n && !error; i++) {
+        if (i == 0 || !is_pair(entries[i - 1]->d_name, entries[i]->d_name))
+            error = add_process(all, folder, entries[i]->d_name);
+    }
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    free(entries);
+    return error ? rfn_fail(diag, error, -1, -1, "%s: out of memory", folder) : 0;
+}
+
+static int check_any(const struct all_journals *all, struct rfn_diag *diag)
+{
     if (!all->n && all->public.n_damaged)
-        return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: no checkpoint is whole; %s", all->folder,
+        return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: no checkpoint is whole; %s", all->name,
                         all->public.why_damaged);
     return all->n ? 0
                   : rfn_fail(diag, RFN_E_NOTFOUND, -1, -1,
-                             "%s: there is no journal of a recording in it", all->folder);
+                             "%s: there is no journal of a recording in it", all->name);
 }
 
 /* Of a rank the newest first. */
@@ -230,30 +301,48 @@ static void choose(struct all_journals *all)
     all->public.n_ranks = n_ranks;
 }
 
-static int open_all(struct all_journals *all, const char *folder, struct rfn_diag *diag)
+static int copy_names(struct all_journals *all, const char *const *folders, size_t n)
 {
-    all->folder = strdup(folder);
-    if (!all->folder)
-        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", folder);
-    RFN_TRY(read_folder(all, diag));
+    all->name = n == 1 ? folders[0] : "these folders";
+    all->folders = calloc(n + 1, sizeof *all->folders);
+    for (; all->folders && all->n_folders < n; all->n_folders++) {
+        all->folders[all->n_folders] = strdup(folders[all->n_folders]);
+        if (!all->folders[all->n_folders])
+            return RFN_E_NOMEM;
+    }
+    if (all->folders && n == 1)
+        all->name = all->folders[0];
+    return all->folders ? 0 : RFN_E_NOMEM;
+}
+
+static int open_all(struct all_journals *all, const char *const *folders, size_t n,
+                    struct rfn_diag *diag)
+{
+    if (copy_names(all, folders, n) < 0)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", folders[0]);
+    for (size_t i = 0; i < n; i++)
+        RFN_TRY(read_folder(all, all->folders[i], diag));
+    RFN_TRY(check_any(all, diag));
     choose(all);
     all->ranks = calloc(all->n + 1, sizeof *all->ranks);
     if (!all->ranks)
-        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", folder);
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", all->name);
     for (size_t i = 0; i < all->n; i++)
         all->ranks[i] = &all->checkpoints[i]->rank;
     all->public.ranks = all->ranks;
     all->public.n = all->n;
+    all->public.name = all->name;
     all->public.archive = all->checkpoints[0]->archive;
     return 0;
 }
 
-int rfn_journals_open(const char *folder, struct rfn_journals **journals, struct rfn_diag *diag)
+int rfn_journals_open(const char *const *folders, size_t n, struct rfn_journals **journals,
+                      struct rfn_diag *diag)
 {
     struct all_journals *all = calloc(1, sizeof *all);
     if (!all)
-        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", folder);
-    const int error = open_all(all, folder, diag);
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", folders[0]);
+    const int error = open_all(all, folders, n, diag);
     if (error)
         rfn_journals_close(&all->public);
     else
@@ -268,9 +357,11 @@ void rfn_journals_close(struct rfn_journals *journals)
         return;
     for (size_t i = 0; i < all->n; i++)
         checkpoint_free(all->checkpoints[i]);
+    for (size_t i = 0; i < all->n_folders; i++)
+        free(all->folders[i]);
     free(all->checkpoints);
     free(all->ranks);
-    free(all->folder);
+    free(all->folders);
     free(all);
 }
 
@@ -455,15 +546,14 @@ static int open_part(const struct rfn_rope *bytes, struct part *part, struct rfn
     return rfn_archive_open_memory(part->memory.data, part->memory.size, &part->archive, diag);
 }
 
-static int make_part(const char *folder, const struct checkpoint *checkpoint, struct part *part,
-                     struct rfn_diag *diag)
+static int make_part(const struct checkpoint *checkpoint, struct part *part, struct rfn_diag *diag)
 {
     struct image image = {.bytes = RFN_ROPE_INIT};
     struct blocks *blocks = calloc(checkpoint->n_files + 1, sizeof *blocks);
     int error = blocks ? 0 : RFN_E_NOMEM;
     size_t n = 0;
     for (; n < checkpoint->n_files && !error; n++)
-        error = open_blocks(folder, &checkpoint->files[n], &blocks[n]);
+        error = open_blocks(checkpoint->folder, &checkpoint->files[n], &blocks[n]);
     if (!error)
         error = make_image(checkpoint, blocks, &image);
     if (!error)
@@ -495,34 +585,43 @@ static int merge(struct part *parts, size_t n, const char *path, bool force,
     return error;
 }
 
+/* Makes the archives of all ranks that can be read, *n of them; *lost counts the others. */
+static int make_parts(const struct all_journals *all, struct part *parts, size_t *n, size_t *lost,
+                      struct rfn_diag *diag)
+{
+    bool times = false;
+    for (size_t i = 0; i < all->n; i++)
+        times |= !all->ranks[i]->times_lost;
+    for (size_t i = 0; i < all->n; i++) {
+        if (times && all->ranks[i]->times_lost) {
+            ++*lost; /* an archive has times of all ranks or of none */
+            continue;
+        }
+        const int error = make_part(all->checkpoints[i], &parts[*n], diag);
+        const bool damaged = error == RFN_E_CORRUPT || error == RFN_E_INCOMPLETE;
+        if (damaged && !exists(all->checkpoints[i]->path))
+            return rfn_fail(diag, RFN_E_NOTFOUND, -1, -1, "%s: the run has ended meanwhile",
+                            all->name);
+        if (error && !damaged)
+            return error;
+        if (damaged)
+            rfn_buf_release(&parts[*n].memory);
+        *lost += damaged;
+        *n += !damaged;
+    }
+    return *n ? 0
+              : rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: the blocks of all ranks are damaged",
+                         all->name);
+}
+
 int rfn_journals_recover(const struct rfn_journals *journals, const char *path, bool force,
                          struct rfn_merge_result *result, size_t *lost, struct rfn_diag *diag)
 {
     const struct all_journals *all = (const struct all_journals *)journals;
     struct part *parts = calloc(all->n + 1, sizeof *parts);
-    int error = parts ? 0 : RFN_E_NOMEM;
     size_t n = 0;
     *lost = 0;
-    bool times = false;
-    for (size_t i = 0; i < all->n; i++)
-        times |= !all->ranks[i]->times_lost;
-    for (size_t i = 0; i < all->n && !error; i++) {
-        if (times && all->ranks[i]->times_lost) {
-            ++*lost; /* an archive has times of all ranks or of none */
-            continue;
-        }
-        error = make_part(all->folder, all->checkpoints[i], &parts[n], diag);
-        if (error == RFN_E_CORRUPT || error == RFN_E_INCOMPLETE) {
-            rfn_buf_release(&parts[n].memory);
-            ++*lost;
-            error = 0;
-        } else {
-            n += !error;
-        }
-    }
-    if (!error && !n)
-        error = rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: the blocks of all ranks are damaged",
-                         all->folder);
+    int error = parts ? make_parts(all, parts, &n, lost, diag) : RFN_E_NOMEM;
     if (!error)
         error = merge(parts, n, path, force, result, diag);
     for (size_t i = 0; parts && i <= all->n && i < n + 1; i++) {

@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     rfn_journal_wrap(&file, 1, bytes, size);
     write_file("a.checkpoint.0", file.data, file.size);
     rfn_buf_release(&file);
-    if (rfn_journals_open(folder, &journals, NULL) < 0)
+    if (rfn_journals_open(&(const char *){folder}, 1, &journals, NULL) < 0)
         return 0;
     if (rfn_journals_recover(journals, path, true, &made, &lost, NULL) == 0)
         explain(path);

@@ -297,7 +297,7 @@ static void say_recovered(struct rfn_archive *archive, uint32_t n)
     const double seconds = (double)(run->recovered.first_ns - run->start_realtime_ns) * 1e-9;
     snprintf(
         archive->missing, sizeof archive->missing,
-        "it was recovered from the journal of a run that did not end, with %u of %u ranks, and "
+        "it was recovered from the journal of a run that had not ended, with %u of %u ranks, and "
         "lacks what they did after about %.1f s",
         n, run->ranks, seconds > 0 ? seconds : 0);
 }

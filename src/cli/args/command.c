@@ -143,15 +143,24 @@ int rfn_command_print_page(struct rfn_text *page, const char *file, int status)
     return rfn_command_print(page, file, status);
 }
 
-int rfn_command_print_json(json_t *value, int status)
+static int print_json(json_t *value, size_t flags, int status)
 {
     struct rfn_text text = {0};
-    char *json = value ? json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(RFN_JSON_DIGITS))
-                       : NULL;
+    char *json = value ? json_dumps(value, flags | JSON_REAL_PRECISION(RFN_JSON_DIGITS)) : NULL;
     json_decref(value);
     text.failed = !json || rfn_json_failed();
     rfn_text_string(&text, json ? json : "");
     rfn_text_char(&text, '\n');
     free(json);
     return rfn_command_print(&text, NULL, status);
+}
+
+int rfn_command_print_json(json_t *value, int status)
+{
+    return print_json(value, JSON_INDENT(2), status);
+}
+
+int rfn_command_print_json_line(json_t *value, int status)
+{
+    return print_json(value, JSON_COMPACT, status);
 }

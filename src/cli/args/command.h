@@ -62,9 +62,12 @@ int rfn_command_print(struct rfn_text *text, const char *file, int status);
 int rfn_command_print_page(struct rfn_text *page, const char *file, int status);
 /* The same of a JSON value; NULL: memory ran out. */
 int rfn_command_print_json(json_t *value, int status);
+/* The same in one line, for values that follow each other. */
+int rfn_command_print_json_line(json_t *value, int status);
 
 extern const struct rfn_command rfn_cmd_record;
 extern const struct rfn_command rfn_cmd_recover;
+extern const struct rfn_command rfn_cmd_snapshot;
 extern const struct rfn_command rfn_cmd_report;
 extern const struct rfn_command rfn_cmd_info;
 extern const struct rfn_command rfn_cmd_compare;

@@ -14,26 +14,32 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-int rfn_journal_folder_recover(const struct rfn_journals *journals, const char *folder,
-                               const char *path, bool force, struct rfn_merge_result *result,
-                               struct rfn_diag *diag)
+/* What of them is left out. lost: ranks that cannot be read. */
+static void tell(const struct rfn_journals *journals, size_t lost)
 {
-    size_t lost;
-    RFN_TRY(rfn_journals_recover(journals, path, force, result, &lost, diag));
     if (journals->n_earlier)
         rfn_command_error(
             "%s: %zu checkpoint%s of earlier runs %s left out; move the files of this "
             "run away to recover those",
-            folder, journals->n_earlier, plural(journals->n_earlier),
+            journals->name, journals->n_earlier, plural(journals->n_earlier),
             journals->n_earlier == 1 ? "is" : "are");
     if (journals->n_damaged)
-        rfn_command_error("%s: %zu checkpoint%s cannot be read; %s", folder, journals->n_damaged,
-                          plural(journals->n_damaged), journals->why_damaged);
+        rfn_command_error("%s: %zu checkpoint%s cannot be read; %s", journals->name,
+                          journals->n_damaged, plural(journals->n_damaged), journals->why_damaged);
     if (lost)
         rfn_command_error(
             "%s: %zu rank%s left out, whose blocks are damaged or whose times are not "
             "there",
-            folder, lost, lost == 1 ? " is" : "s are");
+            journals->name, lost, lost == 1 ? " is" : "s are");
+}
+
+int rfn_journal_folder_recover(const struct rfn_journals *journals, const char *path, bool force,
+                               bool tells, struct rfn_merge_result *result, struct rfn_diag *diag)
+{
+    size_t lost;
+    RFN_TRY(rfn_journals_recover(journals, path, force, result, &lost, diag));
+    if (tells)
+        tell(journals, lost);
     return 0;
 }
 
@@ -45,8 +51,8 @@ static int open_in(const char *temporary, const char *folder, struct rfn_archive
     struct rfn_merge_result result;
     char path[4096];
     snprintf(path, sizeof path, "%s/recovered.rfn", temporary);
-    RFN_TRY(rfn_journals_open(folder, &journals, diag));
-    int error = rfn_journal_folder_recover(journals, folder, path, true, &result, diag);
+    RFN_TRY(rfn_journals_open(&folder, 1, &journals, diag));
+    int error = rfn_journal_folder_recover(journals, path, true, true, &result, diag);
     rfn_journals_close(journals);
     if (!error)
         error = rfn_archive_open(path, archive, diag);

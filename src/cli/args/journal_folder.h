@@ -4,10 +4,9 @@
 
 #include "refrain/journal.h"
 
-/* Makes an archive of the journals, and says on standard error what of them is left out. */
-int rfn_journal_folder_recover(const struct rfn_journals *journals, const char *folder,
-                               const char *path, bool force, struct rfn_merge_result *result,
-                               struct rfn_diag *diag);
+/* Makes an archive of the journals. tells: says on standard error what of them is left out. */
+int rfn_journal_folder_recover(const struct rfn_journals *journals, const char *path, bool force,
+                               bool tells, struct rfn_merge_result *result, struct rfn_diag *diag);
 
 /* Opens a temporary archive of what the folder has. Errors as of rfn_journals_recover. */
 int rfn_journal_folder_open(const char *folder, struct rfn_archive **archive,

@@ -25,12 +25,12 @@ static const char *why_not_in(const char *directory)
     return NULL;
 }
 
-int rfn_writable_in(const char *directory, struct rfn_diag *diag)
+int rfn_writable_in(const char *directory, const char *what, struct rfn_diag *diag)
 {
     const char *why = why_not_in(directory);
     if (!why)
         return 0;
-    return rfn_fail(diag, RFN_E_IO, -1, -1, "no archive can be written in %s: %s", directory, why);
+    return rfn_fail(diag, RFN_E_IO, -1, -1, "no %s can be written in %s: %s", what, directory, why);
 }
 
 /* The same of a file in a directory, in the place of a regular file with its name if that is to be

@@ -17,7 +17,8 @@
  * name is to be removed; else the archive will have another name. */
 int rfn_writable(const char *path, bool replace, struct rfn_diag *diag);
 
-/* The same for files that have no name yet: RFN_E_IO if the directory lets none be written. */
-int rfn_writable_in(const char *directory, struct rfn_diag *diag);
+/* The same for files that have no name yet: RFN_E_IO if the directory lets none be written. what:
+ * "archive", "journal". */
+int rfn_writable_in(const char *directory, const char *what, struct rfn_diag *diag);
 
 #endif

@@ -88,9 +88,9 @@ static void test_directories(void **state)
     expect_refused(in_folder("none/x.rfn"), false, RFN_E_IO, "No such file or directory");
     expect_refused(in_folder("old.rfn/x.rfn"), false, RFN_E_IO, "Not a directory");
     expect_refused("/proc/x.rfn", false, RFN_E_IO, "cannot be written: /proc: ");
-    assert_int_equal(rfn_writable_in("/proc", &diag), RFN_E_IO);
+    assert_int_equal(rfn_writable_in("/proc", "archive", &diag), RFN_E_IO);
     assert_non_null(strstr(diag.text, "no archive can be written in /proc: "));
-    assert_int_equal(rfn_writable_in(folder, &diag), 0);
+    assert_int_equal(rfn_writable_in(folder, "archive", &diag), 0);
     if (geteuid() != 0)
         expect_refused(in_folder("closed/x.rfn"), false, RFN_E_IO, "Permission denied");
 }

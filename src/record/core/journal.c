@@ -6,6 +6,7 @@
 #include "record/core/job.h"
 #include "record/core/message.h"
 #include "record/core/options.h"
+#include "refrain/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,18 +21,21 @@
 
 int rec_journal_folder(char *path, size_t size)
 {
-    static const char suffix[] = ".journal";
-    if (size < sizeof suffix || rec_archive_name(path, size - sizeof suffix, rec_job_size(), 1) < 0)
-        return RFN_E_IO;
-    strcat(path, suffix);
-    return 0;
+    char archive[PATH_MAX];
+    return rec_archive_name(archive, sizeof archive, rec_job_size(), 1) < 0
+               ? RFN_E_IO
+               : rfn_journal_folder(archive, rec_options.journal_directory, path, size);
 }
 
 bool rec_journal_make_folder(const char *path)
 {
     struct stat status;
-    return mkdir(path, 0777) == 0 ||
-           (errno == EEXIST && lstat(path, &status) == 0 && S_ISDIR(status.st_mode));
+    if (mkdir(path, 0777) == 0)
+        return true;
+    if (errno != EEXIST || lstat(path, &status) < 0 || !S_ISDIR(status.st_mode))
+        return false;
+    errno = EPERM;
+    return status.st_uid == geteuid();
 }
 
 /* Creates an empty file of this stream's, never through a link and never over another one. Returns

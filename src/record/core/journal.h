@@ -1,4 +1,5 @@
-/* journal.h - files for what has left memory: NAME.rfn.journal/ beside the archive.
+/* journal.h - files for what has left memory: NAME.rfn.journal/ beside the archive, or in a folder
+ * of each node (--journal-dir).
  *
  * A stream whose finished blocks have to leave memory, or are to survive the process
  * (finish/checkpoint.h), appends them to a file of its own, and reads them again when the archive
@@ -34,7 +35,7 @@ struct rec_journal {
 void rec_journal_init(struct rec_journal *journal, uint32_t stream); /* stays where it is */
 /* The name of the folder of all journals. RFN_E_IO when it is too long. */
 int rec_journal_folder(char *path, size_t size);
-/* Makes the folder, or finds it; false with errno set: it cannot be. */
+/* Makes the folder, or finds one of this user's; false with errno set: it cannot be. */
 bool rec_journal_make_folder(const char *path);
 /* XXH3-64 of all that was written. */
 uint64_t rec_journal_hash(const struct rec_journal *journal);

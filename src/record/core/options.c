@@ -145,6 +145,15 @@ static size_t own_memory(void)
     return bytes > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)bytes;
 }
 
+/* From the root: programs change their directory. */
+static char *own_journal_directory(void)
+{
+    char *given = rec_options.texts[RFN_RECORD_JOURNAL_DIR], *path = NULL;
+    if (!given || given[0] == '/' || !rec_options.directory)
+        return given;
+    return asprintf(&path, "%s/%s", rec_options.directory, given) < 0 ? NULL : path;
+}
+
 void rec_options_read(void)
 {
     struct rec_options *own = &rec_options;
@@ -196,6 +205,7 @@ void rec_options_read(void)
     own->clock_sync = own_clock_sync();
     own->journal = !texts[RFN_RECORD_NO_JOURNAL];
     own->journal_asked = own->journal && texts[RFN_RECORD_JOURNAL];
+    own->journal_directory = own_journal_directory();
     own->journal_ms = atoi(rec_options_text(RFN_RECORD_JOURNAL_INTERVAL));
     own->write = !is(RFN_RECORD_WRITE, "no");
     own->children = !texts[RFN_RECORD_CHILDREN];

@@ -30,6 +30,7 @@ struct rec_options {
     bool journal;       /* what is recorded is saved while the program runs, */
     bool journal_asked; /* from the start */
     int64_t journal_ms;
+    const char *journal_directory; /* NULL: beside the archive */
     bool write;
     bool force, times, all_polls, quiet, children, start_off;
     bool segments;   /* times are reduced to those of segments, */

@@ -12,11 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Checkpoints first: one that is there never names blocks that are not (archive/merge/journals.c).
+ */
 static void remove_all(void)
 {
+    rec_checkpoints_remove();
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         rec_journal_remove(&stream->journal);
-    rec_checkpoints_remove();
 }
 
 /* The folder as the user would name it. */
@@ -34,8 +36,8 @@ void rec_journals_end(bool has_archive)
     if (has_archive || !rec_checkpoint_is_there())
         remove_all();
     else if (rec_job_is_first())
-        rec_message("what was recorded until a moment ago is in %s; next: refrain recover %s",
-                    folder(), folder());
+        rec_message("what was recorded until a moment ago is in %s%s; next: refrain recover %s",
+                    folder(), rec_options.journal_directory ? " of each node" : "", folder());
 }
 
 bool rec_journals_abort(void)
