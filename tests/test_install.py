@@ -207,6 +207,7 @@ def test_completion(bench):
         (["refrain", "ver"], ["verify"]),
         (["refrain", "help", "du"], ["dump"]),
         (["refrain", "record", "--se"], ["--segment-min-calls", "--segment-starts"]),
+        (["refrain", "record", "--max"], ["--max-calls-per-second", "--max-size"]),
         (["refrain", "record", "--time", "="], ["auto", "full", "none", "reduced"]),
         (["refrain", "record", "--time", "=", "n"], ["none"]),
         (["refrain", "record", "--mpi", "op"], ["openmpi"]),
