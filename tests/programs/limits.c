@@ -7,7 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 6, ASKED = 3, LATE = 7, NEVER = 8, SIZES = 9, MOST = 1024, PAUSE_MICROSECONDS = 50 };
+enum {
+    ROUNDS = 6,
+    ASKED = 3,
+    LATE = 7,
+    NEVER = 8,
+    SIZES = 9,
+    MOST = 1024,
+    PAUSE_MICROSECONDS = 50
+};
 
 static int rank, other;
 static long asked, probes, tests;

@@ -109,10 +109,11 @@ static int check_function(const char *text, size_t length, struct rfn_diag *diag
 /* One condition as --sample-where has it. */
 static int check_condition(const char *text, size_t length, bool *function, struct rfn_diag *diag)
 {
-    const bool not = *text == '!';
     *function = !memchr(text, '=', length);
+    if (*function && *text == '!')
+        return length > 1 ? 0 : check_function("", 0, diag);
     if (*function)
-        return not &&length > 1 ? 0 : check_function(text, length, diag);
+        return check_function(text, length, diag);
     if (strncmp(text, "path=", 5) == 0 || strncmp(text, "file=", 5) == 0)
         return 0;
     return rfn_fail(diag, RFN_E_USAGE, -1, -1,
