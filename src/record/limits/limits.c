@@ -382,7 +382,10 @@ static void list(FILE *out)
             if (!left_out[f][i] || ++n > LISTED)
                 continue;
             fprintf(out, "%s%s %s%s (--%s)", n > 1 ? ", " : "",
-                    rec_message_number(left_out[f][i], number), n > 1 ? "of " : "calls of ",
+                    rec_message_number(left_out[f][i], number),
+                    n > 1                 ? "of "
+                    : left_out[f][i] == 1 ? "call of "
+                                          : "calls of ",
                     rec_functions[f].name, rfn_record_row(options[i])->option);
         }
     }
@@ -406,6 +409,6 @@ void rec_limits_tell(void)
                         (double)(UINT64_C(1) << rec_clock.shift) * 1e-9,
                     rfn_record_row(options[stop.why])->option);
     if (text && text[0])
-        rec_message("%s were left out on rank 0; the report has those of all ranks", text);
+        rec_message("left out on rank 0: %s; the report has the numbers of all ranks", text);
     free(text);
 }
