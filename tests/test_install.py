@@ -210,6 +210,7 @@ def test_completion(bench):
         (["refrain", "record", "--jo"], ["--journal", "--journal-dir"]),
         (["refrain", "sn"], ["snapshot"]),
         (["refrain", "snapshot", "--every", "="], ["10s", "600s", "60s"]),
+        (["refrain", "record", "--max"], ["--max-calls-per-second", "--max-size"]),
         (["refrain", "record", "--time", "="], ["auto", "full", "none", "reduced"]),
         (["refrain", "record", "--time", "=", "n"], ["none"]),
         (["refrain", "record", "--mpi", "op"], ["openmpi"]),

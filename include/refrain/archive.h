@@ -115,6 +115,8 @@ struct rfn_run {
     const char *predicted; /* the run was not recorded so, but predicted (refrain/predict.h): what
                               was assumed, "rank:3 x 0.5", or ""; NULL: it was recorded */
     struct rfn_run_recovery recovered;
+    const char *limits; /* calls were left out on request: the options, as "--exclude=MPI_Iprobe";
+                           NULL: none were to be (refrain/left_out.h: which were) */
 };
 
 const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive);

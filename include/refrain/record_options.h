@@ -102,6 +102,24 @@
       "after a killed run `refrain recover` takes the folders of all nodes")                       \
     X(CHILDREN, "no-children", 0, "REFRAIN_CHILDREN", SWITCH, COMMON, NULL, "no,yes", NULL,        \
       "Do not record processes that the program starts with MPI_Comm_spawn")                       \
+    X(INCLUDE, "include", 0, "REFRAIN_INCLUDE", CHECKED, COMMON, "PATTERN[,...]", "", NULL,        \
+      "Of calls that no other call depends on (MPI_Comm_rank, MPI_Type_*, MPI_Get_count, polls "   \
+      "without success) record only those of functions that fit, as MPI_Type_*, in call paths "    \
+      "with a function (path=*setup*) or a file (file=*halo.c) that fits; others are always "      \
+      "recorded")                                                                                  \
+    X(EXCLUDE, "exclude", 0, "REFRAIN_EXCLUDE", CHECKED, COMMON, "PATTERN[,...]", "", NULL,        \
+      "Of the same calls leave out those that fit. How many were left out, and for how long the "  \
+      "program polled, stays in the archive")                                                      \
+    X(MAX_CALLS, "max-calls-per-second", 0, "REFRAIN_MAX_CALLS_PER_SECOND", CHECKED, COMMON,       \
+      "FUNCTION:N[,...]", "", NULL,                                                                \
+      "Of the same calls record no more than N of a function in a second, as in MPI_Iprobe:100")   \
+    X(UNTIL, "until", 0, "REFRAIN_UNTIL", CHECKED, COMMON, "WHEN",                                 \
+      "a time since the start, as in 10s or 2min, segment=N or level=N", NULL,                     \
+      "Stop recording after a time (10s, 2min), when N segments of the program have ended "        \
+      "(segment=N), or when it calls MPI_Pcontrol(N) (level=N)")                                   \
+    X(MAX_SIZE, "max-size", 0, "REFRAIN_MAX_SIZE", CHECKED, COMMON, "SIZE",                        \
+      "a size of at least 1M, as in 32M or 1G", NULL,                                              \
+      "Stop recording in a process when its part of an archive of SIZE is full")                   \
     X(SAMPLE, "sample", 0, "REFRAIN_SAMPLE", CHECKED, COMMON, "STRATEGY", "", NULL,                \
       "Measure the latencies of some messages and keep no trace, so that neither memory nor the "  \
       "archive grow with the run: random:P (each message with probability P), adaptive (the "      \
@@ -117,7 +135,8 @@
     X(SAMPLE_WHERE, "sample-where", 0, "REFRAIN_SAMPLE_WHERE", CHECKED, COMMON, "CONDITION[,...]", \
       "", NULL,                                                                                    \
       "Sample only sends of a size (bytes=4K-1M), by a function of MPI (function=MPI_I*), with a " \
-      "function in their call path (path=*halo*), on a communicator (comm=NAME), in a region or "  \
+      "function or a file in their call path (path=*halo*, file=halo.c), on a communicator "       \
+      "(comm=NAME), in a region or "                                                               \
       "segment of the program (region=solve), or at a level of MPI_Pcontrol (level=2)")            \
     X(SAMPLE_SEED, "sample-seed", 0, "REFRAIN_SAMPLE_SEED", CHECKED, COMMON, "N",                  \
       "a whole number below 10^18", "1",                                                           \

@@ -9,6 +9,7 @@
 #include "cli/args/file_argument.h"
 #include "cli/args/rank_filter.h"
 #include "cli/text/aggregation_text.h"
+#include "cli/text/left_out_text.h"
 #include "cli/text/pager.h"
 #include "cli/text/parameters.h"
 #include "cli/text/print_text.h"
@@ -299,10 +300,11 @@ static void tell(const struct dump *dump, void (*append)(struct rfn_text *, cons
     rfn_text_release(&text);
 }
 
-static void tell_aggregation(const struct dump *dump)
+static void tell_if_any(const struct dump *dump,
+                        void (*append)(struct rfn_text *, const struct rfn_archive *))
 {
     struct rfn_text text = {0};
-    rfn_aggregation_append(&text, dump->archive);
+    append(&text, dump->archive);
     if (text.n)
         rfn_command_error("%s: %s", dump->options->given.file, rfn_text_terminated(&text));
     rfn_text_release(&text);
@@ -330,7 +332,8 @@ static int dump_all(struct dump *dump)
         tell(dump, rfn_reduction_append);
     if (run->forced)
         tell(dump, rfn_forced_append);
-    tell_aggregation(dump);
+    tell_if_any(dump, rfn_aggregation_append);
+    tell_if_any(dump, rfn_left_out_append);
     int incomplete = rfn_command_check_complete(dump->archive, file, RFN_EXIT_OK);
     dump->times = run->times;
     dump->volume = run->volume != NULL;

@@ -8,6 +8,7 @@
 #include "cli/text/clusters_text.h"
 #include "cli/text/hosts.h"
 #include "cli/text/json.h"
+#include "cli/text/left_out_text.h"
 #include "cli/text/print_text.h"
 #include "cli/text/run_text.h"
 #include "cli/text/spawned_jobs.h"
@@ -323,6 +324,7 @@ static int print_json(const struct facts *facts, int status)
         RFN_JSON_SET(value, "incomplete_because", why);
     set_run(value, facts->run);
     RFN_JSON_SET(value, "aggregated", rfn_json_aggregation(archive));
+    RFN_JSON_SET(value, "left_out", rfn_json_left_out(archive));
     RFN_JSON_SET(value, "sampling", rfn_json_archive_samples(archive));
     RFN_JSON_SET(value, "events", totals->events);
     RFN_JSON_SET(value, "calls", totals->calls);
@@ -473,6 +475,7 @@ static void append_sizes(struct rfn_text *out, const struct facts *facts)
         rfn_text_format(out, "%-12s%s\n", "Time span", "the archive has no times");
     rfn_reduction_lines(out, run);
     append_if_any(out, "Aggregated", rfn_aggregation_append, archive);
+    append_if_any(out, "Left out", rfn_left_out_append, archive);
     append_if_any(out, "Sampled", rfn_archive_samples_append, archive);
     if (run->volume) {
         rfn_text_format(out, "%-12s", "Volume");

@@ -749,7 +749,15 @@ static void check_together(struct argp_state *state, const struct options *optio
                                                      RFN_RECORD_ACROSS,
                                                      RFN_RECORD_POLLS,
                                                      RFN_RECORD_IGNORE_PARAMETER,
-                                                     RFN_RECORD_MERGE_INTERVAL};
+                                                     RFN_RECORD_MERGE_INTERVAL,
+                                                     RFN_RECORD_INCLUDE,
+                                                     RFN_RECORD_EXCLUDE,
+                                                     RFN_RECORD_MAX_CALLS,
+                                                     RFN_RECORD_UNTIL,
+                                                     RFN_RECORD_MAX_SIZE};
+    static const enum rfn_record_option limiting[] = {RFN_RECORD_INCLUDE, RFN_RECORD_EXCLUDE,
+                                                      RFN_RECORD_MAX_CALLS, RFN_RECORD_UNTIL,
+                                                      RFN_RECORD_MAX_SIZE};
     static const enum rfn_record_option timed[] = {
         RFN_RECORD_TIME,       RFN_RECORD_RESOLUTION,        RFN_RECORD_SAMPLE,
         RFN_RECORD_SIMILARITY, RFN_RECORD_SEGMENT_MIN_CALLS, RFN_RECORD_SEGMENT_STARTS,
@@ -789,6 +797,11 @@ static void check_together(struct argp_state *state, const struct options *optio
                        "--%s is about the trace, and --sample keeps none: give "
                        "--with-trace, too",
                        rfn_record_row(tracing[i])->option);
+    }
+    for (size_t i = 0; i < sizeof limiting / sizeof *limiting; i++) {
+        if (options->texts[limiting[i]] && keeps)
+            argp_error(state, "--%s leaves out calls that --keep-predictions has to see",
+                       rfn_record_row(limiting[i])->option);
     }
     const bool reduces = !keeps &&
                          (!time || strcmp(time, "auto") == 0 || strcmp(time, "reduced") == 0);

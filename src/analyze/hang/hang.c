@@ -10,6 +10,7 @@
  *    free threads that others wait for. */
 #include "analyze/hang/hang_scan.h"
 
+#include "analyze/match/recording_off.h"
 #include "archive/read/archive_calls.h"
 #include "base/grow.h"
 
@@ -743,7 +744,7 @@ static bool has_gaps(const struct finding_of *of)
     const struct rfn_archive *archive = of->scan.archive;
     bool gaps = rfn_archive_run(archive)->start_off;
     for (uint32_t i = 0; i < rfn_archive_functions(archive) && !gaps; i++)
-        gaps = strcmp(rfn_archive_function(archive, i)->name, "MPI_Pcontrol") == 0;
+        gaps = rfn_switches_recording(archive, i);
     return gaps;
 }
 

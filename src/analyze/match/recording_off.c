@@ -16,24 +16,26 @@ struct changes {
     size_t n, capacity;
 };
 
-static bool is_control(const struct rfn_archive *archive, uint32_t function)
+bool rfn_switches_recording(const struct rfn_archive *archive, uint32_t function)
 {
     const struct rfn_function_info *info = rfn_archive_function(archive, function);
-    return info->n_in > 0 && strcmp(info->name, "MPI_Pcontrol") == 0;
+    return info->n_in > 0 && (strcmp(info->name, "MPI_Pcontrol") == 0 ||
+                              strcmp(info->name, "refrain_recording") == 0);
 }
 
 bool rfn_off_times_possible(const struct rfn_archive *archive)
 {
     bool possible = rfn_archive_run(archive)->start_off;
     for (uint32_t i = 0; i < rfn_archive_functions(archive) && !possible; i++)
-        possible = is_control(archive, i);
+        possible = rfn_switches_recording(archive, i);
     return possible;
 }
 
 static int take_event(struct changes *changes, const struct rfn_archive *archive,
                       const struct rfn_record *record)
 {
-    if (!is_control(archive, record->function) || (record->in[0] != 0 && record->in[0] != 1))
+    if (!rfn_switches_recording(archive, record->function) ||
+        (record->in[0] != 0 && record->in[0] != 1))
         return 0;
     RFN_TRY(RFN_GROW(changes->items, changes->capacity, changes->n + 1));
     bool on = record->in[0] == 1;

@@ -1,4 +1,5 @@
-/* recording_off.h - when the processes of a run had recording switched off, by MPI_Pcontrol.
+/* recording_off.h - when the processes of a run had recording switched off, by MPI_Pcontrol, or
+ * by the recorder itself (refrain_recording: --until, --max-size).
  *
  * The calls themselves are recorded: a pause is from the exit of an MPI_Pcontrol(0) to the enter of
  * the next MPI_Pcontrol(1), whichever threads of the process made them; of a run that was started
@@ -25,6 +26,8 @@ struct rfn_off_times {
     size_t n, capacity;
 };
 
+/* Whether events of the function switch recording, by their first input: 0 off, 1 on. */
+bool rfn_switches_recording(const struct rfn_archive *archive, uint32_t function);
 /* Whether any process of the run may have paused: else nothing needs to be read. */
 bool rfn_off_times_possible(const struct rfn_archive *archive);
 /* Finds the pauses of the process whose streams are first to end - 1, reading all of their events.

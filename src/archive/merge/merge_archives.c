@@ -272,6 +272,7 @@ int rfn_archive_merge_add_meta(struct rfn_archive_merge *joining, struct rfn_rew
     for (size_t i = 0; i < joining->n_inputs; i++) {
         double its = rfn_archive_run(joining->inputs[i].archive)->merge_seconds;
         run.merge_seconds = its > run.merge_seconds ? its : run.merge_seconds;
+        run.limits = run.limits ? run.limits : rfn_archive_run(joining->inputs[i].archive)->limits;
         add_recovery(&rfn_archive_run(joining->inputs[i].archive)->recovered, &run.recovered);
     }
     run.reduction = sum_reductions(joining);

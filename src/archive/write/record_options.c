@@ -1,5 +1,6 @@
 #include "refrain/record_options.h"
 
+#include "archive/write/record_limits.h"
 #include "reduce/samples/where.h"
 #include "refrain/recording.h"
 #include "refrain/sampling.h"
@@ -57,6 +58,14 @@ static bool fits_where(const char *text, struct rfn_diag *why)
     return error == 0;
 }
 
+static bool fits_limits(const char *text, struct rfn_diag *why)
+{
+    struct rfn_sample_where where;
+    const int error = rfn_limited_calls_parse(text, &where, why);
+    rfn_sample_where_release(&where);
+    return error == 0;
+}
+
 static bool takes(enum rfn_record_option option, const char *text, struct rfn_diag *why)
 {
     if (rows[option].kind != RFN_KIND_CHECKED)
@@ -72,6 +81,7 @@ static bool takes(enum rfn_record_option option, const char *text, struct rfn_di
     case RFN_RECORD_FUNCTIONS_RATE:
         return rfn_function_rate_parse(text);
     case RFN_RECORD_MEMORY:
+    case RFN_RECORD_MAX_SIZE:
         return rfn_size_parse(text);
     case RFN_RECORD_CALL_PATH_MATCH:
         return rfn_path_match_parse(text, &(struct rfn_path_ends){0});
@@ -83,6 +93,13 @@ static bool takes(enum rfn_record_option option, const char *text, struct rfn_di
         return rfn_sample_strategy_parse(text, &(struct rfn_sample_strategy){0}, why) == 0;
     case RFN_RECORD_SAMPLE_WHERE:
         return fits_where(text, why);
+    case RFN_RECORD_INCLUDE:
+    case RFN_RECORD_EXCLUDE:
+        return fits_limits(text, why);
+    case RFN_RECORD_MAX_CALLS:
+        return rfn_limited_rates_check(text, why) == 0;
+    case RFN_RECORD_UNTIL:
+        return rfn_until_parse(text, &(struct rfn_until){0});
     case RFN_RECORD_SAMPLE_SEED:
         return number_of(text) != UINT64_MAX;
     case RFN_RECORD_IGNORE_PARAMETER:

@@ -4,6 +4,7 @@
 #include "cli/report/report.h"
 #include "cli/text/aggregation_text.h"
 #include "cli/text/hosts.h"
+#include "cli/text/left_out_text.h"
 #include "cli/text/run_text.h"
 #include "cli/text/terminal.h"
 
@@ -132,10 +133,12 @@ static void append_predicted(struct rfn_text *out, const struct rfn_report *repo
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
-static void append_aggregation(struct rfn_text *out, const struct rfn_report *report)
+/* A sentence, if there is something to say. */
+static void append_if_any(struct rfn_text *out, const struct rfn_report *report,
+                          void (*append)(struct rfn_text *, const struct rfn_archive *))
 {
     struct rfn_text text = {0};
-    rfn_aggregation_append(&text, report->archive);
+    append(&text, report->archive);
     if (text.n)
         rfn_text_char(&text, '.');
     if (text.n)
@@ -383,7 +386,8 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
     append_run(out, report);
     if (report->run->predicted)
         append_predicted(out, report);
-    append_aggregation(out, report);
+    append_if_any(out, report, rfn_aggregation_append);
+    append_if_any(out, report, rfn_left_out_append);
     if (report->run->forced)
         append_forced(out, report);
     if (report->ranks)

@@ -3,6 +3,7 @@
 #include "cli/text/aggregation_text.h"
 #include "cli/text/hosts.h"
 #include "cli/text/json.h"
+#include "cli/text/left_out_text.h"
 #include "cli/text/run_text.h"
 #include "cli/text/spawned_jobs.h"
 
@@ -44,6 +45,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "ignored_parameters", run->forced);
     RFN_JSON_SET(value, "predicted", run->predicted);
     RFN_JSON_SET(value, "aggregated", rfn_json_aggregation(report->archive));
+    RFN_JSON_SET(value, "left_out", rfn_json_left_out(report->archive));
     RFN_JSON_SET(value, "volume", run->volume);
     RFN_JSON_SET(value, "volume_unit", run->volume ? rfn_json_text(run->volume_unit) : json_null());
     RFN_JSON_SET(value, "online_merges_seconds", rfn_json_seconds((double)run->merging.online.ns));

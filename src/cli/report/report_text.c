@@ -93,6 +93,7 @@ static void append_run_time(struct rfn_text *out, const struct rfn_report *repor
     const struct rfn_profile *profile = report->profile;
     const struct rfn_run_online_merges *online = &report->run->merging.online;
     int64_t span = profile->end_ns - profile->start_ns;
+    const char *by = report->run->limits ? "--until, --max-size or MPI_Pcontrol" : "MPI_Pcontrol";
     double unrecorded = 0;
     struct rfn_text time = {0}, paused = {0}, merged = {0};
     if (profile->times && rfn_report_missing(report)) { /* else the first line says it */
@@ -104,12 +105,10 @@ static void append_run_time(struct rfn_text *out, const struct rfn_report *repor
         unrecorded += (double)profile->ranks[i].main_unrecorded_ns;
     if (profile->paused && profile->times && report->efficiency.all_ns > 0)
         rfn_text_format(
-            &paused,
-            "%s of the time of all ranks was not recorded (MPI_Pcontrol) and is "
-            "left out below",
-            rfn_share_text(unrecorded / ((double)report->efficiency.all_ns + unrecorded)).text);
+            &paused, "%s of the time of all ranks was not recorded (%s) and is left out below",
+            rfn_share_text(unrecorded / ((double)report->efficiency.all_ns + unrecorded)).text, by);
     else if (profile->paused)
-        rfn_text_string(&paused, "a part of the run was not recorded (MPI_Pcontrol)");
+        rfn_text_format(&paused, "a part of the run was not recorded (%s)", by);
     if (profile->paused)
         append_text(out, report, "Paused", &paused);
     if (!profile->times || !online->merges)

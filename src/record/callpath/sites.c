@@ -906,12 +906,12 @@ __attribute__((noinline)) uint32_t rec_site_walk(struct rec_sites *sites, uint32
     return site;
 }
 
-uint32_t rec_site_of_frame(struct rec_sites *sites, uint32_t function,
-                           const struct rec_frame *frame)
+uint32_t rec_site_of_frames(struct rec_sites *sites, uint32_t function,
+                            const struct rec_frame *frames, size_t n)
 {
     uint32_t site = 0;
-    return intern(sites->table, function, frame, 1, &site) < 0 ? unknown_site(sites, function)
-                                                               : site;
+    return intern(sites->table, function, frames, n, &site) < 0 ? unknown_site(sites, function)
+                                                                : site;
 }
 
 uint64_t rec_site_hash(const struct rec_sites *sites, uint32_t site, uint64_t hash,

@@ -101,9 +101,9 @@ uint32_t rec_site_walk(struct rec_sites *sites, uint32_t function, void *frame);
  */
 bool rec_sites_passes(struct rec_sites *sites, const void *frame, const void *other);
 
-/* The site of a path of one frame. Without memory as above. */
-uint32_t rec_site_of_frame(struct rec_sites *sites, uint32_t function,
-                           const struct rec_frame *frame);
+/* The site of a path of these frames. Without memory as above. */
+uint32_t rec_site_of_frames(struct rec_sites *sites, uint32_t function,
+                            const struct rec_frame *frames, size_t n);
 
 #if REC_SITE_CACHED
 

@@ -844,7 +844,7 @@ static void test_hits_need_no_walk(void **state)
 static uint64_t hash_of(struct rec_sites *sites, uint32_t function, uint64_t offset)
 {
     const struct rec_frame frame = {.module = 0, .offset = offset};
-    return rec_site_hash(sites, rec_site_of_frame(sites, function, &frame), function, NULL);
+    return rec_site_hash(sites, rec_site_of_frames(sites, function, &frame, 1), function, NULL);
 }
 
 static NOINLINE uint64_t walked_hash(struct rec_sites *sites)

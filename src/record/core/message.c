@@ -84,3 +84,16 @@ void rec_message(const char *format, ...)
         size = 0; /* there is nobody to tell */
     rec_signals_release(&signals);
 }
+
+const char *rec_message_number(uint64_t value, char text[32])
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = 0;
+    return text;
+}

@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct rec_signals {
     sigset_t blocked; /* the thread's mask before */
@@ -22,5 +23,7 @@ void rec_signals_release(const struct rec_signals *signals); /* keeps errno */
  * of several ranks do not mix. Nothing happens when nobody can read it, or when the program has
  * made that descriptor another file. */
 void rec_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "1,234,567", in text. */
+const char *rec_message_number(uint64_t value, char text[32]);
 
 #endif

@@ -44,6 +44,7 @@
 #include <stdint.h>
 
 struct rec_comm;
+struct rec_limited;
 struct rec_posted_receive;
 struct rec_regions;
 struct rec_request;
@@ -159,7 +160,8 @@ struct rec_stream {
     struct {
         uintptr_t lowest, bytes; /* that the system has given to the thread; 0: not known */
     } stack;
-    struct rec_stream *next; /* all streams of the process, newest first */
+    struct rec_limited *limited; /* record/limits; NULL: nothing is left out on request */
+    struct rec_stream *next;     /* all streams of the process, newest first */
 };
 
 enum rec_state {
@@ -423,7 +425,7 @@ struct rec_request_listener {
 extern const struct rec_request_listener *rec_listen_requests; /* likewise */
 
 /* Takes the events of this process's streams in place of these, and hands on what it keeps
- * (record/keep). NULL: nobody does. To be set before a second thread records. */
+ * (record/keep, record/limits). NULL: nobody does. To be set before a second thread records. */
 struct rec_keeper {
     int (*event)(struct rec_stream *stream,
                  const struct rfn_event *event); /* as rfn_stream_event */

@@ -62,6 +62,7 @@
 #include "record/finish/online_merge.h"
 #include "record/finish/varying_params_sync.h"
 #include "record/keep/windows.h"
+#include "record/limits/limits.h"
 #include "record/regions/regions.h"
 #include "record/samples/sampled_calls.h"
 #include "reduce/segments/stream_reduction.h"
@@ -113,6 +114,8 @@ void rec_arrive(struct rec_call *call)
 /* What this process has. */
 static int describe(struct rec_finishing *finish)
 {
+    if (!finish->draft)
+        RFN_TRY(rec_limits_end());
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         RFN_TRY(finish->draft ? rfn_stream_draft_begin(stream->events)
                               : rfn_stream_flush(stream->events));
@@ -319,26 +322,12 @@ static int pack_times(struct rec_finishing *finish, size_t i)
 
 /* ---- tell ---- */
 
-/* "1,234,567" */
-static const char *grouped(uint64_t value, char text[32])
-{
-    char digits[24];
-    int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
-    for (int i = 0; i < n; i++) {
-        if (i > 0 && (n - i) % 3 == 0)
-            text[at++] = ',';
-        text[at++] = digits[i];
-    }
-    text[at] = 0;
-    return text;
-}
-
 static void tell_journal(const struct rec_finishing *finish, const char *what)
 {
     char bytes[32], writes[32];
     if (finish->survey.writes)
-        rec_message("%s bytes in %s writes %s", grouped(finish->survey.written, bytes),
-                    grouped(finish->survey.writes, writes), what);
+        rec_message("%s bytes in %s writes %s", rec_message_number(finish->survey.written, bytes),
+                    rec_message_number(finish->survey.writes, writes), what);
 }
 
 /* Groups that came to rank 0, as small ones do. */
@@ -400,12 +389,13 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
                     rec_is_world_replaced() ? "is in an MPI_COMM_WORLD that a layer between the "
                                               "program and MPI has replaced by a smaller one"
                                             : "called MPI_Abort",
-                    grouped(finish->survey.events, events), path);
+                    rec_message_number(finish->survey.events, events), path);
     if (finish->alone || rec_options.quiet)
         return;
     rec_message("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank): %s",
                 finish->exchange->size, finish->exchange->size == 1 ? "" : "s",
-                grouped(finish->survey.events, events), grouped(result->file_bytes, bytes),
+                rec_message_number(finish->survey.events, events),
+                rec_message_number(result->file_bytes, bytes),
                 (double)(result->complete_ns - finish->began) * 1e-9,
                 (unsigned long long)(result->peak_bytes + 1023) / 1024, path);
     if (rec_job_is_limited())
@@ -422,6 +412,7 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
                                                           : rfn_error_text(reduced->not_spread));
     tell_forced(finish);
     rec_past_calls_tell(finish->survey.past);
+    rec_limits_tell();
     rec_launch_check_gaps(rec_job_size());
     tell_journal(finish, "went to a journal while the program ran: --memory allows more");
 }
@@ -499,7 +490,7 @@ static void finish_run(struct rfn_exchange *exchange, const struct rfn_merge *me
     } else if (exchange->rank == 0) {
         result->failed = error < 0;
         rec_message("%s events; nothing was written (REFRAIN_WRITE=no)",
-                    grouped(finish.survey.events, events));
+                    rec_message_number(finish.survey.events, events));
         tell_journal(&finish, "would have gone to a journal while the program ran");
     }
     release(&finish);

@@ -6,6 +6,7 @@
 #include "record/core/job.h"
 #include "record/core/options.h"
 #include "record/finish/pack_open.h"
+#include "record/limits/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
         .merging = finish->merging,
         .forced = forced[0] ? forced : NULL,
         .clustered = finish->alone && rec_options.cluster,
+        .limits = rec_limits_text(),
         .recovered = {finish->draft, finish->end.realtime_ns, finish->end.realtime_ns},
     };
     struct rfn_buf payload = RFN_BUF_INIT;

@@ -179,8 +179,8 @@ static void write_begins(struct calls *calls, struct rec_stream *stream)
                 rec_stop("out of memory for regions");
                 continue;
             }
-            tally->begin_site = rec_site_of_frame(&stream->sites, begin, &function->frame);
-            tally->end_site = rec_site_of_frame(&stream->sites, end, &function->frame);
+            tally->begin_site = rec_site_of_frames(&stream->sites, begin, &function->frame, 1);
+            tally->end_site = rec_site_of_frames(&stream->sites, end, &function->frame, 1);
             tally->known = true;
         }
         write_event(stream, begin, tally->begin_site, tally->word, 0, call->enter);
@@ -516,7 +516,7 @@ void rec_calls_tell_unrecorded(struct rec_stream *stream)
         if (!n_calls)
             continue;
         const int64_t word = rec_regions_name(stream, function->name);
-        const uint32_t site = rec_site_of_frame(&stream->sites, unrecorded, &function->frame);
+        const uint32_t site = rec_site_of_frames(&stream->sites, unrecorded, &function->frame, 1);
         if (word < 0)
             rec_stop("out of memory for regions");
         else

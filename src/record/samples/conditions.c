@@ -1,5 +1,5 @@
 #include "base/grow.h"
-#include "event/symbolize.h"
+#include "record/callpath/path_names.h"
 #include "record/core/options.h"
 #include "record/core/tables.h"
 #include "record/regions/regions.h"
@@ -10,54 +10,24 @@
 
 struct rfn_sample_where rec_conditions = {.most_bytes = UINT64_MAX};
 
-static struct rfn_symbolizer *symbolizer; /* for patterns of call paths */
-static int64_t level = 1;                 /* of MPI_Pcontrol; atomic */
+static int64_t level = 1; /* of MPI_Pcontrol; atomic */
 
 /* ---- at a site ---- */
-
-static bool names_fit(const struct rec_module *module, uint64_t offset)
-{
-    struct rfn_source sources[RFN_SOURCES_MAX];
-    if (module->function)
-        return rfn_sample_where_fits(&rec_conditions, RFN_WHERE_PATH, module->function);
-    const int number = rfn_symbolizer_module(symbolizer,
-                                             rec_module_path(module, rec_options.executable),
-                                             module->build_id, module->build_id_size);
-    const size_t n = number < 0 ? 0 : rfn_symbolizer_find(symbolizer, number, offset - 1, sources);
-    for (size_t i = 0; i < n; i++) {
-        if (sources[i].function &&
-            rfn_sample_where_fits(&rec_conditions, RFN_WHERE_PATH, sources[i].function))
-            return true;
-    }
-    return false;
-}
-
-static bool frames_fit(const struct rec_call *call)
-{
-    size_t n;
-    const struct rec_frame *frames = rec_sites_frames(&rec_sample_stream(call)->sites, call->site,
-                                                      &n);
-    if (!symbolizer)
-        symbolizer = rfn_symbolizer_new();
-    for (size_t i = 0; symbolizer && i < n; i++) {
-        const struct rec_module *module = rec_module(frames[i].module);
-        if (module && module->path && names_fit(module, frames[i].offset))
-            return true;
-    }
-    return false;
-}
 
 /* Names are looked up once per site: that takes microseconds. */
 static bool path_fits(const struct rec_call *call)
 {
     struct rec_stream *stream = rec_sample_stream(call);
-    if (!rec_conditions.patterns[RFN_WHERE_PATH])
+    if (!rec_conditions.patterns[RFN_WHERE_PATH] && !rec_conditions.patterns[RFN_WHERE_FILE])
         return true;
     if (RFN_GROW_ZEROED(stream->sampled.fits, stream->sampled.n_fits, (size_t)call->site + 1) < 0)
         return false;
     uint8_t *fits = &stream->sampled.fits[call->site];
     if (!*fits)
-        *fits = frames_fit(call) ? 2 : 1;
+        *fits = rec_path_names_fit(&rec_conditions, &stream->sites, call->site,
+                                   rec_options.executable)
+                    ? 2
+                    : 1;
     return *fits == 2;
 }
 
@@ -132,6 +102,5 @@ bool rec_conditions_hold(const struct rec_stream *stream)
 void rec_conditions_release(void)
 {
     rfn_sample_where_release(&rec_conditions);
-    rfn_symbolizer_free(symbolizer);
-    symbolizer = NULL;
+    rec_path_names_release();
 }

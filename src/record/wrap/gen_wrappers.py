@@ -33,13 +33,16 @@ CLASSES = ("OTHER SEND SSEND RECV SENDRECV PROBE COMPLETION START BARRIER ONE_TO
            "ALL_TO_ALL SCAN NEIGHBOR RMA RMA_SYNC FILE COMM SETUP").split()
 FLAGS = ("nonblocking", "persistent", "poll", "collective")
 
-# Events that are no MPI calls, numbered after the functions of mpi.def: name, class, inputs,
-# outcomes.
-OWN = (("refrain_region_begin", "REGION", (("name", "REGION"),), ()),
-       ("refrain_region_end", "REGION", (("name", "REGION"),), ()),
-       ("refrain_segment_begin", "SEGMENT_BEGIN", (("name", "REGION"),), ()),
-       ("refrain_segment_end", "SEGMENT_END", (), ()),
-       ("refrain_calls_unrecorded", "UNRECORDED", (("name", "REGION"),), (("calls", "INT"),)))
+# Events that the recorder makes, numbered after the functions of mpi.def: name, class, inputs,
+# outcomes, flags. But for refrain_polls (record/limits) they are no MPI calls.
+OWN = (("refrain_region_begin", "REGION", (("name", "REGION"),), (), "0"),
+       ("refrain_region_end", "REGION", (("name", "REGION"),), (), "0"),
+       ("refrain_segment_begin", "SEGMENT_BEGIN", (("name", "REGION"),), (), "0"),
+       ("refrain_segment_end", "SEGMENT_END", (), (), "0"),
+       ("refrain_calls_unrecorded", "UNRECORDED", (("name", "REGION"),), (("calls", "INT"),), "0"),
+       ("refrain_calls_left_out", "UNRECORDED", (("function", "STRING"),), (("calls", "INT"),), "0"),
+       ("refrain_recording", "UNRECORDED", (("level", "INT"),), (), "0"),
+       ("refrain_polls", "OTHER", (("part", "INT"),), (), "RFN_FUNCTION_POLL"))
 
 LIBRARIES = {
     "mpich": ("libmpich.so.12", "libmpi.so.12"),
@@ -804,9 +807,9 @@ def functions_c(bound):
         rows.append('    {"%s", RFN_CLASS_%s,\n     %s, %d, %d, %s},\n' %
                     (b.prefix + b.name, b.function.class_, flags, len(b.inputs), len(b.outcomes),
                      "params + %d" % offsets[key] if words else "NULL"))
-    for name, class_, inputs, outcomes in OWN:
-        rows.append('    {"%s", RFN_CLASS_%s, 0, %d, %d, params + %d},\n' %
-                    (name, class_, len(inputs), len(outcomes), n))
+    for name, class_, inputs, outcomes, flags in OWN:
+        rows.append('    {"%s", RFN_CLASS_%s, %s, %d, %d, params + %d},\n' %
+                    (name, class_, flags, len(inputs), len(outcomes), n))
         parameters += ['    {"%s", RFN_KIND_%s, 0},\n' % word for word in inputs]
         parameters += ['    {"%s", RFN_KIND_%s, RFN_PARAM_OUT},\n' % word for word in outcomes]
         n += len(inputs) + len(outcomes)

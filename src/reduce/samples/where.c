@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const kinds[RFN_WHERE_PATTERNS] = {
-    "function=", "path=", "comm=", "region=", "segment="};
+    "function=", "path=", "file=", "comm=", "region=", "segment="};
 
 static bool begins(const char **text, const char *with)
 {
@@ -97,8 +97,8 @@ int rfn_sample_where_parse(const char *text, struct rfn_sample_where *where, str
         const int error = read_condition(at, at + n, where);
         if (error == RFN_E_USAGE)
             return rfn_fail(diag, error, -1, -1,
-                            "'%.*s' is none of bytes=LOW-HIGH, function=, path=, comm=, region=, "
-                            "segment= (with a pattern) and level=N",
+                            "'%.*s' is none of bytes=LOW-HIGH, function=, path=, file=, comm=, "
+                            "region=, segment= (with a pattern) and level=N",
                             (int)n, at);
         RFN_TRY(error);
         where->any = true;

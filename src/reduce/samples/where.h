@@ -1,11 +1,11 @@
 /* where.h - which messages are sampled at all: --sample-where.
  *
  * Conditions separated by commas: `bytes=LOW-HIGH` (either may be missing; K, M and G are units of
- * 1024), `function=`, `path=`, `comm=`, `region=` and `segment=` with a pattern (* for any
+ * 1024), `function=`, `path=`, `file=`, `comm=`, `region=` and `segment=` with a pattern (* for any
  * characters, ? for one, a leading ! for all others), `level=N` (the last MPI_Pcontrol's). Of
  * several conditions of one kind one has to hold, of several kinds one of each. They are about the
- * send: its size, the MPI function, a function of its call path, its communicator's name, what the
- * sender is in.
+ * send: its size, the MPI function, a function of its call path, a file of it (with folders or
+ * without), its communicator's name, what the sender is in.
  */
 #ifndef RFN_REDUCE_SAMPLES_WHERE_H
 #define RFN_REDUCE_SAMPLES_WHERE_H
@@ -19,6 +19,7 @@
 enum rfn_where_pattern {
     RFN_WHERE_FUNCTION,
     RFN_WHERE_PATH,
+    RFN_WHERE_FILE,
     RFN_WHERE_COMM,
     RFN_WHERE_REGION,
     RFN_WHERE_SEGMENT,
