@@ -484,9 +484,19 @@ void rfn_die_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct rfn_source *source
     source->line = (uint32_t)line;
 }
 
+/* Libdw ends the process where it gets no memory. So it is not asked where there may be too little:
+ * call paths then have no lines. */
+static bool has_room(void)
+{
+    enum { ROOM = 64 << 20 }; /* never touched */
+    void *volatile room = malloc(ROOM);
+    free(room);
+    return room;
+}
+
 static struct module *opened(struct rfn_symbolizer *symbolizer, int module)
 {
-    if (module < 0 || (size_t)module >= symbolizer->n)
+    if (module < 0 || (size_t)module >= symbolizer->n || !has_room())
         return NULL;
     struct module *m = &symbolizer->modules[module];
     if (!m->tried)
