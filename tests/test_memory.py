@@ -3,6 +3,7 @@ import os
 import re
 import subprocess
 
+import conditions
 import harness
 
 
@@ -71,6 +72,7 @@ def test_no_journal_possible(bench, flavour):
     harness.compare("events", digest(bench, archive), digest(bench, other))
 
 
+@harness.condition("no disk for what memory does not hold", conditions.NO_ARCHIVE)
 def test_disk_full(bench, flavour):
     """A journal that cannot grow is no reason to end the program or to lose events."""
     program = bench.program("long_run", flavour)
