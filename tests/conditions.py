@@ -8,6 +8,7 @@ NO_ARCHIVE = "as without the recorder; one line says why there is no archive"
 SILENT = "as without the recorder, which says nothing"
 TOLD_BEFORE = "one line, before the program starts"
 RECOVERED = "as without the recorder; refrain recover makes an archive"
+AS_LOGGED = "refrain recover makes an archive, each event as in the log of the program"
 NEXT = "as without the recorder; one line says what to type next, which makes an archive"
 
 FOUND = {"passed": "so", "failed": "FAILED"}
@@ -52,12 +53,13 @@ def declared(tests):
     return rows
 
 
-def table(tests, results):
-    """Of all tests those conditions that a test with a result declares, sorted, as lines; "": there are none."""
+def table(tests, results, wanted):
+    """Of all tests those conditions that a wanted one declares, whether it has a result or not, sorted, as lines; "":
+    there are none. wanted: names of tests."""
     by_name = {result.name: result for result in results}
     rows = [("condition", "expected", "found")]
     for row, of_row in sorted(declared(tests).items()):
-        if any(test.name in by_name for test in of_row):
+        if any(test.name in wanted for test in of_row):
             rows.append((*row, found(of_row, by_name)))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines = ["| " + " | ".join(word.ljust(width) for word, width in zip(row, widths)) + " |" for row in rows]

@@ -220,7 +220,7 @@ def main():
         return 0
     if not tests:
         parser.error("no test has this name, or is in these modules")
-    everything = len(tests)
+    everything, wanted = len(tests), {test.name for test in tests}
     if not (options.all or options.only or options.modules):
         tests = [test for test in tests if not test.long]
     results = []
@@ -236,7 +236,7 @@ def main():
         shutil.rmtree(shared, ignore_errors=True)
     if len(tests) < everything:
         print(f"{everything - len(tests)} tests that take long were left out; --all runs them, too")
-    table = conditions.table(list(collect("", [], [])), results)
+    table = conditions.table(list(collect("", [], [])), results, wanted)
     if table:
         print("What survives:\n" + table)
     counts = collections.Counter(result.verdict for result in results)

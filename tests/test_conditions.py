@@ -315,22 +315,24 @@ def as_batch_system(job, mark):
 
 
 def check_struck(bench, flavour, how):
-    alone, _, _ = strike(bench, flavour, False, how)
+    """Returns the exit status of the launcher."""
     status, archive, log = strike(bench, flavour, True, how)
-    if flavour != "mpich":  # whose launcher ends with 0 or 2 after SIGINT, as it happens
-        harness.compare("exit status of the launcher", status, alone)
     run = test_journal.recover(bench, archive)
     harness.compare(f"exit status of recover: {run.out}{run.err}", run.code, 0)
     test_journal.compare_with_log(bench, archive, log, 2)
+    return status
 
 
-@harness.condition("control-C, with a journal", conditions.RECOVERED)
+@harness.condition("control-C, with a journal", conditions.AS_LOGGED)
 def test_interrupt(bench, flavour):
-    check_struck(bench, flavour, interrupt)
+    status = check_struck(bench, flavour, interrupt)
+    if flavour != "mpich":  # whose launcher ends with 0 or 2, as it happens
+        harness.compare("exit status of the launcher", status, strike(bench, flavour, False, interrupt)[0])
 
 
-@harness.condition("SIGTERM and then SIGKILL, as of a batch system; with a journal", conditions.RECOVERED)
+@harness.condition("SIGTERM and then SIGKILL, as of a batch system; with a journal", conditions.AS_LOGGED)
 def test_batch_system(bench, flavour):
+    """What launchers do then is chance: Open MPI's ends with 1 or crashes, also without the recorder."""
     check_struck(bench, flavour, as_batch_system)
 
 

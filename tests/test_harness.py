@@ -111,7 +111,9 @@ def test_table_of_conditions(_bench):
             ([Declares("passed", o), Declares("refused", o)], "not run here (openmpi): no room"),
             ([Declares("passed", o), Declares("none", o)], "not run here (openmpi): left out"),
             ([Declares("passed", o), Declares("none", m, True)],
-             "so (openmpi); not run here (mpich): takes long, so with ALL=1 only")):
-        text = conditions.table(tests, [test for test in tests if test.verdict != "none"])
+             "so (openmpi); not run here (mpich): takes long, so with ALL=1 only"),
+            ([Declares("none", None, True)], "not run here: takes long, so with ALL=1 only")):
+        ran = [test for test in tests if test.verdict != "none"]
+        text = conditions.table(tests, ran, {test.name for test in tests})
         harness.compare("found", text.split("\n")[-1].rstrip("| ").split(" | ")[-1], expected)
-    harness.compare("no test has run", conditions.table([Declares("none", o)], []), "")
+    harness.compare("no test is wanted", conditions.table([Declares("none", o)], [], set()), "")

@@ -189,7 +189,7 @@ def kill_at_random(bench, flavour, ranks, moments, seed):
     return worst
 
 
-@harness.condition("one rank, all ranks, the launcher killed; with a journal", "refrain recover makes an archive, each event as in the log of the program")
+@harness.condition("one rank, all ranks, the launcher killed; with a journal", conditions.AS_LOGGED)
 @harness.real_time
 def test_killed(bench, flavour):
     """One rank, all ranks, the launcher, at random moments: what comes back is right."""
