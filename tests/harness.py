@@ -141,6 +141,15 @@ def long(test):
     return test
 
 
+def condition(what, expected):
+    """Marks a test of what survives (doc/reliability.md). run.py prints what it finds of each condition, as
+    conditions.py says."""
+    def mark(test):
+        test.conditions = [*getattr(test, "conditions", ()), (what, expected)]
+        return test
+    return mark
+
+
 class Harness:
     """shared: a folder for what is compiled, if several harnesses are to share that."""
 

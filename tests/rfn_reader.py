@@ -18,7 +18,7 @@ import rfn_formula
 import rfn_text
 
 MASK, HALF = (1 << 64) - 1, 1 << 63
-MINOR = 13  # the newest that is understood completely
+MINOR = 14  # the newest that is understood completely
 INT64_MAX = HALF - 1
 
 

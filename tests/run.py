@@ -16,8 +16,12 @@ they take long. Tests of waiting in real time (harness.real_time) are run by the
 anything else, and until it is through with them only the second lane works beside it, on modules with
 SIMULATED = True, whose ranks are one process, but for their tests with a flavour: tests in real time
 have to bear that much at a time, not the load of a full machine.
+
+Before the last line stands what the tests that ran have found of the conditions that they declare
+(harness.condition, conditions.py).
 """
 import argparse
+import collections
 import contextlib
 import glob
 import importlib
@@ -33,6 +37,7 @@ import tempfile
 import time
 import traceback
 
+import conditions
 import harness
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -43,13 +48,14 @@ class Test:
 
     def __init__(self, module, name, function, flavour):
         self.module, self.function = module, function
-        self.arguments = {"flavour": flavour} if flavour else {}
+        self.flavour, self.arguments = flavour, {"flavour": flavour} if flavour else {}
         self.name = f"{module.__name__[5:]}.{name[5:]}" + (f"[{flavour}]" if flavour else "")
         self.real_time = getattr(function, "real_time", getattr(module, "REAL_TIME", False))
         self.together = getattr(module, "TOGETHER", False)
         self.early = getattr(module, "EARLY", False)
         self.long = getattr(function, "long", getattr(module, "LONG", False))
         self.simulated = getattr(module, "SIMULATED", False) and not flavour
+        self.conditions = getattr(function, "conditions", ())
 
 
 def collect(only, modules, but):
@@ -72,10 +78,10 @@ def collect(only, modules, but):
 # ---- one test ----
 
 class Result:
-    """passed, failed or refused, and what is to be printed."""
+    """Of the test of this name: passed, failed or refused; what is to be printed; why it was refused."""
 
-    def __init__(self, verdict, text):
-        self.verdict, self.text = verdict, text
+    def __init__(self, name, verdict, text, why=""):
+        self.name, self.verdict, self.text, self.why = name, verdict, text, why
 
 
 def computed():
@@ -87,7 +93,7 @@ def computed():
 
 def run_test(bench, test):
     start, before = time.monotonic(), computed()
-    said = io.StringIO()
+    said, why = io.StringIO(), ""
     try:
         with contextlib.redirect_stdout(said):
             test.function(bench, **test.arguments)
@@ -95,12 +101,13 @@ def run_test(bench, test):
         text = (f"ok    {test.name} ({time.monotonic() - start:.1f} s, "
                 f"of CPU {computed() - before:.1f} s)")
     except harness.Refused as reason:
-        verdict, text = "refused", f"refused {test.name}: {reason}"
+        verdict, why = "refused", str(reason)
+        text = f"refused {test.name}: {why}"
     except Exception as error:  # a test's own mistake is a failure too
         why = str(error) if isinstance(error, harness.Failure) else traceback.format_exc()
         verdict = "failed"
         text = f"FAIL  {test.name}\n      " + "\n      ".join(why.split("\n")[:40])
-    return Result(verdict, said.getvalue() + text)
+    return Result(test.name, verdict, said.getvalue() + text, why)
 
 
 # ---- lanes ----
@@ -142,7 +149,7 @@ class Lane:
         if not result:
             self.process.join()
             name = self.arguments[0][self.todo[0]].name
-            result = Result("failed", f"FAIL  {name}\n      its process died "
+            result = Result(name, "failed", f"FAIL  {name}\n      its process died "
                                       f"({self.process.exitcode})")
             self.begin()
         self.give(self.todo[1:])
@@ -213,15 +220,15 @@ def main():
         return 0
     if not tests:
         parser.error("no test has this name, or is in these modules")
-    everything = len(tests)
+    everything, wanted = len(tests), {test.name for test in tests}
     if not (options.all or options.only or options.modules):
         tests = [test for test in tests if not test.long]
-    counts = dict.fromkeys(("passed", "failed", "refused"), 0)
+    results = []
     shared = tempfile.mkdtemp(prefix="refrain-shared-")
     lanes = [Lane(tests, options.build, shared) for _ in range(max(1, options.lanes))]
     try:
         for result in run_all(tests, lanes):
-            counts[result.verdict] += 1
+            results.append(result)
             print(result.text, flush=True)
     finally:
         for lane in lanes:
@@ -229,6 +236,10 @@ def main():
         shutil.rmtree(shared, ignore_errors=True)
     if len(tests) < everything:
         print(f"{everything - len(tests)} tests that take long were left out; --all runs them, too")
+    table = conditions.table(list(collect("", [], [])), results, wanted)
+    if table:
+        print("What survives:\n" + table)
+    counts = collections.Counter(result.verdict for result in results)
     refused = f", {counts['refused']} refused" if counts["refused"] else ""
     print(f"{counts['passed']} passed, {counts['failed']} failed{refused}")
     return 1 if counts["failed"] or not counts["passed"] else 0

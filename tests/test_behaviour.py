@@ -3,6 +3,7 @@ import json
 import os
 import re
 
+import conditions
 import harness
 import test_counts
 import test_events
@@ -126,8 +127,25 @@ def make_ending(how):
     return test
 
 
+CONDITIONS = {
+    "exit-early": ("exit", conditions.NO_ARCHIVE),
+    "exit-at-once": ("_exit", conditions.SILENT),
+    "segfault": ("SIGSEGV", conditions.SILENT),
+    "killed": ("SIGKILL of all ranks", conditions.SILENT),
+    "at-exit": ("MPI_Finalize called from atexit", conditions.WHOLE),
+    "forked": ("fork", conditions.WHOLE),
+    "jumping": ("an error handler that jumps out of an MPI call", conditions.WHOLE),
+    "limited": ("RLIMIT_FSIZE", conditions.NO_ARCHIVE),
+    "no-files": ("RLIMIT_NOFILE", conditions.NO_ARCHIVE),
+    "no-stderr": ("standard error closed", conditions.SILENT),
+    "broken-stderr": ("standard error that nobody reads", conditions.SILENT),
+}
+
 for _how in [*WHOLE, *NONE, *SILENT]:
-    globals()[f"test_ending_{_how.replace('-', '_')}"] = make_ending(_how)
+    _test = make_ending(_how)
+    if _how in CONDITIONS:
+        _test = harness.condition(*CONDITIONS[_how])(_test)
+    globals()[f"test_ending_{_how.replace('-', '_')}"] = _test
 
 
 def test_ending_exit_of_one(bench, flavour):
@@ -136,6 +154,7 @@ def test_ending_exit_of_one(bench, flavour):
     harness.compare("lines of the recorder", own_words(run), [])
 
 
+@harness.condition("fork and exec", conditions.WHOLE)
 def test_environment_of_children(bench, flavour):
     run, archive = ending(bench, flavour, "children")
     has_archive(bench, run, archive)
@@ -247,6 +266,7 @@ def test_links_are_not_followed(bench, flavour):
         harness.compare("the link's target", file.read(), "precious")
 
 
+@harness.condition("a missing folder", conditions.TOLD_BEFORE)
 def test_no_such_folder(bench, flavour):
     """Told before the program has run for hours."""
     path = bench.path("no/such/folder/x.rfn")
@@ -258,22 +278,29 @@ def test_no_such_folder(bench, flavour):
     has_none(run, path, re.escape(path))
 
 
-def test_folder_that_goes(bench, flavour):
-    """Where nobody can create files any more, not even root, the program runs to its end."""
-    folder = in_folder(bench, f"gone-{flavour}")
+def record_where_folder_goes(bench, flavour, options=()):
+    """Nobody, not even root, can create files there any more once the program runs. Returns (run, archive)."""
+    folder, started = bench.fresh("gone"), bench.fresh("started")
+    os.makedirs(folder)
+    os.makedirs(started)
     program = bench.program("endings", flavour)
-    started = in_folder(bench, f"started-{flavour}")
     # Once both are past `refrain record`, which looks at the folder, too.
-    path = script(bench, f"remove-{flavour}.sh",
+    path = script(bench, os.path.basename(started) + ".sh",
                   f"#!/bin/sh\n>{started}/$$\n"
                   f"while [ $(ls {started} | wc -l) -lt 2 ]; do sleep 0.05; done\n"
                   f"rmdir {folder} 2>/dev/null\nexec {program} status\n")
-    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "--time=full",
-                     "-o",
-                     f"{folder}/x.rfn", path], timeout=TIMEOUT)
+    run = bench.run([*harness.FLAVOURS[flavour].launch(2), bench.refrain, "record", "--time=full", *options,
+                     "-o", f"{folder}/x.rfn", path], timeout=TIMEOUT)
     harness.compare("exit status", run.code, 7)
     harness.compare("output", output_of(run), ["rank 0 started", "rank 1 started"])
-    has_none(run, f"{folder}/x.rfn", "no archive.*" + re.escape(folder))
+    return run, f"{folder}/x.rfn"
+
+
+@harness.condition("a folder that goes while the program runs", conditions.NO_ARCHIVE)
+def test_folder_that_goes(bench, flavour):
+    """The program runs to its end."""
+    run, archive = record_where_folder_goes(bench, flavour)
+    has_none(run, archive, "no archive.*" + re.escape(os.path.dirname(archive)))
 
 
 def test_quiet(bench, flavour):
@@ -319,6 +346,7 @@ def check_abort(bench, flavour, how, rank, functions, last):
     harness.compare("parameters of MPI_Abort", lines[-1][6], last)
 
 
+@harness.condition("MPI_Abort", "as without the recorder, and an archive of the rank that calls it")
 def test_abort_saves_its_rank(bench, flavour):
     """The process that calls MPI_Abort leaves its own events, the last one among them."""
     check_abort(bench, flavour, "abort", 0, [], "comm=world errorcode=9")

@@ -5,6 +5,7 @@ import sys
 import time
 import unittest.mock
 
+import conditions
 import hanging
 import harness
 
@@ -90,3 +91,29 @@ def test_unanswered_rank(bench):
     with unittest.mock.patch.object(hanging, "frames", lambda process: ["#5 in PMIx_Lookup ()"]):
         os.unlink(bench.path("starts"))
         failure_of(bench, [asks])
+
+
+class Declares:
+    """A test of a condition, as far as the table asks."""
+
+    def __init__(self, verdict, flavour, long=False):
+        self.name, self.flavour, self.long = f"{verdict}-{flavour}", flavour, long
+        self.verdict, self.why, self.conditions = verdict, "no room", [("a flood", "it floats")]
+
+
+def test_table_of_conditions(_bench):
+    """It says so only where all tests of a condition have passed."""
+    o, m = "openmpi", "mpich"
+    for tests, expected in (
+            ([Declares("passed", o), Declares("passed", m)], "so (openmpi, mpich)"),
+            ([Declares("passed", None)], "so"),
+            ([Declares("passed", o), Declares("failed", o), Declares("passed", m)], "FAILED (openmpi); so (mpich)"),
+            ([Declares("passed", o), Declares("refused", o)], "not run here (openmpi): no room"),
+            ([Declares("passed", o), Declares("none", o)], "not run here (openmpi): left out"),
+            ([Declares("passed", o), Declares("none", m, True)],
+             "so (openmpi); not run here (mpich): takes long, so with ALL=1 only"),
+            ([Declares("none", None, True)], "not run here: takes long, so with ALL=1 only")):
+        ran = [test for test in tests if test.verdict != "none"]
+        text = conditions.table(tests, ran, {test.name for test in tests})
+        harness.compare("found", text.split("\n")[-1].rstrip("| ").split(" | ")[-1], expected)
+    harness.compare("no test is wanted", conditions.table([Declares("none", o)], [], set()), "")

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import time
 
+import conditions
 import harness
 import test_events
 
@@ -112,22 +113,25 @@ def ranks_of(pid):
     return found
 
 
-def kill_all(pids):
+def kill_all(pids, number=signal.SIGKILL):
     for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 @contextlib.contextmanager
-def running(bench, words, env=None):
-    """A job, and the mark by which ranks_of knows its ranks. What is left of it in the end is killed."""
+def running(bench, words, log=None, ranks=0, env=None):
+    """A job, and the mark by which ranks_of finds its processes; with a log once all ranks keep theirs. What is left
+    of it in the end is killed."""
     mark = f"{os.getpid()}-{time.monotonic_ns()}"
     environment = {**os.environ, "UCX_LOG_LEVEL": "fatal", "KILLED_RUN": mark, **(env or {})}
     with subprocess.Popen(words, cwd=bench.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, start_new_session=True) as job:
         try:
+            for _ in range(600 if log else 0):
+                if len(glob.glob(log + ".*")) == ranks:
+                    break
+                time.sleep(0.05)
             yield job, mark
         finally:
             kill_all(ranks_of(mark).values())
@@ -135,13 +139,16 @@ def running(bench, words, env=None):
                 harness.end_job(job)
 
 
+def wait_for_end(mark):
+    limit = time.time() + 5
+    while ranks_of(mark) and time.time() < limit:
+        time.sleep(0.02)
+
+
 def run_and_kill(bench, flavour, ranks, archive, log, seconds, whom, pause="50"):
-    """Returns when it was killed, in ms as in logs; None: a rank had not even begun."""
-    with running(bench, command(bench, flavour, ranks, archive, log, "100000000", pause)) as (job, mark):
-        for _ in range(600):
-            if len(glob.glob(log + ".*")) == ranks:
-                break
-            time.sleep(0.05)
+    """Returns when it was killed, in ms as in logs."""
+    words = command(bench, flavour, ranks, archive, log, "100000000", pause)
+    with running(bench, words, log, ranks) as (job, mark):
         time.sleep(seconds)
         pids = ranks_of(mark)
         killed = int(time.time() * 1000) % 2 ** 32
@@ -151,9 +158,7 @@ def run_and_kill(bench, flavour, ranks, archive, log, seconds, whom, pause="50")
             kill_all([pids[random.randrange(ranks)]])
         else:
             kill_all(pids.values())
-        killed_all = time.time() + 5
-        while ranks_of(mark) and time.time() < killed_all:
-            time.sleep(0.02)
+        wait_for_end(mark)
     return killed
 
 
@@ -187,6 +192,7 @@ def kill_at_random(bench, flavour, ranks, moments, seed):
     return worst
 
 
+@harness.condition("one rank, all ranks, the launcher killed; with a journal", conditions.AS_LOGGED)
 @harness.real_time
 def test_killed(bench, flavour):
     """One rank, all ranks, the launcher, at random moments: what comes back is right."""
@@ -231,23 +237,28 @@ def check_end(bench, flavour, how, state, all_ranks):
             raise harness.Failure(f"rank {rank}: {there[rank]} events, but it made {calls} calls")
 
 
+@harness.condition("exit, with a journal", conditions.NEXT)
 def test_exit(bench, flavour):
     check_end(bench, flavour, "exit", "exited", True)
 
 
+@harness.condition("exit from a handler of SIGTERM, with a journal", conditions.NEXT)
 def test_exit_from_handler(bench, flavour):
     """As programs do that clean up when a batch system sends SIGTERM."""
     check_end(bench, flavour, "handler", "exited", True)
 
 
+@harness.condition("MPI_Abort, with a journal", conditions.NEXT)
 def test_abort(bench, flavour):
     check_end(bench, flavour, "abort", "aborted", True)
 
 
+@harness.condition("SIGSEGV, with a journal", conditions.RECOVERED)
 def test_crash(bench, flavour):
     check_end(bench, flavour, "crash", "running", False)
 
 
+@harness.condition("_exit, with a journal", conditions.RECOVERED)
 def test_exit_at_once(bench, flavour):
     check_end(bench, flavour, "_exit", "running", False)
 
@@ -286,6 +297,7 @@ def test_both(bench):
         raise harness.Failure(run.err)
 
 
+@harness.condition("a checkpoint every millisecond", "the same events as without")
 def test_checkpoints_change_nothing(bench, flavour):
     """With a checkpoint every millisecond programs record what they do without."""
     for name, ranks in test_events.programs():
@@ -310,6 +322,8 @@ def checkpoints(archive, rank):
     return sorted(glob.glob(f"{archive}.journal/*.{rank}.checkpoint.?"))
 
 
+@harness.condition("a checkpoint cut or damaged", "the one before counts")
+@harness.condition("both checkpoints of a rank damaged", "the rank is missing, and this is said")
 def test_parts(bench):
     """Any subset of ranks, any damage: what is left is right, and what is missing is said."""
     archive, log = left_over(bench)
@@ -342,6 +356,7 @@ def test_parts(bench):
         raise harness.Failure(f"exit {run.code}: {run.err}")
 
 
+@harness.condition("blocks of a rank damaged", "the rank is missing, and this is said")
 def test_damaged_blocks(bench):
     """A rank whose finished blocks are damaged is left out."""
     archive, log = bench.fresh("blocks.rfn"), bench.fresh("blocks.log")
@@ -359,6 +374,7 @@ def test_damaged_blocks(bench):
     harness.compare("exit", recover(bench, archive).code, INCOMPLETE)
 
 
+@harness.condition("a link in place of the folder of a journal", "nothing is written through it")
 def test_no_links(bench):
     """Nothing is written through a link that somebody has put in the place of the folder."""
     archive, log = bench.fresh("linked.rfn"), bench.fresh("linked.log")

@@ -15,6 +15,7 @@ import subprocess
 import threading
 import time
 
+import conditions
 import harness
 
 RANKS = 2
@@ -139,6 +140,7 @@ def test_through_other_programs(bench, flavour):
     check_ran(bench, flavour, run, where, name)
 
 
+@harness.condition("MPI loaded by dlopen", conditions.WHOLE)
 def test_mpi_loaded_later(bench, flavour):
     where = folder(bench, f"later.{flavour}")
     program = bench.program("loader", flavour, ["-Wl,--as-needed"])
@@ -161,15 +163,25 @@ def test_exit_status(bench, flavour):
     harness.compare("exit through the launcher", run.code, 7)
 
 
+@harness.condition("no /proc (Open MPI; MPICH does not start)", conditions.WHOLE)
 def test_without_proc(bench):
+    check_without_proc(bench, "proc", ())
+
+
+@harness.condition("no /proc (Open MPI; MPICH does not start), with a journal", conditions.WHOLE)
+def test_without_proc_with_journal(bench):
+    check_without_proc(bench, "proc-journal", ("--journal",))
+
+
+def check_without_proc(bench, name, options):
     """As in a chroot. (MPICH does not start there, with the recorder or without.)"""
-    where = folder(bench, "proc")
+    where = folder(bench, name)
     shutil.copy(bench.program("family", "openmpi"), os.path.join(where, "app"))
     hidden = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
     allowed = bench.run([*hidden, "true"])
     if allowed.code != 0:
         raise harness.Refused(f"/proc cannot be hidden: {allowed.err}")
-    run = bench.run([*hidden, bench.refrain, "record", "./app"], cwd=where, check=True)
+    run = bench.run([*hidden, bench.refrain, "record", *options, "./app"], cwd=where, check=True)
     check_ran(bench, "openmpi", run, where, "app.1.rfn", 1)
     archive = os.path.join(where, "app.1.rfn")
     harness.compare("command", json.loads(bench.verb("info", "--json", archive))["command"], "./app")
@@ -201,6 +213,7 @@ def test_children_are_not_recorded(bench, flavour):
         harness.compare("archives", archives(where), [os.path.basename(program) + ".1.rfn"])
 
 
+@harness.condition("address sanitizer in the program", conditions.WHOLE)
 def test_address_sanitizer(bench, flavour):
     """Its library ends the program unless it is loaded before all others; children do not get it."""
     where = folder(bench, f"sanitizer.{flavour}")
@@ -404,6 +417,7 @@ def test_rank_0_tells_what_is_wrong_though_it_comes_last(bench, flavour):
             raise harness.Failure(f"no {text!r} in {told[0]!r}")
 
 
+@harness.condition("a static program", conditions.TOLD_BEFORE)
 def test_programs_that_cannot_be_recorded(bench):
     where = folder(bench, "refused")
     source = script(where, "serial.c", "int MPI_Init(void *a, void *b) { return 0; }\n"
@@ -441,6 +455,7 @@ def test_launchers_that_cannot_be_recorded(bench, flavour):
     refused(bench, where, 2, f"--mpi={other}", f"--mpi={other}", *mpirun, "-n", "1", program)
 
 
+@harness.condition("an unwritable folder", conditions.TOLD_BEFORE)
 def test_archive_cannot_be_written(bench, flavour):
     """Told before the program runs, by rank 0, and no rank waits for another."""
     where = folder(bench, f"unwritable.{flavour}")
@@ -459,6 +474,7 @@ def test_archive_cannot_be_written(bench, flavour):
     harness.compare(f"lines in {run.err}", len(own_lines(run)), 1)
 
 
+@harness.condition("an unwritable folder", conditions.TOLD_BEFORE)
 def test_directory_cannot_be_written(bench, flavour):
     """The archive would go to the directory that the program starts in; where a script starts it, that
     may be another, so that nothing is refused before."""

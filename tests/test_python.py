@@ -4,6 +4,7 @@ import collections
 import os
 import re
 
+import conditions
 import harness
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has mpi4py
@@ -24,6 +25,7 @@ def logged_path(line):
     return " > ".join(f"{function}[{'/'.join(file.split('/')[-2:])}:{number}]" for function, file, number in frames)
 
 
+@harness.condition("MPI loaded by Python (ctypes)", conditions.WHOLE)
 def test_frames(bench, flavour):
     """The interpreter itself says where its frames are."""
     log = bench.fresh("frames.log")

@@ -2,6 +2,7 @@
 import os
 import signal
 
+import conditions
 import harness
 
 RANKS = 3
@@ -109,6 +110,7 @@ def test_call_in_signal_handler(bench, flavour):
     harness.compare("calls", (calls["MPI_Send"], calls.get("MPI_Initialized")), (1, None))
 
 
+@harness.condition("an error handler that jumps out of an MPI call", conditions.WHOLE)
 def test_calls_left(bench, flavour):
     """Calls that are left through an error handler (programs/left_calls.cpp) are there, and all that follows."""
     rounds, ranks, waits = 20, 2, int(flavour != "openmpi")
@@ -205,6 +207,7 @@ def test_times_of_some_ranks(bench, flavour):
             raise harness.Failure(said)
 
 
+@harness.condition("MPI_Finalize with messages pending", conditions.WHOLE)
 def test_left_under_way(bench, flavour):
     """While a rank waits for others MPI makes progress in it, also if there is a message that nobody receives."""
     bench.record(flavour, 4, [bench.program("left_under_way", flavour)], timeout=20)
@@ -233,16 +236,19 @@ def test_gathering_without_memory(bench, flavour):
     harness.compare("rank 1: refused", refused, [True, False])
 
 
+@harness.condition("RLIMIT_AS", conditions.NO_ARCHIVE)
 def test_no_memory_on_one_rank(bench, flavour):
     check_refused(bench, flavour, "memory", "rank 1: recording stopped: out of memory")
 
 
+@harness.condition("RLIMIT_FSIZE", conditions.NO_ARCHIVE)
 def test_file_too_large(bench, flavour):
     for time in ("full", "none"):
         check_refused(bench, flavour, "limit", "File too large", time)
         check_refused(bench, flavour, "none_allowed", "File too large", time)
 
 
+@harness.condition("RLIMIT_NOFILE", conditions.NO_ARCHIVE)
 def test_no_descriptors(bench, flavour):
     check_refused(bench, flavour, "descriptors", "Too many open files")
 
@@ -281,6 +287,7 @@ def has_nameless_files(folder):
     return True
 
 
+@harness.condition("SIGKILL while the archive is written", "no part of an archive under its name, and an older one stays")
 def test_killed_while_saving(bench, flavour):
     """No file with the archive's name is there before it is whole, nor is an older one gone."""
     program = bench.program("killed_saving", flavour, ("-rdynamic",))

@@ -28,7 +28,7 @@ def paths(bench, name):
 @contextlib.contextmanager
 def job(bench, flavour, archive, log, rounds, options=("--journal",), interval="100"):
     words = test_journal.command(bench, flavour, RANKS, archive, log, *rounds, options=options)
-    with test_journal.running(bench, words, {"REFRAIN_JOURNAL_INTERVAL": interval}) as (launcher, mark):
+    with test_journal.running(bench, words, env={"REFRAIN_JOURNAL_INTERVAL": interval}) as (launcher, mark):
         yield launcher, mark
 
 
@@ -211,7 +211,7 @@ def test_recorded_program_has_no_child(bench, flavour):
     archive = bench.fresh("alone.rfn")
     with test_journal.running(bench, [
             *harness.FLAVOURS[flavour].launch(RANKS), bench.refrain, "record", "-o", archive, "--snapshot-every=0.2s",
-            bench.program("no_child", flavour), "4"], test_journal.SOON) as (launcher, _):
+            bench.program("no_child", flavour), "4"], env=test_journal.SOON) as (launcher, _):
         wait_until("a snapshot", lambda: os.path.exists(snapshot_of(archive)))
         found = beside(archive)
         harness.compare("processes beside the job", len(found), 1)

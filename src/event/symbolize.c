@@ -18,6 +18,7 @@
 #include "event/symbolize.h"
 
 #include "base/grow.h"
+#include "base/large_stack.h"
 #include "base/map.h"
 #include "event/symbolize_internal.h"
 
@@ -411,7 +412,15 @@ static void find_innermost(Dwarf_Die *scope, Dwarf_Addr address, unsigned depth,
 
 enum { DEPTH_MAX = 100, ENTRIES_MAX = 1 << 20 };
 
-/* The ranges of a unit's functions; NULL: out of memory. */
+static void read_lines(void *unit)
+{
+    Dwarf_Lines *lines;
+    size_t n;
+    dwarf_getsrclines(unit, &lines, &n);
+}
+
+/* The ranges of a unit's functions; NULL: out of memory. From then on libdw has the unit's lines,
+ * and needs no more stack for them than others do. */
 static const struct ranges *functions_of(struct module *module, Dwarf_Die *unit)
 {
     const uint64_t key = (uint64_t)(uintptr_t)unit->addr;
@@ -419,6 +428,8 @@ static const struct ranges *functions_of(struct module *module, Dwarf_Die *unit)
     unsigned budget = ENTRIES_MAX;
     if (functions)
         return functions;
+    if (!rfn_on_large_stack(read_lines, unit))
+        return NULL;
     functions = rfn_map_make_object(&module->functions, key, sizeof *functions);
     if (!functions)
         return NULL;
@@ -473,9 +484,19 @@ void rfn_die_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct rfn_source *source
     source->line = (uint32_t)line;
 }
 
+/* Libdw ends the process where it gets no memory. So it is not asked where there may be too little:
+ * call paths then have no lines. */
+static bool has_room(void)
+{
+    enum { ROOM = 64 << 20 }; /* never touched */
+    void *volatile room = malloc(ROOM);
+    free(room);
+    return room;
+}
+
 static struct module *opened(struct rfn_symbolizer *symbolizer, int module)
 {
-    if (module < 0 || (size_t)module >= symbolizer->n)
+    if (module < 0 || (size_t)module >= symbolizer->n || !has_room())
         return NULL;
     struct module *m = &symbolizer->modules[module];
     if (!m->tried)
@@ -495,7 +516,9 @@ bool rfn_symbolizer_scopes(struct rfn_symbolizer *symbolizer, int module, uint64
         return false;
     address -= scopes->bias;
     const struct ranges *functions = functions_of(m, &scopes->unit);
-    if (!functions || !find_range(functions, address, &function))
+    if (!functions)
+        return false;
+    if (!find_range(functions, address, &function))
         return true;
     add_scope(scopes, &function);
     find_innermost(&function, address, DEPTH_MAX, &budget, scopes);

@@ -60,7 +60,13 @@ static uint64_t ticks(void)
 
 int64_t rec_monotonic_ns(void)
 {
-    return read_ns(CLOCK_MONOTONIC);
+    static int64_t last;
+    const int64_t now = read_ns(CLOCK_MONOTONIC);
+    int64_t seen = __atomic_load_n(&last, __ATOMIC_RELAXED);
+    while (seen < now && !__atomic_compare_exchange_n(&last, &seen, now, true, __ATOMIC_RELAXED,
+                                                      __ATOMIC_RELAXED))
+        continue;
+    return seen < now ? now : seen;
 }
 
 uint64_t rec_clock_other(void)
@@ -131,13 +137,13 @@ struct rec_clock_pair rec_clock_pair(void)
         return pair_of(now, (int64_t)now, (int64_t)now);
     }
     for (int i = 0; i < 5; i++) { /* the reading that was least disturbed */
-        int64_t before = read_ns(CLOCK_MONOTONIC);
-        uint64_t now = ticks();
-        int64_t after = read_ns(CLOCK_MONOTONIC);
+        const bool same = rec_clock.kind == REC_CLOCK_MONOTONIC;
+        int64_t before = rec_monotonic_ns();
+        uint64_t now = same ? (uint64_t)before : ticks();
+        int64_t after = rec_monotonic_ns();
         if (after - before < shortest) {
             shortest = after - before;
             int64_t middle = before + (after - before) / 2;
-            bool same = rec_clock.kind == REC_CLOCK_MONOTONIC;
             best = pair_of(now, same ? (int64_t)now : middle, read_ns(CLOCK_REALTIME));
         }
     }

@@ -36,7 +36,8 @@ extern struct rec_clock rec_clock;
 
 /* Chooses the counter, unless one is wished for (REFRAIN_CLOCK; else NULL), and the shift. */
 void rec_clock_init(uint64_t resolution_ns, const char *wish);
-int64_t rec_monotonic_ns(void); /* CLOCK_MONOTONIC */
+/* CLOCK_MONOTONIC, or the last time that was returned, should it go back as on some machines. */
+int64_t rec_monotonic_ns(void);
 /* Now: the quanta, and the times at which they began to be that. */
 struct rec_clock_pair rec_clock_pair(void);
 uint64_t rec_clock_other(void); /* quanta of a counter that is not the time-stamp counter */
