@@ -134,7 +134,7 @@ lint:
 	    -std=c11 -Isrc -Iinclude -DRFN_VERSION='"$(VERSION)"'
 
 # Programs of bench/ time a part of Refrain alone, except for MPI programs, which run.py compiles.
-BENCH_MPI := $(patsubst %,bench/%.c,adi alone calls exchange varying wavefront)
+BENCH_MPI := $(patsubst %,bench/%.c,adi alone call_times calls exchange varying wavefront)
 BENCH_SRC := $(filter-out $(BENCH_MPI),$(wildcard bench/*.c))
 BENCHES   := $(BENCH_SRC:bench/%.c=$(O)/bench/%)
 
