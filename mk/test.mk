@@ -15,7 +15,7 @@ RECORD_WITH_MPI  := $(filter $(RECORD_MPI_NAMES),$(basename $(notdir $(RECORD_TE
 RECORD_TESTS     := $(RECORD_ALONE:%=$(O)/test/%) \
                     $(foreach f,$(REAL_FLAVOURS),$(RECORD_WITH_MPI:%=$(O)/test/%.$(f)))
 
-.PHONY: unit-tests list-tests list-unit-tests list-fuzzers check check-layers check-format format lint fuzz bench bench-overhead study sampling-study clusters-table clusters-long replay-table
+.PHONY: unit-tests list-tests list-unit-tests list-fuzzers damage damage-program check check-layers check-format format lint fuzz bench bench-overhead study sampling-study clusters-table clusters-long replay-table
 
 unit-tests: $(UNIT_TESTS)
 tests: $(UNIT_TESTS) $(RECORD_TESTS)
@@ -106,6 +106,24 @@ $(O)/fuzz/$(basename $(notdir $(1))): $(1) $$(FUZZ_OBJ)
 endef
 $(foreach s,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(s))))
 -include $(wildcard $(O)/fuzz/obj/*/*.d $(O)/fuzz/obj/*/*/*.d $(O)/fuzz/*.d)
+
+# ---- damaged files ----
+
+# With sanitizers: make damage builds and runs it in the folder of such a build.
+DAMAGE_SRC := $(wildcard tests/damage/*.c)
+N    := 20000
+SEED := 1
+
+$(O)/damage: $(DAMAGE_SRC) $(wildcard tests/damage/*.h) $(LIB)
+	$(call say,TEST,$@)
+	$(q)$(CC) $(filter-out -MMD -MP,$(LIB_FLAGS)) $(TEST_INCLUDES) $(LDFLAGS) -o $@ $(DAMAGE_SRC) \
+	    $(LIB) $(LIBS) $(CONVERT_LIBS) -lm -lpthread
+
+damage-program: $(O)/damage
+
+damage:
+	@$(MAKE) --no-print-directory O=$(O)-san SAN=address,undefined damage-program
+	@$(O)-san/damage -n $(N) -s $(SEED) -j $$(nproc) tests/damage
 
 # ---- checks ----
 
