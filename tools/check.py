@@ -231,7 +231,9 @@ def sanitized_tests(build):
         yield Program(path.name + " (sanitized)", [path], 300, environment=options)
 
 
-NO_ARCHIVES = ("rank_formula_fuzz", "sample_table_fuzz", "live_jobs_fuzz", "platform_fuzz", "ti_parser_fuzz")
+NO_ARCHIVES = ("rank_formula_fuzz", "sample_table_fuzz", "live_jobs_fuzz", "platform_fuzz", "ti_parser_fuzz",
+               "strategy_fuzz", "where_fuzz", "recording_fuzz", "selector_fuzz", "network_file_fuzz",
+               "unpack_definitions_fuzz", "otf2_read_fuzz")
 
 
 def seeds_of(name):
