@@ -279,7 +279,7 @@ $(O)/summary: $(TOOL) $(LIB) $(REGION_LIB) $(RECORDERS) $(MPI_PROGRAMS) $(SIMGRI
 
 help:
 	@sed -n 's/^# \{0,1\}//;2,/^$$/p' Makefile
-	@echo 'Targets:   tests bench bench-overhead study sampling-study clusters-table clusters-long replay-table check-layers check-format format lint fuzz deps clean distclean'
+	@echo 'Targets:   tests bench bench-overhead study sampling-study clusters-table clusters-long replay-table check-layers check-format format lint fuzz damage deps clean distclean'
 	@echo 'Variables: O=dir  CC=clang  DEBUG=1  SAN=address,undefined  V=1  NO_INSTALL=1'
 	@echo '           MPICC_MPICH=  MPICC_OPENMPI=  (compiler wrappers in unusual places)'
 

@@ -29,7 +29,7 @@ import pathologies
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-PARTS = ("calls", "sampling", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
+PARTS = ("calls", "journal", "sampling", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
          "segments", "clusters", "resolution", "read", "report", "predict", "engine", "texts",
          "reality", "smpi", "fold", "column")
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
@@ -39,9 +39,9 @@ def run(command, folder):
     return run_both(command, folder).stdout
 
 
-def run_both(command, folder):
+def run_both(command, folder, environment=()):
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False,
-                          timeout=900, stdin=subprocess.DEVNULL)
+                          timeout=900, stdin=subprocess.DEVNULL, env=dict(os.environ, **dict(environment)))
     if done.returncode != 0:
         sys.exit(f"bench: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
     return done
@@ -82,10 +82,10 @@ class Bench:
                                   *what], out
 
     def alternate(self, commands, pairs):
-        """The numbers that each of two commands prints, run in turn."""
-        printed = ([], [])
+        """The numbers that each of the commands prints, run in turn."""
+        printed = tuple([] for _ in commands)
         for i in range(pairs):
-            for which in ((0, 1) if i % 2 else (1, 0)):
+            for which in range(len(commands)) if i % 2 else reversed(range(len(commands))):
                 printed[which].append([float(x) for x in run(commands[which], self.folder).split()])
         return printed
 
@@ -97,12 +97,71 @@ class Bench:
                 ("MPI_Iprobe, ns per call", "iprobe", 1000000, 1, 60),
                 ("Irecv, Send, Wait, ns per call", "self", 300000, 1, 110),
                 ("8-byte round trip, ns", "roundtrip", 300000, 2, 400)):
-            printed = self.alternate(self.pair("mpich", ranks, program, (mode, n)), self.pairs)
-            times = [[numbers[0] for numbers in one] for one in printed]
-            added = [recorded - plain for plain, recorded in zip(*times)]
-            low, middle, high = quartiles(added)
-            print(f"{title:34}{statistics.median(times[0]):9.1f}{statistics.median(times[1]):10.1f}"
-                  f"{middle:9.1f}{f'{low:.1f} to {high:.1f}':>16}{limit:8}")
+            self.added_row(title, self.pair("mpich", ranks, program, (mode, n))[:2], limit)
+
+    def added_row(self, title, commands, limit):
+        """What the second of two commands takes beyond the first."""
+        times = [[numbers[0] for numbers in one] for one in self.alternate(commands, self.pairs)]
+        low, middle, high = quartiles([second - first for first, second in zip(*times)])
+        print(f"{title:34}{statistics.median(times[0]):9.1f}{statistics.median(times[1]):10.1f}"
+              f"{middle:9.1f}{f'{low:.1f} to {high:.1f}':>16}{limit:8}")
+
+    # ---- what a journal adds ----
+
+    WAYS = ("--no-journal", "--journal")
+
+    def journal(self):
+        """Runs of a few seconds, so that there are checkpoints in each."""
+        self.journal_per_call()
+        self.journal_instructions()
+        self.journal_calls()
+
+    def ways(self, ranks, program, arguments, options=()):
+        """The commands that record without and with a journal."""
+        return [self.pair("mpich", ranks, program, arguments, [way, *options])[1] for way in self.WAYS]
+
+    def journal_per_call(self):
+        program = self.compile("mpich", os.path.join(HERE, "calls.c"), "calls")
+        print(f"\nTime that a journal adds per call (MPICH, pinned, {self.pairs} pairs of runs)\n")
+        print(f"{'':34}{'without':>9}{'with':>10}{'added':>9}{'quartiles':>16}{'limit':>8}")
+        for title, mode, n, ranks, limit in (
+                ("MPI_Iprobe, ns per call", "iprobe", 30000000, 1, 10),
+                ("Irecv, Send, Wait, ns per call", "self", 6000000, 1, 10),
+                ("8-byte round trip, ns", "roundtrip", 3000000, 2, 40)):
+            self.added_row(title, self.ways(ranks, program, (mode, n)), limit)
+
+    def instructions(self, command, n):
+        """Those of a run of n times Irecv, Send, Wait. Checkpoints come by the clock, and so far more often per call
+        than without valgrind: there is none."""
+        at = command.index("self") - 1
+        command = [*command[:at], "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", command[at],
+                   "self", str(n)]
+        counted = run_both(command, self.folder, {"REFRAIN_JOURNAL_INTERVAL": "600000"}).stderr
+        return int(re.search(r"Collected : (\d+)", counted)[1])
+
+    def journal_instructions(self):
+        """What a longer run takes beyond a shorter one, per call; without times, which differ from run to run."""
+        program, few, many = os.path.join(self.folder, "calls.mpich"), 20000, 120000
+        counts = [(self.instructions(command, many) - self.instructions(command, few)) / (many - few) / 3 / 1.1
+                  for command in self.ways(1, program, ("self", 0), ["--time=none"])]
+        print(f"{'the same, instructions, no times':34}{counts[0]:9.1f}{counts[1]:10.1f}{counts[1] - counts[0]:9.1f}")
+
+    QUANTILES = (("half", None), ("99 %", None), ("99.9 %", 5000), ("99.99 %", None), ("all", None))
+
+    def journal_calls(self):
+        """The distributions of what single calls take, by median over runs."""
+        program = self.compile("mpich", os.path.join(HERE, "call_times.c"), "call_times")
+        runs = max(3, self.pairs // 3)
+        print(f"\nTime of single calls, ns, and what recording adds to it (MPICH, 30 million calls, {runs} runs each)\n")
+        print(f"{'so many calls took at most':34}{'plain':>12}{'recorded':>12}{'added':>12}{'with a journal':>16}"
+              f"{'added':>12}{'limit':>8}")
+        for title, mode, n in (("MPI_Iprobe", "iprobe", 30000000), ("Irecv, Send, Wait", "self", 10000000)):
+            plain = self.pair("mpich", 1, program, (mode, n))[0]
+            printed = self.alternate([plain, *self.ways(1, program, (mode, n))], runs)
+            for i, (share, limit) in enumerate(self.QUANTILES):
+                one, recorded, kept = (statistics.median(numbers[i] for numbers in way) for way in printed)
+                print(f"{f'{title}, {share}':34}{one:12,.0f}{recorded:12,.0f}{recorded - one:12,.0f}{kept:16,.0f}"
+                      f"{kept - one:12,.0f}{limit or '':>8}")
 
     SAMPLINGS = (("random:0.01", 40), ("random:0.1", None), ("random:0.5", None), ("random:0.9", 120), ("adaptive", None),
                  ("counter:100+-10", None), ("timer:1ms+-100us", None))

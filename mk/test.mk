@@ -15,7 +15,7 @@ RECORD_WITH_MPI  := $(filter $(RECORD_MPI_NAMES),$(basename $(notdir $(RECORD_TE
 RECORD_TESTS     := $(RECORD_ALONE:%=$(O)/test/%) \
                     $(foreach f,$(REAL_FLAVOURS),$(RECORD_WITH_MPI:%=$(O)/test/%.$(f)))
 
-.PHONY: unit-tests list-tests list-unit-tests list-fuzzers check check-layers check-format format lint fuzz bench bench-overhead study sampling-study clusters-table clusters-long replay-table
+.PHONY: unit-tests list-tests list-unit-tests list-fuzzers damage damage-program check check-layers check-format format lint fuzz bench bench-overhead study sampling-study clusters-table clusters-long replay-table
 
 unit-tests: $(UNIT_TESTS)
 tests: $(UNIT_TESTS) $(RECORD_TESTS)
@@ -82,30 +82,58 @@ $(RECORD_ALONE:%=$(O)/test/%): %: %.$(FIRST_FLAVOUR)
 
 # ---- fuzzing: x_fuzz.c beside x.c becomes a libFuzzer program ----
 
-FUZZ_SRC   := $(call files,$(LIB_FOLDERS),*_fuzz.c)
+# FUZZ_CC=afl-clang-fast makes programs for afl-fuzz of them (doc/reliability.md).
+FUZZ_CC    := clang
+
+FUZZ_SRC   := $(filter-out $(if $(HAVE_OTF2),,src/convert/otf2/%),$(call files,$(LIB_FOLDERS) cli,*_fuzz.c))
 FUZZERS    := $(foreach s,$(FUZZ_SRC),$(O)/fuzz/$(basename $(notdir $(s))))
 # A sanitizer's report tells functions and lines.
-FUZZ_FLAGS  = -std=c11 -O1 -g1 -DRFN_FUZZING -fsanitize=fuzzer-no-link,address,undefined \
+FUZZ_FLAGS  = -std=c11 -O1 -g1 -DRFN_FUZZING -fsanitize=fuzzer-no-link -fsanitize=address,undefined \
               -fno-sanitize-recover=all -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) $(OTF2_INCLUDES) \
               -DRFN_VERSION='"$(VERSION)"' \
+              -DRFN_SOUND_ARCHIVES='"$(CURDIR)/tests/damage/archives"' \
               $(if $(HAVE_ZLIB),-DRFN_HAVE_ZLIB) $(if $(HAVE_EXPAT),-DRFN_HAVE_EXPAT)
 FUZZ_OBJ   := $(LIB_SRC:src/%.c=$(O)/fuzz/obj/%.o)
+# Of the tool's modules what a fuzzer needs, as of its tests.
+FUZZ_CLI   := $(O)/fuzz/obj/cli/modules.a
+
+$(FUZZ_CLI): $(patsubst src/%.c,$(O)/fuzz/obj/%.o,$(filter-out src/cli/main.c src/cli/cmd_%,$(CLI_SRC)))
+	$(call say,AR,$@)
+	$(q)rm -f $@ && $(AR) rcsD $@ $^
 
 fuzz: $(FUZZERS)
 
 $(O)/fuzz/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$<)
-	$(q)clang $(FUZZ_FLAGS) -c -o $@ $<
+	$(q)$(FUZZ_CC) $(FUZZ_FLAGS) -c -o $@ $<
 
 define fuzz_rule
-$(O)/fuzz/$(basename $(notdir $(1))): $(1) $$(FUZZ_OBJ)
+$(O)/fuzz/$(basename $(notdir $(1))): $(1) $$(FUZZ_OBJ) $(if $(filter src/cli/%,$(1)),$$(FUZZ_CLI))
 	$$(call say,FUZZ,$$@)
-	$$(q)clang $$(subst fuzzer-no-link,fuzzer,$$(FUZZ_FLAGS)) $$(TEST_INCLUDES) -MF $$@.d -MT $$@ -o $$@ \
-	    $(1) $$(filter %.o,$$^) $$(LIBS) $$(CONVERT_LIBS)
+	$$(q)$$(FUZZ_CC) $$(subst fuzzer-no-link,fuzzer,$$(FUZZ_FLAGS)) $$(TEST_INCLUDES) -MF $$@.d -MT $$@ -o $$@ \
+	    $(1) $$(filter %/modules.a,$$^) $$(filter %.o,$$^) $$(LIBS) $$(CONVERT_LIBS)
 endef
 $(foreach s,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(s))))
 -include $(wildcard $(O)/fuzz/obj/*/*.d $(O)/fuzz/obj/*/*/*.d $(O)/fuzz/*.d)
+
+# ---- damaged files ----
+
+# With sanitizers: make damage builds and runs it in the folder of such a build.
+DAMAGE_SRC := $(wildcard tests/damage/*.c)
+N    := 20000
+SEED := 1
+
+$(O)/damage: $(DAMAGE_SRC) $(wildcard tests/damage/*.h) $(LIB)
+	$(call say,TEST,$@)
+	$(q)$(CC) $(filter-out -MMD -MP,$(LIB_FLAGS)) $(TEST_INCLUDES) $(LDFLAGS) -o $@ $(DAMAGE_SRC) \
+	    $(LIB) $(LIBS) $(CONVERT_LIBS) -lm -lpthread
+
+damage-program: $(O)/damage
+
+damage:
+	@$(MAKE) --no-print-directory O=$(O)-san SAN=address,undefined damage-program
+	@$(O)-san/damage -n $(N) -s $(SEED) -j $$(nproc) tests/damage
 
 # ---- checks ----
 
@@ -134,7 +162,7 @@ lint:
 	    -std=c11 -Isrc -Iinclude -DRFN_VERSION='"$(VERSION)"'
 
 # Programs of bench/ time a part of Refrain alone, except for MPI programs, which run.py compiles.
-BENCH_MPI := $(patsubst %,bench/%.c,adi alone calls exchange varying wavefront)
+BENCH_MPI := $(patsubst %,bench/%.c,adi alone call_times calls exchange varying wavefront)
 BENCH_SRC := $(filter-out $(BENCH_MPI),$(wildcard bench/*.c))
 BENCHES   := $(BENCH_SRC:bench/%.c=$(O)/bench/%)
 

@@ -154,7 +154,7 @@ def make_large_test(how):
 
 
 for _number, _how in enumerate(FOUND):
-    globals()[f"test_{_how}"] = harness.condition("13 programs that hang", "the one fault, by rank, function and line")(
+    globals()[f"test_{_how}"] = harness.condition("17 programs that hang", "the one fault, by rank, function and line")(
         make_test(_how, ("openmpi", "mpich")[_number % 2]))
     globals()[f"test_{_how}_each"] = make_long_test(_how)
 for _how in ("receive_cycle", "wrong_tag", "late_rank", "wrong_root"):

@@ -11,6 +11,7 @@ sanitizers, the fuzzers), then runs
   - every *_test.py in src, for what is written in Python,
   - every fuzzer in DIR/fuzz, FUZZ_SECONDS (30) in total, from one seed, so that what is found is found
     again (FUZZ_SEED=0 FUZZ_SECONDS=600 tools/check.py --build build _fuzz looks further),
+  - tests/damage, 20,000 damaged archives and journals, read with sanitizers,
   - every tests/*_test.py, tests of the built tool in Python's unittest,
   - tests/run.py, the whole runs (the modules tests/test_*.py are its own), several at once; those that take
     long only with --all,
@@ -40,6 +41,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SAN = "address,undefined"
 MOST_REASONS = 12  # lines, per program
+DAMAGED = 20000  # files
 LAUNCHERS = {
     "mpich": ["mpiexec.hydra", "mpiexec.mpich", "mpiexec"],
     "openmpi": ["mpirun.openmpi", "orterun", "mpirun"],
@@ -186,7 +188,7 @@ def make(name, *arguments):
 def builds(build):
     compiler = "CC=" + os.environ.get("CC", "gcc")
     yield make("build", f"O={build}", compiler, "all", "tests")
-    yield make("build with sanitizers", f"O={build}-san", compiler, f"SAN={SAN}", "unit-tests")
+    yield make("build with sanitizers", f"O={build}-san", compiler, f"SAN={SAN}", "unit-tests", "damage-program")
     yield make("build of fuzzers", f"O={build}", compiler, "fuzz")
 
 
@@ -229,7 +231,9 @@ def sanitized_tests(build):
         yield Program(path.name + " (sanitized)", [path], 300, environment=options)
 
 
-NO_ARCHIVES = ("rank_formula_fuzz", "sample_table_fuzz", "live_jobs_fuzz", "platform_fuzz", "ti_parser_fuzz")
+NO_ARCHIVES = ("rank_formula_fuzz", "sample_table_fuzz", "live_jobs_fuzz", "platform_fuzz", "ti_parser_fuzz",
+               "strategy_fuzz", "where_fuzz", "recording_fuzz", "selector_fuzz", "network_file_fuzz",
+               "unpack_definitions_fuzz", "otf2_read_fuzz")
 
 
 def seeds_of(name):
@@ -252,6 +256,13 @@ def fuzzers(build):
                    "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=0", "-verbosity=0",
                    f"-artifact_prefix={build / 'fuzz'}/{path.name}-", corpus]
         yield Program(path.name, command + seeds_of(path.name), share + 60)
+
+
+def damaged_files(build):
+    """As many as are in a minute; `make damage N=1000000` goes on."""
+    jobs = os.cpu_count() or 1
+    command = [f"{build}-san/damage", "-n", DAMAGED, "-s", 1, "-j", jobs, ROOT / "tests/damage"]
+    yield Program("damage (sanitized)", command, 900, True)
 
 
 def python_tests():
@@ -292,7 +303,7 @@ def main():
     outcomes = run_all(list(builds(build)), logs)
     print("Running", flush=True)
     programs = [*static_checks(build), *unit_tests(build, ranks), *python_tests(),
-                *sanitized_tests(build), *fuzzers(build), *tool_tests(build), *whole_runs(build, arguments.all)]
+                *sanitized_tests(build), *fuzzers(build), *damaged_files(build), *tool_tests(build), *whole_runs(build, arguments.all)]
     if arguments.only:
         programs = [p for p in programs if any(word in p.name for word in arguments.only)]
     outcomes += run_all(programs, logs)

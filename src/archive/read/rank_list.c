@@ -91,9 +91,11 @@ const char *rfn_rank_list_read(struct rfn_rank_list *list, struct rfn_reader *re
 
 int64_t rfn_rank_list_world(const struct rfn_rank_list *list, uint32_t rank)
 {
+    if (list->n_runs == 0)
+        return -1;
     size_t at = rfn_last_at_most(list->runs, sizeof *list->runs, list->n_runs, rank);
     const struct rfn_rank_run *run = &list->runs[at];
-    if (list->n_runs == 0 || foreign(run) || rank - run->at >= run->count)
+    if (foreign(run) || rank - run->at >= run->count)
         return -1;
     return run->first + (int64_t)(rank - run->at) * run->stride;
 }

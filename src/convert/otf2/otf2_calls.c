@@ -849,8 +849,8 @@ int rfn_otf2_call(struct otf2_thread *thread, int64_t exit_ns)
     if (!thread->call || !whole(thread->call, thread->happenings, &tally, &as))
         return take_apart(thread, exit_ns);
     const size_t at = as.form >= RFN_FORM_WIN_CREATE ? of_window(thread->happenings, tally.all) : 0;
-    return put(thread, &as, thread->enter_ns, exit_ns, true, thread->happenings + at,
-               tally.all - at);
+    const struct otf2_happening *what = thread->happenings; /* NULL: nothing has happened */
+    return put(thread, &as, thread->enter_ns, exit_ns, true, at ? what + at : what, tally.all - at);
 }
 
 int rfn_otf2_mark(struct otf2_thread *thread, int64_t ns, const struct otf2_region *region,
