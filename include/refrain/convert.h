@@ -1,7 +1,7 @@
 /* convert.h - archives of traces that other tools recorded, and such traces of archives.
  *
- * OTF2 is the format of Score-P, Scalasca, EZTrace and TAU. doc/prediction.md has the table: which
- * event of OTF2 becomes what, and which are left out.
+ * OTF2 is the format of Score-P, Scalasca, EZTrace and TAU. doc/otf2.md has the table: which event
+ * of OTF2 becomes what, and which are left out.
  */
 #ifndef REFRAIN_CONVERT_H
 #define REFRAIN_CONVERT_H

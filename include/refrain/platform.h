@@ -1,5 +1,5 @@
 /* platform.h - a machine that runs are simulated on: hosts, links, routes, and the parameters of
- * MPI on it. Read from SimGrid's XML (version 4) as far as clusters need it (doc/prediction.md).
+ * MPI on it. Read from SimGrid's XML (version 4) as far as clusters need it (doc/platform.md).
  */
 #ifndef REFRAIN_PLATFORM_H
 #define REFRAIN_PLATFORM_H
