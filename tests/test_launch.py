@@ -347,6 +347,7 @@ def check_some(bench, archive, ranks, of):
         harness.compare(f"{path} is left", os.path.exists(path), False)
 
 
+@harness.condition("only some ranks recorded, chosen by a script", "as without the recorder, and one archive of those ranks")
 def test_ranks_that_are_not_recorded(bench, flavour):
     """The others do not wait for them, and nobody gets a message that is another one's."""
     where = folder(bench, f"some.{flavour}")
@@ -369,6 +370,7 @@ def test_ranks_that_are_not_recorded(bench, flavour):
                 os.remove(archive)
 
 
+@harness.condition("only one of several programs recorded", "as without the recorder, and one archive of its ranks")
 def test_one_of_several_programs_is_recorded(bench, flavour):
     where = folder(bench, f"one_of_several.{flavour}")
     program = bench.program("in_step", flavour)

@@ -81,6 +81,7 @@ def expect_good_end(bench, launcher, archive, log):
 
 # ---- one ----
 
+@harness.condition("a snapshot of a running job", "each event as in the log of the program; the job ends as without")
 def test_running(bench, flavour):
     """What a snapshot has is what the program did so far; a later one has more; the job ends as without."""
     archive, log = paths(bench, "running")
@@ -206,6 +207,7 @@ def test_interrupted(bench):
 
 # ---- record --snapshot-every ----
 
+@harness.condition("snapshots beside a running job (--snapshot-every)", "no child, nobody waits, nothing is left running")
 def test_recorded_program_has_no_child(bench, flavour):
     """The program cannot see what takes the snapshots, its launcher does not wait for it, and it ends with them."""
     archive = bench.fresh("alone.rfn")
@@ -233,6 +235,7 @@ def test_launcher_does_not_wait(bench, flavour):
     wait_until("the process has ended", lambda: not beside(archive), 10)
 
 
+@harness.condition("snapshots beside a running job (--snapshot-every)", "no child, nobody waits, nothing is left running")
 def test_recorded_program_killed(bench, flavour):
     """Nothing is left running when all ranks were killed, and the last snapshot is whole."""
     archive, log = paths(bench, "all")
@@ -274,6 +277,7 @@ def journal_dir(bench, name):
     return folder
 
 
+@harness.condition("journals in folders of several nodes (--journal-dir)", "one archive with all ranks")
 def test_journal_dir(bench, flavour):
     """Folders of several nodes: each has some of the ranks, and recover takes all of them."""
     nodes = [journal_dir(bench, f"node{i}.{flavour}") for i in range(2)]

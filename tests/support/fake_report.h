@@ -9,6 +9,7 @@
 #include "archive/read/archive_calls.h"
 #include "refrain/clusters.h"
 #include "refrain/event.h"
+#include "refrain/left_out.h"
 #include "refrain/trace_profile.h"
 
 struct rfn_archive {
@@ -330,6 +331,18 @@ uint32_t rfn_comm_peers(const struct rfn_archive *archive, uint32_t comm, uint32
     (void)comm;
     (void)world_rank;
     return archive->run.ranks;
+}
+
+int rfn_left_out_read(const struct rfn_archive *archive, struct rfn_left_out *left_out)
+{
+    (void)archive;
+    *left_out = (struct rfn_left_out){0};
+    return 0;
+}
+
+void rfn_left_out_release(struct rfn_left_out *left_out)
+{
+    (void)left_out;
 }
 
 int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct rfn_cursor **cursor,
