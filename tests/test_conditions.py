@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import conditions
 import harness
@@ -294,8 +293,8 @@ def strike(bench, flavour, recorded, how):
     if not recorded:
         at = words.index(bench.refrain)
         words[at:words.index(log)] = words[words.index(log) - 1:words.index(log)]
-    with test_journal.running(bench, words, log, 2) as (job, mark):
-        time.sleep(1.5)
+    with test_journal.running(bench, words, log, 2, test_journal.SOON) as (job, mark):
+        test_journal.wait_until(lambda: not recorded or test_journal.have_saved(archive, 2))
         how(job, mark)
         status = job.wait(timeout=30)
     return status, archive, log

@@ -33,6 +33,7 @@ FOUND = {
     "window_lock": {"fault": "cycle", "ranks": [0, 1]},
     "exposure": {"fault": "waited_for", "rank": 1, "waiting": RANKS - 1},
     "collective_write": {"fault": "waited_for", "rank": 2, "waiting": RANKS - 1},
+    "nonblocking_write": {"fault": "waited_for", "rank": 2, "waiting": RANKS - 1},
 }
 
 
@@ -154,7 +155,7 @@ def make_large_test(how):
 
 
 for _number, _how in enumerate(FOUND):
-    globals()[f"test_{_how}"] = harness.condition("17 programs that hang", "the one fault, by rank, function and line")(
+    globals()[f"test_{_how}"] = harness.condition("18 programs that hang", "the one fault, by rank, function and line")(
         make_test(_how, ("openmpi", "mpich")[_number % 2]))
     globals()[f"test_{_how}_each"] = make_long_test(_how)
 for _how in ("receive_cycle", "wrong_tag", "late_rank", "wrong_root"):

@@ -139,17 +139,30 @@ def running(bench, words, log=None, ranks=0, env=None):
                 harness.end_job(job)
 
 
-def wait_for_end(mark):
-    limit = time.time() + 5
-    while ranks_of(mark) and time.time() < limit:
+def wait_until(condition, seconds=60):
+    """Or for so many seconds."""
+    limit = time.time() + seconds
+    while not condition() and time.time() < limit:
         time.sleep(0.02)
 
 
+def wait_for_end(mark):
+    wait_until(lambda: not ranks_of(mark), 5)
+
+
+def have_saved(archive, ranks):
+    """Whether all ranks have two checkpoints."""
+    return all(len(glob.glob(f"{archive}.journal/*.{rank}.checkpoint.?")) == 2 for rank in range(ranks))
+
+
 def run_and_kill(bench, flavour, ranks, archive, log, seconds, whom, pause="50"):
-    """Returns when it was killed, in ms as in logs."""
+    """Returns when it was killed, in ms as in logs. seconds: or what is waited for, a function."""
     words = command(bench, flavour, ranks, archive, log, "100000000", pause)
     with running(bench, words, log, ranks) as (job, mark):
-        time.sleep(seconds)
+        if callable(seconds):
+            wait_until(seconds)
+        else:
+            time.sleep(seconds)
         pids = ranks_of(mark)
         killed = int(time.time() * 1000) % 2 ** 32
         if whom == "launcher":
@@ -360,8 +373,19 @@ def test_parts(bench):
 def test_damaged_blocks(bench):
     """A rank whose finished blocks are damaged is left out."""
     archive, log = bench.fresh("blocks.rfn"), bench.fresh("blocks.log")
-    run_and_kill(bench, "openmpi", 2, archive, log, 2.5, "all", pause="0")
-    blocks = [path for path in glob.glob(archive + ".journal/*.0.0.0") if "checkpoint" not in path]
+
+    def blocks_of_rank_0():
+        return [path for path in glob.glob(archive + ".journal/*.0.0.0") if "checkpoint" not in path]
+
+    def are_blocks_known():
+        """Both checkpoints were written after blocks were."""
+        times = [os.stat(path).st_mtime for path in glob.glob(archive + ".journal/*.0.checkpoint.?")]
+        begun.extend(time.time() for _ in blocks_of_rank_0() if not begun)
+        return begun and len(times) == 2 and min(times) > begun[0]
+
+    begun = []
+    run_and_kill(bench, "openmpi", 2, archive, log, are_blocks_known, "all", pause="0")
+    blocks = blocks_of_rank_0()
     harness.compare("files of blocks of rank 0", len(blocks), 1)
     with open(blocks[0], "r+b") as file:
         file.seek(100)

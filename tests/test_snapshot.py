@@ -17,7 +17,7 @@ import test_journal
 REAL_TIME = True
 RANKS = 2
 LONG = 300  # seconds that nothing takes
-ROUNDS = ("1500", "1")  # about 2 seconds
+ROUNDS = ("3000", "1")  # 4 seconds or more
 FOR_EVER = ("100000000", "50")
 
 

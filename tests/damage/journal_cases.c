@@ -65,10 +65,11 @@ static struct recovered recover(const struct journal_seed *seed, const char *wor
     struct recovered made = {.diag = {.file_offset = -1, .rank = -1}};
     struct rfn_journals *journals;
     struct rfn_merge_result result;
-    char folder[PATH_MOST], path[PATH_MOST];
+    char in[PATH_MOST], path[PATH_MOST];
+    const char *const folder = path_in(in, seed, work, "");
     size_t lost = 0;
     snprintf(path, sizeof path, "%s/recovered.rfn", work);
-    made.error = rfn_journals_open(path_in(folder, seed, work, ""), &journals, &made.diag);
+    made.error = rfn_journals_open(&folder, 1, &journals, &made.diag);
     if (made.error < 0)
         return made;
     made.error = rfn_journals_recover(journals, path, true, &result, &lost, &made.diag);

@@ -231,15 +231,33 @@ static void exposure(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* One rank does not come to write to a file together with the others. */
-static void collective_write(void)
+static MPI_File open_file(void)
 {
     MPI_File file;
     MPI_File_open(MPI_COMM_WORLD, "hangs.data",
                   MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    return file;
+}
+
+/* One rank does not come to write to a file together with the others. */
+static void collective_write(void)
+{
+    MPI_File file = open_file();
     if (rank == 2)
         work_forever();
     MPI_File_write_all(file, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+}
+
+/* The same by a request. */
+static void nonblocking_write(void)
+{
+    MPI_File file = open_file();
+    MPI_Request request;
+    if (rank == 2)
+        work_forever();
+    MPI_File_iwrite_all(file, &rank, 1, MPI_INT, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_File_close(&file);
 }
 
@@ -264,7 +282,8 @@ int main(int argc, char **argv)
                {"fence", fence},
                {"window_lock", window_lock},
                {"exposure", exposure},
-               {"collective_write", collective_write}};
+               {"collective_write", collective_write},
+               {"nonblocking_write", nonblocking_write}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);

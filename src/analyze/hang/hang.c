@@ -11,6 +11,7 @@
 #include "analyze/hang/hang_scan.h"
 
 #include "analyze/match/recording_off.h"
+#include "analyze/match/topology.h"
 #include "archive/read/archive_calls.h"
 #include "base/grow.h"
 
@@ -172,10 +173,12 @@ static int64_t member_of(const struct finding_of *of, uint32_t rank, int64_t com
                : rfn_comm_world_rank(of->scan.archive, (uint32_t)comm, true, k - info->size);
 }
 
+/* 0 of one that claims to have too many. */
 static uint32_t members_of(const struct finding_of *of, int64_t comm)
 {
     const struct rfn_comm_info *info = rfn_archive_comm(of->scan.archive, (uint32_t)comm);
-    return info->size + info->remote_size;
+    return rfn_comm_countable(of->scan.archive, (uint32_t)comm) ? info->size + info->remote_size
+                                                                : 0;
 }
 
 /* The number of the collective call that the rank waits in. */
@@ -480,11 +483,13 @@ static int find_disagreement(struct finding_of *of, uint32_t t)
 {
     const struct rfn_hang_thread *thread = &of->hang->threads[t];
     const struct rfn_hang_wait *wait = collective_of(thread);
+    const struct rfn_hang_place_calls *calls =
+        wait ? rfn_hang_calls_of(&of->scan, thread->rank, wait->place) : NULL;
     struct rfn_hang_finding finding = {.fault = RFN_HANG_DISAGREE, .thread = t};
-    if (!wait || is_told(of, RFN_HANG_DISAGREE, wait->place) ||
+    if (!calls || is_told(of, RFN_HANG_DISAGREE, wait->place) ||
         rfn_archive_comm(of->scan.archive, (uint32_t)wait->comm)->kind == RFN_COMM_INTER)
         return 0; /* both groups name the root in their own way */
-    const uint64_t instance = instance_of(rfn_hang_calls_of(&of->scan, thread->rank, wait->place));
+    const uint64_t instance = instance_of(calls);
     finding.wait = *wait;
     RFN_TRY(
         group_members(of, thread->rank, wait->place, instance, &finding.groups, &finding.n_groups));

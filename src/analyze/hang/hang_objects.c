@@ -14,6 +14,12 @@ struct pair {
     bool accessed, exposed; /* in the epoch that the origin, the target is in */
 };
 
+/* Whom an epoch is with. */
+struct epoch {
+    size_t n;
+    uint32_t peers[];
+};
+
 struct rfn_hang_objects {
     const struct rfn_archive *archive;
     struct rfn_mpi_groups *groups;
@@ -21,8 +27,10 @@ struct rfn_hang_objects {
     struct rfn_map places; /* communicator, kind, number -> place */
     struct rfn_map bound;  /* rank, kind, handle -> place */
     uint64_t n_places;
-    struct rfn_map pairs; /* place, origin, target -> struct pair */
-    struct rfn_map locks; /* place, rank, target -> 1: shared, 2: exclusive */
+    struct rfn_map pairs;      /* place, origin, target -> struct pair */
+    struct rfn_map epochs;     /* place, rank, whether it is the origin -> struct epoch */
+    struct rfn_map locks;      /* place, rank, target -> 1: shared, 2: exclusive */
+    struct rfn_map exclusives; /* place, rank -> how many it holds */
 };
 
 static uint64_t key_of(int64_t a, int64_t b, int64_t c)
@@ -53,7 +61,9 @@ void rfn_hang_objects_free(struct rfn_hang_objects *objects)
     rfn_map_release(&objects->places);
     rfn_map_release(&objects->bound);
     rfn_map_release_objects(&objects->pairs, free);
+    rfn_map_release_objects(&objects->epochs, free);
     rfn_map_release(&objects->locks);
+    rfn_map_release(&objects->exclusives);
     free(objects);
 }
 
@@ -64,6 +74,7 @@ static int bind(struct rfn_hang_objects *objects, const struct rfn_call_event *e
                 enum rfn_outcome kind)
 {
     const int64_t comm = rfn_word(event, RFN_IN_COMM, -1), handle = rfn_made(event, kind);
+    rfn_map_remove(&objects->bound, key_of(event->rank, kind, handle)); /* handles come again */
     if (comm < 0 || comm >= rfn_archive_comms(objects->archive) || handle < 0 ||
         rfn_archive_comm(objects->archive, (uint32_t)comm)->kind == RFN_COMM_SELF)
         return 0;
@@ -119,6 +130,24 @@ static struct pair *make_pair(struct rfn_hang_objects *objects, int64_t place, i
     return rfn_map_make_object(&objects->pairs, key_of(place, origin, target), sizeof(struct pair));
 }
 
+static int keep_epoch(struct rfn_hang_objects *objects, uint64_t key, const uint32_t *members,
+                      size_t n)
+{
+    struct epoch *epoch = malloc(sizeof *epoch + n * sizeof *members);
+    if (!epoch)
+        return RFN_E_NOMEM;
+    epoch->n = n;
+    if (n)
+        memcpy(epoch->peers, members, n * sizeof *members);
+    free(rfn_map_object(&objects->epochs, key));
+    const int error = rfn_map_put_object(&objects->epochs, key, epoch);
+    if (error < 0) {
+        rfn_map_remove(&objects->epochs, key);
+        free(epoch);
+    }
+    return error;
+}
+
 /* The rank begins an epoch with the members of a group. */
 static int begin_epoch(struct rfn_hang_objects *objects, const struct rfn_call_event *event,
                        int64_t place)
@@ -127,6 +156,8 @@ static int begin_epoch(struct rfn_hang_objects *objects, const struct rfn_call_e
     const uint32_t *members = rfn_mpi_groups_members(objects->groups, event->rank,
                                                      rfn_word(event, RFN_IN_GROUP, -1), &n);
     const bool posts = event->call->operation == RFN_MPI_Win_post;
+    if (members && keep_epoch(objects, key_of(place, event->rank, !posts), members, n) < 0)
+        return RFN_E_NOMEM;
     for (size_t i = 0; members && i < n; i++) {
         struct pair *pair = posts ? make_pair(objects, place, members[i], event->rank)
                                   : make_pair(objects, place, event->rank, members[i]);
@@ -144,8 +175,9 @@ static int begin_epoch(struct rfn_hang_objects *objects, const struct rfn_call_e
 static void end_epoch(const struct rfn_hang_objects *objects, uint32_t rank, int64_t place,
                       bool origin)
 {
-    const uint32_t ranks = rfn_archive_run(objects->archive)->ranks;
-    for (uint32_t other = 0; other < ranks; other++) {
+    const struct epoch *epoch = rfn_map_object(&objects->epochs, key_of(place, rank, origin));
+    for (size_t i = 0; epoch && i < epoch->n; i++) {
+        const uint32_t other = epoch->peers[i];
         struct pair *pair = rfn_map_object(&objects->pairs, origin ? key_of(place, rank, other)
                                                                    : key_of(place, other, rank));
         if (!pair)
@@ -165,10 +197,30 @@ static int64_t target_of(const struct rfn_call_event *event)
     return rfn_word(event, RFN_IN_RANK, RFN_ALL_TARGETS);
 }
 
+static int count_exclusive(struct rfn_hang_objects *objects, int64_t place, uint32_t rank,
+                           bool more)
+{
+    const uint64_t key = key_of(place, rank, -1);
+    const uint64_t *n = rfn_map_get(&objects->exclusives, key);
+    return rfn_map_put(&objects->exclusives, key, (n ? *n : 0) + (more ? 1 : UINT64_MAX));
+}
+
+static int unlock(struct rfn_hang_objects *objects, uint32_t rank, int64_t place, int64_t target)
+{
+    const uint64_t key = key_of(place, rank, target);
+    const uint64_t *lock = rfn_map_get(&objects->locks, key);
+    const bool exclusive = lock && *lock == 2;
+    rfn_map_remove(&objects->locks, key);
+    return exclusive ? count_exclusive(objects, place, rank, false) : 0;
+}
+
 static int lock(struct rfn_hang_objects *objects, const struct rfn_call_event *event, int64_t place)
 {
-    return rfn_map_put(&objects->locks, key_of(place, event->rank, target_of(event)),
-                       rfn_lock_is_exclusive(rfn_word(event, RFN_IN_lock_type, 0)) ? 2 : 1);
+    const bool exclusive = rfn_lock_is_exclusive(rfn_word(event, RFN_IN_lock_type, 0));
+    RFN_TRY(unlock(objects, event->rank, place, target_of(event)));
+    RFN_TRY(rfn_map_put(&objects->locks, key_of(place, event->rank, target_of(event)),
+                        exclusive ? 2 : 1));
+    return exclusive ? count_exclusive(objects, place, event->rank, true) : 0;
 }
 
 /* The strongest lock that the rank holds of a target: 0: none. */
@@ -177,6 +229,11 @@ static uint64_t held(const struct rfn_hang_objects *objects, int64_t place, uint
 {
     const uint64_t *one = rfn_map_get(&objects->locks, key_of(place, rank, target));
     const uint64_t *all = rfn_map_get(&objects->locks, key_of(place, rank, RFN_ALL_TARGETS));
+    const uint64_t *n = target == RFN_ALL_TARGETS
+                            ? rfn_map_get(&objects->exclusives, key_of(place, rank, -1))
+                            : NULL;
+    if (n && *n)
+        return 2;
     return one ? *one : all ? *all : 0;
 }
 
@@ -201,8 +258,7 @@ static int note_ended(struct rfn_hang_objects *objects, const struct rfn_call_ev
         return lock(objects, event, place);
     case RFN_MPI_Win_unlock:
     case RFN_MPI_Win_unlock_all:
-        rfn_map_remove(&objects->locks, key_of(place, event->rank, target_of(event)));
-        return 0;
+        return unlock(objects, event->rank, place, target_of(event));
     default:
         return 0;
     }

@@ -196,7 +196,7 @@ static struct pending *pending_at(struct scanning *scanning, int64_t id)
 /* The event has made a request. */
 static int note_request(struct scanning *scanning, const struct rfn_call *call,
                         const struct rfn_record *record, const struct rfn_volume *volume,
-                        int64_t id)
+                        int64_t place, int64_t id)
 {
     struct pending *pending = pending_at(scanning, id);
     if (!pending)
@@ -211,8 +211,8 @@ static int note_request(struct scanning *scanning, const struct rfn_call *call,
     else
         pending->wait = (struct rfn_hang_wait){.what = RFN_HANG_COLLECTIVE,
                                                .peer = -1,
-                                               .comm = volume->comm,
-                                               .place = volume->comm,
+                                               .comm = rfn_hang_place_comm(place),
+                                               .place = place,
                                                .function = record->function,
                                                .path = record->path};
     if (rfn_call_sends(call) && call->variant == RFN_CALL_NONBLOCKING)
@@ -222,7 +222,7 @@ static int note_request(struct scanning *scanning, const struct rfn_call *call,
 
 static int note_effects(struct scanning *scanning, const struct rfn_call *call,
                         const struct rfn_record *record, const struct rfn_volume *volume,
-                        const struct rfn_request_effects *effects)
+                        int64_t place, const struct rfn_request_effects *effects)
 {
     for (size_t i = 0; i < effects->n_completed; i++) {
         const struct rfn_completed *done = &effects->completed[i];
@@ -250,8 +250,9 @@ static int note_effects(struct scanning *scanning, const struct rfn_call *call,
         if (pending)
             pending->active = false;
     }
-    return effects->created < 0 ? 0
-                                : note_request(scanning, call, record, volume, effects->created);
+    return effects->created < 0
+               ? 0
+               : note_request(scanning, call, record, volume, place, effects->created);
 }
 
 static int note_event(struct scanning *scanning, const struct rfn_record *record)
@@ -271,7 +272,7 @@ static int note_event(struct scanning *scanning, const struct rfn_record *record
         struct rfn_request_effects effects;
         RFN_TRY(rfn_tracker_event(scanning->tracker, scanning->thread->thread, scanning->cursor,
                                   record, &volume, false, &effects));
-        RFN_TRY(note_effects(scanning, call, record, &volume, &effects));
+        RFN_TRY(note_effects(scanning, call, record, &volume, place, &effects));
     }
     if (record->error)
         return 0;

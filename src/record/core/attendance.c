@@ -1,51 +1,74 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* struct ucred */
+#endif
+
 #include "record/core/attendance.h"
 
 #include "base/hash.h"
 #include "base/system.h"
-#include "base/whole_file.h"
-#include "record/core/archive_file.h"
+#include "record/core/exchange_mpi.h"
 #include "record/core/job.h"
-#include "record/core/message.h"
 #include "record/core/options.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #ifndef RFN_FLAVOUR_SMPI /* whose ranks are in one process */
 
-struct mark {
-    uint64_t job, ms;
-};
+#define SHARED_MEMORY "/dev/shm"
 
-/* Marks of a run that was killed lie further behind the newest one; ranks start within that. */
+/* Marks of a job that was killed, whose launcher had the same number, lie further behind. */
 enum { SAME_RUN_MS = 3600 * 1000 };
 
 static char path[PATH_MAX];          /* "": there is no file */
 static struct rec_launched launched; /* what was so when the mark was made */
 
-/* ---- a mark ---- */
+/* ---- the file ---- */
 
-static uint64_t job_hash(void)
+static bool name_by_pmix(void)
 {
-    const char *name = getenv("PMIX_NAMESPACE");
-    return name ? rfn_hash_bytes(name, strlen(name)) : 0;
+    const char *folder = getenv("PMIX_SERVER_TMPDIR"), *job = getenv("PMIX_NAMESPACE");
+    struct stat status;
+    if (!folder || !job || stat(folder, &status) != 0 || !S_ISDIR(status.st_mode))
+        return false;
+    const int n = snprintf(path, sizeof path, "%s/refrain.%016llx", folder,
+                           (unsigned long long)rfn_hash_bytes(job, strlen(job)));
+    return n > 0 && (size_t)n < sizeof path;
 }
 
-static bool name_file(int ranks)
+/* The process that made the socket of PMI; 0: not known. */
+static pid_t pmi_server(void)
 {
-    static const char suffix[] = ".ranks";
-    if (rec_archive_name(path, sizeof path - sizeof suffix, ranks, 1) < 0)
-        path[0] = 0;
-    else
-        strcat(path, suffix);
-    return path[0];
+    struct ucred server = {0};
+    socklen_t size = sizeof server;
+    const char *fd = getenv("PMI_FD");
+    char *end = NULL;
+    const long number = fd ? strtol(fd, &end, 10) : -1;
+    if (!fd || *end || number < 0 || number > INT_MAX ||
+        getsockopt((int)number, SOL_SOCKET, SO_PEERCRED, &server, &size) != 0)
+        return 0;
+    return server.pid;
+}
+
+static bool name_by_pmi(void)
+{
+    char of_server[64];
+    struct stat there, here;
+    const pid_t server = pmi_server();
+    snprintf(of_server, sizeof of_server, "/proc/%ld/root" SHARED_MEMORY, (long)server);
+    if (server <= 0 || stat(of_server, &there) != 0 || stat(SHARED_MEMORY, &here) != 0 ||
+        there.st_dev != here.st_dev || there.st_ino != here.st_ino)
+        return false;
+    snprintf(path, sizeof path, SHARED_MEMORY "/refrain.ranks.%ld.%ld", (long)geteuid(),
+             (long)server);
+    return true;
 }
 
 /* Never through a link, nor into another user's file. */
@@ -53,13 +76,15 @@ static int open_file(int flags)
 {
     struct stat status;
     const int fd = rfn_above_standard(
-        open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0666));
+        open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
     if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
                    status.st_uid == geteuid() && status.st_nlink == 1))
         return fd;
     close(fd);
     return -1;
 }
+
+/* ---- marks ---- */
 
 void rec_attendance_mark(void)
 {
@@ -68,97 +93,67 @@ void rec_attendance_mark(void)
     if (path[0] || !recorded || !rec_options.write)
         return;
     launched = rec_job_launched();
-    if (launched.size < 2 || !name_file(launched.size))
-        return;
-    clock_gettime(CLOCK_REALTIME, &now);
-    const struct mark mark = {.job = job_hash(),
-                              .ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000};
-    const int fd = open_file(O_CREAT | O_WRONLY);
-    if (fd < 0) {
+    if (launched.size < 2 || !rec_job_on_one_node(launched.size) ||
+        (!name_by_pmix() && !name_by_pmi())) {
         path[0] = 0;
         return;
     }
-    /* Without room for it the rank is as one that has another file system. */
-    (void)!pwrite(fd, &mark, sizeof mark, launched.rank * (off_t)sizeof mark);
-    close(fd);
+    clock_gettime(CLOCK_REALTIME, &now);
+    const uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    const int fd = open_file(O_CREAT | O_WRONLY);
+    if (fd < 0 || pwrite(fd, &ms, sizeof ms, launched.rank * (off_t)sizeof ms) != sizeof ms)
+        path[0] = 0;
+    if (fd >= 0)
+        close(fd);
 }
 
-/* ---- who is there ---- */
-
 /* Ranks with a mark of this run, ascending. Returns how many. */
-static int find(const struct mark *marks, int n, int *ranks)
+static int find(const uint64_t *marks, int n, int *ranks)
 {
-    const uint64_t job = job_hash();
     uint64_t newest = 0;
     int found = 0;
+    for (int i = 0; i < n; i++)
+        newest = marks[i] > newest ? marks[i] : newest;
     for (int i = 0; i < n; i++) {
-        if (marks[i].job == job && marks[i].ms > newest)
-            newest = marks[i].ms;
-    }
-    for (int i = 0; i < n; i++) {
-        if (marks[i].job == job && marks[i].ms && newest - marks[i].ms < SAME_RUN_MS)
+        if (marks[i] && newest - marks[i] < SAME_RUN_MS)
             ranks[found++] = i;
     }
     return found;
 }
 
-static int read_marks(int size, struct mark *marks, int *ranks)
+/* How many ranks are recorded, and which; size if it is not known. */
+static int find_recorded(int size, uint64_t *marks, int *ranks)
 {
     const int fd = open_file(O_RDONLY);
     if (fd < 0)
-        return 0;
+        return size;
     const ssize_t n = pread(fd, marks, (size_t)size * sizeof *marks, 0);
     close(fd);
-    return n > 0 ? find(marks, (int)((size_t)n / sizeof *marks), ranks) : 0;
+    return n > 0 ? find(marks, (int)((size_t)n / sizeof *marks), ranks) : size;
 }
 
-/* Whether all ranks see one file. */
-static bool is_shared(int size)
+/* The n ranks become the job. */
+static void limit(const int *ranks, int n)
 {
-    static const unsigned long networks[] = {
-        NFS_SUPER_MAGIC,       AFS_FS_MAGIC,     V9FS_MAGIC,       CIFS_SUPER_MAGIC,
-        SMB2_SUPER_MAGIC,      CEPH_SUPER_MAGIC, FUSE_SUPER_MAGIC, 0x0bd00bd0 /* Lustre */,
-        0x47504653 /* GPFS */, 0x19830326 /* BeeGFS */};
-    struct statfs system;
-    if (rec_job_on_one_node(size))
-        return true;
-    if (statfs(path, &system) != 0)
-        return false;
-    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
-        if ((unsigned long)system.f_type == networks[i])
-            return true;
-    }
-    return false;
-}
-
-/* Like read_marks, but size if it is not known. Marks may be seen late on a file system of the
- * network. */
-static int count_recorded(int size, struct mark *marks, int *ranks)
-{
-    enum { LOOKS = 5 };
-    const struct timespec pause = {.tv_nsec = 50000000};
-    int n = read_marks(size, marks, ranks);
-    if (n == 0 || (n < size && !is_shared(size)))
-        return size;
-    for (int i = 1; i < LOOKS && n < size; i++) {
-        nanosleep(&pause, NULL);
-        n = read_marks(size, marks, ranks);
-    }
-    return n;
+    MPI_Group all, recorded;
+    MPI_Comm comm;
+    if (rec_job_group(&all) < 0 || rec_mpi.MPI_Group_incl(all, n, ranks, &recorded) != MPI_SUCCESS)
+        return;
+    rec_comm_of_group(recorded, &comm);
+    rec_mpi.MPI_Group_free(&recorded);
+    rec_job_limit(ranks[0], comm);
 }
 
 void rec_attendance_settle(void)
 {
-    static bool settled;
     const int size = rec_job_size();
-    if (!path[0] || size != launched.size || settled)
+    if (!path[0] || size != launched.size)
         return;
-    settled = true;
-    struct mark *marks = calloc((size_t)size, sizeof *marks);
+    uint64_t *marks = calloc((size_t)size, sizeof *marks);
     int *ranks = calloc((size_t)size, sizeof *ranks);
-    const int n = marks && ranks ? count_recorded(size, marks, ranks) : size;
+    const int n = marks && ranks ? find_recorded(size, marks, ranks) : size;
     if (n < size)
-        rec_job_limit(ranks, n);
+        limit(ranks, n);
     free(marks);
     free(ranks);
 }

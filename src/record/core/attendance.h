@@ -2,28 +2,32 @@
  *
  * Recorded ranks wait for each other, and write one archive. Ranks that were started without
  * `refrain record` never come, and none of MPI's own calls asks whether they will: a message to one
- * of them could match a receive of the program's. So each recorded rank leaves a mark in a file
- * beside the archive, FILE.ranks, before it enters MPI's start, which none leaves before all have
- * entered it; then each reads which ones are there, and all find the same. The file goes at the end
- * of the run.
+ * of them could match a receive of the program's. So each recorded rank of a job on one node leaves
+ * a mark in a file of the job, before it enters MPI_Init. No rank leaves MPI_Init before all have
+ * entered it, so then each reads all marks.
  *
- *     FILE.ranks      of each rank, at 16 bytes times its number:
- *                     word    XXH3-64 of the launcher's name of the job; 0: it has none
+ * The file is where all ranks of the job and no others find it:
+ *
+ *   Open MPI's mpirun    in PMIX_SERVER_TMPDIR, by PMIX_NAMESPACE; mpirun removes the folder
+ *   hydra (MPICH)        in /dev/shm, by the process that started the ranks, which the socket
+ *                        PMI_FD tells; if that process has the same /dev/shm
+ *
+ *     file            of each rank, at 8 bytes times its number:
  *                     word    the time of day, in ms; 0: there is no mark
  *
- * A mark that is missing says little where ranks have different file systems. They are taken to be
- * recorded then, and are waited for (wait_warning.h).
+ * Everywhere else (several nodes, other launchers, sessions without MPI_Init) ranks are taken to be
+ * recorded, and are waited for (wait_warning.h).
  */
 #ifndef RFN_RECORD_CORE_ATTENDANCE_H
 #define RFN_RECORD_CORE_ATTENDANCE_H
 
-/* Before MPI's own start. Does nothing where the launcher does not tell the process's rank. */
+/* Before MPI's own MPI_Init. */
 void rec_attendance_mark(void);
 
 /* After it: if some ranks are not recorded, the job of the others becomes their own (job.h). */
 void rec_attendance_settle(void);
 
-/* Removes the file, once all recorded ranks have come to their end. */
+/* Removes the file; by the first rank that is recorded, once all have read it. */
 void rec_attendance_end(void);
 
 #endif

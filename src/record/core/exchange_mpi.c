@@ -156,14 +156,10 @@ static bool is_predefined(MPI_Errhandler handler)
            handler == MPI_ERRORS_RETURN;
 }
 
-/* A communicator beside the program's on *comm; errors on the program's return meanwhile. */
-static void open_beside(MPI_Comm world, bool in_init, MPI_Comm *comm)
+/* A communicator of a group beside the program's; errors on the program's return meanwhile. */
+static void make_beside(MPI_Comm world, MPI_Group group, bool in_init, MPI_Comm *comm)
 {
     MPI_Errhandler programs;
-    MPI_Group group;
-    *comm = MPI_COMM_NULL;
-    if (rec_job_group(&group) < 0)
-        return;
     rec_mpi.MPI_Comm_get_errhandler(world, &programs);
     rec_mpi.MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
     if (in_init)
@@ -173,6 +169,11 @@ static void open_beside(MPI_Comm world, bool in_init, MPI_Comm *comm)
     rec_mpi.MPI_Comm_set_errhandler(world, programs);
     if (!is_predefined(programs))
         rec_mpi.MPI_Errhandler_free(&programs); /* the reference of MPI_Comm_get_errhandler */
+}
+
+void rec_comm_of_group(MPI_Group group, MPI_Comm *comm)
+{
+    make_beside(MPI_COMM_WORLD, group, true, comm);
 }
 
 /* With sessions only, and where some ranks are not recorded, the job's communicator is the
@@ -185,8 +186,13 @@ int rec_exchange_open(struct rec_exchange *exchange, bool in_init)
             .context = exchange, .send = send_bytes, .receive = receive_bytes, .tell = tell}};
     exchange->comm = rec_job_comm();
     exchange->beside = rec_job_comm_is_programs();
-    if (exchange->beside)
-        open_beside(exchange->comm, in_init, &exchange->comm);
+    if (exchange->beside) {
+        MPI_Group group;
+        const MPI_Comm world = exchange->comm;
+        exchange->comm = MPI_COMM_NULL;
+        if (rec_job_group(&group) == 0)
+            make_beside(world, group, in_init, &exchange->comm);
+    }
     if (exchange->comm == MPI_COMM_NULL)
         return RFN_E_EXCHANGE;
     rec_mpi.MPI_Comm_set_errhandler(exchange->comm, MPI_ERRORS_RETURN);

@@ -17,6 +17,9 @@ struct rec_exchange {
  * recorded; if some are not, the others wait, and no message of the program's is another one.
  * RFN_E_EXCHANGE: there is none. */
 int rec_exchange_open(struct rec_exchange *exchange, bool in_init);
+/* A communicator of a group of MPI_COMM_WORLD, to be made in MPI_Init; MPI_COMM_NULL: there is
+ * none. Collective over the group. */
+void rec_comm_of_group(MPI_Group group, MPI_Comm *comm);
 /* Whether all ranks of comm say yes; false also when MPI fails. Collective. */
 bool rec_all_say(MPI_Comm comm, bool yes);
 void rec_exchange_close(struct rec_exchange *exchange); /* collective */

@@ -13,8 +13,7 @@ static bool has_group;
 static struct {
     bool is;
     int first;
-    MPI_Group group;
-    MPI_Comm comm; /* in the world */
+    MPI_Comm comm;
 } limited;
 static pthread_mutex_t learning = PTHREAD_MUTEX_INITIALIZER; /* sessions may start in threads */
 
@@ -43,11 +42,9 @@ static bool group_of_session(void)
 static MPI_Comm comm_of_session(void)
 {
     MPI_Group group;
-    if (!has_comm && rec_job_group(&group) == 0 && has_session) {
-        group = limited.is ? limited.group : group;
+    if (!has_comm && rec_job_group(&group) == 0 && has_session)
         has_comm = rec_mpi.MPI_Comm_create_from_group(group, "refrain", MPI_INFO_NULL,
                                                       MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS;
-    }
     return has_comm ? comm : MPI_COMM_NULL;
 }
 
@@ -132,19 +129,11 @@ bool rec_job_is_first(void)
     return own_rank == limited.first;
 }
 
-void rec_job_limit(const int *ranks, int n)
+void rec_job_limit(int first, MPI_Comm recorded)
 {
-    enum { TAG = 1 }; /* as in exchange_mpi.c: its messages cannot meet the program's */
-    MPI_Group group;
-    if (limited.is || rec_job_group(&group) < 0 ||
-        rec_mpi.MPI_Group_incl(group, n, ranks, &limited.group) != MPI_SUCCESS)
-        return;
     limited.is = true;
-    limited.first = ranks[0];
-    limited.comm = MPI_COMM_NULL;
-    if (rec_job_in_world() && rec_mpi.MPI_Comm_create_group(MPI_COMM_WORLD, limited.group, TAG,
-                                                            &limited.comm) != MPI_SUCCESS)
-        limited.comm = MPI_COMM_NULL;
+    limited.first = first;
+    limited.comm = recorded;
 }
 
 bool rec_job_is_limited(void)
@@ -154,7 +143,7 @@ bool rec_job_is_limited(void)
 
 MPI_Comm rec_job_comm(void)
 {
-    if (limited.is && rec_job_in_world())
+    if (limited.is)
         return limited.comm;
     return rec_job_in_world() ? MPI_COMM_WORLD : comm_of_session();
 }
@@ -166,11 +155,8 @@ bool rec_job_comm_is_programs(void)
 
 void rec_job_release(void)
 {
-    if (limited.is) {
-        rec_mpi.MPI_Group_free(&limited.group);
-        if (rec_job_in_world() && limited.comm != MPI_COMM_NULL)
-            rec_mpi.MPI_Comm_free(&limited.comm);
-    }
+    if (limited.is && limited.comm != MPI_COMM_NULL)
+        rec_mpi.MPI_Comm_free(&limited.comm);
     limited.is = false;
     if (has_group)
         rec_mpi.MPI_Group_free(&all);

@@ -40,9 +40,9 @@ int rec_job_size(void);                /* 0 before */
 bool rec_job_is_first(void);           /* the lowest rank that is recorded */
 const char *rec_job_mpi_version(void); /* the first line of what MPI calls itself; "" before */
 
-/* Only these n ranks, which ascend, are recorded; n is less than rec_job_size. Collective over
- * them in the world. */
-void rec_job_limit(const int *ranks, int n);
+/* Only the ranks in comm are recorded, and `first` is the lowest of them. comm is the job's then;
+ * MPI_COMM_NULL: MPI could not make it. */
+void rec_job_limit(int first, MPI_Comm comm);
 bool rec_job_is_limited(void);
 
 /* All processes of the job in order of rank, borrowed until rec_job_release; also those that are
@@ -50,7 +50,7 @@ bool rec_job_is_limited(void);
 int rec_job_group(MPI_Group *group);
 
 /* A communicator of all processes that are recorded: MPI_COMM_WORLD, or the one made from
- * mpi://WORLD or for some ranks; MPI_COMM_NULL when MPI cannot make it. Collective over them when
+ * mpi://WORLD or of those ranks; MPI_COMM_NULL when MPI cannot make it. Collective over them when
  * called for the first time outside of the world. */
 MPI_Comm rec_job_comm(void);
 /* Whether that one is the program's, too. */

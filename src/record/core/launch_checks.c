@@ -14,7 +14,9 @@
 
 bool rec_is_launchers_first(void)
 {
-    return rec_job_launched().rank == 0;
+    const char *rank = getenv("PMIX_RANK"); /* of launchers that say nothing else */
+    return rec_job_launched().rank == 0 &&
+           (rec_job_launched().size > 0 || !rank || strtol(rank, NULL, 10) == 0);
 }
 
 /* ---- the notices ---- */

@@ -40,7 +40,7 @@ static void release(struct rec_wait_warning *warning)
 static unsigned seconds_to_warning(void)
 {
     const unsigned usual = rec_job_of_several_programs() ? SOON : LATE;
-    switch (rec_job_rank()) {
+    switch (rec_job_rank()) { /* of jobs with ranks that are not recorded nobody waits */
     case 0:
         return usual;
     case 1:

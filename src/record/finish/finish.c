@@ -95,8 +95,6 @@ void rec_arrive(struct rec_call *call)
         code_ahead(rec_this_stream->events);
     rec_pause_allow();
     const bool placed = rec_job_learn(); /* the recorder may not have seen MPI_Init */
-    if (placed)
-        rec_attendance_settle(); /* sessions have not */
     const MPI_Comm all = placed ? rec_job_comm() : MPI_COMM_NULL;
     rec_wait_warning_begin(&warning, "reach the end of MPI");
     if (all != MPI_COMM_NULL)

@@ -156,7 +156,7 @@ static bool is_too_often(struct rec_limited *limited, const struct rfn_event *ev
 static enum reason reason_to_go(struct rec_stream *stream, const struct rfn_event *event)
 {
     const bool mpi = event->function < REC_FN_COUNT;
-    if (event->enter >= __atomic_load_n(&stop.at, __ATOMIC_RELAXED) &&
+    if (event->enter >= __atomic_load_n(&stop.at, __ATOMIC_ACQUIRE) &&
         rec_functions[event->function].class_ != RFN_CLASS_SETUP)
         return __atomic_load_n(&stop.why, __ATOMIC_RELAXED);
     const enum rfn_may_leave may_go = mpi ? asked.may_go[event->function] : RFN_STAYS;
@@ -171,10 +171,10 @@ static enum reason reason_to_go(struct rec_stream *stream, const struct rfn_even
 
 static void end_recording(enum reason why, uint64_t at)
 {
-    uint64_t never = UINT64_MAX;
-    if (__atomic_compare_exchange_n(&stop.at, &never, at, false, __ATOMIC_RELAXED,
+    enum reason none = STAYS;
+    if (__atomic_compare_exchange_n(&stop.why, &none, why, false, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED))
-        __atomic_store_n(&stop.why, why, __ATOMIC_RELAXED);
+        __atomic_store_n(&stop.at, at, __ATOMIC_RELEASE);
 }
 
 /* Whether the event that was recorded is the last one. */
@@ -409,6 +409,7 @@ void rec_limits_tell(void)
                         (double)(UINT64_C(1) << rec_clock.shift) * 1e-9,
                     rfn_record_row(options[stop.why])->option);
     if (text && text[0])
-        rec_message("left out on rank 0: %s; the report has the numbers of all ranks", text);
+        rec_message("left out on rank %d: %s; the report has the numbers of all ranks",
+                    rec_job_rank(), text);
     free(text);
 }
