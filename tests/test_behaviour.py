@@ -90,6 +90,8 @@ SILENT = ["fatal", "segfault", "killed", "exit-at-once", "only-initialized", "no
 CUT_SHORT = ["abort", "abort-by-one", "exit-early", "exit-of-one"]
 # Ranks that know nothing of each other: the first that fails has the launcher end the other one, wherever that is.
 APART = ["no-init", "only-initialized"]
+# Those of which a rank still saves what it has recorded while another one has ended.
+SAVING = ["exit-early"]
 
 # What starts a rank: the rank alone; one whose status is said, too; one that fails when both are done and what they
 # printed is passed on (a job's ranks have one parent).
@@ -107,7 +109,7 @@ def ending(bench, flavour, how):
     # The launcher of MPICH has the status of the rank that ends, or of one that it has killed for that: 3 or,
     # now and then on a busy machine, 9, also without the recorder. So the rank says its own.
     own = flavour == "mpich" and how == "exit-of-one"
-    start = TOGETHER if how in APART else SAYING if own else ALONE
+    start = TOGETHER if how in APART + SAVING else SAYING if own else ALONE
     run, archive = both(bench, flavour, 2, [program, how], status=not own, before=harness.saying_into(said, start))
     run.err = harness.said_in(said)
     if own:
