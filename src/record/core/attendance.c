@@ -17,15 +17,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef RFN_FLAVOUR_SMPI /* whose ranks are in one process */
 
 #define SHARED_MEMORY "/dev/shm"
-
-/* Marks of a job that was killed, whose launcher had the same number, lie further behind. */
-enum { SAME_RUN_MS = 3600 * 1000 };
 
 static char path[PATH_MAX];          /* "": there is no file */
 static struct rec_launched launched; /* what was so when the mark was made */
@@ -88,7 +84,7 @@ static int open_file(int flags)
 
 void rec_attendance_mark(void)
 {
-    struct timespec now;
+    const uint8_t mark = 1;
     const bool recorded = rec_state == REC_RECORDING || rec_state == REC_STOPPED;
     if (path[0] || !recorded || !rec_options.write)
         return;
@@ -98,38 +94,27 @@ void rec_attendance_mark(void)
         path[0] = 0;
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &now);
-    const uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
     const int fd = open_file(O_CREAT | O_WRONLY);
-    if (fd < 0 || pwrite(fd, &ms, sizeof ms, launched.rank * (off_t)sizeof ms) != sizeof ms)
+    if (fd < 0 || pwrite(fd, &mark, 1, launched.rank) != 1)
         path[0] = 0;
     if (fd >= 0)
         close(fd);
 }
 
-/* Ranks with a mark of this run, ascending. Returns how many. */
-static int find(const uint64_t *marks, int n, int *ranks)
-{
-    uint64_t newest = 0;
-    int found = 0;
-    for (int i = 0; i < n; i++)
-        newest = marks[i] > newest ? marks[i] : newest;
-    for (int i = 0; i < n; i++) {
-        if (marks[i] && newest - marks[i] < SAME_RUN_MS)
-            ranks[found++] = i;
-    }
-    return found;
-}
-
-/* How many ranks are recorded, and which; size if it is not known. */
-static int find_recorded(int size, uint64_t *marks, int *ranks)
+/* How many ranks are recorded, and which, ascending; size if it is not known. */
+static int find_recorded(int size, uint8_t *marks, int *ranks)
 {
     const int fd = open_file(O_RDONLY);
+    int found = 0;
     if (fd < 0)
         return size;
-    const ssize_t n = pread(fd, marks, (size_t)size * sizeof *marks, 0);
+    const ssize_t n = pread(fd, marks, (size_t)size, 0);
     close(fd);
-    return n > 0 ? find(marks, (int)((size_t)n / sizeof *marks), ranks) : size;
+    for (ssize_t i = 0; i < n; i++) {
+        if (marks[i])
+            ranks[found++] = (int)i;
+    }
+    return found ? found : size;
 }
 
 /* The n ranks become the job. */
@@ -149,7 +134,7 @@ void rec_attendance_settle(void)
     const int size = rec_job_size();
     if (!path[0] || size != launched.size)
         return;
-    uint64_t *marks = calloc((size_t)size, sizeof *marks);
+    uint8_t *marks = calloc((size_t)size, 1);
     int *ranks = calloc((size_t)size, sizeof *ranks);
     const int n = marks && ranks ? find_recorded(size, marks, ranks) : size;
     if (n < size)

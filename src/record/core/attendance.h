@@ -12,8 +12,7 @@
  *   hydra (MPICH)        in /dev/shm, by the process that started the ranks, which the socket
  *                        PMI_FD tells; if that process has the same /dev/shm
  *
- *     file            of each rank, at 8 bytes times its number:
- *                     word    the time of day, in ms; 0: there is no mark
+ *     file            of each rank, at its number, a byte: 1: it is recorded
  *
  * Everywhere else (several nodes, other launchers, sessions without MPI_Init) ranks are taken to be
  * recorded, and are waited for (wait_warning.h).
