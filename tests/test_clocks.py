@@ -347,12 +347,12 @@ def test_unknown_wish(bench):
 # ---- what it costs on one machine ----
 
 
-def start_with_one_recorded(bench, flavour, sync, name, rank=0):
+def start_with_one_recorded(bench, flavour, sync, name, rank=0, before=()):
     """Starts two ranks of which only one is recorded; (process, the file that says that it is
     through MPI_Init). The other one takes part in nothing between."""
     program, through = bench.program("through", flavour), bench.path(name)
     words = [[program, through], [program, through]]
-    words[rank] = [bench.refrain, "record", "--time=full", "-f", "-o", bench.path(name + ".rfn"), *words[rank]]
+    words[rank] = [*before, bench.refrain, "record", "--time=full", "-f", "-o", bench.path(name + ".rfn"), *words[rank]]
     command = [*harness.FLAVOURS[flavour].launch(1), *words[0], ":", "-n", "1", *words[1]]
     env = {**os.environ, "UCX_LOG_LEVEL": "fatal", "REFRAIN_CLOCK_SYNC": sync}
     return subprocess.Popen(command, cwd=bench.folder, stdout=subprocess.DEVNULL, text=True,
@@ -375,9 +375,10 @@ def test_no_message_on_one_machine(bench, flavour):
 
 def test_wait_at_the_start_is_told(bench):
     """Clocks of ranks that are not recorded cannot be compared; it is said why the job waits, by
-    whichever rank is recorded."""
+    whichever rank is recorded. On several nodes, that is: the launcher's word is changed."""
     for rank in (0, 1):
-        process, through = start_with_one_recorded(bench, "openmpi", "always", f"waits{rank}", rank)
+        process, through = start_with_one_recorded(bench, "openmpi", "always", f"waits{rank}", rank,
+                                                   ["env", "OMPI_COMM_WORLD_LOCAL_SIZE=1"])
         late = threading.Timer(60, harness.end_job, [process])
         late.start()
         told = next((line for line in process.stderr if "waiting for all ranks" in line), "")

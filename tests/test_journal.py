@@ -16,6 +16,7 @@ import time
 
 import conditions
 import harness
+import test_behaviour
 import test_events
 
 RANKS = 4
@@ -229,7 +230,8 @@ def end_early(bench, flavour, how, options=("--journal",)):
     said = bench.fresh(f"{how}.said")
     words = command(bench, flavour, 2, archive, log, "2000", "10", how, options=options)
     at = words.index(bench.refrain)
-    run = bench.run([*words[:at], *harness.saying_into(said), *words[at:]], env=SOON, timeout=60)
+    start = test_behaviour.TOGETHER if how in ("exit", "handler") else ['exec "$@"']
+    run = bench.run([*words[:at], *harness.saying_into(said, start), *words[at:]], env=SOON, timeout=60)
     return archive, log, run, harness.said_in(said)
 
 

@@ -77,7 +77,7 @@ def test_no_journal_possible(bench, flavour):
 def test_disk_full(bench, flavour):
     """A journal that cannot grow is no reason to end the program or to lose events."""
     program = bench.program("long_run", flavour)
-    archive = bench.path("full.rfn")
+    archive = bench.path("no_disk.rfn")
     run = bench.run([*harness.FLAVOURS[flavour].launch(1), bench.refrain, "record", "--time=full",
                      "--force", "-o",
                      archive, "--memory=1M", program, "150000", archive + ".journal", "128"],
@@ -85,7 +85,7 @@ def test_disk_full(bench, flavour):
     told = [line for line in run.err.splitlines() if line.startswith("refrain:")]
     if len(told) != 2 or "more memory" not in told[0] or "no archive was written" not in told[1]:
         raise harness.Failure(f"the recorder said {told}")
-    harness.compare("files left", [n for n in os.listdir(bench.folder) if n.startswith("full")], [])
+    harness.compare("files left", [n for n in os.listdir(bench.folder) if n.startswith("no_disk")], [])
 
 
 def test_wrong_sizes(bench, flavour):

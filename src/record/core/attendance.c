@@ -86,7 +86,7 @@ void rec_attendance_mark(void)
 {
     const uint8_t mark = 1;
     const bool recorded = rec_state == REC_RECORDING || rec_state == REC_STOPPED;
-    if (path[0] || !recorded || !rec_options.write)
+    if (path[0] || !recorded)
         return;
     launched = rec_job_launched();
     if (launched.size < 2 || !rec_job_on_one_node(launched.size) ||
