@@ -193,7 +193,7 @@ def test_until_time(bench):
 
 def test_size(bench, flavour):
     arguments = ["150000"]
-    limited, total, found = check_first_part(bench, flavour, ["--max-size=1M"], arguments)
+    limited, total, found = check_first_part(bench, flavour, ["--max-size=1M", "--until=1h"], arguments)
     harness.compare("left out", found["calls"], {"MPI_Sendrecv": total})
     size = os.path.getsize(limited)
     if not (1 << 18) < size <= 1 << 20:

@@ -732,16 +732,64 @@ static const struct argp_option options_of_record[] = {
     VALUES_##kind(option, values)
 
 /* Options that are of no use without another one, or with one, are a misunderstanding. */
-static void check_together(struct argp_state *state, const struct options *options)
+/* Refuses those options of a list that are given: "--NAME WHY". */
+static void refuse_options(struct argp_state *state, const struct options *options,
+                           const enum rfn_record_option *list, size_t n, const char *why)
 {
+    for (size_t i = 0; i < n; i++) {
+        if (options->texts[list[i]])
+            argp_error(state, "--%s %s", rfn_record_row(list[i])->option, why);
+    }
+}
+
+#define REFUSE(list, why) refuse_options(state, options, list, sizeof(list) / sizeof *(list), why)
+
+static void check_times(struct argp_state *state, const struct options *options)
+{
+    static const enum rfn_record_option timed[] = {
+        RFN_RECORD_TIME,       RFN_RECORD_RESOLUTION,        RFN_RECORD_SAMPLE,
+        RFN_RECORD_SIMILARITY, RFN_RECORD_SEGMENT_MIN_CALLS, RFN_RECORD_SEGMENT_STARTS,
+        RFN_RECORD_ACROSS,     RFN_RECORD_FUNCTIONS_MIN};
     static const enum rfn_record_option reducing[] = {RFN_RECORD_SIMILARITY,
                                                       RFN_RECORD_SEGMENT_MIN_CALLS,
                                                       RFN_RECORD_SEGMENT_STARTS, RFN_RECORD_ACROSS};
-    static const enum rfn_record_option clustering[] = {RFN_RECORD_MERGE_INTERVAL,
-                                                        RFN_RECORD_IGNORE_PARAMETER};
+    const char *time = options->texts[RFN_RECORD_TIME];
+    const bool keeps = options->texts[RFN_RECORD_KEEP_PREDICTIONS];
+    const bool reduces = !time || strcmp(time, "auto") == 0 || strcmp(time, "reduced") == 0;
+    char why[64];
+    if (options->texts[RFN_RECORD_TIME_INDEPENDENT])
+        REFUSE(timed, "is about times, and --time-independent records none");
+    snprintf(why, sizeof why, "is about reduced times, not --time=%s",
+             keeps || !time ? "full" : time);
+    if (keeps || !reduces)
+        REFUSE(reducing, why);
+    if (options->texts[RFN_RECORD_ACROSS]) {
+        const char *similarity = options->texts[RFN_RECORD_SIMILARITY];
+        char text[RFN_ACROSS_TEXT];
+        rfn_across_argument(state, options->texts[RFN_RECORD_ACROSS],
+                            similarity ? similarity : RFN_SIMILARITY_DEFAULT, text);
+    }
+}
+
+static void check_journal(struct argp_state *state, const struct options *options)
+{
+    const char *saves = options->snapshot_every ? "snapshot-every" : "journal";
+    if (!options->texts[RFN_RECORD_JOURNAL])
+        return;
+    if (options->texts[RFN_RECORD_NO_JOURNAL])
+        argp_error(state, "--%s or --no-journal?", saves);
+    if (options->texts[RFN_RECORD_KEEP_PREDICTIONS] || options->texts[RFN_RECORD_SAMPLE])
+        argp_error(state,
+                   "--%s saves a trace while the program runs, and none is kept with --sample or "
+                   "--keep-predictions",
+                   saves);
+}
+
+static void check_sampling(struct argp_state *state, const struct options *options)
+{
     static const enum rfn_record_option sampling[] = {
-        RFN_RECORD_WITH_TRACE, RFN_RECORD_SAMPLE_ANALYSIS, RFN_RECORD_SAMPLE_WHERE,
-        RFN_RECORD_SAMPLE_SEED};
+        RFN_RECORD_SAMPLE_ANALYSIS, RFN_RECORD_SAMPLE_WHERE, RFN_RECORD_SAMPLE_SEED};
+    static const enum rfn_record_option traced[] = {RFN_RECORD_WITH_TRACE};
     static const enum rfn_record_option tracing[] = {RFN_RECORD_TIME,
                                                      RFN_RECORD_VOLUME,
                                                      RFN_RECORD_FUNCTIONS,
@@ -755,72 +803,45 @@ static void check_together(struct argp_state *state, const struct options *optio
                                                      RFN_RECORD_MAX_CALLS,
                                                      RFN_RECORD_UNTIL,
                                                      RFN_RECORD_MAX_SIZE};
+    static const char lacks[] = "is about sampled messages: give --sample, too";
+    const bool samples = options->texts[RFN_RECORD_SAMPLE];
+    const bool keeps = options->texts[RFN_RECORD_KEEP_PREDICTIONS];
+    if (!samples && !keeps)
+        REFUSE(traced, lacks);
+    if (!samples)
+        REFUSE(sampling, lacks);
+    if (samples && !options->texts[RFN_RECORD_WITH_TRACE])
+        REFUSE(tracing, "is about the trace, and --sample keeps none: give --with-trace, too");
+}
+
+static void check_kept(struct argp_state *state, const struct options *options)
+{
     static const enum rfn_record_option limiting[] = {RFN_RECORD_INCLUDE, RFN_RECORD_EXCLUDE,
                                                       RFN_RECORD_MAX_CALLS, RFN_RECORD_UNTIL,
                                                       RFN_RECORD_MAX_SIZE};
-    static const enum rfn_record_option timed[] = {
-        RFN_RECORD_TIME,       RFN_RECORD_RESOLUTION,        RFN_RECORD_SAMPLE,
-        RFN_RECORD_SIMILARITY, RFN_RECORD_SEGMENT_MIN_CALLS, RFN_RECORD_SEGMENT_STARTS,
-        RFN_RECORD_ACROSS,     RFN_RECORD_FUNCTIONS_MIN};
     const char *time = options->texts[RFN_RECORD_TIME];
-    for (size_t i = 0; i < sizeof timed / sizeof *timed; i++) {
-        if (options->texts[timed[i]] && options->texts[RFN_RECORD_TIME_INDEPENDENT])
-            argp_error(state, "--%s is about times, and --time-independent records none",
-                       rfn_record_row(timed[i])->option);
-    }
-    const bool samples = options->texts[RFN_RECORD_SAMPLE];
-    const bool keeps = options->texts[RFN_RECORD_KEEP_PREDICTIONS];
-    const char *saves = options->snapshot_every ? "snapshot-every" : "journal";
-    if (options->texts[RFN_RECORD_JOURNAL] && options->texts[RFN_RECORD_NO_JOURNAL])
-        argp_error(state, "--%s or --no-journal?", saves);
-    if (options->texts[RFN_RECORD_JOURNAL] && (keeps || samples))
-        argp_error(state,
-                   "--%s saves a trace while the program runs, and none is kept with --sample or "
-                   "--keep-predictions",
-                   saves);
-    if (keeps && samples)
+    if (!options->texts[RFN_RECORD_KEEP_PREDICTIONS])
+        return;
+    if (options->texts[RFN_RECORD_SAMPLE])
         argp_error(state, "--keep-predictions cannot be combined with --sample");
-    if (keeps && time && strcmp(time, "full") != 0)
+    if (time && strcmp(time, "full") != 0)
         argp_error(state,
                    "--keep-predictions keeps the times of all calls that stay, which "
                    "--time=%s does not",
                    time);
-    for (size_t i = 0; i < sizeof sampling / sizeof *sampling; i++) {
-        if (options->texts[sampling[i]] && !samples &&
-            !(keeps && sampling[i] == RFN_RECORD_WITH_TRACE))
-            argp_error(state, "--%s is about sampled messages: give --sample, too",
-                       rfn_record_row(sampling[i])->option);
-    }
-    for (size_t i = 0; i < sizeof tracing / sizeof *tracing; i++) {
-        if (options->texts[tracing[i]] && samples && !options->texts[RFN_RECORD_WITH_TRACE])
-            argp_error(state,
-                       "--%s is about the trace, and --sample keeps none: give "
-                       "--with-trace, too",
-                       rfn_record_row(tracing[i])->option);
-    }
-    for (size_t i = 0; i < sizeof limiting / sizeof *limiting; i++) {
-        if (options->texts[limiting[i]] && keeps)
-            argp_error(state, "--%s leaves out calls that --keep-predictions has to see",
-                       rfn_record_row(limiting[i])->option);
-    }
-    const bool reduces = !keeps &&
-                         (!time || strcmp(time, "auto") == 0 || strcmp(time, "reduced") == 0);
-    for (size_t i = 0; i < sizeof reducing / sizeof *reducing; i++) {
-        if (options->texts[reducing[i]] && !reduces)
-            argp_error(state, "--%s is about reduced times, not --time=%s",
-                       rfn_record_row(reducing[i])->option, keeps ? "full" : time);
-    }
-    for (size_t i = 0; i < sizeof clustering / sizeof *clustering; i++) {
-        if (options->texts[clustering[i]] && options->texts[RFN_RECORD_CLUSTER])
-            argp_error(state, "--%s is about clustering, which --no-cluster leaves out",
-                       rfn_record_row(clustering[i])->option);
-    }
-    if (options->texts[RFN_RECORD_ACROSS]) {
-        const char *similarity = options->texts[RFN_RECORD_SIMILARITY];
-        char text[RFN_ACROSS_TEXT];
-        rfn_across_argument(state, options->texts[RFN_RECORD_ACROSS],
-                            similarity ? similarity : RFN_SIMILARITY_DEFAULT, text);
-    }
+    REFUSE(limiting, "leaves out calls that --keep-predictions has to see");
+}
+
+static void check_together(struct argp_state *state, const struct options *options)
+{
+    static const enum rfn_record_option clustering[] = {RFN_RECORD_MERGE_INTERVAL,
+                                                        RFN_RECORD_IGNORE_PARAMETER};
+    check_journal(state, options);
+    check_kept(state, options);
+    check_sampling(state, options);
+    check_times(state, options);
+    if (options->texts[RFN_RECORD_CLUSTER])
+        REFUSE(clustering, "is about clustering, which --no-cluster leaves out");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

@@ -108,21 +108,26 @@ static bool have_ended(const struct rfn_journals *journals)
 }
 
 /* Whether there is more than in the last snapshot. Fewer ranks of the same run are less: it ends.
- */
+ * Ranks that started before the run (--since; clocks of nodes may be a second apart) are another
+ * run's. */
 static bool is_more(const struct snapshots *last, const struct rfn_journals *journals,
                     struct snapshots *found)
 {
+    const int64_t second_ns = 1000000000;
+    int64_t earliest_ns = INT64_MAX;
     *found = *last;
     found->ranks = journals->n;
     found->start_ns = found->until_ns = 0;
     for (size_t i = 0; i < journals->n; i++) {
         const struct rfn_journal_rank *rank = journals->ranks[i];
+        if (rank->start_realtime_ns < earliest_ns)
+            earliest_ns = rank->start_realtime_ns;
         if (rank->start_realtime_ns > found->start_ns)
             found->start_ns = rank->start_realtime_ns;
         if (rank->until_realtime_ns > found->until_ns)
             found->until_ns = rank->until_realtime_ns;
     }
-    return found->start_ns >= last->arguments->since_ns &&
+    return earliest_ns >= last->arguments->since_ns - second_ns &&
            (found->start_ns > last->start_ns ||
             (found->until_ns > last->until_ns && found->ranks >= last->ranks));
 }

@@ -133,7 +133,9 @@ static int note_collective(const struct scanning *scanning, const struct rfn_cal
         &scanning->scan->by_place, calls_key(scanning->thread->rank, place), sizeof *calls);
     if (!calls)
         return RFN_E_NOMEM;
-    calls->last[calls->n % RFN_HANG_LAST_CALLS] = (struct rfn_hang_call){
+    const size_t at = calls->n % RFN_HANG_LAST_CALLS;
+    RFN_TRY(RFN_GROW(calls->last, calls->capacity, at + 1));
+    calls->last[at] = (struct rfn_hang_call){
         .operation = call->operation,
         .variant = call->variant,
         .root = input_of(call, record, RFN_IN_root),
@@ -489,10 +491,17 @@ int rfn_hang_scan(struct rfn_hang_scan *scan)
     return error;
 }
 
+static void free_calls(void *value)
+{
+    struct rfn_hang_place_calls *calls = value;
+    free(calls->last);
+    free(calls);
+}
+
 void rfn_hang_scan_release(struct rfn_hang_scan *scan)
 {
     free(scan->channels);
     rfn_map_release_objects(&scan->by_channel, free);
-    rfn_map_release_objects(&scan->by_place, free);
+    rfn_map_release_objects(&scan->by_place, free_calls);
     rfn_hang_objects_free(scan->objects);
 }

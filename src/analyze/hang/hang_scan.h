@@ -31,7 +31,8 @@ enum { RFN_HANG_LAST_CALLS = 64 };
 struct rfn_hang_place_calls {
     uint64_t n;
     bool open;
-    struct rfn_hang_call last[RFN_HANG_LAST_CALLS]; /* the i-th at i % RFN_HANG_LAST_CALLS */
+    struct rfn_hang_call *last; /* the i-th at i % RFN_HANG_LAST_CALLS */
+    size_t capacity;            /* of last, up to RFN_HANG_LAST_CALLS: most files have few calls */
 };
 
 struct rfn_hang_scan {

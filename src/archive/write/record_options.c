@@ -50,18 +50,11 @@ static bool is_among(const char *text, const char *words)
     return false;
 }
 
-static bool fits_where(const char *text, struct rfn_diag *why)
+static bool are_conditions(int (*parse)(const char *, struct rfn_sample_where *, struct rfn_diag *),
+                           const char *text, struct rfn_diag *why)
 {
     struct rfn_sample_where where;
-    const int error = rfn_sample_where_parse(text, &where, why);
-    rfn_sample_where_release(&where);
-    return error == 0;
-}
-
-static bool fits_limits(const char *text, struct rfn_diag *why)
-{
-    struct rfn_sample_where where;
-    const int error = rfn_limited_calls_parse(text, &where, why);
+    const int error = parse(text, &where, why);
     rfn_sample_where_release(&where);
     return error == 0;
 }
@@ -92,10 +85,10 @@ static bool takes(enum rfn_record_option option, const char *text, struct rfn_di
     case RFN_RECORD_SAMPLE:
         return rfn_sample_strategy_parse(text, &(struct rfn_sample_strategy){0}, why) == 0;
     case RFN_RECORD_SAMPLE_WHERE:
-        return fits_where(text, why);
+        return are_conditions(rfn_sample_where_parse, text, why);
     case RFN_RECORD_INCLUDE:
     case RFN_RECORD_EXCLUDE:
-        return fits_limits(text, why);
+        return are_conditions(rfn_limited_calls_parse, text, why);
     case RFN_RECORD_MAX_CALLS:
         return rfn_limited_rates_check(text, why) == 0;
     case RFN_RECORD_UNTIL:

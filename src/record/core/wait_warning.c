@@ -1,11 +1,11 @@
 #include "record/core/wait_warning.h"
 
+#include "base/quiet_thread.h"
 #include "record/core/job.h"
 #include "record/core/message.h"
 #include "record/core/options.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <time.h>
 
 enum { SOON = 10, LATE = 60 }; /* seconds */
@@ -63,23 +63,12 @@ static bool prepare(struct rec_wait_warning *warning)
     return rc == 0;
 }
 
-/* The thread takes none of the program's signals. */
-static bool start(struct rec_wait_warning *warning)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int rc = pthread_create(&warning->thread, NULL, wait_and_speak, warning);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc == 0;
-}
-
 void rec_wait_warning_begin(struct rec_wait_warning *warning, const char *what)
 {
     *warning = (struct rec_wait_warning){.seconds = seconds_to_warning(), .what = what};
     if (!warning->seconds || rec_options.quiet || !prepare(warning))
         return;
-    warning->running = start(warning);
+    warning->running = rfn_quiet_thread(&warning->thread, wait_and_speak, warning);
     if (!warning->running)
         release(warning);
 }

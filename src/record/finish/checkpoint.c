@@ -2,6 +2,7 @@
 
 #include "archive/journal_format.h"
 #include "base/arithmetic.h"
+#include "base/quiet_thread.h"
 #include "base/system.h"
 #include "base/whole_file.h"
 #include "record/core/archive_file.h"
@@ -15,7 +16,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,25 +259,6 @@ static void *run(void *unused)
     return NULL;
 }
 
-static bool make_thread(void)
-{
-    enum {
-        STACK = 1 << 20
-    }; /* but as much as the system gives where thread-local data are large */
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    sigfillset(&all);
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    pthread_attr_setstacksize(&attributes, STACK);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool made = pthread_create(&own.thread, &attributes, run, NULL) == 0 ||
-                      pthread_create(&own.thread, NULL, run, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return made;
-}
-
 static bool has_condition(void)
 {
     pthread_condattr_t attributes;
@@ -303,7 +284,7 @@ void rec_checkpoints_start(void)
     gethostname(own.host, sizeof own.host - 1);
     own.every_ms = rec_options.journal_ms;
     own.first_ms = rec_options.journal_asked ? own.every_ms : BY_DEFAULT_AFTER_MS;
-    own.running = make_thread();
+    own.running = rfn_quiet_thread(&own.thread, run, NULL);
     if (!own.running && rec_options.journal_asked && rec_job_is_first())
         rec_message("no journal is kept: the system gives the recorder no thread");
 }

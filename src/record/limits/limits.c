@@ -29,6 +29,7 @@ static struct {
     uint64_t rates[REC_FN_COUNT]; /* calls per second */
     uint64_t work, second;        /* quanta */
     struct rfn_until until;
+    uint64_t until_at;   /* quanta; UINT64_MAX: no time */
     uint64_t most_bytes; /* of the archive; UINT64_MAX: no limit */
     char *text;
 } asked;
@@ -52,6 +53,8 @@ struct rec_limited {
         uint64_t second, calls; /* when the second began, and calls since */
     } rates[REC_FN_COUNT];
     uint64_t events, bytes, last_exit;
+    bool looked_up; /* names, for the call at hand, which takes time */
+    bool is_gone;   /* the last call, which so cannot end later */
     /* The last poll, and what stands for those that were left out since another call. */
     struct {
         bool any;
@@ -74,7 +77,7 @@ static uint64_t quanta_of(double ns)
 static void read_calls(enum rfn_record_option option, struct rfn_sample_where *where)
 {
     const char *text = rec_options.texts[option];
-    if (rfn_limited_calls_parse(text ? text : "", where, NULL) == RFN_E_NOMEM)
+    if (text && rfn_limited_calls_parse(text, where, NULL) == RFN_E_NOMEM)
         rec_stop("out of memory");
 }
 
@@ -106,10 +109,9 @@ static void read_options(void)
     asked.work = quanta_of(WORK_NS);
     asked.second = quanta_of(1e9);
     asked.most_bytes = size ? rfn_size_parse(size) : UINT64_MAX;
-    if (until && rfn_until_parse(until, &asked.until) && asked.until.kind == RFN_UNTIL_TIME) {
-        stop.why = UNTIL;
-        stop.at = rec_start().quanta + quanta_of((double)asked.until.number);
-    }
+    asked.until_at = UINT64_MAX;
+    if (until && rfn_until_parse(until, &asked.until) && asked.until.kind == RFN_UNTIL_TIME)
+        asked.until_at = rec_start().quanta + quanta_of((double)asked.until.number);
     write_text();
 }
 
@@ -136,8 +138,10 @@ static enum reason known_reason(struct rec_stream *stream, uint32_t function, ui
     if (RFN_GROW_ZEROED(limited->reasons, limited->n_sites, (size_t)site + 1) < 0)
         return STAYS;
     uint8_t *reason = &limited->reasons[site];
-    if (!*reason)
+    if (!*reason) {
+        limited->looked_up = true;
         *reason = (uint8_t)(1 + reason_of_site(stream, function, site));
+    }
     return (enum reason)(*reason - 1);
 }
 
@@ -153,22 +157,9 @@ static bool is_too_often(struct rec_limited *limited, const struct rfn_event *ev
     return ++limited->rates[function].calls > asked.rates[function];
 }
 
-static enum reason reason_to_go(struct rec_stream *stream, const struct rfn_event *event)
-{
-    const bool mpi = event->function < REC_FN_COUNT;
-    if (event->enter >= __atomic_load_n(&stop.at, __ATOMIC_ACQUIRE) &&
-        rec_functions[event->function].class_ != RFN_CLASS_SETUP)
-        return __atomic_load_n(&stop.why, __ATOMIC_RELAXED);
-    const enum rfn_may_leave may_go = mpi ? asked.may_go[event->function] : RFN_STAYS;
-    if (may_go == RFN_STAYS || event->error ||
-        (may_go == RFN_FAILED_MAY_BE_LEFT_OUT && event->poll != RFN_POLL_FAILED))
-        return STAYS;
-    const enum reason reason = known_reason(stream, event->function, event->site);
-    return reason == STAYS && is_too_often(stream->limited, event) ? RATE : reason;
-}
-
 /* ---- when recording ends ---- */
 
+/* Only the first reason counts. */
 static void end_recording(enum reason why, uint64_t at)
 {
     enum reason none = STAYS;
@@ -227,9 +218,26 @@ static int tell_end(struct rec_stream *stream)
 
 /* ---- events ---- */
 
+static enum reason reason_to_go(struct rec_stream *stream, const struct rfn_event *event)
+{
+    const bool mpi = event->function < REC_FN_COUNT;
+    if (event->enter >= asked.until_at)
+        end_recording(UNTIL, asked.until_at);
+    if (event->enter >= __atomic_load_n(&stop.at, __ATOMIC_ACQUIRE) &&
+        rec_functions[event->function].class_ != RFN_CLASS_SETUP)
+        return __atomic_load_n(&stop.why, __ATOMIC_RELAXED);
+    const enum rfn_may_leave may_go = mpi ? asked.may_go[event->function] : RFN_STAYS;
+    if (may_go == RFN_STAYS || event->error ||
+        (may_go == RFN_FAILED_MAY_BE_LEFT_OUT && event->poll != RFN_POLL_FAILED))
+        return STAYS;
+    const enum reason reason = known_reason(stream, event->function, event->site);
+    return reason == STAYS && is_too_often(stream->limited, event) ? RATE : reason;
+}
+
 static int record(struct rec_stream *stream, const struct rfn_event *event)
 {
     stream->limited->last_exit = event->exit;
+    stream->limited->is_gone = false;
     const int took_long = rfn_stream_event(stream->events, event);
     if (is_last(event))
         end_recording(UNTIL, event->exit);
@@ -280,9 +288,12 @@ static int leave_out(struct rec_stream *stream, const struct rfn_event *event, e
 {
     if (event->function < REC_FN_COUNT)
         __atomic_fetch_add(&left_out[event->function][reason], 1, __ATOMIC_RELAXED);
-    if (reason == UNTIL || reason == SIZE)
-        return tell_end(stream);
-    return event->poll == RFN_POLL_FAILED ? stand_in(stream, event) : 0;
+    const bool ended = reason == UNTIL || reason == SIZE;
+    if (!ended && event->poll == RFN_POLL_FAILED)
+        return stand_in(stream, event);
+    const int error = ended ? tell_end(stream) : 0;
+    stream->limited->is_gone = true;
+    return error < 0 ? error : 0;
 }
 
 static int keep(struct rec_stream *stream, const struct rfn_event *event)
@@ -304,11 +315,16 @@ static int take_event(struct rec_stream *stream, const struct rfn_event *event)
     if (!stream->limited)
         return RFN_E_NOMEM;
     const enum reason reason = reason_to_go(stream, event);
-    return reason == STAYS ? keep(stream, event) : leave_out(stream, event, reason);
+    const int result = reason == STAYS ? keep(stream, event) : leave_out(stream, event, reason);
+    const bool took_long = stream->limited->looked_up;
+    stream->limited->looked_up = false;
+    return result == 0 && took_long ? 1 : result;
 }
 
 static int end_later(struct rec_stream *stream, uint64_t exit, uint64_t volume_exit)
 {
+    if (stream->limited && stream->limited->is_gone)
+        return 0;
     if (stream->limited)
         stream->limited->last_exit = exit;
     return rfn_stream_end_later(stream->events, exit, volume_exit);
