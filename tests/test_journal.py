@@ -438,3 +438,6 @@ def test_no_journals(bench):
     run = bench.run([bench.refrain, "recover", bench.folder])
     if run.code == 0 or "where to?" not in run.err:
         raise harness.Failure(f"exit {run.code}: {run.err}")
+    run = bench.run([bench.refrain, "recover", bench.refrain])
+    if run.code == 0 or "is no folder" not in run.err:
+        raise harness.Failure(f"exit {run.code}: {run.err}")

@@ -5,6 +5,7 @@
 #include "cli/text/json.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 char *rfn_recovery_name(const char *folder)
@@ -12,11 +13,20 @@ char *rfn_recovery_name(const char *folder)
     static const char suffix[] = ".journal";
     const size_t cut = sizeof suffix - 1;
     size_t length = strlen(folder);
+    struct stat status;
     while (length > 1 && folder[length - 1] == '/')
         length--;
-    if (length > cut && strncmp(folder + length - cut, suffix, cut) == 0)
-        return strndup(folder, length - cut);
-    rfn_command_error("where to? (-o OUT: %s has no name of the form FILE.rfn.journal)", folder);
+    if (length > cut && strncmp(folder + length - cut, suffix, cut) == 0) {
+        char *name = strndup(folder, length - cut);
+        if (!name)
+            rfn_command_error("%s", rfn_error_text(RFN_E_NOMEM));
+        return name;
+    }
+    if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
+        rfn_command_error("%s is no folder: give that of a journal, FILE.rfn.journal", folder);
+    else
+        rfn_command_error("where to? (-o OUT: %s has no name of the form FILE.rfn.journal)",
+                          folder);
     return NULL;
 }
 
