@@ -5,8 +5,8 @@
  *     call_times iprobe N      N unsuccessful MPI_Iprobe on one rank
  *     call_times self N        N times Irecv, Send to self, Wait on one rank
  *
- * The end of a call is the beginning of the next one, so that no time lies between them. Prints the
- * ns within which half, 99 %, 99.9 % and 99.99 % of the calls end, and those of the longest one.
+ * The end of a call is the beginning of the next one: no time lies between them. Prints the
+ * ns within which half, 99 %, 99.9 % and 99.99 % of the calls end, and the ns of the longest call.
  * The first tenth is not counted.
  *
  * The histogram has 32 buckets per power of two: a number is right to 1.6 %.

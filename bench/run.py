@@ -111,7 +111,7 @@ class Bench:
     WAYS = ("--no-journal", "--journal")
 
     def journal(self):
-        """Runs of a few seconds, so that there are checkpoints in each."""
+        """Runs take a few seconds, and each has checkpoints."""
         self.journal_per_call()
         self.journal_instructions()
         self.journal_calls()
@@ -131,7 +131,7 @@ class Bench:
             self.added_row(title, self.ways(ranks, program, (mode, n)), limit)
 
     def instructions(self, command, n):
-        """Those of a run of n times Irecv, Send, Wait. Checkpoints come by the clock, and so far more often per call
+        """Instructions of n times Irecv, Send, Wait. Checkpoints come by the clock, and so far more often per call
         than without valgrind: there is none."""
         at = command.index("self") - 1
         command = [*command[:at], "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", command[at],

@@ -1,4 +1,4 @@
-"""The table of what survives: the conditions that tests declare (harness.condition), and what was found.
+"""The table of what survives: the conditions that tests declare (harness.condition), with results.
 
 A row says "so" of an MPI only if all tests that declare its condition have run with it and passed.
 """
@@ -30,7 +30,7 @@ def worst(verdicts):
 
 
 def found(tests, results):
-    """What is to be said of a condition. tests: those that declare it."""
+    """The words for a condition. tests: all that declare it."""
     flavours = {}
     for test in tests:
         flavours.setdefault(test.flavour, []).append(verdict(test, results))

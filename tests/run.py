@@ -78,7 +78,7 @@ def collect(only, modules, but):
 # ---- one test ----
 
 class Result:
-    """Of the test of this name: passed, failed or refused; what is to be printed; why it was refused."""
+    """Of the test of this name: passed, failed or refused; the words to print; why it was refused."""
 
     def __init__(self, name, verdict, text, why=""):
         self.name, self.verdict, self.text, self.why = name, verdict, text, why

@@ -90,7 +90,7 @@ SILENT = ["fatal", "segfault", "killed", "exit-at-once", "only-initialized", "no
 CUT_SHORT = ["abort", "abort-by-one", "exit-early", "exit-of-one"]
 # Ranks that know nothing of each other: the first that fails has the launcher end the other one, wherever that is.
 APART = ["no-init", "only-initialized"]
-# Those of which a rank still saves what it has recorded while another one has ended.
+# Programs with a rank that still saves its record while another one has ended.
 SAVING = ["exit-early"]
 
 # What starts a rank: the rank alone; one whose status is said, too; one that fails when both are done and what they

@@ -1,4 +1,4 @@
-"""What survives: conditions that no other test has, and those of other tests with a journal (doc/reliability.md).
+"""What survives: conditions that no other test has, and other tests' with a journal (doc/reliability.md).
 
 A program is run without the recorder and with it. What it prints, and its exit status, stay the same.
 """
@@ -32,7 +32,7 @@ def words_of(run):
     return said
 
 
-# ---- what is to be there in the end ----
+# ---- results ----
 
 def whole(bench, run, archive):
     said = words_of(run)
@@ -130,7 +130,7 @@ def without_counters(bench):
 # ---- the same with and without a journal ----
 
 class Case:
-    """A condition: words of the program, what is checked in the end, and how it is run. journal_check: with a
+    """A condition: words of the program, the check in the end, and how it is run. journal_check: with a
     journal, where that is something else. plain: also without a journal, which is not in another module."""
 
     def __init__(self, condition, expected, words, check, journal_check=None, journal_expected=None, plain=True,
@@ -397,7 +397,7 @@ DIFFERENT = ["conditions", "different", "300"]
 
 
 class Starved:
-    """A program, one rank of which lacks memory from a certain allocation of the recorder on: once, or for good."""
+    """A program with a rank that lacks memory from a certain allocation of the recorder on: once, or for good."""
 
     def __init__(self, bench, flavour, ranks, words, options):
         self.bench, self.flavour, self.ranks = bench, flavour, ranks

@@ -74,7 +74,7 @@ def sources(bench):
 
 
 def run_commands(bench, document, before=""):
-    """Runs a document's commands, after those of before, and compares what they print. How many there are."""
+    """Runs the commands of `before`, then a document's, and compares what these print. Returns how many they are."""
     root, steps = sources(bench), list(commands(document))
     path = os.pathsep.join([os.path.join(root, "bin"), os.path.join(root, "build"), os.environ["PATH"]])
     script = f"exec 2>&1\nset -e\n{before}\n" + "".join(f"{command}\nprintf '{MARK}'\n" for command, _ in steps)

@@ -122,8 +122,8 @@ def kill_all(pids, number=signal.SIGKILL):
 
 @contextlib.contextmanager
 def running(bench, words, log=None, ranks=0, env=None):
-    """A job, and the mark by which ranks_of finds its processes; with a log once all ranks keep theirs. What is left
-    of it in the end is killed."""
+    """A job, and the mark by which ranks_of finds its processes; with a log once all ranks keep theirs. It ends with
+    SIGKILL to all processes that are left."""
     mark = f"{os.getpid()}-{time.monotonic_ns()}"
     environment = {**os.environ, "UCX_LOG_LEVEL": "fatal", "KILLED_RUN": mark, **(env or {})}
     with subprocess.Popen(words, cwd=bench.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -157,7 +157,7 @@ def have_saved(archive, ranks):
 
 
 def run_and_kill(bench, flavour, ranks, archive, log, seconds, whom, pause="50"):
-    """Returns when it was killed, in ms as in logs. seconds: or what is waited for, a function."""
+    """Returns when it was killed, in ms as in logs. seconds: or a function to wait for."""
     words = command(bench, flavour, ranks, archive, log, "100000000", pause)
     with running(bench, words, log, ranks) as (job, mark):
         if callable(seconds):

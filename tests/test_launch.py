@@ -380,7 +380,7 @@ def test_one_of_several_programs_is_recorded(bench, flavour):
 
 
 def test_all_of_several_programs_are_recorded(bench, flavour):
-    """Programs of other names and in other folders, none of which says how the archive is called."""
+    """Programs of other names and in other folders, without a name for the archive."""
     where = folder(bench, f"all_of_several.{flavour}")
     programs = [os.path.join(where, name, name) for name in ("first", "second")]
     for program in programs:

@@ -1,4 +1,4 @@
-"""Limits on request: what is left out of a record is exactly what was asked for, and nothing else changes."""
+"""Limits on request: exactly the calls that options name are left out, and nothing else changes."""
 import json
 import os
 import re
@@ -42,7 +42,7 @@ def record(bench, flavour, *options, arguments=(), name="limited"):
 
 
 def check_rest(bench, full, limited, without):
-    """What stays is the full record without what was left out."""
+    """The record is the full one without the calls left out."""
     for rank in range(RANKS):
         harness.compare(f"calls of rank {rank}", rows(bench, limited, rank), rows(bench, full, rank, without))
 
@@ -237,7 +237,7 @@ def test_wrong(bench):
 
 
 def test_wrong_variable(bench, flavour):
-    """What was set by hand is checked as the option is."""
+    """A variable that is set by hand is checked as the option is."""
     run, archive = bench.record(flavour, 1, ["sh", "-c", 'REFRAIN_EXCLUDE=MPI_Send exec "$0"',
                                              bench.program("names", flavour)], [f"--mpi={flavour}"])
     if "REFRAIN_EXCLUDE: MPI_Send has to stay" not in run.err:
@@ -265,7 +265,7 @@ def test_list(bench):
 
 
 def check_simulated(bench, exclude, name, ranks, *arguments):
-    """In simulated time, all waits are those of the full record, to the nanosecond."""
+    """In simulated time, all waits equal the full record's, to the nanosecond."""
     program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, name + ".c"))
     found = []
     for env in ({}, {"REFRAIN_EXCLUDE": exclude}):

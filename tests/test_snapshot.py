@@ -290,7 +290,7 @@ def test_journal_dir(bench, flavour):
 
 
 def test_journal_dir_good_end(bench, flavour):
-    """Nothing is left of what was there; snapshots are beside the archive."""
+    """The journal goes; snapshots are beside the archive."""
     folder = journal_dir(bench, f"good.{flavour}")
     archive, log = paths(bench, "good")
     options = (f"--journal-dir={os.path.relpath(folder, bench.folder)}", "--snapshot-every=0.2s")

@@ -92,7 +92,7 @@ struct rfn_hang_finding {
                                       OTHER_ORDER: the second place */
     int64_t from;                  /* of that message, the world rank that sent it */
     uint32_t function, path;       /* and the call that did */
-    size_t n_alike;                /* waits of which this is so, with equal calls and tags */
+    size_t n_alike;                /* waits with this fault, equal calls and tags */
     struct rfn_hang_calls *groups; /* DISAGREE, OTHER_ORDER: largest last */
     size_t n_groups;
     uint32_t

@@ -45,7 +45,7 @@ struct rfn_journals {
  * (may be NULL). RFN_E_IO: the path is too long. */
 int rfn_journal_folder(const char *archive, const char *directory, char *path, size_t size);
 
-/* Reads all checkpoints of n (at least one) folders: those of several nodes, which have different
+/* Reads all checkpoints of n (at least one) folders: several nodes' have different
  * ranks of one run. RFN_E_NOTFOUND: there are none, or no such folder; RFN_E_IO, RFN_E_NOMEM;
  * RFN_E_CORRUPT: none is whole. To be closed unless it fails. */
 int rfn_journals_open(const char *const *folders, size_t n, struct rfn_journals **journals,

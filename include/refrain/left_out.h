@@ -1,5 +1,5 @@
 /* left_out.h - calls that were not recorded because somebody asked for that (`refrain record
- * --exclude` and the like): how many, and of which functions. rfn_run.limits says what was asked.
+ * --exclude` and the like): how many, by function. rfn_run.limits has the options.
  */
 #ifndef REFRAIN_LEFT_OUT_H
 #define REFRAIN_LEFT_OUT_H
@@ -20,7 +20,7 @@ struct rfn_left_out {
 };
 
 /* Reads the end of each stream; nothing is left out where nobody asked for it. Streams that cannot
- * be read say nothing, nor do those of a run that did not end. *left_out is to be released, also
+ * be read say nothing, nor do streams of a run that did not end. *left_out is to be released, also
  * after an error. RFN_E_NOMEM. */
 int rfn_left_out_read(const struct rfn_archive *archive, struct rfn_left_out *left_out);
 void rfn_left_out_release(struct rfn_left_out *left_out);

@@ -215,7 +215,7 @@ static int repeat(struct snapshots *last)
     last->changed_ns = monotonic_ns();
     if (last->arguments->process >= 0) {
         while (wait_for_next(last) == RFN_INTERVAL_OVER)
-            look(last); /* nobody reads what is wrong */
+            look(last); /* nobody reads its errors */
         return last->status;
     }
     int error = look(last);

@@ -46,7 +46,7 @@ int rfn_recovery_fail(const struct rfn_recovery *recovery, int error, const stru
     return RFN_EXIT_FAILURE;
 }
 
-/* ---- what was made ---- */
+/* ---- the result ---- */
 
 static const char *const state_words[] = {[RFN_JOURNAL_RUNNING] = "running",
                                           [RFN_JOURNAL_EXITED] = "exited",

@@ -1,4 +1,4 @@
-/* recovery.h - an archive of a run's journals, and what is said of it: `refrain recover` makes one
+/* recovery.h - an archive of a run's journals, and the words about it: `refrain recover` makes one
  * of a run that was killed, `refrain snapshot` of one that goes on.
  */
 #ifndef RFN_CLI_RECOVERY_H
@@ -11,20 +11,20 @@ struct rfn_recovery {
     struct rfn_output_argument written; /* with the output's name */
     bool is_live;                       /* of a run that goes on: say how long ago it saved */
     bool repeats;                       /* one of several: each is one line, and JSON, too; */
-    bool is_first;                      /* what is wrong with the folders is told once */
+    bool is_first;                      /* faults of the folders are told once */
 };
 
 /* app.4.rfn of app.4.rfn.journal, to be freed. NULL: that was told, as the folder has another name;
  * or there is no memory. */
 char *rfn_recovery_name(const char *folder);
 
-/* Makes the archive, and says on standard error what is left out. Errors as of
+/* Makes the archive, and says on standard error which ranks are left out. Errors as of
  * rfn_journals_recover. */
 int rfn_recovery_make(const struct rfn_recovery *recovery, const struct rfn_journals *journals,
                       struct rfn_merge_result *made, struct rfn_diag *diag);
 /* Says why there is none, and returns the exit status. */
 int rfn_recovery_fail(const struct rfn_recovery *recovery, int error, const struct rfn_diag *diag);
-/* Prints what was made, and returns the exit status. */
+/* Prints the result, and returns the exit status. */
 int rfn_recovery_print(const struct rfn_recovery *recovery, const struct rfn_journals *journals,
                        const struct rfn_merge_result *made);
 

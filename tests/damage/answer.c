@@ -236,7 +236,7 @@ const struct stream_answer *answer_stream(const struct answer *answer, uint32_t 
     return NULL;
 }
 
-/* What is told of an event depends on all before it: the last one tells. */
+/* The words for an event depend on all before it: the last one tells. */
 static bool begins(const struct stream_answer *start, const struct stream_answer *whole,
                    enum answer_part part)
 {

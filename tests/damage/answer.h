@@ -43,7 +43,7 @@ void answer_release(struct answer *answer);
 const struct stream_answer *answer_stream(const struct answer *answer, uint32_t rank,
                                           uint32_t thread);
 
-/* How much of what is told must be the same: nothing; `calls`; `all`; and the open calls, too. */
+/* How much of an answer must be the same: nothing; `calls`; `all`; and the open calls, too. */
 enum answer_part { ANSWER_NOTHING, ANSWER_CALLS, ANSWER_EVENTS, ANSWER_ALL };
 
 /* Whether both were read to their end and say the same. */

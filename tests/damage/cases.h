@@ -19,8 +19,7 @@ struct archive_seed {
     char name[64];
     struct file_bytes file;
     struct answer sound;
-    struct rfn_diag
-        verified; /* of what was recovered it says that all is right, and something missing */
+    struct rfn_diag verified; /* the recovered archive is right, and something is missing */
 };
 
 /* False, and says so: it cannot be read. */
@@ -44,7 +43,7 @@ struct journal_seed {
     struct answer newest, older;
 };
 
-/* Reads it, by recovering what is copied to the folder `work`. */
+/* Reads it, by recovering the copy in the folder `work`. */
 bool journal_seed_open(struct journal_seed *seed, const char *folder, const char *name,
                        const char *work);
 void journal_seed_release(struct journal_seed *seed);

@@ -31,7 +31,7 @@
 
 enum { LIMIT_S = 20, SEEDS = 32, JOBS_MOST = 64, SHOWN_WRONG = 20, LARGE = 16 << 10 };
 
-/* A forged size is no reason to end; what is told of faults is enough in short. */
+/* A forged size is no reason to end; short words about faults are enough. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -39,7 +39,7 @@ const char *__asan_default_options(void)
            "malloc_context_size=8:quarantine_size_mb=32";
 }
 
-/* ---- what is damaged ---- */
+/* ---- sound files ---- */
 
 static struct {
     struct archive_seed archives[SEEDS];
@@ -64,7 +64,7 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Calls `open` for what is in FOLDER/part, in the order of names. */
+/* Calls `open` for each file of FOLDER/part, in the order of names. */
 static bool open_part(const char *folder, const char *part, const char *work,
                       bool (*open)(const char *folder, const char *name, const char *work))
 {

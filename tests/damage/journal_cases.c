@@ -251,7 +251,7 @@ static struct file_bytes forge(const struct journal_seed *seed, struct chance *c
         return forge_checkpoint(chance, &file->file);
     struct file_bytes forged = spoil_payload(chance, file->file.bytes, file->file.size);
     forged.size = forged.size < file->file.size ? forged.size : file->file.size;
-    forged.bytes = realloc(forged.bytes, file->file.size); /* zeros are behind what is shorter */
+    forged.bytes = realloc(forged.bytes, file->file.size); /* zeros are behind a shorter one */
     if (!forged.bytes)
         abort();
     memset(forged.bytes + forged.size, 0, file->file.size - forged.size);

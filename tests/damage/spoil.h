@@ -1,6 +1,6 @@
 /* spoil.h - how files are damaged: bytes of them, or, with checksums that are right, what they say.
  *
- * What is done follows from the number that the chance begins with, on every machine.
+ * The number that the chance begins with decides, on every machine.
  */
 #ifndef TESTS_DAMAGE_SPOIL_H
 #define TESTS_DAMAGE_SPOIL_H

@@ -36,7 +36,7 @@ static void own_handler(int number)
     (void)number;
 }
 
-/* A letter for what is done with each signal: default, ignored, own, handled by somebody else; a
+/* A letter for each signal's action: default, ignored, own, handled by somebody else; a
  * capital one if it is blocked in this thread. And whether there is another stack for handlers. */
 static void print_signals(void)
 {
@@ -204,7 +204,7 @@ static int threads(void)
     return finish("threads are done");
 }
 
-/* Calls whose parameters do not repeat, so that the archive is large. */
+/* Calls whose parameters do not repeat: the archive is large. */
 static int different(void)
 {
     int in, out = 0;

@@ -56,7 +56,7 @@ static long number(char **environment, const char *variable, long otherwise)
     return otherwise;
 }
 
-/* Linked with -z initfirst: before the recorder's own constructors, and those of libc, which only
+/* Linked with -z initfirst: before the constructors of the recorder and of libc, which only
  * then knows the environment. */
 __attribute__((constructor)) static void prepare(int argc, char **argv, char **environment)
 {

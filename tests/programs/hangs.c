@@ -2,7 +2,7 @@
  *
  *     hangs HOW
  *
- * Ranks work in rounds before, so that there are messages and collective calls that are right; rank
+ * Ranks work in rounds before: these messages and collective calls are right; rank
  * 0 says when all have done that.
  */
 #define _GNU_SOURCE

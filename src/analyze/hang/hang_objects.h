@@ -1,7 +1,7 @@
 /* hang_objects.h - windows and files: which ones calls are at, and what ranks wait for at windows.
  *
  * A place is where collective calls are counted: a communicator, or a window or file. The ranks of
- * one are those of the communicator that it was made on, and it is the same for all of them by the
+ * one are its communicator's, and it is the same for all of them by the
  * order in which each made such objects there.
  *
  * Epochs are counted by pairs of ranks: a target has posted as often as the origin has started

@@ -3,8 +3,8 @@
  * then these are merged.
  *
  * The run may go on meanwhile. Nothing is locked: a process writes its two checkpoints in turn, and
- * only appends to its files of blocks, so that what a whole checkpoint names stays as it is. When
- * the run ends, checkpoints go first, and then blocks: blocks that are missing while their
+ * only appends to its files of blocks: the bytes that a whole checkpoint names stay as they are.
+ * When the run ends, checkpoints go first, and then blocks: blocks that are missing while their
  * checkpoint is still there are damage. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* asprintf */
@@ -160,10 +160,10 @@ static bool exists(const char *path)
     return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* What is known of the two files of a process. */
+/* The two files of a process. */
 struct pair {
     size_t whole, damaged;
-    char why[256]; /* the first damaged one, and what is wrong with it */
+    char why[256]; /* the first damaged one, and its fault */
 };
 
 static int add_checkpoint(struct all_journals *all, const char *folder, const char *path,

@@ -10,7 +10,7 @@
 /* Readable when the user ends the wait; -1: signals end this process as ever. */
 static int ends = -1;
 
-/* The signals are blocked, so that none comes between two waits. */
+/* The signals are blocked: none comes between two waits. */
 void rfn_interval_begin(void)
 {
     sigset_t signals;

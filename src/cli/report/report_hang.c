@@ -437,7 +437,7 @@ static bool waits(const struct rfn_hang *hang)
     return false;
 }
 
-/* No rank is seen to wait; but the longest call may wait for what is not followed. */
+/* No rank is seen to wait; but the longest call may wait for something that is not followed. */
 static void tell_nothing(struct rfn_text *out, const struct rfn_hang_page *page)
 {
     const struct rfn_hang *hang = page->hang;

@@ -1,9 +1,9 @@
 /* Any events as an OTF2 trace of two ranks: an error that is told, or a sound archive.
  *
- * libotf2 writes the trace, so that it is well-formed, whatever contradicts itself in it: libotf2
+ * libotf2 writes the trace, which so is well-formed, whatever contradicts itself in it: libotf2
  * itself crashes on some traces whose bytes are damaged. An event is ITEM bytes: what happens, and
- * two numbers, the first of which is small for what has to be defined. A byte END goes on with the
- * other rank. */
+ * two numbers; the first one is small where something has to be defined. A byte END goes on with
+ * the other rank. */
 #define _GNU_SOURCE
 #include "refrain/archive.h"
 #include "refrain/convert.h"

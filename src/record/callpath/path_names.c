@@ -10,7 +10,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rfn_symbolizer *symbolizer;
 
-/* What is still to be found; NULL: nothing. */
+/* Names still to be found; NULL: none. */
 struct wanted {
     const char *function, *file; /* patterns */
 };

@@ -24,7 +24,7 @@
 #define SHARED_MEMORY "/dev/shm"
 
 static char path[PATH_MAX];          /* "": there is no file */
-static struct rec_launched launched; /* what was so when the mark was made */
+static struct rec_launched launched; /* at the time of the mark */
 
 /* ---- the file ---- */
 

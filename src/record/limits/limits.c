@@ -22,7 +22,7 @@ static const enum rfn_record_option options[REASONS] = {
 /* Readers take a pause of so long between unlike polls for computing (analyze/waits/polls.c). */
 enum { WORK_NS = 10000000, SIZE_EVERY = 1024 /* events */ };
 
-/* What was asked for. */
+/* The options. */
 static struct {
     struct rfn_sample_where include, exclude;
     enum rfn_may_leave may_go[REC_FN_COUNT];
@@ -67,7 +67,7 @@ struct rec_limited {
     } poll;
 };
 
-/* ---- what was asked for ---- */
+/* ---- options ---- */
 
 static uint64_t quanta_of(double ns)
 {

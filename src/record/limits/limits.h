@@ -1,4 +1,4 @@
-/* limits.h - leaves out calls on request, so that nothing else in the record becomes wrong.
+/* limits.h - leaves out calls on request; nothing else in the record becomes wrong.
  *
  * - A call of a function that may be left out (archive/write/record_limits.h) goes if --include,
  *   --exclude or --max-calls-per-second say so. Its handles are known all the same.
@@ -20,7 +20,7 @@
 
 #include "record/core/recorder.h"
 
-/* What was asked for, as options: "--exclude=MPI_Iprobe --until=10s". NULL: nothing. */
+/* The options as they were given: "--exclude=MPI_Iprobe --until=10s". NULL: nothing. */
 const char *rec_limits_text(void);
 
 /* Recording is over: writes how many calls this process has left out. The first time only.
