@@ -81,9 +81,10 @@ def frames(process):
 
 
 def describe(process):
-    """Lines about a process and all below it; the machine's load first, as it may be the cause."""
+    """Lines about a process and all below it, ranks before launchers, as the first lines are what a
+    summary shows; the machine's load before all, as it may be the cause."""
     lines = ["load: " + read("", "loadavg")]
-    for each in descendants(process)[:MOST]:
+    for each in descendants(process)[::-1][:MOST]:
         lines += [state(each), *frames(each)]
     return "\n".join(lines)
 

@@ -90,12 +90,20 @@ static void overlap(void)
     CALL(MPI_Session_finalize(&second), "%s", "");
 }
 
+/* Which process this is, before MPI has told. */
+static int launchers_rank(void)
+{
+    const char *number = getenv("PMI_RANK");
+    return number ? atoi(number) : 0;
+}
+
 static void with_world(void)
 {
     MPI_Session around = open_session();
     MPI_Group set = group_of(around, "mpi://WORLD");
     MPI_Comm a = comm_of(set, "a", "@a");
     CALL(MPI_Barrier(a), "comm=@a");
+    usleep(100000 * launchers_rank()); /* MPICH does not make ranks wait for each other again */
     CALL(MPI_Init(NULL, NULL), "%s", "");
     learn_rank(MPI_COMM_WORLD, "world");
     CALL(MPI_Barrier(MPI_COMM_WORLD), "comm=world");
@@ -130,13 +138,6 @@ static void again(void)
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session); /* too late to be recorded */
     MPI_Session_finalize(&session);
     exit(failed);
-}
-
-/* Which process this is, before MPI has told. */
-static int launchers_rank(void)
-{
-    const char *number = getenv("PMI_RANK");
-    return number ? atoi(number) : 0;
 }
 
 static void alone(void)

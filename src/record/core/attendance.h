@@ -3,8 +3,9 @@
  * Recorded ranks wait for each other, and write one archive. Ranks that were started without
  * `refrain record` never come, and none of MPI's own calls asks whether they will: a message to one
  * of them could match a receive of the program's. So each recorded rank of a job on one node leaves
- * a mark in a file of the job, before it enters MPI_Init. No rank leaves MPI_Init before all have
- * entered it, so then each reads all marks.
+ * a mark in a file of the job, before it starts MPI, by a session or by MPI_Init. No rank leaves
+ * MPI_Init before all have started MPI, so then each reads all marks. (It may leave before all have
+ * entered MPI_Init: under MPICH ranks wait for each other in a session's start, and not again.)
  *
  * The file is where all ranks of the job and no others find it:
  *
@@ -20,10 +21,10 @@
 #ifndef RFN_RECORD_CORE_ATTENDANCE_H
 #define RFN_RECORD_CORE_ATTENDANCE_H
 
-/* Before MPI's own MPI_Init. */
+/* Before MPI's own start, whichever call that is. */
 void rec_attendance_mark(void);
 
-/* After it: if some ranks are not recorded, the job of the others becomes their own (job.h). */
+/* After MPI_Init: if some ranks are not recorded, the job of the others becomes their own (job.h). */
 void rec_attendance_settle(void);
 
 /* Removes the file; by the first rank that is recorded, once all have read it. */

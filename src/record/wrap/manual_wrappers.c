@@ -150,6 +150,7 @@ static unsigned open_sessions;
 REC_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Session_init, __builtin_frame_address(0));
+    rec_attendance_mark();
     if (call) {
         rec_in_info(call, info);
         rec_in_errhandler(call, errhandler);
