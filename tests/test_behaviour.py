@@ -79,7 +79,7 @@ WHOLE = ["plain", "status", "at-exit", "forked", "alarms", "deep", "small-stack"
 # Those without an archive, and what the recorder says instead.
 NONE = {"limited": "no archive.*[Ff]ile too large", "no-files": "no archive.*Too many open files",
         "abort": "rank 0 called MPI_Abort",
-        "exit-early": r"rank \d+ ended without MPI_Finalize; next: refrain recover",
+        "exit-early": r"the program ended without MPI_Finalize; next: refrain recover",
         "no-init": "no archive.*no MPI function"}
 # Those where nothing can be said, or nothing needs to be.
 SILENT = ["fatal", "segfault", "killed", "exit-at-once", "only-initialized", "no-stderr",

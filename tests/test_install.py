@@ -7,6 +7,8 @@ import harness
 
 ROOT = os.path.join(harness.HERE, "..")
 PREFIX = "/usr"
+VERBS = ("record", "report", "info", "reduce", "compare", "whatif", "predict", "sample", "watch", "replay", "recover", "snapshot",
+         "convert", "merge", "gather", "calibrate", "control", "dump", "verify")
 PROGRAM = """
 #include <mpi.h>
 #include <refrain/region.h>
@@ -168,6 +170,32 @@ def test_man_pages(bench):
         raise harness.Failure(other.out)
 
 
+def test_help_fits_a_screen(bench):
+    for verb in VERBS:
+        lines = bench.run([bench.refrain, verb, "--help"], check=True).out.splitlines()
+        harness.compare(f"lines, columns of refrain {verb} --help: at most 40, 80",
+                        (len(lines) <= 40, max(map(len, lines)) <= 80), (True, True))
+
+
+def test_misspelt(bench):
+    """What was probably meant is named; an archive alone is reported."""
+    _, archive = bench.record("mpich", 2, [bench.program("point_to_point", "mpich")])
+    program = bench.program("point_to_point", "mpich")
+    for words, said in ((["record", "--exlude=MPI_Test", program], "did you mean --exclude?"),
+                        (["report", archive, "--shrt"], "did you mean --short?"),
+                        (["report", archive, "--nothing"], "there is no option --nothing; 'refrain help report' lists all"),
+                        (["record", "-n", "4", program], "mpirun -n 4 refrain record ./app"),
+                        (["record", "-np", "4", program], "mpirun -n 4 refrain record ./app"),
+                        ([program], f"refrain record {program}"),
+                        (["repotr", archive], "did you mean 'report'?")):
+        run = bench.run([bench.refrain, *words])
+        harness.compare(f"exit of {words}", run.code, 2)
+        if said not in run.err:
+            raise harness.Failure(f"no {said!r} in {run.err!r}")
+    harness.compare("refrain FILE.rfn", bench.run([bench.refrain, archive, "--short"], check=True).out,
+                    bench.verb("report", "--short", archive))
+
+
 def test_options_in_man_page(bench):
     """These man pages have the options of their helps, and no others."""
     for verb in ("record", "report", "whatif", "predict", "convert", "gather", "calibrate", "sample", "snapshot", "watch"):
@@ -175,7 +203,7 @@ def test_options_in_man_page(bench):
 
 
 def check_options(bench, verb):
-    in_help = re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", bench.run([bench.refrain, verb, "--help"]).out, re.M)
+    in_help = re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", bench.run([bench.refrain, "help", verb]).out, re.M)
     with open(os.path.join(ROOT, "doc", "man", f"refrain-{verb}.1"), encoding="ascii") as file:
         page = file.read().split("\n.SH OPTIONS\n")[1].split("\n.SH ")[0]
     in_page = re.findall(r"^\.TP\n.*?(\\-\\-[a-z\\-]+)", page, re.M)
@@ -234,10 +262,9 @@ def test_completion(bench):
 
 
 def test_completion_knows_every_option(bench):
-    """What --help lists is what completes."""
-    for verb in ("record", "report", "info", "reduce", "compare", "whatif", "predict", "calibrate", "replay", "sample", "dump",
-                 "verify", "watch", "gather", "snapshot", "recover"):
-        text = bench.run([bench.refrain, verb, "--help"], check=True).out
+    """What help lists is what completes."""
+    for verb in VERBS:
+        text = bench.run([bench.refrain, "help", verb], check=True).out
         options = set(re.findall(r"^ .*?(--[a-z-]+)", text, re.M)) - {"--usage"}
         found = set(completions(bench, "refrain", verb, "--"))
         harness.compare(f"options of {verb}", found, options)

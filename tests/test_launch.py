@@ -294,7 +294,7 @@ def test_wrong_options_are_told_once(bench, flavour):
     where = folder(bench, f"wrong.{flavour}")
     program = bench.program("family", flavour)
     for words, text in ((["record", "--tmie=full", program], "--tmie=full"),
-                        (["record", "-z", program], "invalid option -- 'z'"),
+                        (["record", "-z", program], "no option -z"),
                         (["record", "--similarity=no", program], "--similarity"),
                         (["record", "--across=no", program], "--across"),
                         (["record", "--memory=no", program], "--memory"),

@@ -12,24 +12,11 @@
 #include <stdint.h>
 
 /* Help that `refrain reduce` has, too. */
-#define RFN_HELP_SIMILARITY                                                           \
-    "When iterations went alike: relDiff, absDiff, manhattan, euclidean, chebyshev, " \
-    "avgWave, haarWave, iterK, iterAvg or jitter, and its threshold "                 \
-    "(default " RFN_SIMILARITY_DEFAULT ")"
-#define RFN_HELP_MIN_CALLS \
-    "Leave iterations with fewer than N calls (1) within the segment around them"
-#define RFN_HELP_STARTS                                                           \
-    "Keep the start of each iteration exactly, or within the threshold of where " \
-    "those before lead to expect it (predicted, the default)"
-#define RFN_HELP_ACROSS                                                                 \
-    "Keep the times of processes that went alike once, too: with threshold T, by "      \
-    "another method than --similarity if it is named; one: of those that executed the " \
-    "same, only the first one's, whatever they are; all (the default): each one's"
-#define RFN_HELP_IGNORE                                                                  \
-    " parameters no longer tell ranks with the same loops apart; all get those of the "  \
-    "lowest one: some of peer, root, count, exact (datatypes, operations), comm, place " \
-    "(colour, key) and tag. What differed is lost, and messages may not match any "      \
-    "more"
+#define RFN_HELP_SIMILARITY "When segments share times, as " RFN_SIMILARITY_DEFAULT " (default)"
+#define RFN_HELP_MIN_CALLS  "Shortest segment (1); shorter ones stay in the one around"
+#define RFN_HELP_STARTS     "Segment starts: exactly, or within T (default)"
+#define RFN_HELP_ACROSS     "Share times of ranks, too: within T, or one's; default: all"
+#define RFN_HELP_IGNORE     "Merge ranks that differ in these, as peer,count,tag"
 
 /* How times of segments are compared unless something else is asked for: doc/study.md. */
 #define RFN_SIMILARITY_DEFAULT "jitter:0.02"
@@ -43,121 +30,79 @@
  *                     nothing where the function says it better
  *             TEXT    whatever is not empty (what --across takes depends on --similarity:
  *                     rfn_across_text)
- *   group     COMMON, or RESEARCH: how times are reduced and ranks are clustered
+ *   group     COMMON: on the first screen of help; MORE; or RESEARCH: how times are reduced and
+ *             ranks are clustered
  *   default   what the recorder takes if the variable is not set, or cannot be used; NULL: nothing
  */
 #define RFN_RECORD_OPTIONS(X)                                                                      \
     X(OUTPUT, "output", 'o', "REFRAIN_OUTPUT", TEXT, COMMON, "FILE", "the name of a file", NULL,   \
-      "Write the archive to FILE (default: PROGRAM.RANKS.rfn in the current directory). %r, %h, "  \
-      "%j, %e and %{VAR} in it stand for the number of ranks, the host, the job's number, the "    \
-      "program and a variable of the environment, %% for a percent sign")                          \
+      "Archive's name (default: PROGRAM.RANKS.rfn)")                                               \
     X(FORCE, "force", 'f', "REFRAIN_FORCE", SWITCH, COMMON, NULL, "1,0", NULL,                     \
-      "Replace an archive of that name (default: add a number to the name)")                       \
+      "Replace an archive of that name")                                                           \
     X(TIME, "time", 0, "REFRAIN_TIME", WORD, COMMON, "WHAT", "auto,full,reduced,none", "auto",     \
-      "full: the times of every event; reduced: the times of iterations that went alike are "      \
-      "kept once; auto (default): full as long as they are short (1 MiB of a thread and 64 "       \
-      "MiB of all ranks) and no option says how to reduce them, else reduced; none: no "           \
-      "times, only what was called")                                                               \
-    X(RESOLUTION, "resolution", 0, "REFRAIN_RESOLUTION", CHECKED, COMMON, "TIME",                  \
+      "Times to keep: auto (default), full, reduced or none")                                      \
+    X(RESOLUTION, "resolution", 0, "REFRAIN_RESOLUTION", CHECKED, MORE, "TIME",                    \
       "a time from 1ns to 1s, as in 50ns or 1us", "1ns",                                           \
-      "Coarsest step of the times, as in 50ns or 1us (default 1ns): a coarser one makes a "        \
-      "smaller archive")                                                                           \
-    X(VOLUME, "volume", 0, "REFRAIN_VOLUME", CHECKED, COMMON, "WHAT",                              \
+      "Coarsest step of times, as 1us (default 1ns)")                                              \
+    X(VOLUME, "volume", 0, "REFRAIN_VOLUME", CHECKED, MORE, "WHAT",                                \
       "cpu, instructions or papi:EVENT", NULL,                                                     \
-      "Count, between the calls and inside of them: cpu (the thread's CPU time), "                 \
-      "instructions, or papi:EVENT (default: nothing)")                                            \
+      "Count cpu, instructions or papi:EVENT between calls")                                       \
     X(TIME_INDEPENDENT, "time-independent", 0, "REFRAIN_TIME_INDEPENDENT", SWITCH, COMMON, NULL,   \
-      "yes,no", NULL,                                                                              \
-      "For refrain predict: no times, but what the program computes between its calls, without "   \
-      "MPI and the recorder: instructions where they can be counted, else cpu, or --volume; of "   \
-      "call paths only the call itself, unless --call-path-match says which frames")               \
+      "yes,no", NULL, "Record volumes instead of times, to predict")                               \
     X(FUNCTIONS, "functions", 0, "REFRAIN_FUNCTIONS", CHECKED, COMMON, "PATTERN[,!PATTERN...]",    \
       "a list of patterns, as in 'solve*,!solve_inner'", NULL,                                     \
-      "Record calls of functions that were compiled with -finstrument-functions as regions: "      \
-      "those whose names fit, where * is any characters and ? one; the last pattern that "         \
-      "fits decides, and leaves out with a !")                                                     \
-    X(FUNCTIONS_MIN, "functions-min", 0, "REFRAIN_FUNCTIONS_MIN", CHECKED, COMMON, "TIME",         \
-      "a time from 1ns to 1s, as in 10us", NULL,                                                   \
-      "Of these, leave out calls that are shorter than TIME, as 10us, unless something is "        \
-      "recorded in them")                                                                          \
-    X(FUNCTIONS_RATE, "functions-rate", 0, "REFRAIN_FUNCTIONS_RATE", CHECKED, COMMON, "N",         \
+      "Record -finstrument-functions calls as regions")                                            \
+    X(FUNCTIONS_MIN, "functions-min", 0, "REFRAIN_FUNCTIONS_MIN", CHECKED, MORE, "TIME",           \
+      "a time from 1ns to 1s, as in 10us", NULL, "Leave out regions shorter than this, as 10us")   \
+    X(FUNCTIONS_RATE, "functions-rate", 0, "REFRAIN_FUNCTIONS_RATE", CHECKED, MORE, "N",           \
       "a number from 1 to 1000000000, or none", "10000",                                           \
-      "Record no more calls of a function once a thread has called it more than N times in a "     \
-      "second (default 10000); none: no limit")                                                    \
-    X(POLLS, "polls", 0, "REFRAIN_POLLS", WORD, COMMON, "HOW", "runs,all", "runs",                 \
-      "runs: repeated unsuccessful tests and probes are one event (default); all: each is one")    \
+      "Most calls of a function a second (10000); none")                                           \
+    X(POLLS, "polls", 0, "REFRAIN_POLLS", WORD, MORE, "HOW", "runs,all", "runs",                   \
+      "Polls in a row: one event (runs, default), or all")                                         \
     X(MEMORY, "memory", 0, "REFRAIN_MEMORY", CHECKED, COMMON, "SIZE",                              \
       "a size of at least 1M, as in 32M or 1G", "32M",                                             \
-      "Memory that the recorder may hold in each process, as 32M (default); what does not "        \
-      "fit goes to files in FILE.journal/ until the archive is written")                           \
+      "Most memory in each process (default 32M)")                                                 \
     X(JOURNAL, "journal", 0, "REFRAIN_JOURNAL", SWITCH, COMMON, NULL, "yes,no", NULL,              \
-      "Save what is recorded about every second, in FILE.journal/, from the start and not only "   \
-      "once the run has lasted for a minute: if the run is killed, `refrain recover` makes an "    \
-      "archive of it")                                                                             \
-    X(NO_JOURNAL, "no-journal", 0, "REFRAIN_NO_JOURNAL", SWITCH, COMMON, NULL, "yes,no", NULL,     \
-      "Save nothing before the end: if the run is killed, all is lost")                            \
+      "Save every second from the start, not after a minute")                                      \
+    X(NO_JOURNAL, "no-journal", 0, "REFRAIN_NO_JOURNAL", SWITCH, MORE, NULL, "yes,no", NULL,       \
+      "Save nothing before the end")                                                               \
     X(JOURNAL_DIR, "journal-dir", 0, "REFRAIN_JOURNAL_DIR", TEXT, COMMON, "DIR",                   \
-      "the name of a folder", NULL,                                                                \
-      "Put FILE.journal/ into DIR, such as a disk of each node, and not beside the archive: "      \
-      "after a killed run `refrain recover` takes the folders of all nodes")                       \
-    X(CHILDREN, "no-children", 0, "REFRAIN_CHILDREN", SWITCH, COMMON, NULL, "no,yes", NULL,        \
-      "Do not record processes that the program starts with MPI_Comm_spawn")                       \
-    X(INCLUDE, "include", 0, "REFRAIN_INCLUDE", CHECKED, COMMON, "PATTERN[,...]", "", NULL,        \
-      "Of calls that no other call depends on (MPI_Comm_rank, MPI_Type_*, MPI_Get_count, polls "   \
-      "without success) record only those of functions that fit, as MPI_Type_*, in call paths "    \
-      "with a function (path=*setup*) or a file (file=*halo.c) that fits; others are always "      \
-      "recorded")                                                                                  \
+      "the name of a folder", NULL, "Where to save, such as a disk of each node")                  \
+    X(CHILDREN, "no-children", 0, "REFRAIN_CHILDREN", SWITCH, MORE, NULL, "no,yes", NULL,          \
+      "Leave out processes of MPI_Comm_spawn")                                                     \
+    X(INCLUDE, "include", 0, "REFRAIN_INCLUDE", CHECKED, MORE, "PATTERN[,...]", "", NULL,          \
+      "Of calls that may be left out, record only these")                                          \
     X(EXCLUDE, "exclude", 0, "REFRAIN_EXCLUDE", CHECKED, COMMON, "PATTERN[,...]", "", NULL,        \
-      "Of the same calls leave out those that fit. How many were left out, and for how long the "  \
-      "program polled, stays in the archive")                                                      \
-    X(MAX_CALLS, "max-calls-per-second", 0, "REFRAIN_MAX_CALLS_PER_SECOND", CHECKED, COMMON,       \
-      "FUNCTION:N[,...]", "", NULL,                                                                \
-      "Of the same calls record no more than N of a function in a second, as in MPI_Iprobe:100")   \
+      "Leave out calls such as MPI_Iprobe or MPI_Type_*")                                          \
+    X(MAX_CALLS, "max-calls-per-second", 0, "REFRAIN_MAX_CALLS_PER_SECOND", CHECKED, MORE,         \
+      "FUNCTION:N[,...]", "", NULL, "At most N of these a second, as MPI_Iprobe:100")              \
     X(UNTIL, "until", 0, "REFRAIN_UNTIL", CHECKED, COMMON, "WHEN",                                 \
       "a time since the start, as in 10s or 2min, segment=N or level=N", NULL,                     \
-      "Stop recording after a time (10s, 2min), when N segments of the program have ended "        \
-      "(segment=N), or when it calls MPI_Pcontrol(N) (level=N)")                                   \
+      "Stop recording at a time, segment=N or level=N")                                            \
     X(MAX_SIZE, "max-size", 0, "REFRAIN_MAX_SIZE", CHECKED, COMMON, "SIZE",                        \
       "a size of at least 1M, as in 32M or 1G", NULL,                                              \
-      "Stop recording in a process when its part of an archive of SIZE is full")                   \
+      "Stop recording where the archive would be larger")                                          \
     X(SAMPLE, "sample", 0, "REFRAIN_SAMPLE", CHECKED, COMMON, "STRATEGY", "", NULL,                \
-      "Measure the latencies of some messages and keep no trace, so that neither memory nor the "  \
-      "archive grow with the run: random:P (each message with probability P), adaptive (the "      \
-      "first of each channel, then ever fewer), counter:N+-V (every N-th send), timer:T+-V (the "  \
-      "first send after some time T)")                                                             \
-    X(WITH_TRACE, "with-trace", 0, "REFRAIN_WITH_TRACE", SWITCH, COMMON, NULL, "yes,no", NULL,     \
-      "With --sample or --keep-predictions: keep the trace, too, which grows with the run then, "  \
-      "as it does without them")                                                                   \
-    X(SAMPLE_ANALYSIS, "sample-analysis", 0, "REFRAIN_SAMPLE_ANALYSIS", WORD, COMMON, "WHAT",      \
-      "freq,stat,write", "freq",                                                                   \
-      "Of sampled messages keep: freq: histograms (default); stat: only mean, deviation, least "   \
-      "and greatest; write: histograms and the samples themselves")                                \
-    X(SAMPLE_WHERE, "sample-where", 0, "REFRAIN_SAMPLE_WHERE", CHECKED, COMMON, "CONDITION[,...]", \
-      "", NULL,                                                                                    \
-      "Sample only sends of a size (bytes=4K-1M), by a function of MPI (function=MPI_I*), with a " \
-      "function or a file in their call path (path=*halo*, file=halo.c), on a communicator "       \
-      "(comm=NAME), in a region or "                                                               \
-      "segment of the program (region=solve), or at a level of MPI_Pcontrol (level=2)")            \
-    X(SAMPLE_SEED, "sample-seed", 0, "REFRAIN_SAMPLE_SEED", CHECKED, COMMON, "N",                  \
-      "a whole number below 10^18", "1",                                                           \
-      "Choose other messages at random than with other numbers N (default 1)")                     \
-    X(KEEP_PREDICTIONS, "keep-predictions", 0, "REFRAIN_KEEP_PREDICTIONS", CHECKED, COMMON,        \
-      "TIME", "a time as in 1ms, or a time and a size as in 1ms,64K", NULL,                        \
-      "Leave out calls that `refrain whatif` does not need, while the program runs: its "          \
-      "predictions stay exact about computations and calls of at least TIME, and messages of at "  \
-      "least 64 KiB, or SIZE: TIME,SIZE. With --with-trace all calls are kept, too, in "           \
-      "FILE.full.rfn")                                                                             \
-    X(START, "start-off", 0, "REFRAIN_START", SWITCH, COMMON, NULL, "off,on", NULL,                \
-      "Record nothing (but MPI_Init) before the program calls MPI_Pcontrol(1)")                    \
+      "Sample latencies, as adaptive or random:0.01")                                              \
+    X(WITH_TRACE, "with-trace", 0, "REFRAIN_WITH_TRACE", SWITCH, MORE, NULL, "yes,no", NULL,       \
+      "Keep the trace, too, with --sample")                                                        \
+    X(SAMPLE_ANALYSIS, "sample-analysis", 0, "REFRAIN_SAMPLE_ANALYSIS", WORD, MORE, "WHAT",        \
+      "freq,stat,write", "freq", "freq: histograms (default); stat: moments; write: all")          \
+    X(SAMPLE_WHERE, "sample-where", 0, "REFRAIN_SAMPLE_WHERE", CHECKED, MORE, "CONDITION[,...]",   \
+      "", NULL, "Sample only such messages, as bytes=4K-1M")                                       \
+    X(SAMPLE_SEED, "sample-seed", 0, "REFRAIN_SAMPLE_SEED", CHECKED, MORE, "N",                    \
+      "a whole number below 10^18", "1", "Seed of the random choice (default 1)")                  \
+    X(KEEP_PREDICTIONS, "keep-predictions", 0, "REFRAIN_KEEP_PREDICTIONS", CHECKED, MORE, "TIME",  \
+      "a time as in 1ms, or a time and a size as in 1ms,64K", NULL,                                \
+      "Keep only what predictions about TIME need, as 1ms")                                        \
+    X(START, "start-off", 0, "REFRAIN_START", SWITCH, MORE, NULL, "off,on", NULL,                  \
+      "Record nothing before MPI_Pcontrol(1)")                                                     \
     X(QUIET, "quiet", 'q', "REFRAIN_QUIET", SWITCH, COMMON, NULL, "1,0", NULL,                     \
       "Print nothing but errors")                                                                  \
     X(CALL_PATH_MATCH, "call-path-match", 0, "REFRAIN_CALL_PATH_MATCH", CHECKED, RESEARCH, "HOW",  \
       "all, ends, or numbers of outer (0 to 1000) and of inner frames (1 to 1000), as in "         \
       "ends:1,2",                                                                                  \
-      "all",                                                                                       \
-      "all: calls whose paths differ in any frame are told apart (default); "                      \
-      "ends[:OUTER,INNER]: paths are their OUTER (1) outermost and INNER (1) innermost "           \
-      "frames, so that behaviour that differs only in between is one")                             \
+      "all", "Compare whole call paths (all), or their ends")                                      \
     X(SIMILARITY, "similarity", 0, "REFRAIN_SIMILARITY", CHECKED, RESEARCH, "METHOD[:T]", "",      \
       RFN_SIMILARITY_DEFAULT, RFN_HELP_SIMILARITY)                                                 \
     X(SEGMENT_MIN_CALLS, "segment-min-calls", 0, "REFRAIN_SEGMENT_MIN_CALLS", CHECKED, RESEARCH,   \
@@ -167,16 +112,12 @@
     X(ACROSS, "across", 0, "REFRAIN_ACROSS", TEXT, RESEARCH, "[METHOD:]T|one|all",                 \
       "a threshold, as in 0.4, METHOD:THRESHOLD, one or all", NULL, RFN_HELP_ACROSS)               \
     X(CLUSTER, "no-cluster", 0, "REFRAIN_CLUSTER", SWITCH, RESEARCH, NULL, "no,yes", NULL,         \
-      "Store what ranks did whose calls differ only in numbers for each of them (default: "        \
-      "once, with the numbers, where that is shorter)")                                            \
+      "Keep ranks that differ in numbers only apart")                                              \
     X(IGNORE_PARAMETER, "ignore-parameter", 0, "REFRAIN_IGNORE_PARAMETER", CHECKED, RESEARCH,      \
-      "LIST", "", NULL, "These" RFN_HELP_IGNORE)                                                   \
+      "LIST", "", NULL, RFN_HELP_IGNORE)                                                           \
     X(MERGE_INTERVAL, "merge-interval", 0, "REFRAIN_MERGE_INTERVAL", CHECKED, RESEARCH,            \
       "N|SECONDS", "a number of segments, from 1 to 1000000000, or of seconds, as in 30s or 0.5s", \
-      NULL,                                                                                        \
-      "Have ranks merge while the program runs, after every N segments (iterations) or as "        \
-      "30s, in calls such as MPI_Allreduce of all ranks, so that less is left for the end "        \
-      "(default: only in the end)")
+      NULL, "Merge while the program runs, as every 30s")
 
 /* X(ID, variable, kind, values, default): variables without an option. The last four are what
  * `refrain record` knows; the others are to measure and to test with. */

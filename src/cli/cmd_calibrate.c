@@ -14,17 +14,14 @@
 enum { KEY_SECONDS = 256, KEY_MPI, KEY_PLATFORM, KEY_HOSTS, KEY_CORES, KEY_SPEED };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "Write FILE (network.json)", 0},
-    {"platform", KEY_PLATFORM, "P.xml", 0,
-     "Write P.xml, a cluster whose network is the measured one, for refrain predict; FILE only if "
-     "-o is given, too",
-     0},
-    {"hosts", KEY_HOSTS, "N", 0, "The cluster has N hosts (as many as this job has ranks)", 0},
-    {"cores", KEY_CORES, "N", 0, "of N cores each (as many as this host has)", 0},
-    {"speed", KEY_SPEED, "F", 0, "that compute F flop per second each (1e9)", 0},
-    {"force", 'f', NULL, 0, "Replace files that are there", 0},
-    {"seconds", KEY_SECONDS, "S", 0, "Measure for about so many seconds (6)", 0},
-    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich: where the launcher does not tell", 0},
+    {"output", 'o', "FILE", 0, "Write FILE (default: network.json)", 0},
+    {"platform", KEY_PLATFORM, "P.xml", 0, "Write a platform for refrain predict", 0},
+    {"hosts", KEY_HOSTS, "N", 0, "Hosts of the cluster (default: ranks of this job)", 0},
+    {"cores", KEY_CORES, "N", 0, "Cores of each host (default: as this host)", 0},
+    {"speed", KEY_SPEED, "F", 0, "Flop per second of a core (1e9)", 0},
+    {"force", 'f', NULL, 0, "Replace files that exist", 0},
+    {"seconds", KEY_SECONDS, "S", 0, "Measure for about S seconds (6)", 0},
+    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich, if the launcher does not tell", 0},
     {0}};
 
 struct arguments {

@@ -11,11 +11,11 @@ enum { TOP = 15 };
 enum { KEY_REDUCTION = 0x100, KEY_ALL };
 
 static const struct argp_option options[] = {
-    {"json", 'j', NULL, 0, "print everything as JSON", 0},
-    {"top", 't', "N", 0, "show N rows of each table (15; with --json all)", 0},
-    {"all", KEY_ALL, NULL, 0, "show all rows, also what hardly differs", 0},
+    {"json", 'j', NULL, 0, "Print everything as JSON", 0},
+    {"top", 't', "N", 0, "Show N rows of each table (15; with --json all)", 0},
+    {"all", KEY_ALL, NULL, 0, "Show all rows, also what hardly differs", 0},
     {"reduction", KEY_REDUCTION, NULL, 0,
-     "measure what a reduced archive saves and loses: FULL REDUCED", 0},
+     "Measure what a reduced archive saves and loses: FULL REDUCED", 0},
     {0},
 };
 

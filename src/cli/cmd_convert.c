@@ -23,18 +23,12 @@ enum format {
 static const char *const format_names[] = {"", "archive", "otf2", "simgrid", "thesis"};
 
 static const struct argp_option options[] = {
-    {"output", 'o', "OUT", 0, "Where to; its suffix tells the format: .rfn, .txt, .ti", 0},
-    {"to", KEY_TO, "FORMAT", 0,
-     "archive, otf2, or time-independent text in the dialect simgrid or thesis", 0},
-    {"one-file", KEY_ONE_FILE, NULL, 0,
-     "Text of all ranks in OUT itself, not in a file per rank that OUT lists", 0},
-    {"measured", KEY_MEASURED, NULL, 0,
-     "An archive's times between calls in ns as what is computed, not its volumes", 0},
+    {"output", 'o', "OUT", 0, "Where to; .rfn, .txt or .ti tell the format", 0},
+    {"to", KEY_TO, "FORMAT", 0, "archive, otf2, simgrid or thesis (text)", 0},
+    {"one-file", KEY_ONE_FILE, NULL, 0, "Write text of all ranks into OUT itself", 0},
+    {"measured", KEY_MEASURED, NULL, 0, "Volumes are the recorded times in ns", 0},
     {"force", 'f', NULL, 0, "Replace OUT if it exists", 0},
-    {"metric", KEY_METRIC, "NAME", 0,
-     "The metric of an OTF2 trace that becomes the volume (default: PAPI_TOT_INS or another one "
-     "that counts instructions)",
-     0},
+    {"metric", KEY_METRIC, "NAME", 0, "Metric of an OTF2 trace that is the volume", 0},
     {"json", 'j', NULL, 0, "Print the result as JSON", 0},
     {0}};
 

@@ -346,14 +346,14 @@ static int dump_all(struct dump *dump)
 }
 
 static const struct argp_option options[] = {
-    {"rank", 'r', "LIST", 0, "only events of these ranks of MPI_COMM_WORLD: 3, or 0-3,7", 0},
-    {"limit", 'n', "N", 0, "at most N events", 0},
-    {"from-event", 'e', "N", 0, "of each thread, begin with event N (the first is 0)", 0},
+    {"rank", 'r', "LIST", 0, "Only events of these ranks of MPI_COMM_WORLD: 3, or 0-3,7", 0},
+    {"limit", 'n', "N", 0, "At most N events", 0},
+    {"from-event", 'e', "N", 0, "Of each thread, begin with event N (the first is 0)", 0},
     {"from", 'f', "TIME", 0,
-     "of each thread, begin with the first event that ends at TIME or later: 1.5s, 20ms, 7us or "
+     "Of each thread, begin with the first event that ends at TIME or later: 1.5s, 20ms, 7us or "
      "nanoseconds since the start of the run",
      0},
-    {"to", 't', "TIME", 0, "end before the first event that begins after TIME", 0},
+    {"to", 't', "TIME", 0, "End before the first event that begins after TIME", 0},
     {0},
 };
 

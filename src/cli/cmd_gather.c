@@ -18,11 +18,9 @@ enum { KEY_ARITY = 256, KEY_RANKS, KEY_MPI, ARITY_MOST = 64, RANKS_MOST = 1 << 2
 static const struct argp_option options[] = {
     {"output", 'o', "OUT", 0, "The archive that is made", 0},
     {"force", 'f', NULL, 0, "Replace OUT if there is such a file", 0},
-    {"ranks", KEY_RANKS, "N", 0, "There have to be ranks 0 to N - 1 (default: up to the highest)",
-     0},
-    {"arity", KEY_ARITY, "K", 0,
-     "Merge K archives at a time (2 to 64; default: by the number of processes and nodes)", 0},
-    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich: where the launcher does not tell", 0},
+    {"ranks", KEY_RANKS, "N", 0, "Require ranks 0 to N - 1", 0},
+    {"arity", KEY_ARITY, "K", 0, "Merge K archives at a time (default: automatic)", 0},
+    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich, if the launcher does not tell", 0},
     {"json", 'j', NULL, 0, "Print the result as JSON", 0},
     {0}};
 

@@ -29,29 +29,17 @@ enum { KEY_SPREAD = 256, KEY_EXPRESSION, KEY_PLUGIN };
 enum { TOP_DEFAULT = 15 };
 
 static const struct argp_option options[] = {
-    {"json", 'j', NULL, 0, "print the facts as JSON", 0},
+    {"json", 'j', NULL, 0, "Print the facts as JSON", 0},
     {"size-model", 'm', "METHOD", OPTION_ARG_OPTIONAL,
-     "also tell how large a traditional trace and a trace profile of the run would be; METHOD "
-     "says how segments are compared: " RFN_SIMILARITY_DEFAULT ", the default, or another",
-     0},
+     "Also estimate sizes of a trace and a trace profile", 0},
     {"clusters", 'c', "FORM", OPTION_ARG_OPTIONAL,
-     "also tell which ranks behave alike, and what distinguishes them; FORM says how they are "
-     "compared: elastic, the default; strict (how often counts, too); reference (and all "
-     "parameters "
-     "of each call); xor and paper, to compare with",
+     "Also tell which ranks behave alike; FORM: elastic (default), strict, reference, xor, paper",
      0},
-    {"strict", 's', NULL, 0, "the same as --clusters=strict", 0},
+    {"strict", 's', NULL, 0, "The same as --clusters=strict", 0},
     RFN_EXPRESSION_OPTION(KEY_EXPRESSION),
     RFN_PLUGIN_OPTION(KEY_PLUGIN),
-    {"variation", KEY_SPREAD, NULL, 0,
-     "also tell how far single times lie apart: per call path, and call before where that matters, "
-     "over all ranks that have the same call paths and all executions",
-     0},
-    {"top", 't', "N", 0,
-     "with --clusters: show N lines of each list (about 10); with --variation: show the N "
-     "positions "
-     "with most time (15; with --json all)",
-     0},
+    {"variation", KEY_SPREAD, NULL, 0, "Also tell how much times of a call path vary", 0},
+    {"top", 't', "N", 0, "Show N rows of each list", 0},
     {0},
 };
 

@@ -703,24 +703,20 @@ enum {
     KEY_BESIDE
 }; /* behind the keys of the table */
 
-enum { COMMON, RESEARCH }; /* groups of the help */
-
 #define OPTION(id, option, key, variable, kind, group, argument, values, preset, help) \
-    {option, key ? key : 256 + RFN_RECORD_##id, argument, 0, help, group},
+    {option, key ? key : 256 + RFN_RECORD_##id, argument, 0, help, RFN_OPTIONS_##group},
 static const struct argp_option options_of_record[] = {
-    {"mpi", KEY_MPI, "MPI", 0,
-     "openmpi or mpich: for scripts and for programs that load MPI while they run; else found out",
-     COMMON},
+    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich, for scripts and programs that load MPI",
+     RFN_OPTIONS_COMMON},
     {"snapshot-every", KEY_SNAPSHOT_EVERY, "TIME", 0,
-     "With --journal: take a snapshot of the job every TIME, as in 60s, as `refrain snapshot` "
-     "does: "
-     "FILE.snapshot.rfn is the last one",
-     COMMON},
+     "Make an archive of the running job, every 60s", RFN_OPTIONS_COMMON},
+    {NULL, 'n', "RANKS", OPTION_HIDDEN, NULL, RFN_OPTIONS_COMMON}, /* the launcher's */
     /* For the recorder itself: see src/record/wrap/spawn.h. */
-    {"in-place", KEY_IN_PLACE, NULL, OPTION_HIDDEN, NULL, COMMON},
-    {"beside", KEY_BESIDE, "FILE", OPTION_HIDDEN, NULL, COMMON},
-    RFN_RECORD_OPTIONS(OPTION) /* those of COMMON are in front */
-    {.doc = "How times are reduced and ranks are clustered, for research:", .group = RESEARCH},
+    {"in-place", KEY_IN_PLACE, NULL, OPTION_HIDDEN, NULL, RFN_OPTIONS_COMMON},
+    {"beside", KEY_BESIDE, "FILE", OPTION_HIDDEN, NULL, RFN_OPTIONS_COMMON},
+    RFN_RECORD_OPTIONS(OPTION) /* common ones are in front */
+    {.doc = "More:", .group = RFN_OPTIONS_MORE},
+    {.doc = "How times are reduced and ranks are clustered:", .group = RFN_OPTIONS_RESEARCH},
     {0}};
 
 /* For completion: "--time=reduced,full,none ..." */
@@ -866,6 +862,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         options->snapshot_every = arg;
         options->texts[RFN_RECORD_JOURNAL] = "";
         return 0;
+    case 'n': /* and -np */
+        argp_error(
+            state,
+            "the launcher takes the number of ranks, as in: mpirun -n 4 refrain record ./app");
+        return 0;
     case KEY_IN_PLACE:
         options->in_place = true;
         return 0;
@@ -910,17 +911,14 @@ const struct rfn_command rfn_cmd_record = {
     .name = "record",
     .summary = "Runs an MPI program and records what it does",
     .usage = "PROGRAM [ARGUMENT...]\nLAUNCHER [OPTION...] PROGRAM [ARGUMENT...]",
-    .about =
-        "Put it between the launcher and the program, or before the launcher:\n"
-        "\n"
-        "  mpirun -n 8 refrain record ./app input\n"
-        "  refrain record mpirun -n 8 ./app input\n"
-        "\n"
-        "The program runs as ever, with its own exit status, and leaves app.8.rfn in the current "
-        "directory. It needs no change and no new compilation; its debugging information (-g) "
-        "gives "
-        "file names and lines. In long runs similar iterations share one set of times; --time=full "
-        "keeps the times of every call.",
+    .about = "Put it between the launcher and the program, or before the launcher:\n"
+             "\n"
+             "  mpirun -n 8 refrain record ./app input\n"
+             "  refrain record mpirun -n 8 ./app input\n"
+             "\n"
+             "The program runs as ever, without a change, and leaves app.8.rfn in the current "
+             "directory. "
+             "Compile it with -g to see files and lines.",
     .options = options_of_record,
     .values = RFN_RECORD_OPTIONS(VALUES) RFN_SIMILARITY_VALUES " " RFN_ACROSS_VALUES
                                                                " --mpi=openmpi,mpich",

@@ -26,22 +26,13 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"against", KEY_AGAINST, "FULL", 0,
-     "Replay FULL, too, an archive of the same run with full times, in turn with FILE, and say how "
-     "near both are",
-     0},
-    {"repeat", KEY_REPEAT, "N", 0, "Replay N times and take the median (1; with --against 3)", 0},
-    {"scale-compute", KEY_SCALE, "F", 0, "Compute F times as long between the calls", 0},
-    {"no-compute", KEY_NO_COMPUTE, NULL, 0, "Do not compute: one call after the other", 0},
-    {"compute", KEY_COMPUTE, "HOW", 0,
-     "busy: keep the core busy; sleep: leave it to others (default: busy when every rank has a "
-     "core of its own)",
-     0},
-    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich: where the launcher does not tell", 0},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0,
-     "End the replay when a rank gets no further for so long (default: a minute and 20 times what "
-     "was recorded)",
-     0},
+    {"against", KEY_AGAINST, "FULL", 0, "Replay this full archive in turn, and compare", 0},
+    {"repeat", KEY_REPEAT, "N", 0, "Replay N times and take the median (1)", 0},
+    {"scale-compute", KEY_SCALE, "F", 0, "Compute F times as long between calls", 0},
+    {"no-compute", KEY_NO_COMPUTE, NULL, 0, "Issue one call directly after the other", 0},
+    {"compute", KEY_COMPUTE, "HOW", 0, "busy or sleep (default: busy, if cores suffice)", 0},
+    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich, if the launcher does not tell", 0},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "End a replay that makes no progress for so long", 0},
     {"json", 'j', NULL, 0, "Print the result as JSON", 0},
     {0}};
 

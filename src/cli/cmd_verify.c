@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 static const struct argp_option options[] = {
-    {"json", 'j', NULL, 0, "print the result as JSON", 0},
+    {"json", 'j', NULL, 0, "Print the result as JSON", 0},
     {0},
 };
 

@@ -15,26 +15,17 @@ enum { TOP = 10, DOMINOES = 20, GIVEN = 32, EVENTS = 10000 };
 enum { KEY_REMOVE = 0x100, KEY_SCALE, KEY_CAP, KEY_CURVE, KEY_EVENTS, KEY_DOMINO, KEY_NETWORK };
 
 static const struct argp_option options[] = {
-    {"remove", KEY_REMOVE, "SELECTOR", 0, "assume that this takes no time; may be repeated", 0},
-    {"scale", KEY_SCALE, "SELECTOR=F", 0, "assume that this takes F times as long; may be repeated",
-     0},
-    {"cap", KEY_CAP, "SELECTOR=TIME", 0,
-     "assume that no single one of this takes longer: compute:smooth=1ms; may be repeated", 0},
-    {"top", 't', "N", 0, "show the N remedies that save most (10)", 0},
-    {"curve", KEY_CURVE, "SELECTOR", 0,
-     "also tell the run time for all times that this may take, and what it may take before the run "
-     "is 1 % longer",
-     0},
-    {"events", KEY_EVENTS, NULL, 0, "also tell which single events would save most", 0},
-    {"domino", KEY_DOMINO, "N", 0,
-     "mend the best, then the best after it, and so on, N times (at most 20); with --events, "
-     "single events",
-     0},
-    {"network", KEY_NETWORK, "NETWORK", 0,
-     "take L, o, g, G and S from this file of refrain calibrate, not from the run's messages", 0},
-    {"output", 'o', "OUT", 0, "write the run as it is predicted, an archive like others", 0},
-    {"force", 'f', NULL, 0, "replace OUT if there is such a file", 0},
-    {"json", 'j', NULL, 0, "print everything as JSON, in seconds and bytes", 0},
+    {"remove", KEY_REMOVE, "SELECTOR", 0, "Assume that this takes no time; repeatable", 0},
+    {"scale", KEY_SCALE, "SELECTOR=F", 0, "Assume that this takes F times as long; repeatable", 0},
+    {"cap", KEY_CAP, "SELECTOR=TIME", 0, "Assume that no single one takes longer than TIME", 0},
+    {"top", 't', "N", 0, "Show the N remedies that save most (10)", 0},
+    {"curve", KEY_CURVE, "SELECTOR", 0, "Also show the run time for all times of this", 0},
+    {"events", KEY_EVENTS, NULL, 0, "Also show which single events would save most", 0},
+    {"domino", KEY_DOMINO, "N", 0, "Mend the best remedy, then the next, N times", 0},
+    {"network", KEY_NETWORK, "NETWORK", 0, "Network parameters of refrain calibrate", 0},
+    {"output", 'o', "OUT", 0, "Write the predicted run as an archive", 0},
+    {"force", 'f', NULL, 0, "Replace OUT if it exists", 0},
+    {"json", 'j', NULL, 0, "Print everything as JSON, in seconds and bytes", 0},
     {0},
 };
 

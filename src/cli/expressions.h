@@ -3,26 +3,22 @@
 #ifndef RFN_CLI_EXPRESSIONS_H
 #define RFN_CLI_EXPRESSIONS_H
 
+#include "cli/args/command.h"
 #include "cli/text/print_text.h"
 #include "refrain/expression.h"
 
 #include <argp.h>
 #include <jansson.h>
 
-#define RFN_EXPRESSION_OPTION(key)                                                                \
-    {                                                                                             \
-        "expression", key, "TEXT", 0,                                                             \
-            "Try this expression in the rank r and the number n of ranks, as '(r + n / 2) % n', " \
-            "for "                                                                                \
-            "parameters that differ between ranks and have none; may be given several times",     \
-            0                                                                                     \
+#define RFN_EXPRESSION_OPTION(key)                                                                 \
+    {                                                                                              \
+        "expression", key, "TEXT", 0, "Try this for parameters, as '(r + n / 2) % n'; repeatable", \
+            RFN_OPTIONS_MORE                                                                       \
     }
-#define RFN_PLUGIN_OPTION(key)                                                                 \
-    {                                                                                          \
-        "plugin", key, "FILE.so", 0,                                                           \
-            "Ask the function refrain_expression of this shared object for such expressions; " \
-            "may be given several times",                                                      \
-            0                                                                                  \
+#define RFN_PLUGIN_OPTION(key)                                                             \
+    {                                                                                      \
+        "plugin", key, "FILE.so", 0, "Ask this shared object for expressions; repeatable", \
+            RFN_OPTIONS_MORE                                                               \
     }
 
 /* For parsers: adds what is given; what is no expression or plug-in ends the program. */

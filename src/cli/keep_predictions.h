@@ -7,11 +7,6 @@
 
 #include <argp.h>
 
-#define RFN_HELP_KEEP_PREDICTIONS                                                             \
-    "Leave out calls that end as late as they begin, whatever refrain whatif assumes about "  \
-    "computations and calls of at least TIME and messages of at least SIZE (a thousandth of " \
-    "the run, and 64K): predictions stay the same to the nanosecond"
-
 /* TIME[,SIZE], or a usage error; NULL: by default. */
 void rfn_keep_predictions_argument(struct argp_state *state, const char *text,
                                    struct rfn_aggregate_options *options);

@@ -4,10 +4,12 @@
 #include "cli/launch/large_pages.h"
 #include "cli/shell_completion.h"
 #include "cli/text/json.h"
+#include "refrain/journal.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* In the order in which a user meets them. Those behind the first N_COMMON only have their names on
  * the first screen. */
@@ -58,6 +60,9 @@ static int unknown(const char *name)
     const char *near = rfn_suggest(name, names, N_COMMANDS + 1);
     if (near)
         rfn_command_error("there is no command '%s'; did you mean '%s'?", name, near);
+    else if (access(name, X_OK) == 0)
+        rfn_command_error("there is no command '%s'; to record the program: refrain record %s",
+                          name, name);
     else
         rfn_command_error("there is no command '%s'; 'refrain help' lists them", name);
     return RFN_EXIT_USAGE;
@@ -81,6 +86,7 @@ static int help(int argc, char **argv)
     if (!command)
         return unknown(argv[1]);
     char option[] = "--help";
+    rfn_command_help_all();
     char *words[] = {argv[1], option, NULL};
     return run(command, 2, words);
 }
@@ -95,6 +101,14 @@ static int completion(int argc, char **argv)
     struct rfn_text script = {0};
     rfn_shell_completion(&script, commands, N_COMMANDS);
     return rfn_command_print(&script, NULL, RFN_EXIT_OK);
+}
+
+/* An archive, or the folder of a job that runs or was killed, instead of a verb. */
+static bool is_record(const char *word)
+{
+    const size_t length = strlen(word), suffix = strlen(".rfn");
+    return (length > suffix && strcmp(word + length - suffix, ".rfn") == 0) ||
+           rfn_journals_are(word);
 }
 
 /* What was printed must have arrived: a full disk or a closed pipe is a failure. */
@@ -132,7 +146,9 @@ static int choose(int argc, char **argv)
     if (strcmp(verb, "completion") == 0)
         return completion(argc - 1, argv + 1);
     const struct rfn_command *command = find(verb);
-    return command ? run(command, argc - 1, argv + 1) : unknown(verb);
+    if (command)
+        return run(command, argc - 1, argv + 1);
+    return is_record(verb) ? run(&rfn_cmd_report, argc, argv) : unknown(verb);
 }
 
 int main(int argc, char **argv)

@@ -82,11 +82,6 @@ static const char tail[] =
     "}\n"
     "complete -F _refrain refrain\n";
 
-static bool is_end(const struct argp_option *option)
-{
-    return !option->name && !option->key && !option->doc;
-}
-
 static void append_verbs(struct rfn_text *out, const struct rfn_command *const *commands, size_t n)
 {
     rfn_text_string(out, "_refrain_verbs()\n{\n    echo");
@@ -103,7 +98,7 @@ static void append_options(struct rfn_text *out, const struct rfn_command *const
         if (!commands[i]->options)
             continue;
         rfn_text_format(out, "    %s) echo", commands[i]->name);
-        for (const struct argp_option *o = commands[i]->options; !is_end(o); o++) {
+        for (const struct argp_option *o = commands[i]->options; !rfn_option_is_last(o); o++) {
             if (o->name && !(o->flags & OPTION_HIDDEN))
                 rfn_text_format(out, " --%s", o->name);
         }
@@ -148,7 +143,7 @@ static void append_values(struct rfn_text *out, const struct rfn_command *const 
     rfn_text_string(out, "_refrain_value()\n{\n    case $1:$2 in\n");
     for (size_t i = 0; i < n; i++) {
         const struct argp_option *o = commands[i]->options;
-        for (; o && !is_end(o); o++) {
+        for (; o && !rfn_option_is_last(o); o++) {
             if (o->name && o->arg && !(o->flags & OPTION_HIDDEN))
                 append_value(out, commands[i], o);
         }

@@ -2,6 +2,7 @@
 #include "cli/args/command.h"
 
 #include "cli/args/journal_folder.h"
+#include "cli/args/unknown_option.h"
 #include "cli/launch/mpi_environment.h"
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
@@ -25,14 +26,61 @@ static void leave_time_to_tell(int status, void *unused)
         sleep(5);
 }
 
+/* argp's own message does not name the nearest option. */
+static void check_options(const struct rfn_command *command, int argc, char **argv)
+{
+    const char *word = rfn_unknown_option(command, argc, argv);
+    if (!word)
+        return;
+    const char *near = rfn_nearest_option(command, word);
+    struct rfn_text name = {0};
+    rfn_text_printable(&name, word);
+    fprintf(stderr, "refrain %s: there is no option %s%s%s%s 'refrain help %s' lists all\n",
+            command->name, rfn_text_terminated(&name), near ? "; did you mean --" : "",
+            near ? near : "", near ? "?" : ";", command->name);
+    exit(RFN_EXIT_USAGE);
+}
+
+static bool helps_with_all;
+
+void rfn_command_help_all(void)
+{
+    helps_with_all = true;
+}
+
+/* The options as argp is to show them, and whether some are not shown. */
+static bool shown_options(const struct argp_option *options,
+                          struct argp_option shown[RFN_COMMAND_OPTIONS])
+{
+    size_t n = 0;
+    bool left_out = false;
+    for (; options && !rfn_option_is_last(options) && n < RFN_COMMAND_OPTIONS - 1; options++) {
+        const bool more = !helps_with_all && options->group >= RFN_OPTIONS_MORE;
+        left_out |= more;
+        if (more && !options->name)
+            continue; /* a title */
+        shown[n] = *options;
+        if (!shown[n].group)
+            shown[n].group = RFN_OPTIONS_COMMON; /* to argp 0 is the group before */
+        shown[n++].flags |= more ? OPTION_HIDDEN : 0;
+    }
+    shown[n] = (struct argp_option){0};
+    return left_out;
+}
+
 void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, int argc,
                        char **argv, void *input)
 {
     /* argp prints what stands before \v above the options and the rest below them. */
     char doc[8192];
-    snprintf(doc, sizeof doc, "%s.\v%s", command->summary, command->about ? command->about : "");
+    struct argp_option shown[RFN_COMMAND_OPTIONS];
+    const bool left_out = shown_options(command->options, shown);
+    snprintf(doc, sizeof doc, "%s.\v%s%s%s%s", command->summary,
+             command->about ? command->about : "",
+             left_out ? "\n\nMore options: refrain help " : "", left_out ? command->name : "",
+             left_out ? "." : "");
     const struct argp argp = {
-        .options = command->options, .parser = parser, .args_doc = command->usage, .doc = doc};
+        .options = shown, .parser = parser, .args_doc = command->usage, .doc = doc};
     argp_err_exit_status = RFN_EXIT_USAGE;
     int saved = -1, nowhere = -1;
     if (command->per_rank && !rfn_job_speaks()) {
@@ -45,6 +93,7 @@ void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, 
         dup2(nowhere, STDERR_FILENO);
     if (nowhere >= 0)
         close(nowhere);
+    check_options(command, argc, argv);
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, input);
     if (saved >= 0) {
         dup2(saved, STDERR_FILENO);
@@ -55,15 +104,29 @@ void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, 
 void rfn_command_error(const char *format, ...)
 {
     va_list args;
+    char line[8192];
+    struct rfn_text printable = {0};
     va_start(args, format);
-    fflush(stdout);
-    fputs("refrain: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    rfn_text_printable(&printable, line); /* names of files and functions may hold anything */
+    fflush(stdout);
+    fprintf(stderr, "refrain: %s\n", printable.failed ? line : rfn_text_terminated(&printable));
+    rfn_text_release(&printable);
 }
 
-/* There is no such archive: perhaps a rank that called MPI_Abort left one of its own. */
+/* There is no such archive: perhaps the run was killed and left its journals. */
+static bool tell_of_journals(const char *file)
+{
+    char folder[4096];
+    const int n = snprintf(folder, sizeof folder, "%s.journal", file);
+    if (n < 0 || (size_t)n >= sizeof folder || !rfn_journals_are(folder))
+        return false;
+    rfn_command_error("but the run left its journals; next: refrain recover %s", folder);
+    return true;
+}
+
+/* Or a rank that called MPI_Abort left an archive of its own. */
 static void tell_of_rank_files(const char *file)
 {
     const char *suffix = ".rfn", *ranks = ".rank[0-9]*.rfn";
@@ -72,7 +135,7 @@ static void tell_of_rank_files(const char *file)
     glob_t found;
     if (stem > strlen(suffix) && strcmp(file + stem - strlen(suffix), suffix) == 0)
         stem -= strlen(suffix);
-    if (access(file, F_OK) == 0 || 2 * stem + strlen(ranks) + 1 > sizeof pattern)
+    if (2 * stem + strlen(ranks) + 1 > sizeof pattern)
         return;
     for (size_t i = 0; i < stem; i++) {
         if (strchr("*?[\\", file[i]))
@@ -93,7 +156,7 @@ int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag)
         rfn_command_error("%s: %s", file, text);
     else
         rfn_command_error("%s", text);
-    if (file && error == RFN_E_IO)
+    if (file && error == RFN_E_IO && access(file, F_OK) != 0 && !tell_of_journals(file))
         tell_of_rank_files(file);
     return rfn_exit_status(error);
 }

@@ -28,6 +28,20 @@ struct rfn_command {
     int (*run)(const struct rfn_command *command, int argc, char **argv);
 };
 
+/* Groups of options: `refrain VERB --help` shows the common ones, `refrain help VERB` all. No group
+ * is the common one. */
+enum { RFN_OPTIONS_COMMON = 1, RFN_OPTIONS_MORE, RFN_OPTIONS_RESEARCH };
+enum { RFN_COMMAND_OPTIONS = 64 }; /* more than any verb has, with titles and the last row */
+
+/* Help shows all options from now on. */
+void rfn_command_help_all(void);
+
+/* Whether a table of options ends here. */
+static inline bool rfn_option_is_last(const struct argp_option *option)
+{
+    return !option->name && !option->key && !option->doc;
+}
+
 /* Parses the arguments with glibc's argp: parser is called per option and argument, with input in
  * its state. Prints help on --help and exits 0; on a wrong option prints why (of the ranks of a job
  * only the first of a program, if the verb is run by each) and exits with RFN_EXIT_USAGE; returns
@@ -42,8 +56,8 @@ void rfn_command_error(const char *format, ...) __attribute__((format(printf, 1,
 
 /* Prints why a library function failed: diag's text, or the error's own when diag (may be NULL) is
  * empty, behind the name of the file concerned (may be NULL) unless the text names it already.
- * Where that is an archive that does not exist, but a rank that called MPI_Abort left its own, that
- * is named too. Returns the exit status that belongs to the error. */
+ * Where that is an archive that does not exist, but the run left journals, or a rank that called
+ * MPI_Abort its own archive, that is named too. Returns the exit status that belongs to the error. */
 int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag);
 
 /* Opens an archive; 0, or the exit status after telling why it cannot be opened. */

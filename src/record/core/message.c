@@ -77,6 +77,10 @@ void rec_message(const char *format, ...)
     if (n < 0 || !is_stderr())
         return;
     size_t size = start + ((size_t)n < room ? (size_t)n : room - 1);
+    for (size_t i = start; i < size; i++) { /* names of files may hold anything */
+        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+            line[i] = '?';
+    }
     line[size++] = '\n';
     struct rec_signals signals;
     rec_signals_hold(&signals);

@@ -57,10 +57,9 @@ static void tell_end(void)
         return;
     const bool saved = rec_checkpoint_last(RFN_JOURNAL_EXITED);
     if (rec_job_is_first() && saved)
-        rec_message("rank %d ended without MPI_Finalize; next: refrain recover %s", rec_job_rank(),
-                    folder());
+        rec_message("the program ended without MPI_Finalize; next: refrain recover %s", folder());
     else if (rec_job_is_first())
-        rec_message("rank %d ended without MPI_Finalize; nothing was recorded", rec_job_rank());
+        rec_message("the program ended without MPI_Finalize; nothing was recorded");
     if (!saved)
         remove_all();
     rec_attendance_end();

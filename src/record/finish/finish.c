@@ -390,7 +390,8 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
                     rec_message_number(finish->survey.events, events), path);
     if (finish->alone || rec_options.quiet)
         return;
-    rec_message("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank): %s",
+    rec_message("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank); "
+                "next: refrain report %s",
                 finish->exchange->size, finish->exchange->size == 1 ? "" : "s",
                 rec_message_number(finish->survey.events, events),
                 rec_message_number(result->file_bytes, bytes),
