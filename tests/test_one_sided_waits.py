@@ -148,7 +148,7 @@ def test_polls(bench, flavour):
     longest = complete.enter - polls[0].enter
     harness.compare("of rank 1", found[1], 0)
     if not longest / 10 <= found[0] or harness.ns(found[0]) > harness.ns(longest):
-        raise harness.Failure(f"early wait {found[0]} s, rank 1 completed after {longest} s")
+        raise harness.Failure(f"late complete {found[0]} s, rank 1 completed after {longest} s")
 
 
 def test_simulated(bench):

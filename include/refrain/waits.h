@@ -19,24 +19,24 @@
 #include "refrain/network.h"
 #include "refrain/profile.h"
 
-/* name in JSON, words for people */
-#define RFN_PATTERNS(X)                                                 \
-    X(LATE_SENDER, "late_sender", "late sender")                        \
-    X(LATE_RECEIVER, "late_receiver", "late receiver")                  \
-    X(WRONG_ORDER, "wrong_order", "messages in wrong order")            \
-    X(EARLY_REDUCE, "early_reduce", "early reduce")                     \
-    X(WAIT_AT_NX1, "wait_at_nx1", "wait at N x 1")                      \
-    X(LATE_BROADCAST, "late_broadcast", "late broadcast")               \
-    X(WAIT_AT_NXN, "wait_at_nxn", "wait at N x N")                      \
-    X(NXN_COMPLETION, "collective_completion", "collective completion") \
-    X(WAIT_AT_BARRIER, "wait_at_barrier", "wait at barrier")            \
-    X(BARRIER_COMPLETION, "barrier_completion", "barrier completion")   \
-    X(EARLY_SCAN, "early_scan", "early scan")                           \
-    X(WAIT_AT_INIT, "wait_at_init", "wait at init")                     \
-    X(WAIT_AT_FINALIZE, "wait_at_finalize", "wait at finalize")         \
-    X(EARLY_FENCE, "early_fence", "early fence")                        \
-    X(LATE_POST, "late_post", "late post")                              \
-    X(EARLY_WAIT, "early_wait", "early wait")                           \
+/* Name in JSON, which stays as it is; words for people, as Scalasca has them. */
+#define RFN_PATTERNS(X)                                               \
+    X(LATE_SENDER, "late_sender", "late sender")                      \
+    X(LATE_RECEIVER, "late_receiver", "late receiver")                \
+    X(WRONG_ORDER, "wrong_order", "messages in wrong order")          \
+    X(EARLY_REDUCE, "early_reduce", "early reduce")                   \
+    X(WAIT_AT_NX1, "wait_at_nx1", "wait at N x 1")                    \
+    X(LATE_BROADCAST, "late_broadcast", "late broadcast")             \
+    X(WAIT_AT_NXN, "wait_at_nxn", "wait at N x N")                    \
+    X(NXN_COMPLETION, "collective_completion", "N x N completion")    \
+    X(WAIT_AT_BARRIER, "wait_at_barrier", "wait at barrier")          \
+    X(BARRIER_COMPLETION, "barrier_completion", "barrier completion") \
+    X(EARLY_SCAN, "early_scan", "early scan")                         \
+    X(WAIT_AT_INIT, "wait_at_init", "wait at init")                   \
+    X(WAIT_AT_FINALIZE, "wait_at_finalize", "wait at finalize")       \
+    X(WAIT_AT_FENCE, "early_fence", "wait at fence")                  \
+    X(LATE_POST, "late_post", "late post")                            \
+    X(LATE_COMPLETE, "early_wait", "late complete")                   \
     X(LOCK_CONTENTION, "lock_contention", "lock contention")
 
 enum rfn_pattern {

@@ -5,11 +5,11 @@
  * The window lies on a communicator in which the ranks are in reverse order. Between the parts are
  * barriers, so that each begins with the ranks in step.
  *
- *   fence       rank 1 is late: ranks 0, 2, 3 wait in the second MPI_Win_fence
- *   late post   rank 2 exposes late to 0 and 3, which wait in MPI_Win_start, MPI_Put or
- *               MPI_Win_complete, whichever the MPI lets block
- *   early wait  rank 3 completes late: 0 and 1, which it accesses, wait in MPI_Win_wait
- *   lock        rank 0 holds the exclusive lock of rank 3 for long; rank 1 wants it meanwhile
+ *   fence          rank 1 is late: ranks 0, 2, 3 wait in the second MPI_Win_fence
+ *   late post      rank 2 exposes late to 0 and 3, which wait in MPI_Win_start, MPI_Put or
+ *                  MPI_Win_complete, whichever the MPI lets block
+ *   late complete  rank 3 completes late: 0 and 1, which it accesses, wait in MPI_Win_wait
+ *   lock           rank 0 holds the exclusive lock of rank 3 for long; rank 1 wants it meanwhile
  */
 #include <mpi.h>
 

@@ -373,7 +373,7 @@ static void leave_fence(struct call *call, struct rfn_point left, struct rfn_wai
         return;
     bool all = fence->entered >= call->window->expected;
     if (!call->no_wait || (all && fence->latest.ns <= left.ns))
-        wait_until(call, left, fence->latest, RFN_EARLY_FENCE, wait);
+        wait_until(call, left, fence->latest, RFN_WAIT_AT_FENCE, wait);
     fence->left++;
     drop_fences(call->window);
 }
@@ -578,7 +578,7 @@ static void leave_wait(const struct call *call, struct rfn_point left, struct rf
         return;
     const struct rfn_point *complete = latest_of(call, epoch, RFN_ALL_TARGETS, complete_of);
     if (complete)
-        wait_until(call, left, *complete, RFN_EARLY_WAIT, wait);
+        wait_until(call, left, *complete, RFN_LATE_COMPLETE, wait);
     for (size_t i = 0; i < epoch->n; i++) {
         struct pair *pair = known_pair(call->window, epoch->peers[i].rank, call->own);
         if (pair)

@@ -123,10 +123,10 @@ static void test_fence(void **state)
     assert_false(rfn_one_sided_ready(os, 0));
     ENTER(2, 250, FENCE, 0, 0);
     assert_true(rfn_one_sided_ready(os, 0));
-    expect_wait(0, 260, RFN_EARLY_FENCE, 150, 2, 250);
-    expect_wait(1, 270, RFN_EARLY_FENCE, 120, 2, 250);
+    expect_wait(0, 260, RFN_WAIT_AT_FENCE, 150, 2, 250);
+    expect_wait(1, 270, RFN_WAIT_AT_FENCE, 120, 2, 250);
     no_wait(2, 270);
-    expect_wait(3, 280, RFN_EARLY_FENCE, 140, 2, 250);
+    expect_wait(3, 280, RFN_WAIT_AT_FENCE, 140, 2, 250);
 }
 
 /* A rank that is one fence ahead, another that left before the last came (its clock is wrong). */
@@ -136,19 +136,19 @@ static void test_fences_follow(void **state)
     make_windows(0);
     for (uint32_t rank = 0; rank < 4; rank++)
         ENTER(rank, 100 + rank, FENCE, 0, 0);
-    expect_wait(0, 110, RFN_EARLY_FENCE, 3, 3, 103);
+    expect_wait(0, 110, RFN_WAIT_AT_FENCE, 3, 3, 103);
     ENTER(0, 120, FENCE, 0, 0);
     assert_false(rfn_one_sided_ready(os, 0));
-    expect_wait(1, 102, RFN_EARLY_FENCE, 1, 3, 103);
-    expect_wait(2, 125, RFN_EARLY_FENCE, 1, 3, 103);
+    expect_wait(1, 102, RFN_WAIT_AT_FENCE, 1, 3, 103);
+    expect_wait(2, 125, RFN_WAIT_AT_FENCE, 1, 3, 103);
     no_wait(3, 126);
     for (uint32_t rank = 1; rank < 4; rank++)
         ENTER(rank, 200 - rank, FENCE, 0, 0);
     assert_true(rfn_one_sided_ready(os, 0));
-    expect_wait(0, 300, RFN_EARLY_FENCE, 79, 1, 199);
+    expect_wait(0, 300, RFN_WAIT_AT_FENCE, 79, 1, 199);
     no_wait(1, 300);
-    expect_wait(2, 300, RFN_EARLY_FENCE, 1, 1, 199);
-    expect_wait(3, 300, RFN_EARLY_FENCE, 2, 1, 199);
+    expect_wait(2, 300, RFN_WAIT_AT_FENCE, 1, 1, 199);
+    expect_wait(3, 300, RFN_WAIT_AT_FENCE, 2, 1, 199);
 }
 
 /* With nothing before it, a fence need not wait for anyone; if it did, it counts. */
@@ -163,7 +163,7 @@ static void test_fence_without_precedents(void **state)
     ENTER(2, 130, FENCE, NO_PRECEDE, 0);
     ENTER(3, 180, FENCE, NO_PRECEDE, 0);
     no_wait(1, 170);
-    expect_wait(2, 190, RFN_EARLY_FENCE, 50, 3, 180);
+    expect_wait(2, 190, RFN_WAIT_AT_FENCE, 50, 3, 180);
     no_wait(3, 190);
 }
 
@@ -195,7 +195,7 @@ static void test_two_windows(void **state)
     assert_false(rfn_one_sided_ready(os, 3));
     no_wait(3, 160);
     ENTER(3, 170, FENCE, 0, 3);
-    expect_wait(0, 180, RFN_EARLY_FENCE, 70, 3, 170);
+    expect_wait(0, 180, RFN_WAIT_AT_FENCE, 70, 3, 170);
 }
 
 /* Windows on parts of the ranks: only their members wait for each other. */
@@ -209,9 +209,9 @@ static void test_window_of_some(void **state)
     ENTER(3, 140, FENCE, 0, 0);
     assert_true(rfn_one_sided_ready(os, 1));
     assert_false(rfn_one_sided_ready(os, 0));
-    expect_wait(1, 150, RFN_EARLY_FENCE, 40, 3, 140);
+    expect_wait(1, 150, RFN_WAIT_AT_FENCE, 40, 3, 140);
     ENTER(2, 160, FENCE, 0, 0);
-    expect_wait(0, 170, RFN_EARLY_FENCE, 50, 2, 160);
+    expect_wait(0, 170, RFN_WAIT_AT_FENCE, 50, 2, 160);
 }
 
 /* A slot is another window after the first was freed, while another rank still has that one. */
@@ -229,7 +229,7 @@ static void test_window_slot_reused(void **state)
     ENTER(1, 100, FENCE, 0, 0);
     ENTER(2, 100, FENCE, 0, 0);
     ENTER(3, 200, FENCE, 0, 7);
-    expect_wait(0, 210, RFN_EARLY_FENCE, 100, 3, 200);
+    expect_wait(0, 210, RFN_WAIT_AT_FENCE, 100, 3, 200);
     ENTER(3, 300, FENCE, 0, 0); /* freed */
     no_wait(3, 310);
 }
@@ -259,7 +259,7 @@ static void test_fences_of_missing_rank(void **state)
         for (uint32_t rank = 0; rank < 3; rank++)
             ENTER(rank, 1000 + i * 100 + rank, FENCE, 0, 0);
         assert_false(rfn_one_sided_ready(os, 0));
-        expect_wait(0, 1000 + i * 100 + 10, RFN_EARLY_FENCE, 2, 2, 1000 + i * 100 + 2);
+        expect_wait(0, 1000 + i * 100 + 10, RFN_WAIT_AT_FENCE, 2, 2, 1000 + i * 100 + 2);
         leave(1, 1000 + i * 100 + 11);
         leave(2, 1000 + i * 100 + 12);
     }
@@ -382,7 +382,7 @@ static void test_early_wait(void **state)
     assert_true(rfn_one_sided_ready(os, 0));
     no_wait(1, 160);
     no_wait(2, 161);
-    expect_wait(0, 170, RFN_EARLY_WAIT, 50, 2, 150);
+    expect_wait(0, 170, RFN_LATE_COMPLETE, 50, 2, 150);
     ENTER(0, 180, WIN_WAIT, 0); /* no epoch */
     assert_true(rfn_one_sided_ready(os, 0));
     no_wait(0, 190);
@@ -406,7 +406,7 @@ static void test_win_test(void **state)
     assert_true(rfn_one_sided_ready(os, 0));
     no_wait(0, 180);
     ENTER(0, 110, WIN_TEST, 0);
-    expect_wait(0, 190, RFN_EARLY_WAIT, 10, 1, 120);
+    expect_wait(0, 190, RFN_LATE_COMPLETE, 10, 1, 120);
 }
 
 /* Two epochs in a row with an origin that is an epoch behind, on two windows at once. */
@@ -429,7 +429,7 @@ static void test_epochs_in_a_row(void **state)
     assert_false(rfn_one_sided_ready(os, 1));
     ENTER(0, 150, WIN_COMPLETE, 1);
     no_wait(0, 155);
-    expect_wait(1, 160, RFN_EARLY_WAIT, 20, 0, 150);
+    expect_wait(1, 160, RFN_LATE_COMPLETE, 20, 0, 150);
     ENTER(0, 161, WIN_START, 5, 0, 0);
     ENTER(1, 163, WIN_WAIT, 0);
     no_wait(1, 164);
@@ -460,7 +460,7 @@ static void test_ring(void **state)
     }
     for (uint32_t rank = 0; rank < 4; rank++)
         ENTER(rank, 307 + 10 * (rank % 4), WIN_WAIT, 0);
-    expect_wait(0, 400, RFN_EARLY_WAIT, 23, 3, 330);
+    expect_wait(0, 400, RFN_LATE_COMPLETE, 23, 3, 330);
     for (uint32_t rank = 1; rank < 4; rank++)
         no_wait(rank, 400);
 }
@@ -778,7 +778,7 @@ static void test_members_elsewhere(void **state)
     for (uint32_t rank = 0; rank < 4; rank++)
         ENTER(rank, 100 + rank, FENCE, 0, 0);
     assert_true(rfn_one_sided_ready(os, 0));
-    expect_wait(0, 200, RFN_EARLY_FENCE, 3, 3, 103);
+    expect_wait(0, 200, RFN_WAIT_AT_FENCE, 3, 3, 103);
     ENTER(0, 300, LOCK, EXCLUSIVE, 23, 0, 0);
     no_wait(0, 310);
 }
@@ -794,7 +794,7 @@ static void test_many_windows(void **state)
             ENTER(rank, i * 100 + rank + 1, FENCE, 0, i % 3);
         if (i < 200)
             ENTER(3, i * 100 + 50, FENCE, 0, i % 3);
-        expect_wait(0, i * 100 + 60, RFN_EARLY_FENCE, i < 200 ? 49 : 2, i < 200 ? 3 : 2,
+        expect_wait(0, i * 100 + 60, RFN_WAIT_AT_FENCE, i < 200 ? 49 : 2, i < 200 ? 3 : 2,
                     i * 100 + (i < 200 ? 50 : 3));
         for (uint32_t rank = 0; rank < (i < 200 ? 4u : 3u); rank++)
             ENTER(rank, i * 100 + 90, WIN_FREE, i % 3);

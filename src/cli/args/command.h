@@ -57,7 +57,8 @@ void rfn_command_error(const char *format, ...) __attribute__((format(printf, 1,
 /* Prints why a library function failed: diag's text, or the error's own when diag (may be NULL) is
  * empty, behind the name of the file concerned (may be NULL) unless the text names it already.
  * Where that is an archive that does not exist, but the run left journals, or a rank that called
- * MPI_Abort its own archive, that is named too. Returns the exit status that belongs to the error. */
+ * MPI_Abort its own archive, that is named too. Returns the exit status that belongs to the error.
+ */
 int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag);
 
 /* Opens an archive; 0, or the exit status after telling why it cannot be opened. */

@@ -24,7 +24,8 @@
 /* Before MPI's own start, whichever call that is. */
 void rec_attendance_mark(void);
 
-/* After MPI_Init: if some ranks are not recorded, the job of the others becomes their own (job.h). */
+/* After MPI_Init: if some ranks are not recorded, the job of the others becomes their own (job.h).
+ */
 void rec_attendance_settle(void);
 
 /* Removes the file; by the first rank that is recorded, once all have read it. */
