@@ -551,7 +551,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
 
 const struct rfn_command rfn_cmd_predict = {
     .name = "predict",
-    .summary = "Predicts how long a run would take on a machine that is not there",
+    .summary = "Predicts how long a run would take on another machine",
     .usage = "FILE",
     .about =
         "FILE is an archive, or a time-independent trace as text. The platform says what the "
