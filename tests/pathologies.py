@@ -527,24 +527,24 @@ def table(results):
 
 PAGE = os.path.join(harness.HERE, "..", "doc", "pathologies.md")
 START = """\
-# Known pathologies, and what is found
+# Known pathologies, and the findings
 
-Made by `tools/pathologies.py`; `make check` runs all of this again and fails when it finds anything
-else than the page says.
+`refrain report` must find the known waits and causes of these programs. `tools/pathologies.py`
+writes the page; `make check` runs all of this again and fails if it finds anything else.
 
-Programs whose performance is known, after Mohror (Scalable Event Tracking on High-End Parallel
-Systems, 2010, 5.1.1): regular ones on 8 ranks; irregular ones on 32, with 1 ms of equal work per
-iteration and system noise as that of 32 or of 1024 nodes (`tests/programs/pathologies/noise.h`);
-dynamic load balancing; and a wavefront sweep in place of Sweep3D. They run under SMPI, so that
-work takes exactly the simulated time it is said to take. `tests/pathologies.py` computes from the
-definitions in [analysis.md](analysis.md), without a recording, how long each rank waits in each
-pattern and which ranks are late; `refrain report` has to find the same.
+The programs are after Mohror (Scalable Event Tracking on High-End Parallel Systems, 2010, 5.1.1):
+regular ones on 8 ranks; irregular ones on 32, with 1 ms of equal work per iteration and the system
+noise of 32 or 1024 nodes (`tests/programs/pathologies/noise.h`); dynamic load balancing; and a
+wavefront sweep instead of Sweep3D. They run under SMPI, where work takes an exact simulated time.
+`tests/pathologies.py` computes from the definitions in [analysis.md](analysis.md), without a
+recording, how long each rank waits in each pattern and which ranks are late.
 
-*Expected* and *found* are the seconds of all ranks together in the pattern that the program is about.
-The *largest deviation* is over all ranks and all patterns, those that must not occur included: as a
-share of what is expected of that rank, or, if that is more, of 1 % of the longest wait of any rank.
-Up to 1 % is accepted. The expected *cause* is the function in which late ranks compute, and the
-ranks that cost most, several where they are alike; the found one is the first of that pattern.
+- *Expected* and *found* are the seconds of all ranks together in the pattern of the program.
+- The *largest deviation* is over all ranks and all patterns, also patterns that must not occur. It
+  is a share of the rank's expected wait, or, if that is more, of 1 % of the longest wait of any
+  rank. Up to 1 % is accepted.
+- The expected *cause* is the function in which late ranks compute, and the ranks that cost most,
+  several if they are alike. The found one is the first of that pattern.
 
 """
 

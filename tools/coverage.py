@@ -23,27 +23,27 @@ MPIS = {"mpich": "MPICH", "openmpi": "Open MPI"}
 SHOWN = 3  # programs named per function
 
 START = """\
-# What is recorded of each MPI function
+# How is each MPI function recorded?
 
-Made by `tools/coverage.py` from `src/record/wrap/mpi.def`, the headers of MPICH and Open MPI, and the
-programs in `tests/programs`; `make check` fails when it is out of date.
+Look up here which parameters of an MPI function an archive has. `tools/coverage.py` writes the page
+from `src/record/wrap/mpi.def`, the headers of MPICH and Open MPI, and the programs in
+`tests/programs`; `make check` fails when it is out of date.
 
-Every call is an event with its call path, its enter and exit, its error class, and the words of the
-tables below: *inputs* are known when the call is made, *outcomes* after it. Handles are recorded as
-numbers that mean the same on all ranks or in all iterations, counts also as bytes. The class says
-what analyses take a function for (`refrain/event.h`). A request that a call makes has no word: it
-has the next number.
+Every call is an event with its call path, enter and exit, error class, and the words of the tables
+below: *inputs* are known when the call is made, *outcomes* after it. Handles are recorded as
+numbers that mean the same on all ranks or in all iterations, counts also as bytes. Analyses treat a
+function by its class (`refrain/event.h`). A request that a call makes has no word: it has the next
+number.
 
-- *ret*: the call returns a request; *init*: it makes a persistent one; *poll*: unsuccessful calls in
-  a row are one event; *coll*: collective; *hand*: the wrapper is written by hand.
-- `_c`: there is a large-count form, recorded alike.
+- *ret*: the call returns a request; *init*: it makes a persistent one; *poll*: unsuccessful calls
+  in a row are one event; *coll*: collective; *hand*: the wrapper is written by hand.
+- `_c`: there is a large-count form, recorded in the same way.
 - *MPI*: M MPICH, O Open MPI, X Open MPI under the name MPIX_, - neither of the installed ones.
-- *called by*: test programs. In most of them each call says what has to be found in the archive
-  (`tests/programs/expect.h`); those marked `_c` in test_events.py are run with the large-count forms
-  too.
+- *called by*: test programs. In most of them each call states what the archive must have
+  (`tests/programs/expect.h`). Programs marked `_c` in test_events.py also run with the large-count
+  forms.
 
-What the library itself offers beside MPI functions (MPI_T, MPI_Wtime, conversions of handles to
-Fortran) is not recorded.
+MPI_T, MPI_Wtime and conversions of handles to Fortran are not recorded.
 """
 
 MARKS = {"nonblocking": "ret", "persistent": "init", "poll": "poll", "collective": "coll"}
