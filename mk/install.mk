@@ -1,6 +1,6 @@
 # Installation: the tool in bin, the recorders in lib/refrain (the tool finds them relative to
 # itself, so the tree can be moved), library and headers for others, what programs with regions need
-# (header, Fortran module, library), man pages, bash completion.
+# (header, Fortran module, library), man pages, completion of shells.
 
 .PHONY: install uninstall
 
@@ -8,7 +8,11 @@ INSTALL_BIN     := $(DESTDIR)$(PREFIX)/bin
 INSTALL_LIB     := $(DESTDIR)$(PREFIX)/lib
 INSTALL_INCLUDE := $(DESTDIR)$(PREFIX)/include/refrain
 INSTALL_MAN     := $(DESTDIR)$(PREFIX)/share/man
-INSTALL_BASH    := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+INSTALL_SHARE   := $(DESTDIR)$(PREFIX)/share
+# Where each shell looks.
+COMPLETIONS     := $(INSTALL_SHARE)/bash-completion/completions/refrain \
+                   $(INSTALL_SHARE)/zsh/site-functions/_refrain \
+                   $(INSTALL_SHARE)/fish/vendor_completions.d/refrain.fish
 
 install: all
 	install -d $(INSTALL_BIN) $(INSTALL_LIB)/refrain $(INSTALL_LIB)/pkgconfig $(INSTALL_INCLUDE)
@@ -39,14 +43,16 @@ install: all
 	    'Name: refrain-region' 'Description: names for parts of an MPI program, for Refrain' \
 	    'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -lrefrain-region -ldl' \
 	    'Cflags: -I$${prefix}/include' >$(INSTALL_LIB)/pkgconfig/refrain-region.pc
-	install -d $(INSTALL_BASH)
-	$(TOOL) completion bash >$(INSTALL_BASH)/refrain
+	install -d $(dir $(COMPLETIONS))
+	for shell in bash zsh fish; do \
+	    $(TOOL) completion $$shell >"$$(printf '%s\n' $(COMPLETIONS) | grep "/$$shell")" || exit 1; \
+	done
 
 uninstall:
 	rm -rf $(INSTALL_BIN)/refrain $(INSTALL_LIB)/refrain $(INSTALL_INCLUDE) \
 	    $(INSTALL_LIB)/librefrain.a $(INSTALL_LIB)/librefrain-region.a \
 	    $(INSTALL_LIB)/pkgconfig/refrain.pc $(INSTALL_LIB)/pkgconfig/refrain-region.pc \
-	    $(INSTALL_BASH)/refrain
+	    $(COMPLETIONS)
 	rm -f $(INSTALL_MAN)/man5/refrain-archive.5
 	for page in $(notdir $(wildcard doc/man/*.[1-8])); do \
 	    rm -f "$(INSTALL_MAN)/man$${page##*.}/$$page"; \

@@ -261,6 +261,39 @@ def test_completion(bench):
         raise harness.Failure(f"programs: {found}")
 
 
+# zsh completes in a terminal only. What it finds passes through its function compadd.
+ZSH = r"""
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1=; fpath=($1/share/zsh/site-functions $fpath); autoload -Uz compinit; compinit -u -D"
+zpty -w shell 'compadd() { local -a found; builtin compadd -A found "$@"; for one in $found; do print -r -- "=$one"; done; builtin compadd "$@" }'
+zpty -w shell 'print -r "rea""dy"'
+zpty -r shell said '*ready*'
+zpty -n -w shell "$2"$'\t\x15print -r "do""ne"\n'
+zpty -r shell said '*done*'
+print -r -- $said
+"""
+
+
+def test_completion_in_zsh_and_fish(bench):
+    """Each shell has a line of words, and what completes them."""
+    archive = bench.path("completes.2.rfn")
+    with open(archive, "w", encoding="ascii"):
+        pass
+    cases = (("refrain sna", ["snapshot"]),
+             ("refrain record --se", ["--segment-min-calls", "--segment-starts"]),
+             ("refrain report completes", ["completes.2.rfn"]))
+    where = {"env": {"PATH": f"{tree(bench)}/bin:{os.environ['PATH']}"}, "cwd": os.path.dirname(archive), "check": True}
+    for line, expected in cases:
+        fish = bench.run(["fish", "--no-config", "-c", f"source {tree(bench)}/share/fish/vendor_completions.d/refrain.fish; "
+                                                       f"complete -C '{line}'"], **where).out
+        harness.compare(f"fish: {line}", [row.split("\t")[0] for row in fish.splitlines()], expected)
+        zsh = bench.run(["zsh", "-f", "-c", ZSH, "zsh", tree(bench), line], timeout=60, **where).out
+        harness.compare(f"zsh: {line}", sorted(set(re.findall(r"=([a-z0-9.-]+)", zsh))), expected)
+    with open(f"{tree(bench)}/share/fish/vendor_completions.d/refrain.fish", encoding="ascii") as file:
+        harness.compare("verbs in fish", re.findall(r"__fish_use_subcommand -f -a (\w+)", file.read()), list(VERBS))
+
+
 def test_completion_knows_every_option(bench):
     """What help lists is what completes."""
     for verb in VERBS:

@@ -94,13 +94,20 @@ static int help(int argc, char **argv)
 /* `refrain completion bash`: for `make install`, and so in no list. */
 static int completion(int argc, char **argv)
 {
-    if (argc != 2 || strcmp(argv[1], "bash") != 0) {
-        rfn_command_error("completion is there for one shell: refrain completion bash");
-        return RFN_EXIT_USAGE;
-    }
+    static const struct {
+        const char *shell;
+        void (*append)(struct rfn_text *, const struct rfn_command *const *, size_t);
+    } shells[] = {
+        {"bash", rfn_completion_bash}, {"zsh", rfn_completion_zsh}, {"fish", rfn_completion_fish}};
     struct rfn_text script = {0};
-    rfn_shell_completion(&script, commands, N_COMMANDS);
-    return rfn_command_print(&script, NULL, RFN_EXIT_OK);
+    for (size_t i = 0; argc == 2 && i < sizeof shells / sizeof shells[0]; i++) {
+        if (strcmp(argv[1], shells[i].shell) != 0)
+            continue;
+        shells[i].append(&script, commands, N_COMMANDS);
+        return rfn_command_print(&script, NULL, RFN_EXIT_OK);
+    }
+    rfn_command_error("completion is for one shell: refrain completion bash, zsh or fish");
+    return RFN_EXIT_USAGE;
 }
 
 /* An archive, or the folder of a job that runs or was killed, instead of a verb. */

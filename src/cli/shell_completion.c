@@ -82,6 +82,55 @@ static const char tail[] =
     "}\n"
     "complete -F _refrain refrain\n";
 
+/* ---- what the scripts have in common ---- */
+
+enum rfn_completes rfn_completes(const struct rfn_command *command)
+{
+    if (strncmp(command->usage, "PROGRAM", 7) == 0)
+        return RFN_COMPLETES_PROGRAM;
+    return strstr(command->usage, "NAME") ? RFN_COMPLETES_JOB : RFN_COMPLETES_ARCHIVES;
+}
+
+bool rfn_option_completes(const struct argp_option *option)
+{
+    return option->name && !(option->flags & OPTION_HIDDEN);
+}
+
+char rfn_option_letter(const struct argp_option *option)
+{
+    return option->key > ' ' && option->key < 127 ? (char)option->key : 0;
+}
+
+bool rfn_completes_files(const struct argp_option *option)
+{
+    static const char *const names[] = {"FILE",  "OUT",     "DIR",   "FULL",    "REAL",
+                                        "HOSTS", "NETWORK", "P.xml", "RUN.rfn", "FILE.so"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (option->arg && strcmp(option->arg, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "a b" of "... --option=a,b ...". */
+void rfn_completion_words(struct rfn_text *out, const struct rfn_command *command,
+                          const struct argp_option *option)
+{
+    const char *name = option->name;
+    const size_t length = strlen(name);
+    for (const char *at = command->values; at && *at;
+         at += strcspn(at, " "), at += strspn(at, " ")) {
+        if (strncmp(at, "--", 2) != 0 || strncmp(at + 2, name, length) != 0 ||
+            at[2 + length] != '=')
+            continue;
+        for (at += length + 3; *at && *at != ' '; at++)
+            rfn_text_char(out, *at == ',' ? ' ' : *at);
+        return;
+    }
+}
+
+/* ---- bash ---- */
+
 static void append_verbs(struct rfn_text *out, const struct rfn_command *const *commands, size_t n)
 {
     rfn_text_string(out, "_refrain_verbs()\n{\n    echo");
@@ -99,7 +148,7 @@ static void append_options(struct rfn_text *out, const struct rfn_command *const
             continue;
         rfn_text_format(out, "    %s) echo", commands[i]->name);
         for (const struct argp_option *o = commands[i]->options; !rfn_option_is_last(o); o++) {
-            if (o->name && !(o->flags & OPTION_HIDDEN))
+            if (rfn_option_completes(o))
                 rfn_text_format(out, " --%s", o->name);
         }
         rfn_text_string(out, " ;;\n");
@@ -107,32 +156,18 @@ static void append_options(struct rfn_text *out, const struct rfn_command *const
     rfn_text_string(out, "    esac\n}\n\n");
 }
 
-/* The words that an option takes: "a b" of "... --option=a,b ...". */
-static void append_words(struct rfn_text *out, const char *values, const char *option)
-{
-    size_t length = strlen(option);
-    for (const char *at = values; at && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
-        if (strncmp(at, "--", 2) != 0 || strncmp(at + 2, option, length) != 0 ||
-            at[2 + length] != '=')
-            continue;
-        for (at += length + 3; *at && *at != ' '; at++)
-            rfn_text_char(out, *at == ',' ? ' ' : *at);
-        return;
-    }
-}
-
 static void append_value(struct rfn_text *out, const struct rfn_command *command,
                          const struct argp_option *option)
 {
     rfn_text_format(out, "    %s:--%s", command->name, option->name);
-    if (option->key > ' ' && option->key < 127)
+    if (rfn_option_letter(option))
         rfn_text_format(out, "|%s:-%c", command->name, option->key);
     rfn_text_string(out, ") echo '");
-    if (strcmp(option->arg, "FILE") == 0) {
+    if (rfn_completes_files(option)) {
         rfn_text_string(out, "file");
     } else {
         rfn_text_string(out, "any ");
-        append_words(out, command->values, option->name);
+        rfn_completion_words(out, command, option);
     }
     rfn_text_string(out, "' ;;\n");
 }
@@ -144,7 +179,7 @@ static void append_values(struct rfn_text *out, const struct rfn_command *const 
     for (size_t i = 0; i < n; i++) {
         const struct argp_option *o = commands[i]->options;
         for (; o && !rfn_option_is_last(o); o++) {
-            if (o->name && o->arg && !(o->flags & OPTION_HIDDEN))
+            if (rfn_option_completes(o) && o->arg)
                 append_value(out, commands[i], o);
         }
     }
@@ -156,15 +191,15 @@ static void append_arguments(struct rfn_text *out, const struct rfn_command *con
 {
     rfn_text_string(out, "_refrain_arguments()\n{\n    case $1 in\n");
     for (size_t i = 0; i < n; i++) {
-        if (strncmp(commands[i]->usage, "PROGRAM", 7) == 0)
-            rfn_text_format(out, "    %s) echo program ;;\n", commands[i]->name);
-        else if (strstr(commands[i]->usage, "NAME"))
-            rfn_text_format(out, "    %s) echo job ;;\n", commands[i]->name);
+        const enum rfn_completes what = rfn_completes(commands[i]);
+        if (what != RFN_COMPLETES_ARCHIVES)
+            rfn_text_format(out, "    %s) echo %s ;;\n", commands[i]->name,
+                            what == RFN_COMPLETES_JOB ? "job" : "program");
     }
     rfn_text_string(out, "    esac\n}\n\n");
 }
 
-void rfn_shell_completion(struct rfn_text *out, const struct rfn_command *const *commands, size_t n)
+void rfn_completion_bash(struct rfn_text *out, const struct rfn_command *const *commands, size_t n)
 {
     rfn_text_string(out, head);
     append_verbs(out, commands, n);
