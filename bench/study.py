@@ -3,7 +3,8 @@
 
 Records the 18 programs of tests/pathologies.py in simulated time, reduces each with every method and
 threshold - within processes, across them, and both - and compares the reduced archive with the full
-one. The results go to doc/study/*.csv, plots beside them, and the tables into doc/study.md.
+one. The results go to doc/study/*.csv, plots beside them, and the tables into doc/study.md and
+doc/notes/study-thresholds.md.
 
     bench/study.py --build DIR [--work DIR] [--jobs N] [--only TEXT] [--redo]
 

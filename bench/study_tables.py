@@ -1,6 +1,6 @@
-"""Tables of the study (study.py), written into doc/study.md between marks.
+"""Tables of the study (study.py), written into doc/study.md and doc/notes/study-thresholds.md between marks.
 
-The words of the page are written by people; what stands between `<!-- table NAME -->` and
+The words of the pages are written by people; what stands between `<!-- table NAME -->` and
 `<!-- end -->` is made from the CSV files here, so that no number is copied by hand.
 """
 import os
@@ -8,7 +8,8 @@ import re
 
 import study_plots
 
-PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "doc", "study.md")
+DOC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "doc")
+PAGES = [os.path.join(DOC, "study.md"), os.path.join(DOC, "notes", "study-thresholds.md")]
 MARK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -150,16 +151,17 @@ def tables(folder, methods):
             "further-combined": lambda: further_table(folder, True)}
 
 
-def page(folder, methods):
-    """The page with its tables made anew."""
+def page(path, folder, methods):
+    """A page with its tables made from the files."""
     made = tables(folder, methods)
-    with open(PAGE, encoding="utf-8") as file:
+    with open(path, encoding="utf-8") as file:
         text = file.read()
     return MARK.sub(lambda found: found.group(1) + "\n" + "\n".join(made[found.group(2)]()) +
                     "\n\n" + found.group(3), text)
 
 
 def write(folder, methods):
-    text = page(folder, methods)
-    with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(text)
+    for path in PAGES:
+        text = page(path, folder, methods)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
