@@ -1,4 +1,4 @@
-/* cmd_predict.c - refrain predict: how long a run would take on a machine that is not there. */
+/* cmd_predict.c - refrain predict: how long a run would take on another machine. */
 #define _GNU_SOURCE
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
