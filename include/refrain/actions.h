@@ -1,11 +1,11 @@
 /* actions.h - what ranks do, without times: the time-independent trace that runs on another machine
  * are simulated from (Markomanolis; doc/prediction.md).
  *
- * A source gives each rank's actions in order: computing as a volume, messages, collective calls
- * and what waits for them. Ranks may be read in any order, each at its own pace. An archive is a
- * source, where wildcards have the rank that was received from, persistent requests are started
- * ones, and a call that completed some requests waits for just these; so is time-independent text
- * (SimGrid's dialect and the thesis's).
+ * A source gives each rank's actions in order: computing as a volume, messages, collective calls,
+ * and waits for these. Ranks may be read in any order, each at its own pace. An archive is a
+ * source. Its wildcards have the rank that the message came from, its persistent requests are
+ * started ones, and a call that completed some requests waits for just these. Time-independent text
+ * is another source (SimGrid's dialect and the thesis's).
  */
 #ifndef REFRAIN_ACTIONS_H
 #define REFRAIN_ACTIONS_H
@@ -52,12 +52,12 @@ struct rfn_action {
     enum rfn_action_kind kind;
     bool blocks;      /* SEND, RECV and collective kinds: over when the action is */
     bool synchronous; /* SEND: not over before its receive has begun, whatever its size */
-    double volume;    /* COMPUTE, and of reductions what a rank computes in them */
+    double volume;    /* COMPUTE; of reductions the computing of a rank in them */
     double seconds;   /* SLEEP */
     int64_t peer;     /* rank in MPI_COMM_WORLD */
     int64_t tag;
-    int64_t bytes;         /* of the message; of a collective call what a rank sends to one other
-                              (BCAST, REDUCE...: the buffer) */
+    int64_t bytes;         /* of the message; of a collective call the bytes that a rank sends to
+                              one other (BCAST, REDUCE...: the buffer) */
     int64_t receive_peer;  /* SENDRECV, */
     int64_t receive_tag;   /* and RECV_BYTES of GATHER, SCATTER, ALLGATHER, ALLTOALL: */
     int64_t receive_bytes; /* what a rank gets from one other */
@@ -70,7 +70,7 @@ struct rfn_action {
     size_t n_requests;
     uint32_t type_bytes; /* size of an element, as text names it; 1 in archives */
     uint32_t path;       /* call path in the archive; 0 in text */
-    uint32_t activity;   /* COMPUTE of an archive: number of what most of it is */
+    uint32_t activity;   /* COMPUTE of an archive: number of the activity that most of it is */
     uint64_t event;      /* number of the call in its stream; line in text */
 };
 
@@ -85,8 +85,8 @@ enum rfn_action_unit {
     RFN_ACTION_WALL_NS
 };
 
-/* What is computed, by number, as far as it was read; n of it, borrowed until more is read. NULL:
- * the source is text, which does not say. */
+/* The activities of COMPUTE actions, by number, as far as they were read; n of them, borrowed until
+ * more is read. NULL: the source is text, which does not name them. */
 const struct rfn_activity *rfn_actions_activities(const struct rfn_actions *actions, size_t *n);
 uint32_t rfn_actions_ranks(const struct rfn_actions *actions);
 enum rfn_action_unit rfn_actions_unit(const struct rfn_actions *actions);
@@ -96,11 +96,11 @@ const int64_t *rfn_actions_comm(const struct rfn_actions *actions, uint32_t comm
  * source's diag, RFN_E_UNSUPPORTED (an action that cannot be told, by name), RFN_E_IO, RFN_E_NOMEM.
  */
 int rfn_actions_next(struct rfn_actions *actions, uint32_t rank, struct rfn_action *action);
-/* How many calls that take time have been left out so far, as they are none of these actions: of
- * files, of processes that are started. *first: the function of the first one, or NULL. */
+/* How many calls have been left out so far that take time and are none of these actions: calls on
+ * files, and calls that start processes. *first: the function of the first one, or NULL. */
 uint64_t rfn_actions_left_out(const struct rfn_actions *actions, const char **first);
-/* Whether the rank's actions are here. Of files of some ranks only (rfn_actions_of_files) those of
- * others are not: rfn_actions_next finds none. */
+/* Whether the rank's actions are here. Files of some ranks only (rfn_actions_of_files) lack the
+ * actions of others: rfn_actions_next finds none. */
 bool rfn_actions_has(const struct rfn_actions *actions, uint32_t rank);
 void rfn_actions_free(struct rfn_actions *actions);
 

@@ -1,7 +1,7 @@
 /* actions_out.h - actions as time-independent text, and as an archive without times.
  *
- * What a dialect of text cannot say is made of messages (doc/prediction.md has the table), or
- * refused by name. Numbers are written so that they read back the same.
+ * Actions that a dialect of text does not have become messages (doc/prediction.md has the table),
+ * or are refused by name. Numbers read back the same.
  */
 #ifndef REFRAIN_ACTIONS_OUT_H
 #define REFRAIN_ACTIONS_OUT_H
@@ -17,7 +17,7 @@ enum rfn_text_dialect {
 struct rfn_text_options {
     enum rfn_text_dialect dialect;
     bool one_file; /* for all ranks; else path is a list of files, which lie in path_files/ */
-    bool force;    /* files that are there are replaced */
+    bool force;    /* replace files that exist */
     struct rfn_convert_progress progress;
 };
 
@@ -32,7 +32,7 @@ struct rfn_actions_summary {
     const char *first_left_out;
 };
 
-/* path ends in .gz or .zst: what has actions is compressed so, and a list lacks the suffix.
+/* path ends in .gz or .zst: files with actions are compressed so, and a list lacks the suffix.
  * RFN_E_EXISTS: a file is there already; RFN_E_UNSUPPORTED: an action that the dialect cannot say,
  * or no gzip in this build; RFN_E_IO; and what reading the actions returns. The files of a run that
  * fails are removed. */
@@ -41,8 +41,8 @@ int rfn_text_of_actions(struct rfn_actions *actions, const char *path,
                         struct rfn_diag *diag);
 
 /* An archive with structure, parameters and volumes, of the ranks that are here; rfn_merge_archives
- * joins those of different ranks. program: what it says of the run, may be NULL.
- * RFN_E_EXISTS as of rfn_writer_new; and what reading the actions returns. */
+ * joins archives of different ranks. program: as in struct rfn_run, may be NULL. RFN_E_EXISTS as of
+ * rfn_writer_new; and what reading the actions returns. */
 int rfn_archive_of_actions(struct rfn_actions *actions, const char *path, bool force,
                            const char *program, const struct rfn_convert_progress *progress,
                            struct rfn_actions_summary *summary, struct rfn_diag *diag);

@@ -1,23 +1,23 @@
 /* aggregation.h - archives that keep predictions, but not all calls (Ino et al., R1 to R3;
- * doc/whatif.md): successive calls of a stream that are equally late under every assumption about
- * what is kept are left out, and the gap that they leave is one computation.
+ * doc/whatif.md): they lack successive calls of a stream that are equally late under every
+ * assumption about kept calls and computations. The gap that they leave is one computation.
  *
- * What may be assumed is said by thresholds: computations and calls of at least a time, and the way
- * of messages of at least a size.
+ * Thresholds limit the assumptions: to computations and calls of at least a time, and to the way of
+ * messages of at least a size.
  */
 #ifndef REFRAIN_AGGREGATION_H
 #define REFRAIN_AGGREGATION_H
 
 #include "refrain/predict.h"
 
-/* In front of an event of a stream so many others were left out. */
+/* So many events were left out in front of an event of a stream. */
 struct rfn_aggregated_gap {
     uint64_t event, left_out;
 };
 
 struct rfn_aggregation {
     bool any;            /* else the archive has all calls, and the rest means nothing */
-    int64_t least_ns;    /* assumptions may be about what takes so long at least, */
+    int64_t least_ns;    /* assumptions may be about activities of this time at least, */
     int64_t least_bytes; /* and about messages of so many bytes at least */
     /* Of forms, by which it was decided (m in the paper). 0: while the run was recorded, for every
      * network; then there is none here, and the first calls of the run are complete. */

@@ -1,17 +1,17 @@
 /* archive.h - reads a Refrain archive (refrain-archive(5)).
  *
  * An archive holds the events of all streams (threads of ranks) of one run, every repetition once.
- * Open it, look at what it says of the run, then read the events of any stream in order through a
- * cursor, which expands the stored structure on the fly. A reader trusts no byte of the file: a
- * damaged file gives RFN_E_CORRUPT with the offset; a file that was cut short opens as far as it
- * is whole, and rfn_archive_complete() says no.
+ * Open it, look at struct rfn_run, then read the events of any stream in order through a cursor,
+ * which expands the stored structure on the fly. A reader trusts no byte of the file: a damaged
+ * file gives RFN_E_CORRUPT with the offset; a file that was cut short opens as far as it is whole,
+ * and rfn_archive_complete() says no.
  *
  * An open archive is immutable; several cursors may be used at once, each by one thread. Memory
  * does not grow with events: a cursor has at most 40 KiB per column of its stream that varies,
  * mostly 8, and reads the file as it goes; of a reduced archive it also has the segments whose
- * times others have, too. When the file is changed or cut meanwhile, that is
- * RFN_E_CORRUPT or RFN_E_INCOMPLETE. What has to be decompressed and is large goes to a temporary
- * file in the folder that the environment variable TMPDIR names, else /tmp.
+ * times others share. A file that is changed or cut meanwhile gives RFN_E_CORRUPT or
+ * RFN_E_INCOMPLETE. Large decompressed data go to a temporary file in the folder that the
+ * environment variable TMPDIR names, else /tmp.
  */
 #ifndef REFRAIN_ARCHIVE_H
 #define REFRAIN_ARCHIVE_H
@@ -37,8 +37,8 @@ bool rfn_archive_complete(const struct rfn_archive *archive, const char **why);
 
 /* ---- the run ---- */
 
-/* How many of what there is in a reduced archive (doc/trace-profiling.md), over all streams. They
- * are what the file says: nothing checks them. */
+/* The counts of a reduced archive (doc/trace-profiling.md), over all streams, as the file has them:
+ * nothing checks them. */
 struct rfn_run_reduction {
     uint64_t executions;      /* segments */
     uint64_t kinds;           /* of segments: contexts with distinct events */
@@ -55,25 +55,25 @@ struct rfn_run_reduction {
     bool exact_starts;        /* of segments */
 };
 
-/* What ranks did to become one archive while the program ran. */
+/* The merging of ranks into one archive while the program ran. */
 struct rfn_run_online_merges {
     uint64_t merges;          /* 0: none */
     uint64_t ns;              /* in them, on rank 0 */
     uint64_t bytes, messages; /* that ranks sent */
 };
 
-/* What they did when it ended, before the archive was written. */
+/* The merging of ranks when the program ended, before the archive was written. */
 struct rfn_run_merging {
     uint64_t messages, bytes; /* that ranks sent; messages 0: not known (one rank, old archives) */
     uint64_t trace_bytes;     /* of all ranks' own structures, values, rank parameters and times */
     uint64_t all_bytes;       /* of these, had they been handed on to rank 0 from rank to rank */
     uint64_t all_definition_bytes; /* the same of what they refer to: call paths, functions, ... */
-    struct rfn_run_online_merges online; /* before the end: not in what stands above */
+    struct rfn_run_online_merges online; /* before the end: not in the numbers above */
 };
 
 /* Whether the archive was made of journals (refrain/journal.h), of a run that had not come to its
- * end: what each rank did after its checkpoint is missing. When the first and the last checkpoint
- * were made, ns since 1970. */
+ * end: the events of each rank after its checkpoint are missing. first_ns, last_ns: when the first
+ * and the last checkpoint were made, ns since 1970. */
 struct rfn_run_recovery {
     bool recovered;
     int64_t first_ns, last_ns;
@@ -97,9 +97,9 @@ struct rfn_run {
     const char *volume;             /* what was counted beside the clock: "cpu", "instructions",
                                        "papi:EVENT"; NULL: nothing */
     const char *volume_unit;        /* "ns", "instructions" or "", plain numbers; NULL without */
-    bool apart;           /* volumes are the program's alone, without what is counted inside of MPI
-                             (--time-independent), */
-    uint64_t taken_out;   /* less this of each, on rank 0: what counting itself costs; in units */
+    bool apart;                     /* volumes are the program's alone, without counts inside of MPI
+                                       (--time-independent), */
+    uint64_t taken_out;   /* less this of each, on rank 0: the cost of counting itself; in units */
     double merge_seconds; /* time spent in merging from when the last rank came to
                              MPI_Finalize, as rank 0 saw it */
     uint64_t file_bytes;
@@ -108,10 +108,10 @@ struct rfn_run {
     const char *across;  /* the same across processes; NULL: they were not compared */
     struct rfn_run_reduction reduction; /* zeros unless reduced */
     struct rfn_run_merging merging;
-    const char *forced; /* parameters that are those of the lowest rank of a cluster for all of its
-                           ranks, as "peer,count" (--ignore-parameter); NULL: none */
-    bool clustered;     /* what alike ranks did is stored once, or is to be when there are more of
-                           them: these were taken from an archive where it is so, or ended alone */
+    const char *forced; /* parameters that all ranks of a cluster have from its lowest rank, as
+                           "peer,count" (--ignore-parameter); NULL: none */
+    bool clustered;     /* events of alike ranks are stored once, or are to be when there are more
+                           ranks: these were taken from such an archive, or ended alone */
     const char *predicted; /* the run was not recorded so, but predicted (refrain/predict.h): what
                               was assumed, "rank:3 x 0.5", or ""; NULL: it was recorded */
     struct rfn_run_recovery recovered;
@@ -169,8 +169,8 @@ struct rfn_group_info {
 uint32_t rfn_archive_groups(const struct rfn_archive *archive);
 struct rfn_group_info rfn_archive_group(const struct rfn_archive *archive, uint32_t group);
 
-/* What calls, parameters and counts take in the file: all but times and definitions. In a clustered
- * archive (refrain reduce --cluster) some groups are stored together. */
+/* The bytes of calls, parameters and counts in the file: of all but times and definitions. In a
+ * clustered archive (refrain reduce --cluster) some groups are stored together. */
 struct rfn_parameter_sizes {
     uint32_t clustered_groups;
     uint64_t bytes, unclustered_bytes; /* as it is, and as it would be without clusters */
@@ -212,12 +212,12 @@ struct rfn_program_call {
 #define RFN_NO_LOCATION UINT32_MAX
 
 /* What a function calls between two calls of MPI: `from` and `to` are locations of one function, as
- * two call paths lead through it; RFN_NO_LOCATION: the function's begin or end. Calls that paths
- * lead through are left out, and what takes no time (doc/refrain-archive.5.md, DEFINITIONS). Where
- * `to` is not behind `from`, these are the calls behind `from` and then those before `to` in the
- * innermost loop around both. Gives the first `most` calls, in the order in which they are made,
- * and how many there are. The lines tell what lies between, not the program's ways: calls of other
- * branches are among them. Names are borrowed. False: it is not known, for want of debug
+ * two call paths lead through it; RFN_NO_LOCATION: the function's begin or end. Left out are calls
+ * that paths lead through, and calls that take no time (doc/refrain-archive.5.md, DEFINITIONS).
+ * Where `to` is not behind `from`, these are the calls behind `from` and then those before `to` in
+ * the innermost loop around both. Gives the first `most` calls, in the order in which they are
+ * made, and how many there are. Lines tell which calls lie between, not the program's ways: calls
+ * of other branches are among them. Names are borrowed. False: it is not known, for want of debug
  * information, or because no such loop is known. */
 bool rfn_archive_calls_between(const struct rfn_archive *archive, uint32_t from, uint32_t to,
                                struct rfn_program_call *calls, uint32_t most, uint32_t *n);
@@ -271,7 +271,7 @@ uint32_t rfn_comm_peers(const struct rfn_archive *archive, uint32_t comm, uint32
  * kind TYPE holds a datatype of rfn_archive_datatype, COMM a communicator of rfn_archive_comm,
  * REGION a region of rfn_archive_region. */
 struct rfn_record {
-    /* First what every event is asked for. */
+    /* First the members that are read of every event. */
     int64_t enter_ns, exit_ns; /* since the start of the run; 0 without times */
     int64_t inside_ns;         /* time inside MPI: exit - enter, or less in a run of polls */
     uint64_t polls;            /* calls in this event: 1, or the length of a run of failed polls */
@@ -292,9 +292,9 @@ struct rfn_record {
 
 int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct rfn_cursor **cursor,
                     struct rfn_diag *diag);
-/* Before the first event, for who has no time to lose once there was one: decodes the first values
- * of which similar iteration ran when (up to 4,096 of each context), which takes longer than all
- * else and is otherwise done at the first of them. Errors as of rfn_cursor_next, which returns them
+/* Does the slowest work before the first event, for users that must not lose time after it: decodes
+ * which similar iteration ran when (the first values, up to 4,096 of each context). Otherwise the
+ * cursor decodes these at the first iteration. Errors as of rfn_cursor_next, which returns them
  * again. Does nothing where times are not reduced. */
 int rfn_cursor_decode_ahead(struct rfn_cursor *cursor, struct rfn_diag *diag);
 /* 1 and *record, 0 at the end, or an error (RFN_E_CORRUPT, RFN_E_INCOMPLETE, RFN_E_NOMEM). */
@@ -307,9 +307,9 @@ int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,
  * as reading 131,072 events at most, plus little per loop whose trips vary and per 4,096 values.
  * Without such marks in the file times are read from the beginning; of reduced times, which have
  * none, segment by segment. Where the cursor tells segments, it passes each event by itself. Errors
- * as of rfn_cursor_next, which returns them again. A mark that is not where the events between it
- * and the one before say is RFN_E_CORRUPT; whether earlier ones are right only rfn_archive_verify
- * looks. RFN_E_UNSUPPORTED: there are no times; the cursor stays where it is. */
+ * as of rfn_cursor_next, which returns them again. RFN_E_CORRUPT: a mark disagrees with the events
+ * between it and the mark before; only rfn_archive_verify checks earlier marks. RFN_E_UNSUPPORTED:
+ * there are no times; the cursor stays where it is. */
 int rfn_cursor_seek(struct rfn_cursor *cursor, uint64_t event, struct rfn_diag *diag);
 int rfn_cursor_seek_time(struct rfn_cursor *cursor, int64_t ns, struct rfn_diag *diag);
 /* The words of list `number` of the cursor's stream; NULL and *n = 0 for 0, specials and numbers
@@ -331,9 +331,9 @@ void rfn_cursor_close(struct rfn_cursor *cursor);
 /* Longer segments are cut into several of the same context. */
 enum { RFN_SEGMENT_EVENTS_MAX = 65536 };
 
-/* Has the cursor tell segments. Loops with fewer calls than min_calls in an iteration (those of
+/* Has the cursor tell segments. Loops with fewer calls than min_calls in an iteration (calls of
  * inner loops counted once) stay inside of the segment around them; where the program has set marks
- * (refrain/region.h), just those without a mark do. With 0, so do those without a call that may
+ * (refrain/region.h), just loops without a mark do. With 0, so do loops without a call that may
  * wait for other ranks: loops around MPI_Irecv, say. Once, before the first event. RFN_E_NOMEM. */
 int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag);
 
@@ -346,7 +346,7 @@ struct rfn_segment_place {
 struct rfn_segment_place rfn_cursor_place(const struct rfn_cursor *cursor);
 /* Contexts are numbered from 0 to this number less 1. */
 uint32_t rfn_cursor_contexts(const struct rfn_cursor *cursor);
-/* Those below this are executed once each: they lie outside of loops that cut. */
+/* Contexts below this number are executed once each: they lie outside of loops that cut. */
 uint32_t rfn_cursor_top_contexts(const struct rfn_cursor *cursor);
 
 #define RFN_NO_CONTEXT UINT32_MAX
@@ -358,7 +358,7 @@ struct rfn_context_call {
     uint32_t around; /* the same of the loop around that loop; RFN_NO_CONTEXT: there is none */
     uint32_t function, path;
 };
-/* Shows the calls of all contexts, those of a context in order; the top's contexts last. Calls in
+/* Shows the calls of all contexts, in order within a context; the top's contexts last. Calls in
  * loops that are no contexts are left out. Returns what `show` does, if that is negative;
  * RFN_E_NOMEM. */
 int rfn_cursor_show_calls(const struct rfn_cursor *cursor,

@@ -3,8 +3,9 @@
  *
  * A *loop* here is a place of the program in a loop's body that several streams executed, and its
  * executions of the same number are a *step*. Steps in which each rank does what it does in other
- * steps, within the limits of a similarity method, are of one *pattern*. Of a pattern it is told in
- * which call ranks wait longer than others, who the others are, and what took those longer.
+ * steps, within the limits of a similarity method, are of one *pattern*. Each pattern tells in
+ * which call ranks wait longer than others, who the others are, and which activity took the others
+ * longer.
  */
 #ifndef REFRAIN_BEHAVIOUR_H
 #define REFRAIN_BEHAVIOUR_H
@@ -15,8 +16,8 @@ struct rfn_behaviour_pattern {
     uint64_t steps;  /* of those looked at */
     int64_t ns;      /* their length together, of an average stream */
     int64_t lost_ns; /* that all streams together wait in them for the late ones */
-    /* Some wait for others; else all do alike, within the limits of the method, and below it is
-     * only set who of them is waited for, if waits are known. */
+    /* Some wait for others. Else all do alike, within the limits of the method, and below only the
+     * ranks that are waited for are set, if waits are known. */
     bool waiting;
     struct rfn_call_site waited;
     int64_t wait_ns; /* in a step, how much longer those that wait are in it than the late ones */

@@ -1,9 +1,9 @@
 /* clusters.h - ranks that behave alike (Bahmani and Mueller; doc/clustering.md).
  *
- * Ranks that make the same calls in the same order, however often, are a main cluster; those of
- * them whose parameters are equal too (peers relative to the rank, counts within 5 %, datatypes,
- * operations, communicators) a sub-cluster. The lowest rank stands for a cluster. Where a parameter
- * differs from rank to rank, an expression in the rank may give all its values.
+ * Ranks that make the same calls in the same order, however often, are a main cluster. Ranks of it
+ * whose parameters are equal too (peers relative to the rank, counts within 5 %, datatypes,
+ * operations, communicators) are a sub-cluster. The lowest rank stands for a cluster. Where a
+ * parameter differs from rank to rank, an expression in the rank may give all its values.
  */
 #ifndef REFRAIN_CLUSTERS_H
 #define REFRAIN_CLUSTERS_H
@@ -28,7 +28,7 @@ struct rfn_rank_block {
  *
  *   CONSTANT   offset
  *   OFFSET     r + offset
- *   SHIFTED    the rank whose coordinates on a grid of n ranks are those of r, each moved by a
+ *   SHIFTED    the rank at the coordinates of r on a grid of n ranks, each moved by a
  *              shift: round the grid (wrapped), but MPI_PROC_NULL (RFN_PROC_NULL) where that leaves
  *              the grid in a dimension that is open. One to three dimensions, the last varies
  *              fastest. In one dimension, wrapped, that is (r + shift) mod n. A grid that is open
@@ -37,7 +37,7 @@ struct rfn_rank_block {
  *   XOR        r xor offset
  *   PERMUTED   r's digits in the mixed radix of a grid, in another order: transposition
  *   AFFINE     offset + sum of factor * coordinate on a grid of n ranks: colour and key of a split
- *   FORMULA    what a formula gives (refrain/expression.h); users wrote it
+ *   FORMULA    the value of a formula (refrain/expression.h); users wrote it
  */
 enum rfn_expression_form {
     RFN_EXPRESSION_NONE, /* a table */
@@ -74,7 +74,7 @@ enum rfn_path_form { RFN_PATHS_ELASTIC, RFN_PATHS_STRICT, RFN_PATHS_XOR };
 
 /* How parameters of ranks with the same sequence are compared:
  *
- *   FIELDS      one by one; of lists and of what has too many values the least and the most
+ *   FIELDS      one by one; of lists, and of too many values, the least and the most
  *   PAPER       by the signature of 64 bits of Bahmani and Mueller (Table 1), to compare with
  *   REFERENCE   all of them, call by call, from all events (3.4): whether anything is lost */
 enum rfn_parameter_form { RFN_PARAMETERS_FIELDS, RFN_PARAMETERS_PAPER, RFN_PARAMETERS_REFERENCE };
@@ -163,10 +163,10 @@ struct rfn_clustering_cost {
 };
 
 /* Clusters the ranks of an archive; *clustering is the caller's, and borrows the archive and the
- * users' expressions, which may be NULL. Parameters are looked at one by one, and for expressions,
- * if they are FIELDS. cost may be NULL: counting bytes takes time itself. Ranks that are not
- * readable are left out. RFN_E_NOMEM, RFN_E_UNSUPPORTED (a structure beyond all
- * measure), and the errors of reading. */
+ * users' expressions, which may be NULL. With FIELDS, parameters are compared one by one, and
+ * expressions looked for. cost may be NULL: counting bytes takes time itself. Ranks that are not
+ * readable are left out. RFN_E_NOMEM, RFN_E_UNSUPPORTED (a structure beyond all measure), and the
+ * errors of reading. */
 int rfn_clustering_new(const struct rfn_archive *archive, struct rfn_cluster_form form,
                        struct rfn_expressions *expressions, struct rfn_clustering_cost *cost,
                        struct rfn_clustering **clustering, struct rfn_diag *diag);
@@ -174,8 +174,8 @@ void rfn_clustering_free(struct rfn_clustering *clustering);
 
 struct rfn_cluster_form rfn_clustering_form(const struct rfn_clustering *clustering);
 
-/* Which inputs there are that differ within a rank and of which FIELDS only has the least and the
- * most, so that ranks of a sub-cluster may differ in them. */
+/* Whether there are inputs that differ within a rank: FIELDS has only their least and their most
+ * values, and ranks of a sub-cluster may differ in the others. */
 struct rfn_cluster_extremes {
     bool lists;       /* lists of counts; of ranks, long ones */
     bool many_values; /* inputs with so many values that they lie in columns */

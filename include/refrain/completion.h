@@ -1,11 +1,11 @@
-/* completion.h - follows the requests of a process, so that a completion says what it completed.
+/* completion.h - follows the requests of a process, and tells what a completion completed.
  *
- * A nonblocking call only begins a communication; Wait and Test say later what became of it, and
- * the archive keeps only what differs from what was asked for. The tracker is shown the events of
- * the threads of one process, numbers requests as the recorder did (refrain/event.h), remembers
- * what each was made for, and so tells for a completion call which requests it completed, and for a
- * receive which message it got. Persistent requests are remembered by their slots; Start begins
- * them anew.
+ * A nonblocking call only begins a communication; Wait and Test tell its outcome later, and the
+ * archive keeps only outcomes that differ from what was asked for. The tracker is shown the events
+ * of the threads of one process, and numbers requests as the recorder did (refrain/event.h). It
+ * remembers what each was made for. So it tells for a completion call which requests it completed,
+ * and for a receive which message it got. It remembers persistent requests by their slots; Start
+ * begins them again.
  *
  * Order. Events of one thread are to come in their order. Shown all threads of a process in order
  * of the exits of their events, the tracker knows every request, whichever thread made it. A user
@@ -44,9 +44,9 @@ struct rfn_completed {
  * one beside it, or reset.
  *
  * Every open request has an id, below the largest number of requests that were ever open at once in
- * the process, so that a user can keep an array of its own beside them. A nonblocking call's
- * request has it until the event that completes or frees it; a persistent one from its creation
- * until it is freed, through all its starts. Later events may create requests with the same id. */
+ * the process, so a user can keep an array of its own beside them. A nonblocking call's request has
+ * it until the event that completes or frees it; a persistent one from its creation until it is
+ * freed, through all its starts. Later events may create requests with the same id. */
 struct rfn_request_effects {
     const struct rfn_completed *completed;
     size_t n_completed;
@@ -54,8 +54,8 @@ struct rfn_request_effects {
     size_t n_started;
     int64_t created; /* id of the request that the event made, persistent or not; -1: none */
     const struct rfn_request_origin *freed; /* by Request_free; NULL: none that is known */
-    bool given_up; /* it is a receive that was asked to be cancelled before: whether it was nobody
-                      tells, so it is taken to be */
+    bool given_up; /* it is a receive that was asked to be cancelled before; nothing tells whether
+                      it was, and it is taken to be */
     const struct rfn_request_origin *cancelled; /* asked for by Cancel; whether it was is told when
                                                    it completes; NULL: none that is known */
     const struct rfn_request_origin *ready;     /* partitions of it became ready: Pready, _range,
@@ -80,20 +80,20 @@ void rfn_trackers_free(struct rfn_tracker **trackers, const struct rfn_archive *
  * are shown one after another. */
 void rfn_tracker_reset(struct rfn_tracker *tracker);
 
-/* Whether events of this function concern requests: only those need to be shown. */
+/* Whether events of this function concern requests: only such events need to be shown. */
 bool rfn_tracker_concerns(const struct rfn_tracker *tracker, uint32_t function);
 
 /* Shows the tracker an event that the cursor has just delivered; thread is the number of the
- * cursor's thread in its process (rfn_stream_info), volume is the event's. volume_lasts: it stays
- * where it is and as it is for as long as the tracker is used, so that it need not be copied.
+ * cursor's thread in its process (rfn_stream_info), volume is the event's. volume_lasts: the volume
+ * stays in its place and unchanged for as long as the tracker is used, and need not be copied.
  * Returns 0 or RFN_E_NOMEM. */
 int rfn_tracker_event(struct rfn_tracker *tracker, uint32_t thread, const struct rfn_cursor *cursor,
                       const struct rfn_record *record, const struct rfn_volume *volume,
                       bool volume_lasts, struct rfn_request_effects *effects);
 
-/* Whether events of this function that have no error do nothing but make a request, so that they
- * may be shown with rfn_tracker_create, which costs less: it returns what the request was made for,
- * or NULL: out of memory. */
+/* Whether events of this function that have no error only make a request. They may be shown with
+ * rfn_tracker_create, which costs less: it returns the origin of the request, or NULL: out of
+ * memory. */
 bool rfn_tracker_creates(const struct rfn_tracker *tracker, uint32_t function);
 const struct rfn_request_origin *rfn_tracker_create(struct rfn_tracker *tracker, uint32_t thread,
                                                     const struct rfn_record *record,

@@ -14,19 +14,18 @@ struct rfn_convert_progress {
     void *context;
 };
 
-/* What of an OTF2 trace has no place in an archive, and what was left out. */
+/* How much of an OTF2 trace has no place in an archive, or was left out. */
 struct rfn_otf2_left_out {
     uint64_t io, threads, rma, other; /* events: files; OpenMP, Pthreads, tasks; one-sided; else */
     uint64_t outside;    /* messages and collective calls outside of a call of MPI: they
                             got calls that take no time */
-    uint64_t locations;  /* of accelerators and of metrics, and those of no rank */
-    uint64_t unresolved; /* receives that are wildcards, as what they receive came too
-                            late, or never */
+    uint64_t locations;  /* of accelerators and of metrics, and locations of no rank */
+    uint64_t unresolved; /* receives that stay wildcards: their message came too late, or never */
 };
 
 struct rfn_otf2_summary {
     uint32_t ranks, streams;
-    uint64_t events; /* of OTF2; written: those of all locations */
+    uint64_t events; /* of OTF2; written: of all locations */
     uint64_t calls;  /* of MPI */
     uint64_t bytes;  /* of the archive; 0 when written */
     struct rfn_otf2_left_out left_out;

@@ -48,16 +48,15 @@ enum rfn_exit {
     RFN_EXIT_BAD_INPUT = 3 /* a file is damaged or incomplete */
 };
 
-/* The exit status (enum rfn_exit) that belongs to a code; of 0, and what is above it, RFN_EXIT_OK.
- */
+/* The exit status (enum rfn_exit) of a code; RFN_EXIT_OK for 0 and above. */
 int rfn_exit_status(int error);
 
 /* The text of a code, static; for 0 "success", for an unknown code "unknown error". */
 const char *rfn_error_text(int error);
 
-/* Fills diag (may be NULL) in the manner of printf and returns error, so that a failing function
- * can end in one statement: return rfn_fail(diag, RFN_E_CORRUPT, offset, rank, "...", ...);
- * offset and rank are -1 where they do not apply. */
+/* Fills diag (may be NULL) in the manner of printf and returns error. A failing function can end in
+ * one statement: return rfn_fail(diag, RFN_E_CORRUPT, offset, rank, "...", ...); offset and rank
+ * are -1 where they do not apply. */
 int rfn_fail(struct rfn_diag *diag, int error, int64_t file_offset, int rank, const char *format,
              ...) __attribute__((format(printf, 5, 6)));
 

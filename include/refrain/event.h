@@ -93,18 +93,17 @@ static inline int64_t rfn_foreign_request(uint32_t stream, uint64_t number)
     return rfn_request_word(RFN_REQUEST_FOREIGN, (int64_t)(number << RFN_FOREIGN_BITS | stream));
 }
 
-/* Completions: what the completed requests of a call turned out to be, only those that differ from
- * what was asked for, or that another thread made. One entry is RFN_COMPLETION_WORDS words:
- * position in the request array, source, tag, bytes (each RFN_AS_POSTED where it is as asked),
- * error class, flags: CANCELLED, or PENDING, not completed after all, which happens when the call
- * failed because of another. */
+/* Completions: the completed requests of a call that differ from what was asked for, or that
+ * another thread made. One entry is RFN_COMPLETION_WORDS words: position in the request array,
+ * source, tag, bytes (each RFN_AS_POSTED where it is as asked), error class, flags: CANCELLED, or
+ * PENDING, not completed after all, which happens when the call failed because of another. */
 enum { RFN_COMPLETION_WORDS = 6, RFN_COMPLETION_CANCELLED = 1, RFN_COMPLETION_PENDING = 2 };
 
 /* In place of an MPI error class: the program has left the call by a C++ exception or a jump,
  * mostly from an error handler. The event takes no time, as it is not known when that was. */
 #define RFN_ERROR_LEFT UINT32_MAX
 
-/* A parameter that is not part of what is known when the call is made. */
+/* A parameter that is not known yet when the call is made. */
 enum rfn_param_flag {
     RFN_PARAM_OUT = 1 /* an outcome: kept in a value column, never in the signature */
 };

@@ -5,8 +5,7 @@
  * Nothing here prints. Words are appended to a struct rfn_text, which tells by `failed` when memory
  * ran out. What comes from the archive is escaped in them. Structures borrow from what they were
  * made of. A number of a function, path or activity that does not exist is no error: it has the
- * name
- * "?", no frames, or is left out.
+ * name "?", no frames, or is left out.
  */
 #ifndef REFRAIN_EXPLAIN_H
 #define REFRAIN_EXPLAIN_H
@@ -22,10 +21,10 @@
  * not known function[module+0xoffset], where the function is not either [module+0xoffset]. */
 void rfn_call_path_full(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path);
 
-/* For people: frames of the program, the innermost, from which MPI is called, first:
- * "exchange (halo.c:40) < step (main.c:12) < main (main.c:30)". Frames inside MPI and the recorder
- * are left out. What is beyond `width` is cut at the outer end, between frames, and "< ..." says
- * so; the innermost frame is always there. */
+/* For people: frames of the program, the innermost, from which MPI is called, first: "exchange
+ * (halo.c:40) < step (main.c:12) < main (main.c:30)". Frames inside MPI and the recorder are left
+ * out. A path longer than `width` is cut at the outer end, between frames, and ends with "< ...";
+ * the innermost frame is always there. */
 void rfn_call_path_short(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path,
                          size_t width);
 
@@ -61,8 +60,8 @@ void rfn_call_site_path(struct rfn_text *text, const struct rfn_archive *archive
  * Computing lies between two calls of MPI, each with a call path. It is named after the function
  * that the program calls there, where the archive knows it (rfn_archive_calls_between): "computing
  * in smooth(), called in main() [halo.c:132]". Of several the first is named, and how many more
- * there are: "in smooth() and 2 more, called in main() [halo.c:132-136]". What both paths lead
- * through comes first, then what is called where only one of them does.
+ * there are: "in smooth() and 2 more, called in main() [halo.c:132-136]". Calls of the function
+ * that both paths have in common come first, then calls on the way to one of them.
  *
  * Else it is named after the deepest function that both paths have in common, from main inwards,
  * with the lines of that function from which the one and the other call were reached. Where the
@@ -78,7 +77,7 @@ const char *rfn_activity_function(const struct rfn_archive *archive,
 /* In how many functions it may be: 1 where it is known; 0: of none. */
 uint32_t rfn_activity_functions(const struct rfn_archive *archive,
                                 const struct rfn_activity *activity);
-/* With what the words of a computation begin. */
+/* The words of a computation begin with this. */
 #define RFN_COMPUTING "computing in "
 /* The same, but of a computation the function that both calls around it have in common. */
 const char *rfn_activity_common(const struct rfn_archive *archive,
@@ -109,7 +108,7 @@ static inline double rfn_measured_share(const struct rfn_measured *run, double n
 /* Causes and calls that cost a smaller share of all ranks' time are not worth a word. */
 #define RFN_TRIFLE 0.005
 
-/* Where the time of the main part goes that is not computing, in nanoseconds of all ranks together;
+/* Where the time of the main part that is not computing goes, in nanoseconds of all ranks together;
  * without times or waits 0. */
 struct rfn_losses {
     double uneven;    /* waiting for ranks that compute longer */
@@ -129,8 +128,8 @@ struct rfn_verdict {
     const struct rfn_profile_row *busiest; /* the call path that takes most time without waiting,
                                               outside of setup; NULL: a trifle */
     double busiest_ns;                     /* of all ranks, in it without waiting */
-    bool blames_busiest;   /* most is lost in calls that do not wait, so that it is named, and */
-    bool is_moving;        /* what nonblocking calls began moves in it, not while ranks compute, */
+    bool blames_busiest;   /* most is lost in calls that do not wait: it is named, and */
+    bool is_moving;        /* data of nonblocking calls move in it, not while ranks compute, */
     bool has_unseen_waits; /* or it waits in ways that are no wait state: the idle time of uneven
                               work is little seen */
     bool clocks_disagree;  /* by more than a trifle: causes may be wrong */
@@ -140,8 +139,8 @@ struct rfn_verdict {
 };
 struct rfn_verdict rfn_verdict_of(const struct rfn_measured *run);
 
-/* Whether a call path completes what nonblocking calls began, and takes 0.1 ms or more each time:
- * ns, of all ranks, without waiting. */
+/* Whether a call path completes nonblocking calls, and takes 0.1 ms or more each time: ns, of all
+ * ranks, without waiting. */
 bool rfn_row_is_moving(const struct rfn_measured *run, const struct rfn_profile_row *row,
                        double ns);
 
@@ -161,7 +160,7 @@ enum rfn_late_kind {
 
 #define RFN_SEVERAL_RANKS UINT32_MAX
 
-/* What of the time of some work ranks had a core, by the gaps that were measured. */
+/* How much of the time of some work ranks had a core, by the gaps that were measured. */
 struct rfn_work_usage {
     bool known;
     double cpu_share;       /* CPU time over time; above 1 where other threads compute, too */
@@ -205,8 +204,7 @@ struct rfn_cause_choice {
 };
 
 /* Of the causes chosen (NULL: of all), those that cost at least this share of all ranks' time
- * (RFN_TRIFLE), at most `most`. What ranks waited for because MPI started or ended is left out.
- * RFN_E_NOMEM. */
+ * (RFN_TRIFLE), at most `most`. Waits because MPI started or ended are left out. RFN_E_NOMEM. */
 int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *run,
                       const struct rfn_cause_choice *choice, double least, size_t most);
 void rfn_findings_release(struct rfn_findings *findings);
@@ -256,7 +254,7 @@ struct rfn_stories {
     struct rfn_story *stories; /* costliest first */
     size_t n;
     struct rfn_findings findings;
-    size_t *order; /* numbers of findings, those of a story one behind the other, costliest first */
+    size_t *order; /* numbers of findings, story by story, costliest first */
 };
 
 /* The stories of the causes chosen (NULL: of all) that are no trifle. RFN_E_NOMEM. */
@@ -307,7 +305,7 @@ struct rfn_rank_kind {
 struct rfn_rank_kinds {
     struct rfn_rank_kind *kinds; /* most ranks first, then by the lowest rank */
     size_t n;
-    uint32_t n_ranks; /* of all kinds: those that are readable */
+    uint32_t n_ranks; /* of all kinds: the ones that are readable */
     /* What the above point into. */
     uint32_t *ranks;
     struct rfn_call_site *calls;
@@ -327,8 +325,8 @@ size_t rfn_rank_kind_only(const struct rfn_rank_kind *kind, const struct rfn_ran
  *
  * Runs may have other numbers of ranks, be of other versions of a program, or of other machines.
  * Nothing is matched by addresses, lines or numbers: call paths by the names of their functions,
- * regions by their names, findings by what is done in which function and region, in or before which
- * call. */
+ * regions by their names, findings by their activity: its function, its region, and the call that
+ * it is in or before. */
 
 /* How ranks spend their time; adds up to all of it. */
 enum rfn_spending {
@@ -344,14 +342,14 @@ enum rfn_spending {
 struct rfn_compared_run {
     struct rfn_measured measured; /* borrowed */
     bool times;                   /* without, times are 0 and there are no findings */
-    uint32_t ranks, present;      /* of the run; of which something is there */
+    uint32_t ranks, present;      /* of the run; and ranks that are there, in part at least */
     int64_t run_ns;
     double spent_ns[RFN_SPENDINGS]; /* of a rank that is there, on average */
     uint64_t calls, messages, sent_bytes, collective_bytes; /* of all ranks */
     struct rfn_findings findings;
 };
 
-/* Nanoseconds of all ranks as those of a rank on average. */
+/* Nanoseconds of all ranks as an average of the ranks that are there. */
 static inline double rfn_of_a_rank(const struct rfn_compared_run *run, double ns)
 {
     return run->present ? ns / run->present : 0;

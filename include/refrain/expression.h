@@ -2,8 +2,9 @@
  * users).
  *
  * Where a parameter differs from rank to rank and none of the forms of refrain/clusters.h fits,
- * these are tried: formulas, in the order in which they were added, then those of an archive, then
- * plug-ins (refrain/plugin.h), in order. The first that gives all values stands for them.
+ * Refrain tries these: formulas, in the order in which they were added, then formulas of an
+ * archive, then plug-ins (refrain/plugin.h), in order. The first that gives all values stands for
+ * them.
  */
 #ifndef REFRAIN_EXPRESSION_H
 #define REFRAIN_EXPRESSION_H
@@ -19,7 +20,7 @@ void rfn_expressions_free(struct rfn_expressions *expressions);
 /* A formula, which is copied. RFN_E_USAGE: it is none; diag says why and where. RFN_E_NOMEM. */
 int rfn_expressions_add(struct rfn_expressions *expressions, const char *text,
                         struct rfn_diag *diag);
-/* Those that a clustered archive has. RFN_E_NOMEM, and the errors of reading. */
+/* The formulas that a clustered archive has. RFN_E_NOMEM, and the errors of reading. */
 int rfn_expressions_add_archive(struct rfn_expressions *expressions,
                                 const struct rfn_archive *archive, struct rfn_diag *diag);
 /* The plug-in in a file, which becomes a part of the process. RFN_E_IO: it cannot be loaded;

@@ -1,13 +1,13 @@
-/* hang.h - why a job hangs: what each rank is in, for whom it waits, and what is wrong.
+/* hang.h - why a job hangs: the call that each rank is in, the ranks that it waits for, and the
+ * fault.
  *
- * Of an archive that was made of journals (refrain/journal.h), which knows what each thread was
- * doing when its record ends. Messages and collective calls so far are counted; so it is known
- * which receives have no message, and which ranks have not come to a collective call. Ranks that
- * wait for each other are found by the rules for waits of which all, or any one, must end (AND-OR
- * graphs).
+ * An archive that was made of journals (refrain/journal.h) knows what each thread was doing when
+ * its record ends. Counts of messages and collective calls tell which receives have no message, and
+ * which ranks have not come to a collective call. The rules for AND-OR graphs, where all waits of a
+ * rank must end, or any one, find ranks that wait for each other.
  *
- * Checkpoints of ranks are made at different moments, up to a second apart: of a job that does not
- * hang, what ranks seem to wait for may be over long since.
+ * Checkpoints of ranks are made at different moments, up to a second apart: in a job that does not
+ * hang, waits that seem to last may be over long since.
  */
 #ifndef REFRAIN_HANG_H
 #define REFRAIN_HANG_H
@@ -108,7 +108,7 @@ struct rfn_hang {
     size_t n_findings;
     int64_t first_ns, last_ns; /* since 1970: of the checkpoints */
     size_t n_outside, n_stuck; /* threads that are not in MPI, or stuck */
-    bool uncounted; /* recording was off at times: what is missing of calls and messages is not
+    bool uncounted; /* recording was off at times: which calls and messages are missing is not
                        known, and only WAITED_FOR is found */
 };
 

@@ -1,9 +1,9 @@
-/* journal.h - what a run that did not come to its end has left: the folder FILE.rfn.journal
+/* journal.h - the checkpoints of a run that did not come to its end, in the folder FILE.rfn.journal
  * (refrain-recover(1)).
  *
  * While a program runs, each of its processes writes a checkpoint there about every second. A good
- * end removes them. Of any that are left an archive can be made, and also of those of a run that
- * still goes on.
+ * end removes them. rfn_journals_recover makes an archive of checkpoints that are left, or of a run
+ * that still goes on.
  */
 #ifndef REFRAIN_JOURNAL_H
 #define REFRAIN_JOURNAL_H
@@ -38,7 +38,7 @@ struct rfn_journals {
     const char *archive;   /* the archive that the run was to write, as its first rank says */
     size_t n_earlier;      /* checkpoints of earlier runs in these folders, which are left out */
     size_t n_damaged;      /* files that are no whole checkpoint where their rank has no other */
-    char why_damaged[256]; /* the first of these, and what is wrong with it */
+    char why_damaged[256]; /* the first of these, and its fault */
 };
 
 /* The folder of the journals of a run that is to write this archive: beside it, or in `directory`

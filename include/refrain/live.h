@@ -4,7 +4,7 @@
  * user on the same node can read, and takes wishes there: `refrain watch` and `refrain control`. A
  * process does not notice that it is read.
  *
- * Each call looks anew. What a process shows changes meanwhile: a copy may hold one sample more in
+ * Each call looks again. The data of a process change meanwhile: a copy may hold one sample more in
  * a count than in a mean.
  */
 #ifndef REFRAIN_LIVE_H
@@ -40,7 +40,7 @@ struct rfn_live_list {
     struct rfn_live_process *processes; /* by job, then by rank */
     size_t n;
     size_t n_unreadable; /* files that are damaged or of another Refrain, and folders, */
-    struct rfn_diag why; /* and what is wrong with the first of them */
+    struct rfn_diag why; /* and the fault of the first of them */
 };
 
 /* The user's own processes on this node that sample now. *list is to be released, also after an

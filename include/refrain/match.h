@@ -1,18 +1,18 @@
-/* match.h - who communicates with whom: messages with both their ends, collective calls with their
- * members, calls at windows.
+/* match.h - which ranks communicate with each other: messages with both their ends, collective
+ * calls with their members, calls at windows.
  *
  * One walk over the events of all streams of an archive tells its user, by the functions of struct
  * rfn_match_hooks, what each stream does, in happened-before order: a call leaves after all that it
- * waited for has entered. doc/analysis.md ("Matching") has the rules. Memory grows with what is
- * under way at one time and with ranks, not with events.
+ * waited for has entered. doc/analysis.md ("Matching") has the rules. Memory grows with the
+ * messages and calls under way at one time and with ranks, not with events.
  *
  * - Per stream: gap, enter, leave; gap, enter, leave; ... Between streams: a send enters before the
  *   call leaves that completes its receive; so do all members of a collective call that
  *   synchronizes, before one of them leaves. Where clocks disagree, or the other end is missing,
- * the walk goes on with what there is.
+ *   the walk goes on with the events that there are.
  * - Times are nanoseconds as recorded; in an archive without times they are numbers of events.
- * - Everything that a hook is handed is borrowed until it returns. A hook returns 0, or a negative
- *   error, which ends the walk.
+ * - All arguments of a hook are borrowed until it returns. A hook returns 0, or a negative error,
+ *   which ends the walk.
  */
 #ifndef REFRAIN_MATCH_H
 #define REFRAIN_MATCH_H
@@ -107,8 +107,8 @@ struct rfn_match_one_sided {
     uint32_t comm;   /* whose ranks have the window */
     uint64_t window; /* of those made on comm, from 0 */
     int64_t target;  /* rank in comm that the call names; -1: none, or all */
-    /* What it waited for, by the patterns of refrain/waits.h: where another rank fenced, posted,
-     * completed or unlocked. ns 0: nothing that is known. */
+    /* Its wait, by the patterns of refrain/waits.h: until where another rank fenced, posted,
+     * completed or unlocked. ns 0: none that is known. */
     enum rfn_pattern pattern;
     int64_t waited_ns;
     struct rfn_match_point until;

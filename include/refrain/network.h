@@ -1,4 +1,4 @@
-/* network.h - the parameters of a network under LogGPS (Ino et al.): what a message takes.
+/* network.h - the parameters of a network under LogGPS (Ino et al.): the costs of a message.
  *
  * `refrain calibrate` measures them, rfn_network_estimate (refrain/predict.h) takes them from the
  * messages of an archive.

@@ -22,8 +22,8 @@ struct rfn_open_call {
     struct rfn_record record;
 };
 
-/* Of the cursor's stream; the record is borrowed until the cursor is closed, its lists as those of
- * any other. 1; 0: it is not known; or RFN_E_CORRUPT, RFN_E_IO, RFN_E_NOMEM. */
+/* Of the cursor's stream; the record is borrowed until the cursor is closed, its lists as the lists
+ * of any record. 1; 0: it is not known; or RFN_E_CORRUPT, RFN_E_IO, RFN_E_NOMEM. */
 int rfn_cursor_open_call(struct rfn_cursor *cursor, struct rfn_open_call *open,
                          struct rfn_diag *diag);
 

@@ -27,8 +27,8 @@ enum { REFRAIN_PLUGIN_VERSION = 1 };
 
 /* What a rank passes. */
 struct refrain_value {
-    uint32_t rank, size; /* r and n: the rank in the communicator that the parameter is about (that
-                            of the call where it is a rank, else MPI_COMM_WORLD), and its size */
+    uint32_t rank, size; /* r and n: the rank in the communicator that the parameter is about (the
+                            call's where it is a rank, else MPI_COMM_WORLD), and its size */
     int64_t value;       /* of ranks: in the communicator; MPI_PROC_NULL is -2 */
 };
 
@@ -40,14 +40,14 @@ struct refrain_parameter {
     const char *role;     /* "peer" (a partner), "root", "count" (elements or bytes), "exact"
                              (datatype, operation), "comm" (a number of the archive), "place"
                              (colour, key, displacement), "tag", "other"; "range" (the least or
-                             largest distance of partners, of which there are too many) */
+                             largest distance of partners, where there are too many) */
     size_t n;             /* at least 2 */
     const struct refrain_value *values; /* n, in no order that matters */
 };
 
 /* Writes an expression to text, at most `size` bytes with a zero byte at the end, and returns its
- * length without that; 0 or less: there is none. Whoever writes with snprintf returns what that
- * returns: a text that has no room is none. */
+ * length without that; 0 or less: there is none. A function that writes with snprintf may return
+ * its result: a text that has no room is none. */
 int refrain_expression(const struct refrain_parameter *parameter, char *text, size_t size)
     __attribute__((visibility("default")));
 

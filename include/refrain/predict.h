@@ -1,10 +1,11 @@
 /* predict.h - how long a run would have taken if something in it were faster: what-if prediction
  * (Ino et al.; doc/whatif.md).
  *
- * Every event of the run begins and ends again, at the latest of what it waited for. What it then
- * takes itself is as recorded. So without an assumption the prediction is the recorded run, to the
- * nanosecond; an assumption makes some times shorter or longer, and all that waited for them ends
- * earlier or later. Many sets of assumptions, lanes, are predicted in one pass.
+ * Every event of the run begins and ends again, at the latest time of the events that it waited
+ * for. The time that it then takes itself is as recorded. So without an assumption the prediction
+ * is the recorded run, to the nanosecond; an assumption makes some times shorter or longer, and all
+ * that waited for them ends earlier or later. Many sets of assumptions, lanes, are predicted in one
+ * pass.
  */
 #ifndef REFRAIN_PREDICT_H
 #define REFRAIN_PREDICT_H
@@ -14,9 +15,9 @@
 #include "refrain/waits.h"
 
 /* Estimates L, o, G and S from the archive's own messages: L + 2 o and G are the lower envelope of
- * what messages took whose receiver waited, o the shortest call that sends without waiting,
- * S the largest message sent before its receive was posted; of the first 32,768 calls.
- * Without such messages rfn_network_assumed. *estimated: from so many messages. RFN_E_NOMEM. */
+ * the times of messages whose receiver waited, o the shortest call that sends without waiting, S
+ * the largest message sent before its receive was posted; of the first 32,768 calls. Without such
+ * messages rfn_network_assumed. *estimated: from so many messages. RFN_E_NOMEM. */
 int rfn_network_estimate(const struct rfn_archive *archive, struct rfn_network *network,
                          uint64_t *estimated, struct rfn_diag *diag);
 
@@ -89,8 +90,8 @@ int rfn_predict(const struct rfn_archive *archive, const struct rfn_predict_opti
 void rfn_prediction_release(struct rfn_prediction *prediction);
 
 /* Predicts a lane and writes the run as it is predicted: an archive with the same calls, and full
- * times, that gives the assumptions in META (`assumed`: "rank:3 x 0.5"; "" or NULL: nothing). What
- * was measured beside the calls is not in it: clocks, what processes used, merging. Times that many
+ * times, that gives the assumptions in META (`assumed`: "rank:3 x 0.5"; "" or NULL: nothing).
+ * Measurements beside the calls are not in it: clocks, usage of processes, merging. Times that many
  * unsuccessful polls had do not end behind the call that they waited for. The prediction is to be
  * released after 0; *bytes: the file's size. Errors of rfn_predict; RFN_E_EXISTS where there is
  * such a file, unless `force`; RFN_E_INCOMPLETE where the archive is; RFN_E_IO, RFN_E_USAGE (the
@@ -118,10 +119,10 @@ struct rfn_event_gains {
 };
 
 /* Of all events the exact gain, by one pass forward and one back over the run as a graph
- * (doc/whatif.md, Single events); *gains has those that save most, at most `most`. Assumed is what
- * the only lane of the options says, which is predicted, too. Memory grows with the run, by some
- * 200 bytes per event. Both results are to be released. RFN_E_NOMEM; RFN_E_RANGE: there are too
- * many events; RFN_E_UNSUPPORTED: waits are scaled. */
+ * (doc/whatif.md, Single events); *gains has those that save most, at most `most`. The only lane of
+ * the options holds beside, and is predicted, too. Memory grows with the run, by some 200 bytes per
+ * event. Both results are to be released. RFN_E_NOMEM; RFN_E_RANGE: there are too many events;
+ * RFN_E_UNSUPPORTED: waits are scaled. */
 int rfn_predict_events(const struct rfn_archive *archive, const struct rfn_predict_options *options,
                        size_t most, struct rfn_event_gains *gains,
                        struct rfn_prediction *prediction, struct rfn_diag *diag);
@@ -152,9 +153,9 @@ void rfn_curve_release(struct rfn_curve *curve);
 
 /* ---- which assumption saves most ---- */
 
-/* Something that may be mended. */
+/* Something that may be made faster. */
 struct rfn_remedy {
-    struct rfn_assumption assumption; /* how it is mended: its factor */
+    struct rfn_assumption assumption; /* how much faster it gets: its factor */
     int64_t bound_ns;                 /* it cannot save more; INT64_MAX: not known */
     bool evaluated;                   /* else it saves less than those that are */
     int64_t saved_ns;                 /* of the run time, as assumed, */

@@ -1,29 +1,29 @@
-/* profile.h - where the time and the bytes of a run go: what `refrain report` prints, beside why
- * ranks wait (waits.h).
+/* profile.h - where the time and the bytes of a run go: all that `refrain report` prints, beside
+ * why ranks wait (waits.h).
  *
  * One pass over all events gives, per call path, counts, times and bytes; per rank, time inside
- * MPI; the sizes of messages; and who sent how much to whom.
+ * MPI; the sizes of messages; and the messages and bytes of each pair of ranks.
  *
  * - Run time T: from the first enter of Init to the last exit of Finalize; where one of them is
  *   missing, from the first or to the last event.
- * - Main part: from the last end of Init to the first begin of Finalize; what is before is the
- *   start, what is behind the end. Where there is no such time, or nobody has looked for waits, it
+ * - Main part: from the last end of Init to the first begin of Finalize; the part before is the
+ *   start, the part behind the end. Where there is no such time, or nobody has looked for waits, it
  *   is the whole run.
  * - Time inside MPI of a rank: of all its threads together; of a run of unsuccessful polls the time
- *   inside the calls, without the program's work in between. That in between counts, too, as far as
+ *   inside the calls, without the program's work in between. Time in between counts, too, as far as
  *   the wait analysis (refrain/waits.h), if it is made on the way, finds that it was waiting.
- * - Time outside MPI of a rank: between the calls of its threads. What was before its own Init,
- *   when it was launched later than others, is not known to be work and is neither.
+ * - Time outside MPI of a rank: between the calls of its threads. Time before its own Init, when it
+ *   was launched later than others, is not known to be work and is neither.
  * - Where the program had recording switched off (MPI_Pcontrol), what a rank did between its
  *   recorded events is not known: that time is neither inside nor outside of MPI.
- * - Regions: from begin to end, with everything inside, regions too, but without what was not
+ * - Regions: from begin to end, with everything inside, regions too, but without time that was not
  *   recorded. A region inside of itself counts once. Of a rank, the sum over its threads.
  * - Messages are counted where they are sent: by a send, the sending half of Sendrecv, a start of a
  *   persistent send. Sends to MPI_PROC_NULL are none.
  * - One-sided operations are counted apart, where the origin calls them, with the bytes that go to
- *   the target and those that come from it.
- * - Volumes (what a counter counted, rfn_run.volume): inside of MPI, and outside of it, where what
- *   a thread counted since its event before goes to the call path that comes next.
+ *   the target and the bytes that come from it.
+ * - Volumes (what a counter counted, rfn_run.volume): inside of MPI, and outside of it, where the
+ *   count of a thread since its event before goes to the call path that comes next.
  * - Bytes received through a request count when it completes, whichever thread completes it, for
  *   the call path that made it.
  */
@@ -64,8 +64,8 @@ struct rfn_region_row {
     struct rfn_spread time, mpi; /* in it; of that inside MPI, */
     struct rfn_spread outside;   /* and outside */
     uint64_t messages;           /* sent in it */
-    /* Of all ranks for others in it, where waits were looked for. What is known to be waiting only
-     * after the call counts where the rank is then. */
+    /* Of all ranks for others in it, where waits were looked for. Time that is known to be waiting
+     * only after the call counts where the rank is then. */
     int64_t waiting_ns;
 };
 
@@ -110,7 +110,7 @@ struct rfn_profile {
     int64_t main_from_ns, main_to_ns; /* the main part */
     const char *region;     /* the only one that rows, ranks, messages and sizes are about: a rank's
                                span is its time in it (the archive's; NULL: all) */
-    uint64_t events, calls; /* events with, calls without those of regions */
+    uint64_t events, calls; /* events include the events of regions, calls do not */
     uint64_t region_events;
     uint64_t failed_polls; /* unsuccessful polls, all of a run counted */
     struct rfn_profile_rank *ranks;
@@ -127,15 +127,15 @@ struct rfn_profile {
     size_t n_regions;
     bool paused;           /* recording was off for a part of the run */
     int64_t unrecorded_ns; /* of all ranks */
-    uint32_t unreadable;   /* streams of which something could not be read */
+    uint32_t unreadable;   /* streams that could not be read in full */
     int error;             /* why the lowest of them could not, 0 if all could */
     struct rfn_diag diag;  /* what goes with error */
 };
 
-/* Makes the profile; *profile is to be freed. (Who looks for waits, too, gets it on the way:
- * rfn_waits_options.) Streams that cannot be read, or only in part, count
- * as far as they go, and `unreadable` says how many there are. progress (may be NULL) is told the
- * share done, 0 to 1. Errors: RFN_E_NOMEM. */
+/* Makes the profile; *profile is to be freed. (rfn_waits_new makes it on its way:
+ * rfn_waits_options.) Streams that cannot be read, or only in part, count as far as they go, and
+ * `unreadable` says how many there are. progress (may be NULL) is told the share done, 0 to 1.
+ * Errors: RFN_E_NOMEM. */
 int rfn_profile_new(const struct rfn_archive *archive,
                     void (*progress)(void *context, double share), void *context,
                     struct rfn_profile **profile, struct rfn_diag *diag);
@@ -158,8 +158,8 @@ struct rfn_efficiency {
     double load_balance, communication, parallel;
     int64_t mean_outside_ns, min_outside_ns, max_outside_ns;
     uint32_t min_outside_rank, max_outside_rank; /* the lowest */
-    int64_t all_ns; /* of all ranks, in the main part: T times the number of threads, without what
-                       was not recorded */
+    int64_t all_ns; /* of all ranks, in the main part: T times the number of threads, without time
+                       that was not recorded */
 };
 /* Takes the whole run as its main part. */
 void rfn_profile_take_whole(struct rfn_profile *profile);

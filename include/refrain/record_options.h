@@ -1,4 +1,4 @@
-/* record_options.h - what can be asked of a recording: one table.
+/* record_options.h - the options of a recording: one table.
  *
  * `refrain record` makes its options and their help of it, and hands them to the recorder as text,
  * in variables of the environment; the recorder reads these by the same table. A variable that is
@@ -155,8 +155,8 @@ struct rfn_record_row {
 /* A row of the table. */
 const struct rfn_record_row *rfn_record_row(enum rfn_record_option option);
 
-/* Whether text is a value of the option: 0, or RFN_E_USAGE, and *diag says what is, beginning with
- * `named`, as in "--resolution is a time ..., not '5x'". */
+/* Whether text is a value of the option: 0, or RFN_E_USAGE, and *diag describes its values,
+ * beginning with `named`, as in "--resolution is a time ..., not '5x'". */
 int rfn_record_check(enum rfn_record_option option, const char *named, const char *text,
                      struct rfn_diag *diag);
 

@@ -1,8 +1,8 @@
-/* recording.h - what can be asked of a recording, checked before the program starts.
+/* recording.h - the wishes for a recording, checked before the program starts.
  *
  * `refrain record` hands these wishes to the recorder as text, in environment variables. The
- * functions here are those with which the recorder reads them, so that a mistake, or a machine
- * that lacks something, is told at once and not after the run.
+ * recorder reads them with these same functions. So a mistake, or a machine that lacks something,
+ * shows at once and not after the run.
  */
 #ifndef REFRAIN_RECORDING_H
 #define REFRAIN_RECORDING_H
@@ -33,8 +33,8 @@ struct rfn_path_ends {
  * most 1000. false: it is none of these; all frames then. */
 bool rfn_path_match_parse(const char *text, struct rfn_path_ends *ends);
 
-/* What assumptions may be about that --keep-predictions keeps: computations and calls of so long at
- * least, messages of so many bytes at least. */
+/* The limits of the assumptions that --keep-predictions keeps: about computations and calls of at
+ * least `ns`, and messages of at least `bytes`. */
 struct rfn_kept_limits {
     int64_t ns, bytes;
 };
@@ -58,8 +58,8 @@ bool rfn_every_parse(const char *text, struct rfn_every *every);
 uint64_t rfn_snapshot_interval_parse(const char *text);
 #define RFN_SNAPSHOT_INTERVALS "a time in seconds from 0.1s, as in 60s or 0.5s"
 
-/* What the times of a thread may take, in bytes, in a run of so many ranks: when one thread takes
- * more, --time=auto reduces those of all. */
+/* The most bytes that the times of a thread may take in a run of so many ranks. When one thread
+ * takes more, --time=auto reduces the times of all. */
 static inline uint64_t rfn_short_times(uint32_t ranks)
 {
     const uint64_t most = UINT64_C(1) << 20, share = (UINT64_C(64) << 20) / (ranks ? ranks : 1);
@@ -67,13 +67,13 @@ static inline uint64_t rfn_short_times(uint32_t ranks)
 }
 
 /* Whether times of segments can be compared in this way, METHOD or METHOD:THRESHOLD, as in
- * "avgWave:0.2" (doc/trace-profiling.md): 0, or RFN_E_USAGE, and *diag says what is possible. */
+ * "avgWave:0.2" (doc/trace-profiling.md): 0, or RFN_E_USAGE, and *diag lists the ways. */
 int rfn_similarity_check(const char *text, struct rfn_diag *diag);
 
 /* How processes are compared, as METHOD:THRESHOLD. given: METHOD, METHOD:THRESHOLD, or a threshold
  * alone, with the method of `similar`; "" is that method with its default. "one" stays as it is:
  * the times of one process stand for all that executed the same segments. "all" gives no text: each
- * process keeps its own. 0, or RFN_E_USAGE, and *diag says what is possible; then text is empty. */
+ * process keeps its own. 0, or RFN_E_USAGE, and *diag lists the ways; then text is empty. */
 enum { RFN_ACROSS_TEXT = 64 };
 int rfn_across_text(const char *given, const char *similar, char text[RFN_ACROSS_TEXT],
                     struct rfn_diag *diag);
@@ -89,13 +89,14 @@ const char *rfn_volume_unit(const char *name);
  * RFN_E_USAGE when there is no such volume, RFN_E_UNSUPPORTED when it cannot be counted here. */
 int rfn_volume_probe(const char *name, struct rfn_diag *diag);
 
-/* What --time-independent counts here: instructions where this machine counts them, else cpu. */
+/* The volume that --time-independent counts here: instructions where this machine counts them, else
+ * cpu. */
 const char *rfn_volume_preferred(void);
 
-/* What a list of patterns says of a function: PATTERN[,!PATTERN...], with * for any characters and
- * ? for one. The last pattern that fits decides: with ! the function is left out. What none fits is
- * left out too, unless the first pattern has a !. The patterns are held against both names, the one
- * that the programmer wrote and the one that the linker sees; either may be NULL. */
+/* Whether a list of patterns takes a function: PATTERN[,!PATTERN...], with * for any characters and
+ * ? for one. The last pattern that fits decides: with ! the function is left out. A function that
+ * none fits is left out too, unless the first pattern has a !. The patterns are held against both
+ * names, the one that the programmer wrote and the one that the linker sees; either may be NULL. */
 bool rfn_function_wanted(const char *patterns, const char *name, const char *linker_name);
 /* Whether text is such a list: at least one pattern, and none of them empty. */
 bool rfn_function_patterns(const char *text);

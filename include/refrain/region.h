@@ -17,9 +17,8 @@
  * there; after it nothing is recorded. A name counts by its characters (at most 1023), and may be
  * changed or freed after the call. Any thread may call these at any time.
  *
- * Segments are what trace profiling compares: iterations that go alike are kept once. They are
- * found without help, as iterations of loops; a program that sets marks says itself what an
- * iteration is:
+ * Trace profiling compares segments, and keeps iterations that go alike once. It finds segments
+ * without help, as iterations of loops; a program that sets marks says itself what an iteration is:
  *
  *     for (...) {
  *         refrain_segment_begin("step");
@@ -27,9 +26,9 @@
  *         refrain_segment_end();
  *     }
  *
- * A segment reaches from a begin, or what follows an end, to the next mark. Each thread has its
- * own. Otherwise marks behave as regions do; but a segment may end in another region than the one
- * where it was begun.
+ * A segment reaches from a begin, or from behind an end, to the next mark. Each thread has its own.
+ * Otherwise marks behave as regions do; but a segment may end in another region than the one where
+ * it was begun.
  *
  * Under `refrain record --sample` the program may say by which strategy its messages are sampled
  * from now on, in the words of that option:

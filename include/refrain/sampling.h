@@ -1,11 +1,11 @@
-/* sampling.h - latencies of messages from a sample: which messages are chosen, what is kept of
+/* sampling.h - latencies of messages from a sample: which messages are chosen, the data kept of
  * them, and how sure an estimate is.
  *
  * A long run sends too many messages to keep them all. A sampler measures some, at random or by a
  * rule (struct rfn_sample_strategy), and adds each to a row per category: source, destination, call
- * site of the send and of the receive, size class (Vetter 2001, 3). How many messages there were
- * and how many bytes they had is counted exactly. The latency of a message is the time from the
- * start of the send to the end of the call that completes its receive.
+ * site of the send and of the receive, size class (Vetter 2001, 3). It counts all messages and
+ * their bytes exactly. The latency of a message is the time from the start of the send to the end
+ * of the call that completes its receive.
  *
  * The recorder samples while a program runs (`refrain record --sample`), and `refrain sample` does
  * the same with the messages of a full archive: both choose the same messages. doc/sampling.md has
@@ -49,7 +49,7 @@ enum { RFN_SAMPLE_TEXT = 64 };
 void rfn_sample_strategy_text(const struct rfn_sample_strategy *strategy,
                               char text[RFN_SAMPLE_TEXT]);
 
-/* ---- what is kept ---- */
+/* ---- the data kept ---- */
 
 enum rfn_sample_analysis {
     RFN_SAMPLE_STAT, /* count, least, greatest, mean, deviation */
@@ -57,8 +57,8 @@ enum rfn_sample_analysis {
     RFN_SAMPLE_WRITE /* these and the samples themselves */
 };
 
-/* Histogram of latencies: 32 buckets in each octave from 64 ns to 2^36 ns (69 s), so that a
- * quantile is wrong by at most 1.6 %. Shorter and longer ones are in the first and the last. */
+/* Histogram of latencies: 32 buckets in each octave from 64 ns to 2^36 ns (69 s). A quantile is
+ * wrong by at most 1.6 %. Shorter and longer latencies are in the first and the last bucket. */
 enum { RFN_SAMPLE_OCTAVE = 32, RFN_SAMPLE_FIRST_BIT = 6, RFN_SAMPLE_LAST_BIT = 36 };
 enum { RFN_SAMPLE_BUCKETS = RFN_SAMPLE_OCTAVE * (RFN_SAMPLE_LAST_BIT - RFN_SAMPLE_FIRST_BIT) };
 
@@ -77,16 +77,15 @@ static inline unsigned rfn_sample_bucket(double ns)
 
 /* In place of a rank. */
 enum {
-    RFN_SAMPLE_ANY = -1,       /* several: what there was no room for apart */
+    RFN_SAMPLE_ANY = -1,       /* several: there was no room for each */
     RFN_SAMPLE_COLLECTIVE = -2 /* as destination: no message, but calls of a collective operation;
                                   the latency is the time in the call */
 };
 
 /* Collective calls are sampled like messages of a rank to itself with this tag. Their position is
  * how many the rank made on the communicator before. COUNTER and TIMER decide about them by a
- * sampler of their own, so that of sends it stays every N-th. Bytes are the call's count and
- * datatype (of the send buffer, where there are two); 0 where they are lists, or mean nothing on
- * the rank. */
+ * sampler of their own: of sends it stays every N-th. Bytes are the call's count and datatype (of
+ * the send buffer, where there are two); 0 where they are lists, or mean nothing on the rank. */
 #define RFN_SAMPLE_COLLECTIVE_TAG (-1000)
 
 /* Whether calls of a function (enum rfn_class, enum rfn_function_flag) are sampled so: those that
@@ -99,7 +98,7 @@ static inline bool rfn_sample_is_collective(uint8_t class_, uint8_t flags)
 
 /* A call site. In an archive a function and a path of its, in the recorder hashes. */
 #define RFN_SAMPLE_NO_SITE    UINT64_C(0)
-#define RFN_SAMPLE_OTHER_SITE UINT64_MAX /* several: what there was no room for apart */
+#define RFN_SAMPLE_OTHER_SITE UINT64_MAX /* several: there was no room for each */
 
 static inline uint64_t rfn_sample_site(uint32_t function, uint32_t path)
 {
@@ -135,8 +134,8 @@ struct rfn_sample_key {
 };
 
 /* A category. Senders count all messages: rows without a site of receive have `messages` and
- * `bytes`. Receivers know the latencies of those that were sampled: rows with one have the rest.
- * A sample has a weight, 1 / the probability with which it was chosen; 1 where that is unknown. */
+ * `bytes`. Receivers know the latencies of sampled messages: rows with one have the rest. A sample
+ * has a weight, 1 / the probability with which it was chosen; 1 where that is unknown. */
 struct rfn_sample_row {
     struct rfn_sample_key key;
     uint64_t messages, bytes;
@@ -171,7 +170,7 @@ static inline double rfn_sample_latency_ns(const struct rfn_sample *sample)
     return (double)sample->received_ns - (double)sample->sent_ns;
 }
 
-/* Messages that were chosen and are no samples, by why. */
+/* Why messages that were chosen are no samples. */
 enum rfn_sample_drop {
     RFN_SAMPLE_ONE_SIDED, /* only one end chose it: the rate was being changed */
     RFN_SAMPLE_NO_ROOM,   /* there was no memory to keep an end until the other one came */
@@ -181,7 +180,7 @@ enum rfn_sample_drop {
     RFN_SAMPLE_DROPS
 };
 
-/* ---- what an archive has ---- */
+/* ---- the samples of an archive ---- */
 
 struct rfn_samples {
     bool known; /* whether the archive has samples; the rest is empty otherwise */
@@ -236,7 +235,7 @@ struct rfn_sample_interval rfn_sample_quantile(const struct rfn_sample_row *row,
 /* Of the messages, not of the mean. NAN with less than two samples. */
 double rfn_sample_deviation_ns(const struct rfn_sample_row *row);
 
-/* Adds what `from` has to `to`, whose key stays. */
+/* Adds the numbers of `from` to `to`, whose key stays. */
 void rfn_sample_row_add(struct rfn_sample_row *to, const struct rfn_sample_row *from);
 
 #endif

@@ -1,5 +1,5 @@
-/* simulate.h - how long a run would take on another machine: what its ranks do (refrain/actions.h)
- * on the hosts and links of a platform (refrain/platform.h).
+/* simulate.h - how long a run would take on another machine: the actions of its ranks
+ * (refrain/actions.h) on the hosts and links of a platform (refrain/platform.h).
  *
  * Messages follow SMPI's model (doc/prediction.md). With contention, flows share the links where
  * their routes meet by max-min fairness, and the simulation goes through all events in order of
@@ -28,7 +28,7 @@ struct rfn_simulate_options {
     double (*weight)(void *context, uint32_t rank, const struct rfn_action *action); /* and a
                       COMPUTE so many times as long; NULL: 1 */
     double (*seconds)(void *context, const struct rfn_action *action); /* that a COMPUTE takes on a
-                      core of its own, in place of what its volume says; NULL */
+                      core of its own, whatever its volume is; NULL */
     void (*progress)(void *context, uint64_t actions, double seconds); /* NULL: none */
     /* An action is over. NULL, or returns 0 or an error that ends the simulation. */
     int (*left)(void *context, uint32_t rank, const struct rfn_action *action, double enter,
@@ -36,8 +36,8 @@ struct rfn_simulate_options {
     void *context;
 };
 
-/* Seconds. In messages: from the begin of an action until it is over, for all but COMPUTE and
- * SLEEP, without what is computed in it; of them waiting is before the partner was there. */
+/* Seconds. messages: from the begin of an action until it is over, without computing in it, for all
+ * but COMPUTE and SLEEP. waiting: the part of messages before the partner was there. */
 struct rfn_simulated_rank {
     double end, compute, sleep, messages, waiting;
     uint64_t actions, sent, bytes;
@@ -61,21 +61,21 @@ struct rfn_simulated {
 
 /* Simulates the actions, which are read to their end, with rank i on host hosts[i]. *simulated is
  * to be released also after an error. RFN_E_UNSUPPORTED: an action that is not known;
- * RFN_E_CORRUPT: a deadlock (who waits for whom), a peer or root that is not there, a setting that
- * is no number; RFN_E_NOTFOUND: a setting that is not known, hosts without a route; RFN_E_NOMEM,
- * and errors of the source. */
+ * RFN_E_CORRUPT: a deadlock (with the ranks that wait for each other), a peer or root that is not
+ * there, a setting that is no number; RFN_E_NOTFOUND: a setting that is not known, hosts without a
+ * route; RFN_E_NOMEM, and errors of the source. */
 int rfn_simulate(struct rfn_actions *actions, struct rfn_platform *platform, const uint32_t *hosts,
                  const struct rfn_simulate_options *options, struct rfn_simulated *simulated,
                  struct rfn_diag *diag);
 /* An archive of the run as it is simulated. */
 struct rfn_simulated_file {
     const char *path;
-    bool force;          /* replace what is there */
-    const char *assumed; /* what META says of the prediction: "on cluster.xml" */
+    bool force;          /* replace a file that exists */
+    const char *assumed; /* META's text on the prediction: "on cluster.xml" */
 };
 
 /* As rfn_simulate, of the archive's actions (rfn_actions_of_archive), and writes the archive's
- * calls at the times of the simulation; those that are no actions in between. *bytes: the file's
+ * calls at the times of the simulation; calls that are no actions in between. *bytes: the file's
  * size. Errors of rfn_simulate; RFN_E_EXISTS, RFN_E_INCOMPLETE, RFN_E_USAGE (the path is the
  * archive itself), RFN_E_IO. */
 int rfn_simulate_write(const struct rfn_archive *archive, struct rfn_actions *actions,

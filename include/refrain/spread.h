@@ -1,16 +1,16 @@
 /* spread.h - how far times lie apart, per cluster of ranks and position in their structure.
  *
  * A reduced archive has the times of some iterations, and perhaps of some ranks, which stand for
- * the others'. What it does not say so, how far those others' are from each other, it keeps as a
- * spread: over all ranks of a cluster and all executions, of the time before each call and of the
- * time in it. The spread of an archive that has none is computed from its times; both are equal,
- * but for reduced archives that lost it (parts of others, and what is merged): theirs is that of
+ * the others'. It keeps the distances of these others' times from each other as a spread: over all
+ * ranks of a cluster and all executions, of the time before each call and of the time in it. The
+ * spread of an archive that has none is computed from its times. Both are equal, but for reduced
+ * archives that lost it (parts of others, and merged ones): theirs is the spread of
  * representatives.
  *
  * The cluster of a thread are all threads with the same call sites (function and call path) in the
- * order in which they first met them. A position is a call site after a call site, that of the
+ * order in which they first met them. A position is a call site after a call site, the one of the
  * thread's event before: of a loop around a call the first iteration is one, and the others are
- * another. Those after sites that take little of a call site's events and time are one position.
+ * another. Events after sites that take little of a call site's events and time are one position.
  */
 #ifndef REFRAIN_SPREAD_H
 #define REFRAIN_SPREAD_H
@@ -52,8 +52,9 @@ struct rfn_spread_cluster {
 
 struct rfn_time_spreads;
 
-/* From what the archive keeps, or else from its times. *spreads is the caller's, to be freed before
- * the archive is closed. RFN_E_UNSUPPORTED: it has no times; errors of rfn_cursor_next. */
+/* From the spread that the archive keeps, or else from its times. *spreads is the caller's, to be
+ * freed before the archive is closed. RFN_E_UNSUPPORTED: it has no times; errors of
+ * rfn_cursor_next. */
 int rfn_time_spreads_new(const struct rfn_archive *archive, struct rfn_time_spreads **spreads,
                          struct rfn_diag *diag);
 void rfn_time_spreads_free(struct rfn_time_spreads *spreads); /* may be NULL */

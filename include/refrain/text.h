@@ -69,7 +69,7 @@ const char *rfn_text_terminated(struct rfn_text *text);
 
 /* ---- quantities: three significant digits and a unit, thousands separated ---- */
 
-/* Returned by value so that several fit in one call of printf. */
+/* Returned by value: several fit in one call of printf. */
 struct rfn_quantity {
     char text[32];
 };

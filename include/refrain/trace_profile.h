@@ -1,5 +1,5 @@
 /* trace_profile.h - alike iterations kept once: reduces the times of an archive in memory, and
- * measures what that loses (doc/trace-profiling.md).
+ * measures the loss (doc/trace-profiling.md).
  */
 #ifndef REFRAIN_TRACE_PROFILE_H
 #define REFRAIN_TRACE_PROFILE_H
@@ -17,9 +17,10 @@ struct rfn_trace_profile_options {
     uint32_t max_per_kind; /* representatives; when it is reached the threshold is widened. At least
                               2, or 0: no limit */
     bool exact_starts;     /* segments start when they really did */
-    uint64_t memory_bytes; /* for what is held of all streams at once; to keep that, thresholds are
-                              widened. 0: no limit */
-    bool cluster;       /* of rfn_reduce: what alike ranks did is stored once (doc/clustering.md) */
+    uint64_t memory_bytes; /* for the data of all streams held at once; thresholds are widened to
+                              stay below it. 0: no limit */
+    bool cluster;       /* of rfn_reduce: events of alike ranks are stored once (doc/clustering.md)
+                         */
     const char *forced; /* with cluster: parameters that no longer tell ranks apart, as "peer,count"
                           (rfn_forced_check); NULL: none */
     struct rfn_expressions *expressions; /* users', for that (refrain/expression.h), or NULL */
@@ -41,7 +42,7 @@ int rfn_trace_profile_new(const struct rfn_archive *archive,
                           struct rfn_trace_profile **profile, struct rfn_diag *diag);
 void rfn_trace_profile_free(struct rfn_trace_profile *profile);
 
-/* What became of all streams together. */
+/* The outcome for all streams together. */
 struct rfn_trace_profile_stats {
     uint64_t events, messages;
     uint64_t executions;                 /* segments */
@@ -62,7 +63,7 @@ struct rfn_trace_profile_stats rfn_trace_profile_stats(const struct rfn_trace_pr
 /* The stream whose times stand for this one's. */
 uint32_t rfn_trace_profile_standing_for(const struct rfn_trace_profile *profile, uint32_t stream);
 
-/* Matches / possible matches; 1 if none is possible. With `across` also those of processes. */
+/* Matches / possible matches; 1 if none is possible. With `across` also matches of processes. */
 double rfn_degree_of_matching(const struct rfn_trace_profile_stats *stats, bool across);
 
 struct rfn_reduction {
@@ -78,11 +79,11 @@ struct rfn_reduction {
 };
 
 /* Writes a reduced archive to `path`, which takes the place of a file there only if `force`; a
- * device or pipe is written to. What is missing in an incomplete archive is missing in the new one
+ * device or pipe is written to. Parts missing in an incomplete archive are missing in the new one
  * (and it cannot be clustered: RFN_E_INCOMPLETE). Without `similar`, statistics are 0.
  * RFN_E_EXISTS; RFN_E_USAGE, also where the path is the archive itself; RFN_E_UNSUPPORTED: it is
- * reduced already, or has no times; RFN_E_VERSION: it is of a later version;
- * RFN_E_IO, RFN_E_NOMEM, and the errors of reading. */
+ * reduced already, or has no times; RFN_E_VERSION: it is of a later version; RFN_E_IO, RFN_E_NOMEM,
+ * and the errors of reading. */
 int rfn_reduce(const struct rfn_archive *archive, const struct rfn_trace_profile_options *options,
                const char *path, bool force, struct rfn_reduction *result, struct rfn_diag *diag);
 

@@ -1,9 +1,9 @@
-/* usage.h - what processes used: CPU time, memory, and what ranks did in the gaps between calls of
- * MPI, computing, sleeping or waiting for a core.
+/* usage.h - the usage of processes: CPU time, memory, and whether ranks computed, slept or waited
+ * for a core in the gaps between calls of MPI.
  *
  * The recorder measures gaps of 0.1 ms and more, at most one per millisecond in the long run
- * (doc/analysis.md, Computing or not): shares of them are right, sums are not those of all gaps. An
- * archive may have nothing of it: one of simulated times, or of an older recorder.
+ * (doc/analysis.md, Computing or not): shares of them are right; sums lack the other gaps. An
+ * archive may have no usage: one of simulated times, or of an older recorder.
  */
 #ifndef REFRAIN_USAGE_H
 #define REFRAIN_USAGE_H
@@ -47,7 +47,7 @@ int rfn_usage_read(const struct rfn_archive *archive, struct rfn_usage *usage,
                    struct rfn_diag *diag);
 void rfn_usage_release(struct rfn_usage *usage);
 
-/* What the process of a rank used; `known` is false where that is not there. */
+/* The usage of a rank's process; `known` is false where the archive has none. */
 struct rfn_process_usage rfn_usage_of_rank(const struct rfn_usage *usage, uint32_t rank);
 
 #endif

@@ -1,8 +1,8 @@
-/* volume.h - what an event communicates: bytes sent and received, with whom.
+/* volume.h - the communication of an event: bytes sent and received, and partners.
  *
  * The archive holds counts and datatypes; how many bytes a call moves follows from them by the
- * rules of the MPI standard, function by function. The rules here count what the calling rank gives
- * to MPI and gets from it, once per byte of its buffers:
+ * rules of the MPI standard, function by function. The rules here count the bytes that the calling
+ * rank gives to MPI and gets from it, once per byte of its buffers:
  *
  *   Send                 sent count                 Recv            received what really came
  *   Bcast                root: sent, others: received, count
@@ -27,7 +27,7 @@
 #include "refrain/archive.h"
 #include "refrain/event.h"
 
-/* What is communicated. Ranks are those of the call's communicator or enum rfn_special. */
+/* The communication of an event. Ranks are ranks of the call's communicator or enum rfn_special. */
 struct rfn_volume {
     int64_t sent_bytes, received_bytes; /* -1: the call does not send, or receive */
     int64_t dest;                       /* of a point-to-point send, else RFN_UNKNOWN */
@@ -49,8 +49,8 @@ void rfn_volumes_free(struct rfn_volumes *volumes);
 struct rfn_volume rfn_volume_of(const struct rfn_volumes *volumes, const struct rfn_cursor *cursor,
                                 uint32_t rank, const struct rfn_record *record);
 
-/* The one number that says how large a call's communication is: what it sends, or, if it does not
- * send, what it receives; -1 where neither applies. For Sendrecv what it receives. */
+/* The one number that says how large a call's communication is: the bytes that it sends, or, if it
+ * does not send, receives; -1 where neither applies. For Sendrecv the bytes that it receives. */
 int64_t rfn_volume_bytes(const struct rfn_volumes *volumes, uint32_t function,
                          const struct rfn_volume *volume);
 

@@ -3,15 +3,15 @@
  * One pass over the events of all streams in order of time joins every message from send to receive
  * and every collective call over its ranks, from the archive alone, and finds the time that ranks
  * spent waiting for others. doc/analysis.md defines each pattern and tells the algorithm. Memory
- * grows with what is under way at one time (messages, requests, collectives), with ranks and call
+ * grows with the messages, requests and collectives under way at one time, with ranks and call
  * paths, not with events.
  *
  * - A wait belongs to the call that had to wait: of nonblocking communication that is the call that
  *   completed it, with the unsuccessful polls right before it. No call waits longer than it takes,
  *   and no time is counted in two patterns.
- * - A cause is what the rank did that others waited for: an activity that took longer there than
- *   on the rank that waited, since both were last in step. What a late rank spent waiting itself is
- *   passed on to the cause of that wait. Causes add up to the waits that have one.
+ * - A cause is an activity of the rank that others waited for: it took longer there than on the
+ *   rank that waited, since both were last in step. The waiting of a late rank itself is passed on
+ *   to the cause of that wait. Causes add up to the waits that have one.
  */
 #ifndef REFRAIN_WAITS_H
 #define REFRAIN_WAITS_H
@@ -57,8 +57,8 @@ struct rfn_wait_row {
     uint64_t count;          /* waits longer than 0 */
     int64_t total_ns, max_ns;
     const int64_t *ns_by_rank; /* n_ranks */
-    int64_t wrong_order_ns;    /* of late sender: what another order of receiving might have saved,
-                                  if what the rank then did needed only the message it received */
+    int64_t wrong_order_ns;    /* of late sender: saved perhaps by another order of receiving, if
+                                  the rank then needed only the message it received */
 };
 
 /* What a rank does between two events or in one. */
@@ -91,7 +91,7 @@ struct rfn_cause {
     struct rfn_call_site waited;     /* the calls that waited in the end */
     int64_t total_ns;                /* of others' waiting */
     int64_t direct_ns;               /* of that: not passed on by ranks that waited themselves */
-    const struct rfn_rank_ns *ranks; /* those that did it and what each cost, most first */
+    const struct rfn_rank_ns *ranks; /* ranks that did it and what each cost, most first */
     uint32_t n_ranks;
 };
 
@@ -134,13 +134,13 @@ struct rfn_waits {
     int64_t **spent; /* by activity: what each rank spent in it, whoever waited, of the activities
                         of the costliest causes; NULL of others */
     bool *takes_any; /* by rank: it receives, or probes, with MPI_ANY_SOURCE */
-    int64_t unexplained_ns;            /* waits without a cause: completions, what is missing */
+    int64_t unexplained_ns;            /* waits without a cause: completions, missing data */
     struct rfn_critical_row *critical; /* most time first; add up to critical_ns */
     size_t n_critical;
     int64_t critical_ns;    /* length: the run time, where all ranks are there */
     uint32_t critical_rank; /* the last to finish */
     struct rfn_matching matching;
-    uint32_t unreadable;  /* streams of which something could not be read */
+    uint32_t unreadable;  /* streams that could not be read in full */
     int error;            /* why the lowest of them could not, 0 if all could */
     struct rfn_diag diag; /* what goes with error */
 };
@@ -160,8 +160,8 @@ struct rfn_waits_options {
     bool all_steps; /* ... of all, which takes much longer */
 };
 
-/* Finds the waits; *waits is to be freed. What cannot be read is left out and counted. progress
- * (may be NULL) is told the share done, 0 to 1. Errors: RFN_E_NOMEM. */
+/* Finds the waits; *waits is to be freed. Data that cannot be read are left out and counted.
+ * progress (may be NULL) is told the share done, 0 to 1. Errors: RFN_E_NOMEM. */
 int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_options *options,
                   void (*progress)(void *context, double share), void *context,
                   struct rfn_waits **waits, struct rfn_diag *diag);
