@@ -36,7 +36,7 @@ def words_of(run):
 
 def whole(bench, run, archive):
     said = words_of(run)
-    if not os.path.exists(archive) or f": {os.path.basename(archive)}" not in " ".join(said):
+    if not os.path.exists(archive) or f"; next: refrain report {os.path.basename(archive)}" not in " ".join(said):
         raise harness.Failure(f"no archive: {run.err}")
     bench.verb("verify", archive)
     harness.compare("a journal is left", os.path.exists(archive + ".journal"), False)

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import threading
@@ -41,7 +42,7 @@ def check_ran(bench, flavour, run, where, name, ranks=RANKS):
     harness.compare("archives", archives(where), [name])
     lines = own_lines(run)
     harness.compare(f"lines in {run.err}", len(lines), 1)
-    if not lines[0].endswith(": " + name):
+    if not lines[0].endswith("; next: refrain report " + shlex.quote(name)):
         raise harness.Failure(f"the archive's name is not told: {lines[0]}")
     found = harness.count_calls(bench.dump(os.path.join(where, name)))
     harness.compare("calls", found, {f"MPI_{f}": ranks for f in (

@@ -101,3 +101,13 @@ const char *rec_message_number(uint64_t value, char text[32])
     text[at] = 0;
     return text;
 }
+
+const char *rec_message_word(const char *name, char text[REC_MESSAGE_WORD])
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "._/+,:=@%-";
+    if (!name[strspn(name, plain)] || strchr(name, '\'') || strlen(name) + 3 > REC_MESSAGE_WORD)
+        return name;
+    snprintf(text, REC_MESSAGE_WORD, "'%s'", name);
+    return text;
+}

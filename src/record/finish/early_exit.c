@@ -21,14 +21,15 @@ static void remove_all(void)
         rec_journal_remove(&stream->journal);
 }
 
-/* The folder as the user would name it. */
+/* The folder as the user would name it; one thread asks, at the end. */
 static const char *folder(void)
 {
+    static char word[REC_MESSAGE_WORD];
     const char *path = rec_checkpoint_folder(), *directory = rec_options.directory;
     const size_t length = directory ? strlen(directory) : 0;
-    return length && strncmp(path, directory, length) == 0 && path[length] == '/'
-               ? path + length + 1
-               : path;
+    if (length && strncmp(path, directory, length) == 0 && path[length] == '/')
+        path += length + 1;
+    return rec_message_word(path, word);
 }
 
 void rec_journals_end(bool has_archive)
