@@ -68,7 +68,7 @@ static bool is_stderr(void)
 
 void rec_message(const char *format, ...)
 {
-    char line[1024] = "refrain: ";
+    char line[REC_MESSAGE] = "refrain: ";
     size_t start = strlen(line), room = sizeof line - start - 1; /* for the newline */
     va_list args;
     va_start(args, format);
@@ -99,15 +99,5 @@ const char *rec_message_number(uint64_t value, char text[32])
         text[at++] = digits[i];
     }
     text[at] = 0;
-    return text;
-}
-
-const char *rec_message_word(const char *name, char text[REC_MESSAGE_WORD])
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "._/+,:=@%-";
-    if (!name[strspn(name, plain)] || strchr(name, '\'') || strlen(name) + 3 > REC_MESSAGE_WORD)
-        return name;
-    snprintf(text, REC_MESSAGE_WORD, "'%s'", name);
     return text;
 }

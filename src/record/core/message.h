@@ -23,11 +23,9 @@ void rec_signals_release(const struct rec_signals *signals); /* keeps errno */
  * of several ranks do not mix. Nothing happens when nobody can read it, or when the program has
  * made that descriptor another file. */
 void rec_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+enum { REC_MESSAGE = 1024 }; /* bytes of a line; the rest is cut */
+
 /* "1,234,567", in text. */
 const char *rec_message_number(uint64_t value, char text[32]);
-/* A name as a shell takes it: as it is, or in single quotes, in text, if it has other characters
- * than those that need none. A longer name, or one with a quote, stays as it is. */
-enum { REC_MESSAGE_WORD = 1024 };
-const char *rec_message_word(const char *name, char text[REC_MESSAGE_WORD]);
 
 #endif

@@ -144,19 +144,6 @@ static void test_pending_stays(void **state)
     assert_int_equal(in_child(keep_pending), FINE);
 }
 
-static void test_words(void **state)
-{
-    (void)state;
-    char text[REC_MESSAGE_WORD], much[2 * REC_MESSAGE_WORD];
-    assert_string_equal(rec_message_word("runs/app.4.rfn", text), "runs/app.4.rfn");
-    assert_string_equal(rec_message_word("my app.4.rfn", text), "'my app.4.rfn'");
-    assert_string_equal(rec_message_word("$x;y", text), "'$x;y'");
-    assert_string_equal(rec_message_word("it's", text), "it's");
-    memset(much, ' ', sizeof much - 1);
-    much[sizeof much - 1] = 0;
-    assert_ptr_equal(rec_message_word(much, text), much);
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -164,7 +151,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_broken_pipe),   cmocka_unit_test(test_long_text),
         cmocka_unit_test(test_data_file),     cmocka_unit_test(test_file_limit),
-        cmocka_unit_test(test_pending_stays), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_pending_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

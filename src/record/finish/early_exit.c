@@ -7,6 +7,7 @@
 #include "record/core/options.h"
 #include "record/core/recorder.h"
 #include "record/finish/checkpoint.h"
+#include "refrain/shell_word.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +25,12 @@ static void remove_all(void)
 /* The folder as the user would name it; one thread asks, at the end. */
 static const char *folder(void)
 {
-    static char word[REC_MESSAGE_WORD];
+    static char word[REC_MESSAGE];
     const char *path = rec_checkpoint_folder(), *directory = rec_options.directory;
     const size_t length = directory ? strlen(directory) : 0;
     if (length && strncmp(path, directory, length) == 0 && path[length] == '/')
         path += length + 1;
-    return rec_message_word(path, word);
+    return rfn_shell_word(path, word, sizeof word);
 }
 
 void rec_journals_end(bool has_archive)

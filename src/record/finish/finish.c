@@ -66,6 +66,7 @@
 #include "record/regions/regions.h"
 #include "record/samples/sampled_calls.h"
 #include "reduce/segments/stream_reduction.h"
+#include "refrain/shell_word.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -373,7 +374,7 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
     const struct rec_reduced *reduced = &finish->reduced;
     const size_t length = rec_options.directory ? strlen(rec_options.directory) : 0;
     const char *path = result->path;
-    char events[32], bytes[32], word[REC_MESSAGE_WORD];
+    char events[32], bytes[32], word[REC_MESSAGE];
     if (error) {
         rec_message("no archive was written: %s",
                     result->problem[0] ? result->problem : rfn_error_text(error));
@@ -397,7 +398,7 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
                 rec_message_number(result->file_bytes, bytes),
                 (double)(result->complete_ns - finish->began) * 1e-9,
                 (unsigned long long)(result->peak_bytes + 1023) / 1024,
-                rec_message_word(path, word));
+                rfn_shell_word(path, word, sizeof word));
     if (rec_job_is_limited())
         rec_message("the archive has the %d of %d ranks that were started under refrain record",
                     finish->exchange->size, rec_job_size());
