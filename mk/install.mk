@@ -8,11 +8,9 @@ INSTALL_BIN     := $(DESTDIR)$(PREFIX)/bin
 INSTALL_LIB     := $(DESTDIR)$(PREFIX)/lib
 INSTALL_INCLUDE := $(DESTDIR)$(PREFIX)/include/refrain
 INSTALL_MAN     := $(DESTDIR)$(PREFIX)/share/man
-INSTALL_SHARE   := $(DESTDIR)$(PREFIX)/share
-# Where each shell looks.
-COMPLETIONS     := $(INSTALL_SHARE)/bash-completion/completions/refrain \
-                   $(INSTALL_SHARE)/zsh/site-functions/_refrain \
-                   $(INSTALL_SHARE)/fish/vendor_completions.d/refrain.fish
+INSTALL_BASH    := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+INSTALL_ZSH     := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+INSTALL_FISH    := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 install: all
 	install -d $(INSTALL_BIN) $(INSTALL_LIB)/refrain $(INSTALL_LIB)/pkgconfig $(INSTALL_INCLUDE)
@@ -43,16 +41,16 @@ install: all
 	    'Name: refrain-region' 'Description: names for parts of an MPI program, for Refrain' \
 	    'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -lrefrain-region -ldl' \
 	    'Cflags: -I$${prefix}/include' >$(INSTALL_LIB)/pkgconfig/refrain-region.pc
-	install -d $(dir $(COMPLETIONS))
-	for shell in bash zsh fish; do \
-	    $(TOOL) completion $$shell >"$$(printf '%s\n' $(COMPLETIONS) | grep "/$$shell")" || exit 1; \
-	done
+	install -d $(INSTALL_BASH) $(INSTALL_ZSH) $(INSTALL_FISH)
+	$(TOOL) completion bash >$(INSTALL_BASH)/refrain
+	$(TOOL) completion zsh >$(INSTALL_ZSH)/_refrain
+	$(TOOL) completion fish >$(INSTALL_FISH)/refrain.fish
 
 uninstall:
 	rm -rf $(INSTALL_BIN)/refrain $(INSTALL_LIB)/refrain $(INSTALL_INCLUDE) \
 	    $(INSTALL_LIB)/librefrain.a $(INSTALL_LIB)/librefrain-region.a \
 	    $(INSTALL_LIB)/pkgconfig/refrain.pc $(INSTALL_LIB)/pkgconfig/refrain-region.pc \
-	    $(COMPLETIONS)
+	    $(INSTALL_BASH)/refrain $(INSTALL_ZSH)/_refrain $(INSTALL_FISH)/refrain.fish
 	rm -f $(INSTALL_MAN)/man5/refrain-archive.5
 	for page in $(notdir $(wildcard doc/man/*.[1-8])); do \
 	    rm -f "$(INSTALL_MAN)/man$${page##*.}/$$page"; \

@@ -178,7 +178,7 @@ def test_help_fits_a_screen(bench):
 
 
 def test_misspelt(bench):
-    """What was probably meant is named; an archive alone is reported."""
+    """The message names the nearest word; an archive alone is reported."""
     _, archive = bench.record("mpich", 2, [bench.program("point_to_point", "mpich")])
     program = bench.program("point_to_point", "mpich")
     for words, said in ((["record", "--exlude=MPI_Test", program], "did you mean --exclude?"),

@@ -294,7 +294,7 @@ def test_wrong_options_are_told_once(bench, flavour):
     """By rank 0, whatever is wrong, of the verbs that all ranks of a job run."""
     where = folder(bench, f"wrong.{flavour}")
     program = bench.program("family", flavour)
-    for words, text in ((["record", "--tmie=full", program], "--tmie=full"),
+    for words, text in ((["record", "--tmie=full", program], "did you mean --time?"),
                         (["record", "-z", program], "no option -z"),
                         (["record", "--similarity=no", program], "--similarity"),
                         (["record", "--across=no", program], "--across"),

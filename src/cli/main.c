@@ -1,8 +1,8 @@
 /* main.c - the tool's entry: the table of verbs, help, and the choice of a verb. */
 #include "cli/args/command.h"
 #include "cli/args/suggest.h"
+#include "cli/completion/completion.h"
 #include "cli/launch/large_pages.h"
-#include "cli/shell_completion.h"
 #include "cli/text/json.h"
 #include "refrain/journal.h"
 

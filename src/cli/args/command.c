@@ -6,6 +6,7 @@
 #include "cli/launch/mpi_environment.h"
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
+#include "refrain/shell_word.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -26,18 +27,26 @@ static void leave_time_to_tell(int status, void *unused)
         sleep(5);
 }
 
+bool rfn_command_runs_program(const struct rfn_command *command)
+{
+    return strncmp(command->usage, "PROGRAM", strlen("PROGRAM")) == 0;
+}
+
 /* argp's own message does not name the nearest option. */
 static void check_options(const struct rfn_command *command, int argc, char **argv)
 {
-    const char *word = rfn_unknown_option(command, argc, argv);
-    if (!word)
+    char name[64];
+    if (!rfn_unknown_option(command, argc, argv, name, sizeof name))
         return;
-    const char *near = rfn_nearest_option(command, word);
-    struct rfn_text name = {0};
-    rfn_text_printable(&name, word);
-    fprintf(stderr, "refrain %s: there is no option %s%s%s%s 'refrain help %s' lists all\n",
-            command->name, rfn_text_terminated(&name), near ? "; did you mean --" : "",
-            near ? near : "", near ? "?" : ";", command->name);
+    const char *near = rfn_nearest_option(command, name);
+    struct rfn_text line = {0};
+    rfn_text_format(&line, "refrain %s: there is no option ", command->name);
+    rfn_text_printable(&line, name);
+    if (near)
+        rfn_text_format(&line, "; did you mean --%s?", near);
+    rfn_text_format(&line, "%s 'refrain help %s' lists all", near ? "" : ";", command->name);
+    fprintf(stderr, "%s\n", rfn_text_terminated(&line));
+    rfn_text_release(&line);
     exit(RFN_EXIT_USAGE);
 }
 
@@ -75,10 +84,11 @@ void rfn_command_parse(const struct rfn_command *command, argp_parser_t parser, 
     char doc[8192];
     struct argp_option shown[RFN_COMMAND_OPTIONS];
     const bool left_out = shown_options(command->options, shown);
-    snprintf(doc, sizeof doc, "%s.\v%s%s%s%s", command->summary,
-             command->about ? command->about : "",
-             left_out ? "\n\nMore options: refrain help " : "", left_out ? command->name : "",
-             left_out ? "." : "");
+    int n = snprintf(doc, sizeof doc, "%s.\v%s", command->summary,
+                     command->about ? command->about : "");
+    if (left_out && n >= 0 && (size_t)n < sizeof doc)
+        snprintf(doc + n, sizeof doc - (size_t)n, "\n\nMore options: refrain help %s.",
+                 command->name);
     const struct argp argp = {
         .options = shown, .parser = parser, .args_doc = command->usage, .doc = doc};
     argp_err_exit_status = RFN_EXIT_USAGE;
@@ -118,11 +128,12 @@ void rfn_command_error(const char *format, ...)
 /* There is no such archive: perhaps the run was killed and left its journals. */
 static bool tell_of_journals(const char *file)
 {
-    char folder[4096];
+    char folder[4096], word[4096];
     const int n = snprintf(folder, sizeof folder, "%s.journal", file);
     if (n < 0 || (size_t)n >= sizeof folder || !rfn_journals_are(folder))
         return false;
-    rfn_command_error("but the run left its journals; next: refrain recover %s", folder);
+    rfn_command_error("but the run left its journals; next: refrain recover %s",
+                      rfn_shell_word(folder, word, sizeof word));
     return true;
 }
 

@@ -42,6 +42,16 @@ static inline bool rfn_option_is_last(const struct argp_option *option)
     return !option->name && !option->key && !option->doc;
 }
 
+/* An option's short form; 0: none. */
+static inline char rfn_option_letter(const struct argp_option *option)
+{
+    return option->key > ' ' && option->key < 127 ? (char)option->key : 0;
+}
+
+/* Whether the first word that is no option is a program, and the words after it are the program's.
+ */
+bool rfn_command_runs_program(const struct rfn_command *command);
+
 /* Parses the arguments with glibc's argp: parser is called per option and argument, with input in
  * its state. Prints help on --help and exits 0; on a wrong option prints why (of the ranks of a job
  * only the first of a program, if the verb is run by each) and exits with RFN_EXIT_USAGE; returns

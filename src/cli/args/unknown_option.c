@@ -2,78 +2,89 @@
 
 #include "cli/args/suggest.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The option of a long name, or of a beginning of it; NULL: none. */
-static const struct argp_option *find_long(const struct argp_option *options, const char *name,
-                                           size_t length)
+enum { BUILT_IN = 2, LETTERS = 3 + 3 * RFN_COMMAND_OPTIONS };
+
+/* A verb's options, and argp's own, for getopt_long. */
+struct names {
+    struct option longs[RFN_COMMAND_OPTIONS + BUILT_IN + 1];
+    char letters[LETTERS];
+};
+
+static int argument_of(const struct argp_option *option)
 {
-    const struct argp_option *found = NULL;
-    for (const struct argp_option *o = options; o && !rfn_option_is_last(o); o++) {
-        if (!o->name || strncmp(o->name, name, length) != 0)
+    return !option->arg                          ? no_argument
+           : option->flags & OPTION_ARG_OPTIONAL ? optional_argument
+                                                 : required_argument;
+}
+
+/* "-": argv keeps its order, and each word that is no option is told; ":": so are missing values.
+ */
+static struct names names_of(const struct rfn_command *command)
+{
+    static const char *const colons[] = {
+        [no_argument] = "", [required_argument] = ":", [optional_argument] = "::"};
+    struct names names = {.letters = "-:"};
+    size_t n = 0, at = strlen(names.letters);
+    for (const struct argp_option *o = command->options; o && !rfn_option_is_last(o); o++) {
+        if (o->name)
+            names.longs[n++] = (struct option){o->name, argument_of(o), NULL, 0};
+        if (rfn_option_letter(o))
+            at += (size_t)snprintf(names.letters + at, LETTERS - at, "%c%s", o->key,
+                                   colons[argument_of(o)]);
+    }
+    names.longs[n++] = (struct option){"help", no_argument, NULL, 0};
+    names.longs[n] = (struct option){"usage", no_argument, NULL, 0};
+    return names;
+}
+
+/* Whether a word begins like an option that there is: then argp says what is wrong with it. */
+static bool begins_option(const struct names *names, const char *word)
+{
+    const size_t length = strcspn(word, "=");
+    for (const struct option *o = names->longs; o->name; o++) {
+        if (strncmp(o->name, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool rfn_unknown_option(const struct rfn_command *command, int argc, char **argv, char *name,
+                        size_t size)
+{
+    const struct names names = names_of(command);
+    int found;
+    opterr = 0;
+    optind = 0; /* from the start */
+    while ((found = getopt_long(argc, argv, names.letters, names.longs, NULL)) != -1) {
+        if (found == 1 && rfn_command_runs_program(command))
+            return false;
+        if (found != '?' || optopt == '?') /* argp's short --help */
             continue;
-        found = o;
-        if (!o->name[length])
-            break;
-    }
-    return found;
-}
-
-static const struct argp_option *find_short(const struct argp_option *options, char letter)
-{
-    for (const struct argp_option *o = options; o && !rfn_option_is_last(o); o++) {
-        if (letter != 0 && o->key == letter)
-            return o;
-    }
-    return NULL;
-}
-
-/* The option of a word that begins with '-', and whether its value is the next word. *attached: its
- * value, if any, is a part of the word. */
-static const struct argp_option *find_option(const struct rfn_command *command, const char *word,
-                                             bool *attached)
-{
-    static const struct argp_option builtin[] = {
-        {"help", '?', NULL, 0, "", 0}, {"usage", 'U', NULL, 0, "", 0}, {0}};
-    const bool is_long = word[1] == '-';
-    const size_t length = is_long ? strcspn(word + 2, "=") : 1;
-    *attached = is_long ? word[2 + length] == '=' : word[2] != 0;
-    const struct argp_option *of[] = {command->options, builtin}, *found = NULL;
-    for (size_t i = 0; i < 2 && !found; i++)
-        found = is_long ? find_long(of[i], word + 2, length) : find_short(of[i], word[1]);
-    return found;
-}
-
-const char *rfn_unknown_option(const struct rfn_command *command, int argc, char **argv)
-{
-    const bool runs_program = strncmp(command->usage, "PROGRAM", strlen("PROGRAM")) == 0;
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        bool attached;
-        if (argv[i][0] != '-' || !argv[i][1]) {
-            if (runs_program)
-                return NULL;
+        const char *word = argv[optind - 1];
+        if (optopt)
+            snprintf(name, size, "-%c", optopt);
+        else if (!begins_option(&names, word + 2))
+            snprintf(name, size, "%.*s", (int)strcspn(word, "="), word);
+        else
             continue;
-        }
-        const struct argp_option *option = find_option(command, argv[i], &attached);
-        if (!option)
-            return argv[i];
-        i += option->arg && !(option->flags & OPTION_ARG_OPTIONAL) && !attached;
+        return true;
     }
-    return NULL;
+    return false;
 }
 
-const char *rfn_nearest_option(const struct rfn_command *command, const char *word)
+const char *rfn_nearest_option(const struct rfn_command *command, const char *name)
 {
     const char *names[RFN_COMMAND_OPTIONS];
-    char name[64];
     size_t n = 0;
-    if (strncmp(word, "--", 2) != 0)
+    if (strncmp(name, "--", 2) != 0)
         return NULL;
     for (const struct argp_option *o = command->options; o && !rfn_option_is_last(o); o++) {
-        if (o->name && !(o->flags & OPTION_HIDDEN) && n < RFN_COMMAND_OPTIONS)
+        if (o->name && !(o->flags & OPTION_HIDDEN))
             names[n++] = o->name;
     }
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    return rfn_suggest(name, names, n);
+    return rfn_suggest(name + 2, names, n);
 }

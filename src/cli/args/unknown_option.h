@@ -4,13 +4,15 @@
 
 #include "cli/args/command.h"
 
-/* The first word of the command line that begins with '-' and is no option of the verb, nor the
- * value of one; NULL: there is none. Words after "--", or after a program, are not looked at.
- * argv[0] is the verb. Borrowed from argv. */
-const char *rfn_unknown_option(const struct rfn_command *command, int argc, char **argv);
+/* The first option of the command line that the verb does not have, as "--name" or "-n", by the
+ * rules of getopt_long, which argp uses: "--" ends the options, and so does the program of a verb
+ * that runs one. False: there is none; ambiguous options and missing values are left to argp.
+ * argv[0] is the verb; name holds a shortened one. */
+bool rfn_unknown_option(const struct rfn_command *command, int argc, char **argv, char *name,
+                        size_t size);
 
 /* The name, without "--", of the option that such a word probably means; NULL: none is near.
  * Borrowed from the command. */
-const char *rfn_nearest_option(const struct rfn_command *command, const char *word);
+const char *rfn_nearest_option(const struct rfn_command *command, const char *name);
 
 #endif

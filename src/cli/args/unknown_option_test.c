@@ -22,12 +22,13 @@ enum { WORDS = 5 };
 
 static const char *unknown(const struct rfn_command *command, const char *const words[WORDS])
 {
+    static char name[32];
     char *argv[WORDS + 1];
     int argc = 0;
     for (; argc < WORDS && words[argc]; argc++)
         argv[argc] = (char *)(uintptr_t)words[argc];
     argv[argc] = NULL;
-    return rfn_unknown_option(command, argc, argv);
+    return rfn_unknown_option(command, argc, argv, name, sizeof name) ? name : NULL;
 }
 
 static void test_unknown(void **state)
@@ -41,8 +42,13 @@ static void test_unknown(void **state)
         {&reads, {"v", "--excl", "-a", "--ex", "--level"}, NULL}, /* beginnings; -a is a value */
         {&reads, {"v", "-x", "-a", "-xa", "-?"}, NULL},
         {&reads, {"v", "--help", "--usage", "--secret"}, NULL},
-        {&reads, {"v", "--exlude=a"}, "--exlude=a"},
+        {&reads, {"v", "--exlude=a"}, "--exlude"},
         {&reads, {"v", "file", "-z"}, "-z"},
+        {&reads, {"v", "-xz", "-yz"}, "-y"}, /* of letters, the first */
+        {&reads, {"v", "--exact=a"}, NULL},  /* argp says what is wrong */
+        {&reads,
+         {"v", "--zxclude-and-much-more-than-there-is-room"},
+         "--zxclude-and-much-more-than-th"},
         {&reads, {"v", "--level", "-z"}, "-z"}, /* an optional value is never the next word */
         {&reads, {"v", "--", "-z"}, NULL},
         {&reads, {"v", "-", "--exclude"}, NULL}, /* that its value is missing argp says */
@@ -63,7 +69,7 @@ static void test_unknown(void **state)
 static void test_nearest(void **state)
 {
     (void)state;
-    assert_string_equal(rfn_nearest_option(&reads, "--exlude=a"), "exclude");
+    assert_string_equal(rfn_nearest_option(&reads, "--exlude"), "exclude");
     assert_string_equal(rfn_nearest_option(&reads, "--lvel"), "level");
     assert_null(rfn_nearest_option(&reads, "--secre"));
     assert_null(rfn_nearest_option(&reads, "--nothing"));

@@ -1,5 +1,5 @@
 /* A line of fish's `complete` for each verb, option and argument. */
-#include "cli/shell_completion.h"
+#include "cli/completion/completion.h"
 
 #include <string.h>
 
@@ -29,11 +29,11 @@ static void append_option(struct rfn_text *out, const struct rfn_command *comman
     rfn_text_format(out, " -l %s", option->name);
     if (rfn_option_letter(option))
         rfn_text_format(out, " -s %c", option->key);
-    if (option->arg && rfn_completes_files(option)) {
+    if (rfn_option_takes_file(option)) {
         rfn_text_string(out, " -r -F");
     } else if (option->arg) {
-        rfn_text_format(out, "%s -f -a '", option->flags & OPTION_ARG_OPTIONAL ? "" : " -r");
-        rfn_completion_words(out, command, option);
+        rfn_text_string(out, option->flags & OPTION_ARG_OPTIONAL ? " -f -a '" : " -r -f -a '");
+        rfn_completion_values(out, rfn_option_values(command, option));
         rfn_text_char(out, '\'');
     }
     rfn_text_string(out, " -d ");
@@ -61,10 +61,6 @@ void rfn_completion_fish(struct rfn_text *out, const struct rfn_command *const *
         append_quoted(out, commands[i]->summary);
         rfn_text_char(out, '\n');
         append_arguments(out, commands[i]);
-        const struct argp_option *o = commands[i]->options;
-        for (; o && !rfn_option_is_last(o); o++) {
-            if (rfn_option_completes(o))
-                append_option(out, commands[i], o);
-        }
+        rfn_completion_options(out, commands[i], append_option);
     }
 }

@@ -1,6 +1,7 @@
 /* Each verb becomes a call of zsh's _arguments, with a specification per option. */
-#include "cli/shell_completion.h"
+#include "cli/completion/completion.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char head[] =
@@ -32,41 +33,35 @@ static void append_part(struct rfn_text *out, const char *words)
 static void append_value(struct rfn_text *out, const struct rfn_command *command,
                          const struct argp_option *option)
 {
-    if (!option->arg)
-        return;
+    const char *values = rfn_option_values(command, option);
     rfn_text_string(out, option->flags & OPTION_ARG_OPTIONAL ? "::" : ":");
     append_part(out, option->arg);
-    rfn_text_char(out, ':');
-    if (rfn_completes_files(option)) {
-        rfn_text_string(out, "_files");
-        return;
-    }
-    struct rfn_text words = {0};
-    rfn_completion_words(&words, command, option);
-    if (words.n)
-        rfn_text_format(out, "(%s)", rfn_text_terminated(&words));
-    else
-        rfn_text_char(out, ' '); /* nothing completes, and the argument's name is shown */
-    out->failed |= words.failed;
-    rfn_text_release(&words);
+    rfn_text_string(out, rfn_option_takes_file(option) ? ":_files" : *values ? ":(" : ": ");
+    rfn_completion_values(out, values);
+    rfn_text_string(out, *values ? ")" : ""); /* none: the argument's name is shown */
+}
+
+/* '-o+[words]:FILE:_files' or '--output=[words]:FILE:_files' */
+static void append_form(struct rfn_text *out, const struct rfn_command *command,
+                        const struct argp_option *option, const char *form, const char *behind)
+{
+    rfn_text_format(out, "            '%s%s[", form, option->arg ? behind : "");
+    append_part(out, option->doc);
+    rfn_text_char(out, ']');
+    if (option->arg)
+        append_value(out, command, option);
+    rfn_text_string(out, "' \\\n");
 }
 
 static void append_option(struct rfn_text *out, const struct rfn_command *command,
                           const struct argp_option *option)
 {
-    const char *equals = !option->arg ? "" : option->flags & OPTION_ARG_OPTIONAL ? "=-" : "=";
-    rfn_text_format(out, "            '--%s%s[", option->name, equals);
-    append_part(out, option->doc);
-    rfn_text_char(out, ']');
-    append_value(out, command, option);
-    rfn_text_string(out, "' \\\n");
-    if (!rfn_option_letter(option))
-        return;
-    rfn_text_format(out, "            '-%c%s[", option->key, option->arg ? "+" : "");
-    append_part(out, option->doc);
-    rfn_text_char(out, ']');
-    append_value(out, command, option);
-    rfn_text_string(out, "' \\\n");
+    char form[64];
+    snprintf(form, sizeof form, "--%s", option->name);
+    append_form(out, command, option, form, option->flags & OPTION_ARG_OPTIONAL ? "=-" : "=");
+    snprintf(form, sizeof form, "-%c", rfn_option_letter(option));
+    if (form[1])
+        append_form(out, command, option, form, "+");
 }
 
 static void append_arguments(struct rfn_text *out, const struct rfn_command *command)
@@ -100,11 +95,7 @@ void rfn_completion_zsh(struct rfn_text *out, const struct rfn_command *const *c
                          "        _describe command verbs ;;\n");
     for (size_t i = 0; i < n; i++) {
         rfn_text_format(out, "    %s)\n        _arguments -S \\\n", commands[i]->name);
-        const struct argp_option *o = commands[i]->options;
-        for (; o && !rfn_option_is_last(o); o++) {
-            if (rfn_option_completes(o))
-                append_option(out, commands[i], o);
-        }
+        rfn_completion_options(out, commands[i], append_option);
         rfn_text_string(out, "            '--help[Show the options]' \\\n");
         append_arguments(out, commands[i]);
     }

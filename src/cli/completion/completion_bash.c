@@ -2,7 +2,7 @@
  * option. The rest of the script is the same whatever the verbs are.
  *
  * In bash "=" is a word of its own: --time=no is the words --time, =, no. */
-#include "cli/shell_completion.h"
+#include "cli/completion/completion.h"
 
 #include <string.h>
 
@@ -82,55 +82,6 @@ static const char tail[] =
     "}\n"
     "complete -F _refrain refrain\n";
 
-/* ---- what the scripts have in common ---- */
-
-enum rfn_completes rfn_completes(const struct rfn_command *command)
-{
-    if (strncmp(command->usage, "PROGRAM", 7) == 0)
-        return RFN_COMPLETES_PROGRAM;
-    return strstr(command->usage, "NAME") ? RFN_COMPLETES_JOB : RFN_COMPLETES_ARCHIVES;
-}
-
-bool rfn_option_completes(const struct argp_option *option)
-{
-    return option->name && !(option->flags & OPTION_HIDDEN);
-}
-
-char rfn_option_letter(const struct argp_option *option)
-{
-    return option->key > ' ' && option->key < 127 ? (char)option->key : 0;
-}
-
-bool rfn_completes_files(const struct argp_option *option)
-{
-    static const char *const names[] = {"FILE",  "OUT",     "DIR",   "FULL",    "REAL",
-                                        "HOSTS", "NETWORK", "P.xml", "RUN.rfn", "FILE.so"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (option->arg && strcmp(option->arg, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* "a b" of "... --option=a,b ...". */
-void rfn_completion_words(struct rfn_text *out, const struct rfn_command *command,
-                          const struct argp_option *option)
-{
-    const char *name = option->name;
-    const size_t length = strlen(name);
-    for (const char *at = command->values; at && *at;
-         at += strcspn(at, " "), at += strspn(at, " ")) {
-        if (strncmp(at, "--", 2) != 0 || strncmp(at + 2, name, length) != 0 ||
-            at[2 + length] != '=')
-            continue;
-        for (at += length + 3; *at && *at != ' '; at++)
-            rfn_text_char(out, *at == ',' ? ' ' : *at);
-        return;
-    }
-}
-
-/* ---- bash ---- */
-
 static void append_verbs(struct rfn_text *out, const struct rfn_command *const *commands, size_t n)
 {
     rfn_text_string(out, "_refrain_verbs()\n{\n    echo");
@@ -139,18 +90,20 @@ static void append_verbs(struct rfn_text *out, const struct rfn_command *const *
     rfn_text_string(out, "\n}\n\n");
 }
 
+static void append_name(struct rfn_text *out, const struct rfn_command *command,
+                        const struct argp_option *option)
+{
+    (void)command;
+    rfn_text_format(out, " --%s", option->name);
+}
+
 static void append_options(struct rfn_text *out, const struct rfn_command *const *commands,
                            size_t n)
 {
     rfn_text_string(out, "_refrain_options()\n{\n    case $1 in\n");
     for (size_t i = 0; i < n; i++) {
-        if (!commands[i]->options)
-            continue;
         rfn_text_format(out, "    %s) echo", commands[i]->name);
-        for (const struct argp_option *o = commands[i]->options; !rfn_option_is_last(o); o++) {
-            if (rfn_option_completes(o))
-                rfn_text_format(out, " --%s", o->name);
-        }
+        rfn_completion_options(out, commands[i], append_name);
         rfn_text_string(out, " ;;\n");
     }
     rfn_text_string(out, "    esac\n}\n\n");
@@ -159,30 +112,24 @@ static void append_options(struct rfn_text *out, const struct rfn_command *const
 static void append_value(struct rfn_text *out, const struct rfn_command *command,
                          const struct argp_option *option)
 {
+    if (!option->arg)
+        return;
     rfn_text_format(out, "    %s:--%s", command->name, option->name);
     if (rfn_option_letter(option))
         rfn_text_format(out, "|%s:-%c", command->name, option->key);
     rfn_text_string(out, ") echo '");
-    if (rfn_completes_files(option)) {
-        rfn_text_string(out, "file");
-    } else {
-        rfn_text_string(out, "any ");
-        rfn_completion_words(out, command, option);
-    }
+    rfn_text_string(out, rfn_option_takes_file(option) ? "file" : "any ");
+    if (!rfn_option_takes_file(option))
+        rfn_completion_values(out, rfn_option_values(command, option));
     rfn_text_string(out, "' ;;\n");
 }
 
-/* What stands behind an option: file, any and the words that are usual, or nothing. */
+/* What stands behind an option: file, any and the usual words, or nothing. */
 static void append_values(struct rfn_text *out, const struct rfn_command *const *commands, size_t n)
 {
     rfn_text_string(out, "_refrain_value()\n{\n    case $1:$2 in\n");
-    for (size_t i = 0; i < n; i++) {
-        const struct argp_option *o = commands[i]->options;
-        for (; o && !rfn_option_is_last(o); o++) {
-            if (rfn_option_completes(o) && o->arg)
-                append_value(out, commands[i], o);
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        rfn_completion_options(out, commands[i], append_value);
     rfn_text_string(out, "    esac\n}\n\n");
 }
 
