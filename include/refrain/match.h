@@ -48,6 +48,8 @@ struct rfn_match_op {
     uint32_t comm;                       /* of the message, where the peer is known: number for
                                             rfn_archive_comm; */
     int64_t tag;                         /* and its tag */
+    uint32_t part;                       /* 0; of a partitioned message, its pair of inits among
+                                            those of its ranks, communicator and tag, from 1 */
     int64_t bytes;                       /* of the message, as sent; -1: not known yet */
     const struct rfn_match_point *other; /* where the other end was posted; NULL: not known yet */
     uint64_t *user;                      /* the message's slot, first 0; NULL: no message yet */

@@ -86,6 +86,7 @@ static void describe_message(const struct walk *walk, uint32_t number, struct rf
     op->peer = op->what == RFN_MATCH_SEND ? key->dest : key->source;
     op->comm = key->comm;
     op->tag = key->tag;
+    op->part = key->part;
     op->bytes = message->bytes;
     op->user = &message->user;
 }

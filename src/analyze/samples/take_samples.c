@@ -155,7 +155,7 @@ static int send_enters(struct taking *taking, const struct rfn_match_event *even
         .receive = RFN_SAMPLE_NO_SITE,
         .size_class = rfn_sample_size_class(bytes)};
     const uint64_t channel = rfn_sample_channel(identity_of(taking, op->comm), event->rank,
-                                                op->peer, op->tag);
+                                                op->peer, rfn_sample_part_tag(op->tag, op->part));
     uint64_t position;
     bool sampled;
     RFN_TRY(count(taking, &key, bytes));

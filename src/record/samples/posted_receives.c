@@ -374,13 +374,17 @@ void rec_receives_uncertain(void)
     lost = true;
 }
 
-void rec_receive_partitioned(const struct rec_comm *comm, int64_t source, int64_t tag, int by)
+int64_t rec_receive_part_tag(const struct rec_call *call, int64_t source, int64_t tag)
 {
-    struct rec_in_channel *channel = source >= 0 ? find_channel(comm, source, tag) : NULL;
-    if (!channel)
-        return;
-    channel->partitioned += by;
-    channel->uncertain = channel->uncertain || channel->partitioned > 1;
+    struct rec_in_channel *all = source >= 0 ? find_channel(call->comm, source, tag) : NULL;
+    if (!all)
+        return tag;
+    note_thread(all, rec_sample_stream(call));
+    const int64_t own = rfn_sample_part_tag(tag, ++all->parts);
+    struct rec_in_channel *part = find_channel(call->comm, source, own);
+    if (part)
+        part->uncertain |= all->uncertain;
+    return own;
 }
 
 void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint64_t bytes)

@@ -15,6 +15,7 @@ struct out_channel {
     uint32_t dest;                   /* rank of MPI_COMM_WORLD */
     const struct rec_stream *stream; /* that sent first */
     bool uncertain;                  /* several threads send */
+    uint32_t parts; /* partitioned sends made here: each has a channel of its own */
 };
 
 /* What a call that sends says of its message, in words. */
@@ -441,6 +442,21 @@ static struct rec_posted_receive *matched(const struct rec_call *call, const str
 
 /* ---- persistent requests ---- */
 
+/* The call makes a partitioned send. Returns the tag of its channel. */
+static int64_t send_part_tag(const struct rec_call *call, int64_t dest, int64_t tag)
+{
+    const struct rec_stream *stream = rec_sample_stream(call);
+    struct out_channel *all = find_out_channel(call->comm, dest, tag, stream);
+    if (!all)
+        return tag;
+    all->uncertain |= all->stream != stream;
+    const int64_t own = rfn_sample_part_tag(tag, ++all->parts);
+    struct out_channel *part = find_out_channel(call->comm, dest, own, stream);
+    if (part)
+        part->uncertain |= all->uncertain;
+    return own;
+}
+
 static void set_up(const struct rec_call *call, const struct rfn_call *role,
                    struct rec_request *request)
 {
@@ -461,15 +477,12 @@ static void set_up(const struct rec_call *call, const struct rfn_call *role,
                                       .source = request->source,
                                       .receive_tag = request->tag,
                                       .partitions = input(call, role->in[RFN_IN_partitions], 0)};
-    if (persistent->partitions && rfn_call_receives(role))
-        rec_receive_partitioned(call->comm, persistent->source, persistent->receive_tag, 1);
-}
-
-static void take_down(struct persistent *persistent)
-{
-    if (persistent->partitions && rfn_call_receives(persistent->role))
-        rec_receive_partitioned(persistent->comm, persistent->source, persistent->receive_tag, -1);
-    free(persistent);
+    if (role->in[RFN_IN_partitions] < 0)
+        return;
+    if (rfn_call_sends(role))
+        persistent->send_tag = send_part_tag(call, said.dest, said.tag);
+    else
+        persistent->receive_tag = rec_receive_part_tag(call, request->source, request->tag);
 }
 
 static void start(const struct rec_call *call, struct persistent *persistent)
@@ -695,7 +708,7 @@ static void on_freed(struct rec_request *request)
     if (receive)
         rec_receive_lost(receive, request->flags & REC_REQUEST_CANCELLED);
     if (request->flags & REC_REQUEST_PERSISTENT && request->sampled)
-        take_down(request->sampled);
+        free(request->sampled);
     request->sampled = NULL;
     rec_sampling_unlock();
 }

@@ -69,8 +69,8 @@ struct rec_in_channel {
     uint32_t comm;
     int64_t source_in_comm, tag;
     const struct rec_stream *stream; /* that received first */
-    bool uncertain;           /* threads receive, one may have been cancelled, or several are */
-    int partitioned;          /* receives that exist now */
+    bool uncertain;                  /* threads receive, or one may have been cancelled */
+    uint32_t parts;           /* partitioned receives made here: each has a channel of its own */
     bool waits_for_wildcards; /* it is in a list of such channels */
     struct rec_in_channel *next_waiting;
     struct rec_posted_receive *first, *last;     /* in the order in which they were posted */
@@ -115,10 +115,9 @@ void rec_receive_cancelled(struct rec_posted_receive *receive);
 void rec_receive_lost(struct rec_posted_receive *receive, bool cancelled);
 /* Nobody knows any more which messages receives get. */
 void rec_receives_uncertain(void);
-/* `by` more partitioned receives of the channel exist; -1: one was freed. MPI pairs these with
- * sends in the order in which both were made, so that the order of starts says nothing when there
- * are several. */
-void rec_receive_partitioned(const struct rec_comm *comm, int64_t source, int64_t tag, int by);
+/* The call makes a partitioned receive. Returns the tag of its channel (reduce/samples/strategy.h).
+ */
+int64_t rec_receive_part_tag(const struct rec_call *call, int64_t source, int64_t tag);
 /* A call that receives at once. */
 void rec_received(const struct rec_call *call, int64_t source, int64_t tag, uint64_t bytes);
 void rec_receives_release(void);

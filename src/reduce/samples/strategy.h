@@ -16,6 +16,14 @@
  * the ranks of both ends in MPI_COMM_WORLD. */
 uint64_t rfn_sample_channel(uint64_t comm_identity, uint32_t source, uint32_t dest, int64_t tag);
 
+/* The tag that stands for a channel of partitioned messages. MPI pairs the part-th partitioned send
+ * that is made on a channel with the part-th receive, apart from all other messages: each pair is a
+ * channel of its own, part from 1. */
+static inline int64_t rfn_sample_part_tag(int64_t tag, uint32_t part)
+{
+    return (int64_t)((uint64_t)tag + ((uint64_t)part << 32));
+}
+
 /* splitmix64's finalizer: of consecutive words it makes independent ones. */
 static inline uint64_t rfn_sample_mix(uint64_t word)
 {

@@ -4,7 +4,8 @@
  *     uncertain cancelled     one is cancelled, and given up
  *     uncertain given-up      one is given up, and takes a message
  *     uncertain partitioned   two partitioned ones of a channel are started in another order than
- *                             the sends
+ *                             the sends: MPI pairs them by their inits
+ *     uncertain mixed         partitioned and other messages of one tag: MPI keeps them apart
  *     uncertain threads       two threads post receives, and then the messages are sent
  *     uncertain wildcard      a thread posts one with wildcards behind that of another thread, and
  *                             both get a message */
@@ -107,6 +108,28 @@ static void start_partitioned(void)
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
 }
+
+static void mix_kinds(void)
+{
+    MPI_Request request;
+    double parts[4] = {0};
+    if (rank == 0)
+        MPI_Psend_init(parts, 2, 2, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    else
+        MPI_Precv_init(parts, 2, 2, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    for (int i = 0; i < MESSAGES; i++) {
+        if (rank == 0) {
+            MPI_Send(values, 1, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
+            MPI_Start(&request);
+            MPI_Pready_range(0, 1, request);
+        } else { /* in the other order */
+            MPI_Start(&request);
+            MPI_Recv(values, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request);
+}
 #endif
 
 int main(int argc, char **argv)
@@ -120,13 +143,15 @@ int main(int argc, char **argv)
 #if MPI_VERSION >= 4
     if (strcmp(argv[1], "partitioned") == 0)
         start_partitioned();
+    if (strcmp(argv[1], "mixed") == 0)
+        mix_kinds();
 #endif
     if (threads) {
         receive_by_threads();
     } else if (wildcard) {
         receive_beside_wildcard();
         pass_messages();
-    } else if (strcmp(argv[1], "partitioned") != 0) {
+    } else if (strcmp(argv[1], "partitioned") != 0 && strcmp(argv[1], "mixed") != 0) {
         give_up_receive(strcmp(argv[1], "cancelled") == 0);
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0 && strcmp(argv[1], "given-up") == 0)
