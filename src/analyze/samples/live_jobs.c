@@ -281,13 +281,12 @@ static int copy_rows(const struct source *source, size_t n, struct rfn_live_rows
 
 static int read_rows(const struct source *source, struct rfn_live_rows *rows, struct rfn_diag *diag)
 {
-    const struct timespec moment = {.tv_nsec = 1000000};
     const uint64_t at = sizeof(struct rfn_live_header);
     struct rfn_sample_table table, after;
     bool moved = true;
     for (int i = 0; i < TRIES && moved; i++) {
-        if (i > 0)
-            nanosleep(&moment, NULL);
+        if (i > 0) /* longer each time: its writer may have to wait for a core */
+            nanosleep(&(struct timespec){.tv_nsec = 1000000L << (i < 7 ? i : 7)}, NULL);
         RFN_TRY(read_all(source, &table, sizeof table, at, diag));
         const size_t n = table.n_rows < source->capacity ? table.n_rows : source->capacity;
         free(rows->rows);
