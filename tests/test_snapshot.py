@@ -308,7 +308,8 @@ def test_journal_dir_blocks(bench):
     archive, log = paths(bench, "blocks")
     inside = os.path.join(folder, os.path.basename(archive) + ".journal")
     with job(bench, "openmpi", archive, log, ("100000000", "0"), options=("--journal", f"--journal-dir={folder}")):
-        wait_until("blocks of all ranks", lambda: all(glob.glob(f"{inside}/*.{rank}.0.0") for rank in range(RANKS)))
+        wait_until("blocks and checkpoints of all ranks", lambda: all(
+            glob.glob(f"{inside}/*.{rank}.{part}") for rank in range(RANKS) for part in ("0.0", "checkpoint.?")))
     harness.compare("folder beside the archive", test_journal.has_folder(archive), False)
     run = bench.run([bench.refrain, "recover", "-o", archive, inside])
     harness.compare(f"exit, {run.err}", run.code, 0)
