@@ -124,11 +124,14 @@ static const struct rfn_clustering clustering = {mains, 2, 2, 2};
 static struct rfn_report report;
 static const uint64_t bins[] = {3, 6};
 static const uint32_t streams[] = {0, 1, 2, 5};
-static const struct rfn_time_spread spread = {9, NS / 8, NS, NS / 4, NS / 9, bins, 1, 2};
+#define SPREAD                                    \
+    {                                             \
+        9, NS / 8, NS, NS / 4, NS / 9, bins, 1, 2 \
+    }
 static const struct rfn_position_spread positions[] = {
-    {0, RECV, EXCHANGE_88, RFN_AFTER_SITE, SEND, EXCHANGE_80, false, spread, spread},
-    {0, TEST, EXCHANGE_80, RFN_AFTER_REST, 0, 0, true, spread, spread},
-    {.function = INIT, .path = MAIN_10, .duration = spread}};
+    {0, RECV, EXCHANGE_88, RFN_AFTER_SITE, SEND, EXCHANGE_80, false, SPREAD, SPREAD},
+    {0, TEST, EXCHANGE_80, RFN_AFTER_REST, 0, 0, true, SPREAD, SPREAD},
+    {.function = INIT, .path = MAIN_10, .duration = SPREAD}};
 static char *whole; /* what comes when nothing fails */
 
 /* ---- the spreads of an archive ---- */

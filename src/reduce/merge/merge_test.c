@@ -343,7 +343,8 @@ static void check_like(struct like *member, bool any_differs)
     assert_int_equal(rfn_merge_number(merge, RFN_DEFINITION_HOST, rfn_hash_bytes("node", 4)), 0);
     for (int kind = 0; kind < RFN_STREAM_KINDS; kind++) {
         const bool in_two = kind == RFN_KIND_OF_CONTENT || kind == RFN_KIND_OF_VALUES;
-        const struct rfn_stream_class_of fate = rfn_stream_class_of(&merge->streams, 0, kind);
+        const struct rfn_stream_class_of fate = rfn_stream_class_of(&merge->streams, 0,
+                                                                    (enum rfn_stream_class)kind);
         assert_int_equal(fate.number, in_two && member->differs);
         assert_int_equal(fate.first, member->exchange.rank == 0 || (in_two && member->differs));
         assert_true(fate.together);
