@@ -1,7 +1,7 @@
 /* completion.h - follows the requests of a process, and tells what a completion completed.
  *
  * A nonblocking call only begins a communication; Wait and Test tell its outcome later, and the
- * archive keeps only outcomes that differ from what was asked for. The tracker is shown the events
+ * archive keeps only outcomes that are not as posted. The tracker is shown the events
  * of the threads of one process, and numbers requests as the recorder did (refrain/event.h). It
  * remembers what each was made for. So it tells for a completion call which requests it completed,
  * and for a receive which message it got. It remembers persistent requests by their slots; Start

@@ -93,7 +93,7 @@ static inline int64_t rfn_foreign_request(uint32_t stream, uint64_t number)
     return rfn_request_word(RFN_REQUEST_FOREIGN, (int64_t)(number << RFN_FOREIGN_BITS | stream));
 }
 
-/* Completions: the completed requests of a call that differ from what was asked for, or that
+/* Completions: the completed requests of a call whose outcome is not as posted, or that
  * another thread made. One entry is RFN_COMPLETION_WORDS words: position in the request array,
  * source, tag, bytes (each RFN_AS_POSTED where it is as asked), error class, flags: CANCELLED, or
  * PENDING, not completed after all, which happens when the call failed because of another. */
