@@ -29,6 +29,7 @@ def test_18(bench):
     check(bench, pathologies.PROGRAMS)
 
 
+@harness.long
 def test_1024_ranks(bench):
     """Noise on 1024 ranks, each with that of its own node."""
     check(bench, pathologies.LARGE)
@@ -66,6 +67,7 @@ def check_real(bench, flavour, program, **numbers):
             raise harness.Failure(f"{program.name}, rank {rank}: {seconds} s, not {ns * 1e-9} s")
 
 
+@harness.long
 @harness.real_time
 def test_real(bench):
     """The regular programs and dynamic load balancing under Open MPI, more ranks than cores. (Five seconds of waiting

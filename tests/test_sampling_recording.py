@@ -170,6 +170,7 @@ def test_conditions(bench):
                         (where, 5 * STEPS * RANKS, 0))
 
 
+@harness.long
 def test_no_trace(bench):
     """What is alone is small, says so, and counts what a trace counts."""
     program = bench.program(os.path.join(FOLDER, "changing_rates.c"), "mpich")
@@ -211,6 +212,7 @@ def test_fast_exchange(bench, flavour):
         harness.compare(f"most of what {strategy} chooses", facts["sampled"] > 0.9 * facts["messages"] / every, True)
 
 
+@harness.long
 def test_harmless(bench, flavour):
     """The program sees the same order of messages, statuses and error codes."""
     program = bench.program(os.path.join(FOLDER, "harmless.c"), flavour)

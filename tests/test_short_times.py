@@ -104,6 +104,7 @@ def test_long_is_reduced(bench, flavour):
     check_reduced(bench, asked, 0, 2, "Reduced     times are those of similar iterations (jitter 0.02)\n")
 
 
+@harness.long
 def test_one_rank_is_long(bench, flavour):
     """Then the times of all ranks are reduced, as --time=reduced does."""
     more = [["--memory=2M"], ["--merge-interval=5"]] if flavour == "mpich" else []
@@ -132,6 +133,7 @@ def test_simulated_as_reduced(bench):
     harness.compare("what became of the segments", found[1], found[0])
 
 
+@harness.long
 @harness.real_time
 def test_memory_is_the_limit(bench, flavour):
     """Long times are reduced when memory is short, before they would go to a journal. How many bytes they take first
@@ -142,6 +144,7 @@ def test_memory_is_the_limit(bench, flavour):
     harness.compare(f"journal: {run.err}", "journal" in run.err, False)
 
 
+@harness.long
 def test_ranks_asked_for_others(bench, flavour):
     """Rank 0 decides: full times of a long rank that might have reduced them are none of its archive."""
     program, archive = bench.program("noisy", flavour), bench.fresh("others.rfn")

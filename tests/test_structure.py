@@ -177,6 +177,7 @@ def halo_events(ranks, steps):
     return ranks * (9 * steps + steps // 10 + 11)
 
 
+@harness.long
 def test_halo_size(bench):
     """Without times the size of an archive depends neither on the number of steps nor of ranks."""
     sizes = {}

@@ -4,13 +4,13 @@
     tools/check.py --build DIR [--all] [--ranks TEST=N,N...]... [ONLY...]
 
 Builds with make (the plain build and its tests, the unit tests with address and undefined-behaviour
-sanitizers, the fuzzers), then runs
+sanitizers, with --all the fuzzers), then runs
 
   - every cmocka program in DIR/test and in DIR-san/test; names with .mpich or .openmpi at the end
     are MPI programs, run by that MPI's launcher on the numbers of ranks of --ranks,
   - every *_test.py in src, for what is written in Python,
-  - every fuzzer in DIR/fuzz, FUZZ_SECONDS (30) in total, from one seed, so that what is found is found
-    again (FUZZ_SEED=0 FUZZ_SECONDS=600 tools/check.py --build build _fuzz looks further),
+  - with --all every fuzzer in DIR/fuzz, FUZZ_SECONDS (30) in total, from one seed, so that what is found is
+    found again (FUZZ_SEED=0 FUZZ_SECONDS=600 tools/check.py --build build _fuzz looks further),
   - tests/damage, damaged archives and journals, read with sanitizers (2,000; 20,000 with --all),
   - every tests/*_test.py, tests of the built tool in Python's unittest,
   - tests/run.py, the whole runs (the modules tests/test_*.py are its own), several at once; those that take
@@ -185,11 +185,12 @@ def make(name, *arguments):
     return Program(name, make_words("-k", jobs, *arguments), 600, True, counted=False)
 
 
-def builds(build):
+def builds(build, everything):
     compiler = "CC=" + os.environ.get("CC", "gcc")
     yield make("build", f"O={build}", compiler, "all", "tests")
     yield make("build with sanitizers", f"O={build}-san", compiler, f"SAN={SAN}", "unit-tests", "damage-program")
-    yield make("build of fuzzers", f"O={build}", compiler, "fuzz")
+    if everything:
+        yield make("build of fuzzers", f"O={build}", compiler, "fuzz")
 
 
 def listed(build, target, *arguments):
@@ -294,16 +295,18 @@ def main():
     parser.add_argument("only", nargs="*")
     arguments = parser.parse_args()
     build = arguments.build
+    everything = arguments.all or bool(arguments.only)  # what is named is run
     pairs = (text.split("=") for text in arguments.ranks)
     ranks = {name: [int(n) for n in numbers.split(",")] for name, numbers in pairs}
 
     start = time.monotonic()
     print("Building", flush=True)
     logs = build / "check"
-    outcomes = run_all(list(builds(build)), logs)
+    outcomes = run_all(list(builds(build, everything)), logs)
     print("Running", flush=True)
-    programs = [*static_checks(build), *unit_tests(build, ranks), *python_tests(),
-                *sanitized_tests(build), *fuzzers(build), *damaged_files(build, arguments.all), *tool_tests(build), *whole_runs(build, arguments.all)]
+    programs = [*static_checks(build), *unit_tests(build, ranks), *python_tests(), *sanitized_tests(build),
+                *(fuzzers(build) if everything else ()), *damaged_files(build, everything), *tool_tests(build),
+                *whole_runs(build, arguments.all)]
     if arguments.only:
         programs = [p for p in programs if any(word in p.name for word in arguments.only)]
     outcomes += run_all(programs, logs)
