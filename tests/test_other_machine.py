@@ -278,16 +278,69 @@ def test_scaled_regions(bench):
     harness.compare("less is computed", all(0 <= found < before for found, before in zip(less, as_is)), True)
 
 
+def exchange_in_text(bench):
+    """A ring of four ranks, of messages below and above the thresholds, and a collective call."""
+    text = bench.fresh("ring.txt")
+    with open(text, "w", encoding="ascii") as file:
+        for rank in range(4):
+            file.write(f"{rank} init\n")
+            for size in (8, 3000, 70000, 200000):
+                file.write(f"{rank} compute {1e5 + 1e4 * rank:.0f}\n{rank} irecv {(rank - 1) % 4} 1 {size} 6\n"
+                           f"{rank} send {(rank + 1) % 4} 1 {size} 6\n{rank} wait {(rank - 1) % 4} {rank} 1\n"
+                           f"{rank} allreduce {size} 0 6\n")
+            file.write(f"{rank} finalize\n")
+    return text
+
+
+def scaled_platform(bench, latency=1.0, transfer=1.0, overhead=1.0, eager=1.0):
+    costs = "".join(f"<prop id=\"smpi/{name}\" value=\"0:{overhead * fixed!r}:{overhead * per_byte!r}\"/>"
+                    for name, fixed, per_byte in (("os", 2e-6, 1e-10), ("ois", 3e-6, 2e-10), ("or", 4e-6, 3e-10)))
+    sizes = "".join(f"<prop id=\"smpi/{name}-thresh\" value=\"{eager * size:.0f}\"/>"
+                    for name, size in (("async-small", 1024), ("send-is-detached", 65536)))
+    return platform(bench, machine(f"<cluster id=\"c\" prefix=\"node-\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" "
+                                   f"bw=\"{1e9 / transfer!r}Bps\" lat=\"{1e-5 * latency!r}s\"/>",
+                                   f"<config>{costs}{sizes}</config>"))
+
+
+def test_scaled_network(bench):
+    """As on a platform with that latency, bandwidth, costs of calls, thresholds; of a run as text, too."""
+    _, archive = bench.record("openmpi", 4, [bench.program("folded", "openmpi"), "20"])
+    here = scaled_platform(bench)
+    there = {"latency": "L", "transfer": "G", "overhead": "o", "eager": "S"}
+    for file in (exchange_in_text(bench), archive):
+        for how in ([], ["--no-contention"]):
+            def seconds(path, *options):
+                return predict(bench, file, path, *how, *options)["predicted_seconds"]
+            as_is = seconds(here)
+            for factor in (0.5, 4):
+                for parameter, selector in there.items():
+                    is_near(f"{selector} x {factor} {how}", seconds(here, "--scale", f"{selector}={factor}"),
+                            seconds(scaled_platform(bench, **{parameter: factor})))
+                both = seconds(here, "--scale", f"L={factor}", "--scale", f"G={factor}")
+                is_near(f"all sizes {how}", seconds(here, "--scale", f"bytes:0-={factor}"), both)
+            if file != archive:
+                less = seconds(here, "--remove", "bytes:100K-")
+                harness.compare(f"some, none, all {how}", seconds(here, "--remove", "bytes:0-") < less < as_is, True)
+                is_near("no such messages", seconds(here, "--remove", "bytes:1G-"), as_is)
+
+
 def test_scaled_words(bench):
     path = platform(bench, MACHINES[0])
     _, archive = bench.record("mpich", 2, [bench.program("folded", "mpich"), "2"])
-    for words, said in ((["--scale", "call:main=2"], "not about what ranks compute"), (["--scale", "rank:9=2"], "all ranks"),
-                        (["--remove", "compute:nothing"], "no computation is in 'nothing'; there are"),
-                        (["--scale", "rank:0"], "SELECTOR=F"), (["--remove", "L"], "--cfg"),
-                        (["--engine", "simgrid", "--remove", "rank:0"], "need the engine own")):
-        run = bench.run([bench.refrain, "predict", archive, "--platform", path, *words])
+    for file, words, said in (
+            (archive, ["--scale", "call:MPI_=2"], "whatif OUT.rfn --scale 'call:MPI_=2'"),
+            (archive, ["--remove", "event:0/3"], "whatif OUT.rfn --remove 'event:0/3'"),
+            (archive, ["--scale", "rank:9=2"], "all ranks"),
+            (archive, ["--remove", "compute:nothing"], "no computation is in 'nothing'; there are"),
+            (archive, ["--scale", "rank:0"], "SELECTOR=F"),
+            (archive, ["--engine", "simgrid", "--remove", "rank:0"], "need the engine own"),
+            (exchange_in_text(bench), ["--remove", "compute:main"], "has no call paths")):
+        run = bench.run([bench.refrain, "predict", file, "--platform", path, *words])
         if run.code != 2 or said not in run.err:
             raise harness.Failure(f"{words}: exit {run.code}: {run.err}")
+    out = bench.fresh("out.rfn")
+    predict(bench, archive, path, "-o", out)
+    bench.verb("whatif", out, "--scale", "call:MPI_=2")
 
 
 # ---- rates ----

@@ -19,6 +19,21 @@ struct rfn_setting {
     enum rfn_setting_from { RFN_FROM_DEFAULT, RFN_FROM_PLATFORM, RFN_FROM_CALLER } from;
 };
 
+/* Messages of least to most bytes, those of collective calls, too: so many times the latency, and
+ * as long through the links. */
+struct rfn_scaled_messages {
+    int64_t least, most;
+    double latency, transfer;
+};
+
+/* How a network differs from the platform's. overhead: what calls that send or receive take; eager:
+ * the sizes below which a message sets off at once, and its sender goes on. */
+struct rfn_scaled_network {
+    double overhead, eager;
+    const struct rfn_scaled_messages *messages;
+    size_t n_messages;
+};
+
 struct rfn_simulate_options {
     const struct rfn_setting *settings; /* in place of the platform's and SimGrid's */
     size_t n_settings;
@@ -29,6 +44,7 @@ struct rfn_simulate_options {
                       COMPUTE so many times as long; NULL: 1 */
     double (*seconds)(void *context, const struct rfn_action *action); /* that a COMPUTE takes on a
                       core of its own, whatever its volume is; NULL */
+    const struct rfn_scaled_network *scaled;                           /* NULL: nothing differs */
     void (*progress)(void *context, uint64_t actions, double seconds); /* NULL: none */
     /* An action is over. NULL, or returns 0 or an error that ends the simulation. */
     int (*left)(void *context, uint32_t rank, const struct rfn_action *action, double enter,

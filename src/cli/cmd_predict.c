@@ -6,7 +6,7 @@
 #include "cli/predict/compute_rates.h"
 #include "cli/predict/on_simgrid.h"
 #include "cli/predict/prediction.h"
-#include "cli/predict/scaled_compute.h"
+#include "cli/predict/scaled_parts.h"
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
 #include "cli/text/terminal.h"
@@ -44,7 +44,7 @@ static const struct argp_option options[] = {
      RFN_OPTIONS_MORE},
     {"measured-compute", KEY_MEASURED, NULL, 0, "Take computing times as recorded", 0},
     {"scale-compute", KEY_SCALE, "F", 0, "Make computing take F times as long", 0},
-    {"scale", KEY_SCALE_PART, "SELECTOR=F", 0, "Make this part of computing take F times as long",
+    {"scale", KEY_SCALE_PART, "SELECTOR=F", 0, "Make this part take F times as long; repeatable",
      0},
     {"remove", KEY_REMOVE, "SELECTOR", 0, "Make this part take no time; repeatable", 0},
     {"rate", KEY_RATE, "R", 0, "Flop per instruction, or per second of CPU time", RFN_OPTIONS_MORE},
@@ -65,15 +65,15 @@ struct options {
     bool measured, simgrid, force;
     struct rfn_setting settings[SETTINGS];
     struct rfn_simulate_options simulate;
-    struct rfn_scaled_compute scaled;
+    struct rfn_scaled_parts scaled;
     struct rfn_compute_rates rates;
 };
 
-static void scale(struct argp_state *state, struct rfn_scaled_compute *scaled, const char *text,
+static void scale(struct argp_state *state, struct rfn_scaled_parts *scaled, const char *text,
                   double factor)
 {
     if (scaled->n == RFN_MOST_SCALED)
-        argp_error(state, "at most %d parts of computing at once", RFN_MOST_SCALED);
+        argp_error(state, "at most %d parts at once", RFN_MOST_SCALED);
     scaled->texts[scaled->n] = text;
     scaled->factors[scaled->n++] = factor;
 }
@@ -240,21 +240,16 @@ static int place(struct predicting *predicting)
 static double weight(void *context, uint32_t rank, const struct rfn_action *action)
 {
     struct predicting *predicting = context;
-    return rfn_scaled_compute_weight(&predicting->given->scaled, predicting->actions, rank, action);
+    return rfn_scaled_parts_weight(&predicting->given->scaled, predicting->actions, rank, action);
 }
 
-/* Parts of computing that are scaled; the exit status. */
+/* Parts that are scaled; the exit status. */
 static int find_scaled(struct predicting *predicting)
 {
     struct options *given = predicting->given;
     struct rfn_text wrong = {0};
-    int error = RFN_E_USAGE;
-    if (!predicting->archive)
-        rfn_text_string(&wrong, "text does not say what is computed; --scale-compute scales all "
-                                "of it");
-    else
-        error = rfn_scaled_compute_init(&given->scaled, predicting->archive, given->measured,
-                                        &wrong, &predicting->diag);
+    const int error = rfn_scaled_parts_init(&given->scaled, predicting->archive, given->measured,
+                                            &wrong, &predicting->diag);
     if (error == RFN_E_USAGE)
         rfn_command_error("%s: %s", given->given.file, rfn_text_terminated(&wrong));
     rfn_text_release(&wrong);
@@ -464,7 +459,7 @@ static void describe(struct rfn_text *text, const struct options *given)
         rfn_text_format(text, ", rate %g", given->simulate.rate);
     if (given->scaled.n) {
         rfn_text_string(text, ", ");
-        rfn_scaled_compute_append(text, &given->scaled);
+        rfn_scaled_parts_append(text, &given->scaled);
     }
     for (size_t i = 0; i < given->rates.n_files; i++) {
         rfn_text_string(text, i ? ", " : ", rates of ");
@@ -481,7 +476,8 @@ static int simulate(struct predicting *predicting)
     how.settings = given->settings;
     how.progress = show;
     how.context = predicting;
-    how.weight = given->scaled.n ? weight : NULL;
+    how.weight = given->scaled.n && predicting->archive ? weight : NULL;
+    how.scaled = given->scaled.n ? &given->scaled.network : NULL;
     how.seconds = given->rates.n_files ? seconds : NULL;
     describe(&predicting->assumed, given);
     const int error = run_engine(predicting, &how, &simulated, &bytes);
@@ -544,7 +540,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
                                     .diag = {.file_offset = -1, .rank = -1}};
     const int status = predict(&predicting);
     release(&predicting);
-    rfn_scaled_compute_release(&given.scaled);
+    rfn_scaled_parts_release(&given.scaled);
     rfn_compute_rates_release(&given.rates);
     return status;
 }

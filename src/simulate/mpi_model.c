@@ -248,3 +248,26 @@ int rfn_mpi_model_init(struct rfn_mpi_model *model, const struct rfn_platform *p
     }
     return 0;
 }
+
+static void scale_pieces(struct rfn_pieces *pieces, double factor)
+{
+    for (uint32_t i = 0; i < pieces->n; i++) {
+        pieces->piece[i].a *= factor;
+        pieces->piece[i].b *= factor;
+    }
+}
+
+static int64_t scaled_bytes(int64_t bytes, double factor)
+{
+    const double scaled = factor * (double)bytes;
+    return scaled < (double)INT64_MAX ? (int64_t)scaled : INT64_MAX;
+}
+
+void rfn_mpi_model_scale(struct rfn_mpi_model *model, const struct rfn_scaled_network *scaled)
+{
+    scale_pieces(&model->send, scaled->overhead);
+    scale_pieces(&model->isend, scaled->overhead);
+    scale_pieces(&model->recv, scaled->overhead);
+    model->eager = scaled_bytes(model->eager, scaled->eager);
+    model->detached = scaled_bytes(model->detached, scaled->eager);
+}

@@ -52,6 +52,9 @@ int rfn_mpi_model_init(struct rfn_mpi_model *model, const struct rfn_platform *p
                        struct rfn_diag *diag);
 size_t rfn_mpi_settings(void);
 
+/* Costs and thresholds become so many times as large. */
+void rfn_mpi_model_scale(struct rfn_mpi_model *model, const struct rfn_scaled_network *scaled);
+
 /* Up to the first piece the links are as they are. */
 static inline double rfn_factor_at(const struct rfn_pieces *pieces, double size)
 {

@@ -157,6 +157,8 @@ static int init(struct rfn_engine *engine, const uint32_t *hosts)
     RFN_TRY(rfn_mpi_model_init(&engine->model, engine->platform, engine->options->settings,
                                engine->options->n_settings, engine->simulated->settings,
                                engine->diag));
+    if (engine->options->scaled)
+        rfn_mpi_model_scale(&engine->model, engine->options->scaled);
     RFN_TRY(choose_collectives(engine));
     RFN_TRY(init_ranks(engine, hosts));
     engine->flops_per_unit = flops_per_unit(engine);

@@ -58,6 +58,21 @@ static int64_t way_of(struct rfn_engine *engine, const struct rfn_message *messa
     return rfn_way_between(&engine->ways, from, engine->ranks[message->channel.target].host);
 }
 
+/* By how much a message of so many bytes differs from the platform's. */
+static struct rfn_scaled_messages scaled_by(const struct rfn_engine *engine, int64_t bytes)
+{
+    const struct rfn_scaled_network *scaled = engine->options->scaled;
+    struct rfn_scaled_messages cost = {bytes, bytes, 1, 1};
+    for (size_t i = 0; scaled && i < scaled->n_messages; i++) {
+        const struct rfn_scaled_messages *messages = &scaled->messages[i];
+        if (bytes < messages->least || bytes > messages->most)
+            continue;
+        cost.latency *= messages->latency;
+        cost.transfer *= messages->transfer;
+    }
+    return cost;
+}
+
 /* The message sets off. */
 static int begin(struct rfn_engine *engine, uint32_t number)
 {
@@ -67,7 +82,9 @@ static int begin(struct rfn_engine *engine, uint32_t number)
     if (at < 0)
         return (int)at;
     struct rfn_way *way = &engine->ways.ways[at];
-    const double latency = way->latency * rfn_factor_at(&engine->model.latency, size);
+    const struct rfn_scaled_messages scaled = scaled_by(engine, message->bytes);
+    const double latency = way->latency * rfn_factor_at(&engine->model.latency, size) *
+                           scaled.latency;
     way->bytes += size;
     engine->simulated->messages++;
     message->begun = true;
@@ -75,7 +92,8 @@ static int begin(struct rfn_engine *engine, uint32_t number)
     if (engine->ordered)
         return rfn_event_set(&engine->heap, engine->n_ranks + number, message->start + latency);
     const double rate = way->alone * rfn_factor_at(&engine->model.bandwidth, size);
-    end_known(engine, message, message->start + latency + (rate > 0 ? size / rate : 0));
+    end_known(engine, message,
+              message->start + latency + (rate > 0 ? size * scaled.transfer / rate : 0));
     return 0;
 }
 
@@ -87,7 +105,8 @@ static int set_off(struct rfn_engine *engine, uint32_t number)
     if (at < 0)
         return (int)at;
     message->flows = true;
-    return rfn_flow_start(&engine->flows, engine->n_ranks + number, &engine->ways.ways[at], size,
+    return rfn_flow_start(&engine->flows, engine->n_ranks + number, &engine->ways.ways[at],
+                          size * scaled_by(engine, message->bytes).transfer,
                           rfn_factor_at(&engine->model.bandwidth, size), engine->now);
 }
 

@@ -344,6 +344,11 @@ static int set_event(struct rfn_selector *selector, const struct rfn_measured *r
 static int check(struct rfn_selector *selector, const struct rfn_measured *run,
                  struct rfn_text *wrong)
 {
+    if (!run->archive && selector->kind != RFN_SELECT_BYTES && selector->kind < RFN_SELECT_L)
+        return wrong_text(wrong,
+                          "'%s' is not known of text, which has no call paths; ask an "
+                          "archive",
+                          names[selector->kind]);
     switch (selector->kind) {
     case RFN_SELECT_RANK:
         return set_ranks(selector, run, selector->text, wrong);
@@ -367,6 +372,8 @@ static int check_kept(const struct rfn_selector *selector, const char *text, str
 {
     struct rfn_aggregation aggregation;
     struct rfn_text why = {0};
+    if (!selector->archive)
+        return 0;
     int error = rfn_aggregation_read(selector->archive, &aggregation, NULL);
     if (!error && !rfn_kept_allows(&aggregation, selector, &why)) {
         rfn_text_format(wrong, "nothing is known of '%s': %s", text, rfn_text_terminated(&why));
