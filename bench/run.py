@@ -212,6 +212,9 @@ class Bench:
     def wavefront(self):
         print("\nWavefront, 4 million calls on 64 oversubscribed ranks (Open MPI, yielding)\n")
         self.slowdown("wavefront", (553, 8, 16), limit=1.25)
+        print("\nThe same with --keep-predictions=1ms\n")
+        archive, _ = self.slowdown("wavefront", (553, 8, 16), ["--keep-predictions=1ms"])
+        print(f"{'bytes of the archive':34}{os.path.getsize(archive):28,}")
 
     def adi(self):
         print("\nMulti-partition sweeps, 2 million calls on 64 ranks (Open MPI, --time=none)\n")
