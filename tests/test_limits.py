@@ -154,7 +154,7 @@ def check_first_part(bench, flavour, options, arguments=()):
     found = left_out(bench, limited)
     harness.compare("ranks that stopped", found["ranks_stopped"], RANKS)
     page = " ".join(bench.verb("report", limited).split())
-    for text in ("2 of 2 ranks stopped recording", "was not recorded (--until, --max-size or MPI_Pcontrol)"):
+    for text in ("2 of 2 ranks stopped recording", "was not recorded (--from, --until, --max-size or MPI_Pcontrol)"):
         if text not in page:
             raise harness.Failure(page)
     if "recording ended after" not in run.err:
@@ -191,6 +191,50 @@ def test_until_time(bench):
                                test_waits.SLACK)
 
 
+def test_from(bench, flavour):
+    """What each rank has is the last part of its full record, without ends of what began before; nothing lacks a
+    side."""
+    _, full = record(bench, flavour, name="full")
+    for option, function, before, messages in (("segment=3", "refrain_segment_begin", 2, 4 * 3),
+                                               ("level=3", "MPI_Pcontrol", 0, 2 * 3),
+                                               ("segment=1", "refrain_segment_begin", 0, ROUNDS * 3)):
+        run, limited = record(bench, flavour, f"--from={option}")
+        for rank in range(RANKS):
+            whole, part = rows(bench, full, rank), rows(bench, limited, rank)
+            at = [i for i, row in enumerate(whole) if row[0] == function][before]
+            last = whole[at:]
+            if function == "MPI_Pcontrol":
+                last.remove(next(row for row in last if row[0] == "refrain_segment_end"))
+            harness.compare(f"rank {rank}, {option}", part, [whole[0], *last])
+        test_waits.check_matching(test_waits.report(bench, limited), messages)
+        harness.compare("did not begin", "did not begin" in run.err, False)
+        if f"--from={option}" not in bench.verb("info", limited):
+            raise harness.Failure("info does not say that recording began later")
+        harness.compare("ranks that stopped", left_out(bench, limited)["ranks_stopped"], 0)
+
+
+def test_from_until(bench, flavour):
+    """A part in the middle."""
+    _, full = record(bench, flavour, name="full")
+    _, limited = record(bench, flavour, "--from=segment=2", "--until=segment=4")
+    for rank in range(RANKS):
+        whole, part = rows(bench, full, rank), rows(bench, limited, rank)
+        begins = [i for i, row in enumerate(whole) if row[0] == "refrain_segment_begin"]
+        ends = [i for i, row in enumerate(whole) if row[0] == "refrain_segment_end"]
+        harness.compare(f"rank {rank}", part, [whole[0], *whole[begins[1]:ends[3] + 1], whole[-1]])
+    test_waits.check_matching(test_waits.report(bench, limited), 3 * 3)
+
+
+def test_from_never(bench, flavour):
+    """The program's own MPI_Pcontrol does not switch recording on before."""
+    run, limited = record(bench, flavour, f"--from=segment={ROUNDS + 1}")
+    if f"recording did not begin: the program did not come to --from=segment={ROUNDS + 1}" not in run.err:
+        raise harness.Failure(run.err)
+    for rank in range(RANKS):
+        harness.compare("events", [function for function, *_ in rows(bench, limited, rank)],
+                        ["MPI_Init", "MPI_Pcontrol", "MPI_Finalize"])
+
+
 def test_size(bench, flavour):
     arguments = ["150000"]
     limited, total, found = check_first_part(bench, flavour, ["--max-size=1M", "--until=1h"], arguments)
@@ -225,12 +269,13 @@ def test_wrong(bench):
              ("--max-calls-per-second=MPI_Iprobe:0", "is no FUNCTION:N"),
              ("--max-calls-per-second=MPI_Recv:5", "MPI_Recv has to stay"),
              ("--until=soon", "--until is a time since the start"), ("--until=segment=0", "--until is a time"),
+             ("--from=10s", "each rank would begin at another message"), ("--from=segment=0", "--from is segment=N"),
              ("--max-size=1K", "--max-size is a size of at least 1M"))
     for option, text in cases:
         run = bench.run([bench.refrain, "record", option, "true"])
         if run.code != 2 or text not in " ".join(run.err.split()):
             raise harness.Failure(f"{option}: {run.code} {run.err}")
-    for option in ("--exclude=MPI_Iprobe", "--until=10s", "--max-size=1M"):
+    for option in ("--exclude=MPI_Iprobe", "--from=level=1", "--until=10s", "--max-size=1M"):
         for more in ("--keep-predictions=1ms", "--sample=adaptive"):
             run = bench.run([bench.refrain, "record", option, more, "true"])
             harness.compare(f"{option} {more}", run.code, 2)

@@ -76,6 +76,9 @@
       "Leave out calls such as MPI_Iprobe or MPI_Type_*")                                          \
     X(MAX_CALLS, "max-calls-per-second", 0, "REFRAIN_MAX_CALLS_PER_SECOND", CHECKED, MORE,         \
       "FUNCTION:N[,...]", "", NULL, "At most N of these a second, as MPI_Iprobe:100")              \
+    X(FROM, "from", 0, "REFRAIN_FROM", CHECKED, MORE, "WHEN",                                      \
+      "segment=N or level=N (at a time, each rank would begin at another message)", NULL,          \
+      "Begin recording at segment=N or level=N")                                                   \
     X(UNTIL, "until", 0, "REFRAIN_UNTIL", CHECKED, COMMON, "WHEN",                                 \
       "a time since the start, as in 10s or 2min, segment=N or level=N", NULL,                     \
       "Stop recording at a time, segment=N or level=N")                                            \

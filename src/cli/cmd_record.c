@@ -797,6 +797,7 @@ static void check_sampling(struct argp_state *state, const struct options *optio
                                                      RFN_RECORD_INCLUDE,
                                                      RFN_RECORD_EXCLUDE,
                                                      RFN_RECORD_MAX_CALLS,
+                                                     RFN_RECORD_FROM,
                                                      RFN_RECORD_UNTIL,
                                                      RFN_RECORD_MAX_SIZE};
     static const char lacks[] = "is about sampled messages: give --sample, too";
@@ -812,9 +813,9 @@ static void check_sampling(struct argp_state *state, const struct options *optio
 
 static void check_kept(struct argp_state *state, const struct options *options)
 {
-    static const enum rfn_record_option limiting[] = {RFN_RECORD_INCLUDE, RFN_RECORD_EXCLUDE,
-                                                      RFN_RECORD_MAX_CALLS, RFN_RECORD_UNTIL,
-                                                      RFN_RECORD_MAX_SIZE};
+    static const enum rfn_record_option limiting[] = {RFN_RECORD_INCLUDE,   RFN_RECORD_EXCLUDE,
+                                                      RFN_RECORD_MAX_CALLS, RFN_RECORD_FROM,
+                                                      RFN_RECORD_UNTIL,     RFN_RECORD_MAX_SIZE};
     const char *time = options->texts[RFN_RECORD_TIME];
     if (!options->texts[RFN_RECORD_KEEP_PREDICTIONS])
         return;

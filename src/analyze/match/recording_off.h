@@ -1,5 +1,5 @@
 /* recording_off.h - when the processes of a run had recording switched off, by MPI_Pcontrol, or
- * by the recorder itself (refrain_recording: --until, --max-size).
+ * by the recorder itself (refrain_recording: --from, --until, --max-size).
  *
  * The calls themselves are recorded: a pause is from the exit of an MPI_Pcontrol(0) to the enter of
  * the next MPI_Pcontrol(1), whichever threads of the process made them; of a run that was started

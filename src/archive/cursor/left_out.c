@@ -49,7 +49,7 @@ static int take_event(struct rfn_left_out *left_out, const struct rfn_archive *a
                       const struct rfn_cursor *cursor, const struct rfn_record *record)
 {
     const struct rfn_function_info *function = rfn_archive_function(archive, record->function);
-    if (strcmp(function->name, "refrain_recording") == 0)
+    if (strcmp(function->name, "refrain_recording") == 0 && function->n_in && record->in[0] == 0)
         take_stop(left_out, record->enter_ns);
     return strcmp(function->name, "refrain_calls_left_out") == 0 && function->n_in == 1 &&
                    function->n_out == 1

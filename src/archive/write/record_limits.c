@@ -199,7 +199,7 @@ int rfn_limited_rates_check(const char *text, struct rfn_diag *diag)
     return 0;
 }
 
-/* ---- --until ---- */
+/* ---- --from, --until ---- */
 
 enum { NUMBER_MAX = 1000000000 };
 
@@ -237,4 +237,9 @@ bool rfn_until_parse(const char *text, struct rfn_until *until)
     text = strchr(text, '=') + 1;
     until->number = read_number(&text);
     return until->number >= (segment ? 1 : 0) && !*text;
+}
+
+bool rfn_from_parse(const char *text, struct rfn_until *from)
+{
+    return rfn_until_parse(text, from) && from->kind != RFN_UNTIL_TIME;
 }

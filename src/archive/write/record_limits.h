@@ -1,5 +1,5 @@
 /* record_limits.h - what recording leaves out on request, as text: --include, --exclude,
- * --max-calls-per-second and --until.
+ * --max-calls-per-second, --from and --until.
  *
  * Readers match messages by their order in a channel, requests by their order in a stream, and
  * collective calls by their order on a communicator. One of these calls that is missing in the
@@ -32,7 +32,7 @@ int rfn_limited_calls_parse(const char *text, struct rfn_sample_where *where,
 uint64_t rfn_limited_rate(const char *text, const char *function);
 int rfn_limited_rates_check(const char *text, struct rfn_diag *diag); /* RFN_E_USAGE */
 
-/* When recording ends. */
+/* When recording ends, or begins. */
 struct rfn_until {
     enum rfn_until_kind { RFN_UNTIL_TIME, RFN_UNTIL_SEGMENT, RFN_UNTIL_LEVEL } kind;
     int64_t number; /* ns since the start; of the segment, from 1; of MPI_Pcontrol */
@@ -40,5 +40,7 @@ struct rfn_until {
 
 /* Reads a time (10, 10s, 2min, 500ms), segment=N or level=N. false: it is none. */
 bool rfn_until_parse(const char *text, struct rfn_until *until);
+/* The same without a time. */
+bool rfn_from_parse(const char *text, struct rfn_until *from);
 
 #endif

@@ -91,6 +91,8 @@ static bool takes(enum rfn_record_option option, const char *text, struct rfn_di
         return are_conditions(rfn_limited_calls_parse, text, why);
     case RFN_RECORD_MAX_CALLS:
         return rfn_limited_rates_check(text, why) == 0;
+    case RFN_RECORD_FROM:
+        return rfn_from_parse(text, &(struct rfn_until){0});
     case RFN_RECORD_UNTIL:
         return rfn_until_parse(text, &(struct rfn_until){0});
     case RFN_RECORD_SAMPLE_SEED:

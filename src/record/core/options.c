@@ -192,7 +192,7 @@ void rec_options_read(void)
     if (own->cluster && texts[RFN_RECORD_MERGE_INTERVAL])
         rfn_every_parse(texts[RFN_RECORD_MERGE_INTERVAL], &own->merge_interval);
     own->all_polls = is(RFN_RECORD_POLLS, "all");
-    own->start_off = texts[RFN_RECORD_START];
+    own->start_off = texts[RFN_RECORD_START] || texts[RFN_RECORD_FROM];
     own->quiet = texts[RFN_RECORD_QUIET];
     own->resolution_ns = rfn_resolution_parse(rec_options_text(RFN_RECORD_RESOLUTION));
     if (own->apart && !texts[RFN_RECORD_CALL_PATH_MATCH])

@@ -3,6 +3,7 @@
 #include "base/arithmetic.h"
 #include "base/hash.h"
 #include "record/core/apart.h"
+#include "record/core/begin.h"
 #include "record/core/job.h"
 #include "record/core/message.h"
 #include "record/core/options.h"
@@ -224,6 +225,7 @@ static void wake(void)
     memory.limit = rec_options.memory_bytes /
                    (rec_options.segments && !rec_options.keep_short ? 4 : 2);
     rec_off = rec_options.start_off;
+    rec_begin_init();
     rec_only_samples = rec_options.texts[RFN_RECORD_SAMPLE] &&
                        !rec_options.texts[RFN_RECORD_WITH_TRACE];
     rec_clock_init(rec_options.resolution_ns, rec_options_clock());
@@ -436,7 +438,7 @@ bool rec_is_dropped(uint32_t function)
 
 void rec_control(int level)
 {
-    if (level == 0 || level == 1)
+    if ((level == 0 || level == 1) && !__atomic_load_n(&rec_begins_later, __ATOMIC_RELAXED))
         __atomic_store_n(&rec_off, level == 0, __ATOMIC_RELAXED);
     else if (level == 2 && rec_this_stream && rec_state == REC_RECORDING)
         rfn_stream_spill(rec_this_stream->events); /* no other thread may be disturbed */

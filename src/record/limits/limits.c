@@ -3,6 +3,7 @@
 #include "archive/write/record_limits.h"
 #include "base/grow.h"
 #include "record/callpath/path_names.h"
+#include "record/core/begin.h"
 #include "record/core/job.h"
 #include "record/core/message.h"
 #include "record/core/options.h"
@@ -12,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum reason { STAYS, INCLUDE, EXCLUDE, RATE, UNTIL, SIZE, REASONS };
+enum reason { STAYS, INCLUDE, EXCLUDE, RATE, FROM, UNTIL, SIZE, REASONS };
 
 static const enum rfn_record_option options[REASONS] = {
     [INCLUDE] = RFN_RECORD_INCLUDE, [EXCLUDE] = RFN_RECORD_EXCLUDE, [RATE] = RFN_RECORD_MAX_CALLS,
-    [UNTIL] = RFN_RECORD_UNTIL,     [SIZE] = RFN_RECORD_MAX_SIZE,
+    [FROM] = RFN_RECORD_FROM,       [UNTIL] = RFN_RECORD_UNTIL,     [SIZE] = RFN_RECORD_MAX_SIZE,
 };
 
 /* Readers take a pause of so long between unlike polls for computing (analyze/waits/polls.c). */
@@ -39,7 +40,7 @@ static struct {
     uint64_t at; /* quanta */
     enum reason why;
     bool told;
-    int64_t segments; /* that have ended */
+    int64_t segments; /* that have ended, those before --from included */
     uint64_t bytes;   /* recorded so far */
 } stop = {.at = UINT64_MAX};
 
@@ -98,6 +99,7 @@ static void write_text(void)
 static void read_options(void)
 {
     const char *rates = rec_options.texts[RFN_RECORD_MAX_CALLS],
+               *from = rec_options.texts[RFN_RECORD_FROM],
                *until = rec_options.texts[RFN_RECORD_UNTIL],
                *size = rec_options.texts[RFN_RECORD_MAX_SIZE];
     read_calls(RFN_RECORD_INCLUDE, &asked.include);
@@ -112,6 +114,9 @@ static void read_options(void)
     asked.until_at = UINT64_MAX;
     if (until && rfn_until_parse(until, &asked.until) && asked.until.kind == RFN_UNTIL_TIME)
         asked.until_at = rec_start().quanta + quanta_of((double)asked.until.number);
+    struct rfn_until begin;
+    if (from && rfn_from_parse(from, &begin) && begin.kind == RFN_UNTIL_SEGMENT)
+        stop.segments = begin.number - 1;
     write_text();
 }
 
@@ -418,6 +423,9 @@ void rec_limits_tell(void)
         return;
     list(out);
     fclose(out);
+    if (rec_begins_later)
+        rec_message("recording did not begin: the program did not come to --from=%s",
+                    rec_options.texts[RFN_RECORD_FROM]);
     if (text && stop.told)
         rec_message("recording ended after %.3f s (--%s); what ranks did later is not in the "
                     "archive",

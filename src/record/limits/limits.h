@@ -10,6 +10,8 @@
  *   Recording does not go on behind it: ranks stop at different moments, and what each has until
  *   then is the first part of its order of messages.
  *
+ * - Before --from recording is switched off (record/core/begin.h).
+ *
  * How many calls of a function were left out says an event of refrain_calls_left_out behind
  * MPI_Finalize.
  *

@@ -3,6 +3,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "record/core/begin.h"
 #include "record/core/message.h"
 #include "record/core/pause.h"
 #include "record/handles/params.h"
@@ -141,6 +142,8 @@ static void record(struct rec_call *call, const struct rec_regions *regions, uin
 INLINE void begin(enum kind kind, const char *text, size_t length, void *frame)
 {
     struct rec_stream *stream = stream_of_thread(kind);
+    if (stream && kind == SEGMENT)
+        rec_begin_check(RFN_UNTIL_SEGMENT, 0, frame);
     struct rec_call *call = stream ? rec_enter(kinds[kind].begin, frame) : NULL;
     if (!stream)
         return;

@@ -6,6 +6,7 @@
  * MPI_Session_finalize in the same way. A process that calls MPI_Abort saves its own events.
  */
 #include "record/core/attendance.h"
+#include "record/core/begin.h"
 #include "record/core/clock_sync.h"
 #include "record/core/job.h"
 #include "record/core/message.h"
@@ -260,6 +261,7 @@ static int pass_control_on(int level)
 
 REC_EXPORT int MPI_Pcontrol(const int level, ...)
 {
+    rec_begin_check(RFN_UNTIL_LEVEL, level, __builtin_frame_address(0));
     struct rec_call *call = rec_enter(REC_FN_MPI_Pcontrol, __builtin_frame_address(0));
     if (!call)
         return pass_control_on(level);
