@@ -93,7 +93,8 @@ static void append_run_time(struct rfn_text *out, const struct rfn_report *repor
     const struct rfn_profile *profile = report->profile;
     const struct rfn_run_online_merges *online = &report->run->merging.online;
     int64_t span = profile->end_ns - profile->start_ns;
-    const char *by = report->run->limits ? "--from, --until, --max-size or MPI_Pcontrol" : "MPI_Pcontrol";
+    const char *by = report->run->limits ? "--from, --until, --max-size or MPI_Pcontrol"
+                                         : "MPI_Pcontrol";
     double unrecorded = 0;
     struct rfn_text time = {0}, paused = {0}, merged = {0};
     if (profile->times && rfn_report_missing(report)) { /* else the first line says it */
