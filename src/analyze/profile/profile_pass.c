@@ -744,7 +744,7 @@ static int init(struct rfn_profile_pass *pass, const struct rfn_archive *archive
     pass->profile->region = region == RFN_NO_REGION ? NULL : rfn_archive_region(archive, region);
     pass->profile->ranks = calloc((size_t)run->ranks + 1, sizeof *pass->profile->ranks);
     pass->volumes = rfn_volumes_new(archive);
-    pass->regions = rfn_regions_new(archive);
+    pass->regions = rfn_regions_new(archive, region);
     return pass->profile->ranks && pass->volumes && pass->regions ? make_streams(pass)
                                                                   : RFN_E_NOMEM;
 }

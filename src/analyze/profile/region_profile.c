@@ -10,6 +10,7 @@
 
 struct rfn_region_visit {
     uint32_t region;
+    bool counts;
     struct rfn_region_clock begin;
 };
 
@@ -18,7 +19,7 @@ struct rfn_region_sum {
     int64_t time_ns, mpi_ns, waiting_ns;
     uint64_t messages;
     bool visited;
-    uint32_t open; /* how often */
+    uint32_t open, counted; /* how often, and of these how many count */
 };
 
 /* What the current rank has spent in a region. */
@@ -29,17 +30,18 @@ struct of_rank {
 
 struct rfn_regions {
     const struct rfn_archive *archive;
-    uint32_t n;
+    uint32_t n, only;
     struct rfn_region_row *rows; /* by region */
     struct of_rank *of_rank;
 };
 
-struct rfn_regions *rfn_regions_new(const struct rfn_archive *archive)
+struct rfn_regions *rfn_regions_new(const struct rfn_archive *archive, uint32_t only)
 {
     struct rfn_regions *regions = calloc(1, sizeof *regions);
     if (!regions)
         return NULL;
     regions->archive = archive;
+    regions->only = only;
     regions->n = rfn_archive_regions(archive);
     regions->rows = calloc((size_t)regions->n + 1, sizeof *regions->rows);
     regions->of_rank = calloc((size_t)regions->n + 1, sizeof *regions->of_rank);
@@ -81,7 +83,8 @@ static void close_innermost(struct rfn_region_stream *stream, struct rfn_region_
 {
     const struct rfn_region_visit *visit = &stream->visits[--stream->depth];
     struct rfn_region_sum *sum = &stream->sums[visit->region];
-    if (--sum->open > 0)
+    sum->open--;
+    if (!visit->counts || --sum->counted > 0)
         return;
     sum->time_ns += clock.now_ns - visit->begin.now_ns -
                     (clock.unrecorded_ns - visit->begin.unrecorded_ns);
@@ -93,11 +96,14 @@ static void close_innermost(struct rfn_region_stream *stream, struct rfn_region_
 static int begin(struct rfn_regions *regions, struct rfn_region_stream *stream, uint32_t region,
                  struct rfn_region_clock clock)
 {
+    struct rfn_region_sum *sum = &stream->sums[region];
+    sum->open++;
+    const bool counts = regions->only == RFN_NO_REGION || stream->sums[regions->only].open;
     RFN_TRY(RFN_GROW(stream->visits, stream->capacity, stream->depth + 1));
-    stream->visits[stream->depth++] = (struct rfn_region_visit){region, clock};
-    regions->rows[region].visits++;
-    stream->sums[region].visited = true;
-    stream->sums[region].open++;
+    stream->visits[stream->depth++] = (struct rfn_region_visit){region, counts, clock};
+    regions->rows[region].visits += counts;
+    sum->visited |= counts;
+    sum->counted += counts;
     return 0;
 }
 
@@ -174,7 +180,7 @@ struct rfn_region_row *rfn_regions_take(struct rfn_regions *regions, size_t *n)
     struct rfn_region_row *rows = regions->rows;
     *n = 0;
     for (uint32_t i = 0; i < regions->n; i++) {
-        if (rows[i].visits || rows[i].unrecorded)
+        if (rows[i].visits || (rows[i].unrecorded && regions->only == RFN_NO_REGION))
             rows[(*n)++] = rows[i];
     }
     qsort(rows, *n, sizeof *rows, by_weight);

@@ -31,7 +31,9 @@ static inline void rfn_spread_add(struct rfn_spread *spread, uint32_t rank, int6
 
 struct rfn_regions;
 
-struct rfn_regions *rfn_regions_new(const struct rfn_archive *archive); /* NULL: no memory */
+/* only: visits within this region alone count, and those of itself; RFN_NO_REGION: all. NULL: no
+ * memory. */
+struct rfn_regions *rfn_regions_new(const struct rfn_archive *archive, uint32_t only);
 void rfn_regions_free(struct rfn_regions *regions);
 
 /* Where a stream stands: time, and sums since its beginning. */
