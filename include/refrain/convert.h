@@ -1,7 +1,7 @@
 /* convert.h - archives of traces that other tools recorded, and such traces of archives.
  *
  * OTF2 is the format of Score-P, Scalasca, EZTrace and TAU. doc/otf2.md has the table: which event
- * of OTF2 becomes what, and which are left out.
+ * of OTF2 becomes what, and which are left out. Perfetto shows a trace in a browser.
  */
 #ifndef REFRAIN_CONVERT_H
 #define REFRAIN_CONVERT_H
@@ -52,5 +52,19 @@ int rfn_otf2_read(const char *anchor, const char *path, bool force, const char *
 int rfn_otf2_write(const struct rfn_archive *archive, const char *folder, bool force,
                    const struct rfn_convert_progress *progress, struct rfn_otf2_summary *summary,
                    struct rfn_diag *diag);
+
+struct rfn_perfetto_summary {
+    uint32_t ranks;
+    uint64_t calls, messages; /* of MPI; with both their ends */
+    uint64_t bytes;           /* of the file */
+};
+
+/* Writes a complete archive with times as a trace for Perfetto (ui.perfetto.dev): calls of MPI, the
+ * functions that lead to them, regions of the program, and arrows for messages. A path that ends in
+ * .gz is compressed, which Perfetto reads. RFN_E_EXISTS: there is such a file, and not `force`;
+ * RFN_E_UNSUPPORTED: it has no times; RFN_E_INCOMPLETE; RFN_E_IO; RFN_E_NOMEM. */
+int rfn_perfetto_write(const struct rfn_archive *archive, const char *path, bool force,
+                       const struct rfn_convert_progress *progress,
+                       struct rfn_perfetto_summary *summary, struct rfn_diag *diag);
 
 #endif

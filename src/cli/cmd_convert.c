@@ -1,5 +1,5 @@
-/* cmd_convert.c - refrain convert: archives, time-independent text and OTF2 traces, one as another.
- */
+/* cmd_convert.c - refrain convert: archives, time-independent text and OTF2 traces, one as another;
+ * and traces for Perfetto. */
 #include "cli/args/file_argument.h"
 #include "cli/text/json.h"
 #include "cli/text/print_text.h"
@@ -16,15 +16,16 @@ enum format {
     FORMAT_UNKNOWN,
     FORMAT_ARCHIVE,
     FORMAT_OTF2,
+    FORMAT_PERFETTO,
     FORMAT_SIMGRID, /* text, of either dialect where it is read */
     FORMAT_THESIS
 };
 
-static const char *const format_names[] = {"", "archive", "otf2", "simgrid", "thesis"};
+static const char *const format_names[] = {"", "archive", "otf2", "perfetto", "simgrid", "thesis"};
 
 static const struct argp_option options[] = {
-    {"output", 'o', "OUT", 0, "Where to; .rfn, .txt or .ti tell the format", 0},
-    {"to", KEY_TO, "FORMAT", 0, "archive, otf2, simgrid or thesis (text)", 0},
+    {"output", 'o', "OUT", 0, "Where to; .rfn, .txt, .pftrace tell the format", 0},
+    {"to", KEY_TO, "FORMAT", 0, "archive, otf2, perfetto, simgrid or thesis", 0},
     {"one-file", KEY_ONE_FILE, NULL, 0, "Write text of all ranks into OUT itself", 0},
     {"measured", KEY_MEASURED, NULL, 0, "Volumes are the recorded times in ns", 0},
     {"force", 'f', NULL, 0, "Replace OUT if it exists", 0},
@@ -66,6 +67,8 @@ static enum format format_of_path(const char *path)
         length -= 3;
     else if (ends_in(path, length, ".zst"))
         length -= 4;
+    if (ends_in(path, length, ".pftrace"))
+        return FORMAT_PERFETTO;
     return ends_in(path, length, ".txt") || ends_in(path, length, ".ti") ? FORMAT_SIMGRID
                                                                          : FORMAT_UNKNOWN;
 }
@@ -106,8 +109,8 @@ static void check(struct arguments *arguments, struct argp_state *state)
         arguments->to = format_of_path(arguments->written.output);
     if (arguments->to == FORMAT_UNKNOWN)
         argp_error(state,
-                   "the suffix of %s does not tell its format; say --to archive, otf2, simgrid or "
-                   "thesis",
+                   "the suffix of %s does not tell its format; say --to archive, otf2, perfetto, "
+                   "simgrid or thesis",
                    arguments->written.output);
     arguments->from = format_of_input(arguments->input);
     check_options(arguments, state);
@@ -129,7 +132,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_TO:
         arguments->to = format_named(arg);
         if (arguments->to == FORMAT_UNKNOWN)
-            argp_error(state, "--to is archive, otf2, simgrid or thesis, not '%s'", arg);
+            argp_error(state, "--to is archive, otf2, perfetto, simgrid or thesis, not '%s'", arg);
         return 0;
     case ARGP_KEY_ARG:
         if (arguments->input)
@@ -294,6 +297,39 @@ static int convert_otf2(const struct arguments *arguments, const struct rfn_arch
                                    : print_text(arguments, &summary);
 }
 
+static int convert_perfetto(const struct arguments *arguments, const struct rfn_archive *archive)
+{
+    struct rfn_perfetto_summary summary;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_progress progress = {.what = "converting"};
+    const struct rfn_convert_progress tell = {rfn_progress_show, &progress};
+    const int error = rfn_perfetto_write(archive, arguments->written.output,
+                                         arguments->written.force, &tell, &summary, &diag);
+    rfn_progress_done(&progress);
+    if (error < 0)
+        return tell_error(arguments, error, &diag);
+    if (arguments->written.json) {
+        json_t *value = json_object();
+        RFN_JSON_SET(value, "file", arguments->input);
+        RFN_JSON_SET(value, "output", arguments->written.output);
+        RFN_JSON_SET(value, "format", format_names[FORMAT_PERFETTO]);
+        RFN_JSON_SET(value, "ranks", summary.ranks);
+        RFN_JSON_SET(value, "calls", summary.calls);
+        RFN_JSON_SET(value, "messages", summary.messages);
+        RFN_JSON_SET(value, "file_bytes", summary.bytes);
+        return rfn_command_print_json(value, RFN_EXIT_OK);
+    }
+    struct rfn_text text = {0};
+    rfn_text_printable(&text, arguments->input);
+    rfn_text_format(&text, ": %u rank%s, %s calls of MPI, %s messages; written to ", summary.ranks,
+                    summary.ranks == 1 ? "" : "s", rfn_count_text(summary.calls).text,
+                    rfn_count_text(summary.messages).text);
+    rfn_text_printable(&text, arguments->written.output);
+    rfn_text_format(&text, " (%s), which ui.perfetto.dev opens\n",
+                    rfn_bytes_text(summary.bytes).text);
+    return rfn_command_print(&text, NULL, RFN_EXIT_OK);
+}
+
 /* Text, or an archive of text. */
 static int convert_actions(const struct arguments *arguments, const struct rfn_archive *archive)
 {
@@ -331,8 +367,9 @@ static int convert_archive(const struct arguments *arguments)
     int status = rfn_command_open(arguments->input, &archive);
     if (status)
         return status;
-    status = arguments->to == FORMAT_OTF2 ? convert_otf2(arguments, archive)
-                                          : convert_actions(arguments, archive);
+    status = arguments->to == FORMAT_OTF2       ? convert_otf2(arguments, archive)
+             : arguments->to == FORMAT_PERFETTO ? convert_perfetto(arguments, archive)
+                                                : convert_actions(arguments, archive);
     if (status == RFN_EXIT_OK)
         status = rfn_command_check_complete(archive, arguments->input, status);
     rfn_archive_close(archive);
@@ -346,8 +383,13 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     const enum format from = arguments.from;
     if (from == FORMAT_ARCHIVE)
         return convert_archive(&arguments);
-    if (from == FORMAT_OTF2 ? arguments.to != FORMAT_ARCHIVE : arguments.to == FORMAT_OTF2) {
-        rfn_command_error("between OTF2 and text an archive is needed: convert %s to OUT.rfn first",
+    if (from == FORMAT_PERFETTO) {
+        rfn_command_error("%s: traces of Perfetto are only written, not read", arguments.input);
+        return RFN_EXIT_USAGE;
+    }
+    if (from == FORMAT_OTF2 ? arguments.to != FORMAT_ARCHIVE
+                            : arguments.to == FORMAT_OTF2 || arguments.to == FORMAT_PERFETTO) {
+        rfn_command_error("an archive is needed in between: convert %s to OUT.rfn first",
                           arguments.input);
         return RFN_EXIT_USAGE;
     }
@@ -356,7 +398,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
 
 const struct rfn_command rfn_cmd_convert = {
     .name = "convert",
-    .summary = "Converts between archives, time-independent text and OTF2",
+    .summary = "Converts between archives and other formats",
     .usage = "TRACE -o OUT",
     .about = "TRACE is an archive, time-independent text (a file, or a list with a file per rank; "
              "plain, gzip or zstd), or the anchor file of an OTF2 trace (traces.otf2), as Score-P, "
@@ -364,8 +406,9 @@ const struct rfn_command rfn_cmd_convert = {
              "  refrain convert app.rfn -o app.txt        text for smpirun -replay app.txt\n"
              "  refrain convert app.rfn -o app.txt.zst --to thesis\n"
              "  refrain convert app.txt -o app.rfn\n"
-             "  refrain convert traces.otf2 -o app.rfn",
+             "  refrain convert traces.otf2 -o app.rfn\n"
+             "  refrain convert app.rfn -o app.pftrace.gz  to look at on ui.perfetto.dev",
     .options = options,
-    .values = "--to=archive,otf2,simgrid,thesis",
+    .values = "--to=archive,otf2,perfetto,simgrid,thesis",
     .run = run,
 };

@@ -1,0 +1,501 @@
+/* rfn_perfetto_write of refrain/convert.h.
+ *
+ * Each thread is a track: slices of the functions that lead to its calls of MPI, and in them of the
+ * calls. A function is on a track from the first call that it leads to until the last one before
+ * another function leads to a call. Regions of the program have a track below, as functions and
+ * regions need not be nested. Arrows (flows) lead from the call that sends a message to the one
+ * that completes its receive.
+ *
+ * Names go into the file once, in the first packet that needs them. Source: field numbers of
+ * protos/perfetto/trace/trace_packet.proto, track_event.proto and interned_data.proto.
+ */
+#include "base/grow.h"
+#include "convert/perfetto/protobuf.h"
+#include "convert/text/text_sink.h"
+#include "refrain/convert.h"
+#include "refrain/match.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PACKET = 1 }; /* of a trace */
+
+enum {
+    TIMESTAMP = 8,
+    SEQUENCE = 10,
+    TRACK_EVENT = 11,
+    INTERNED = 12,
+    SEQUENCE_FLAGS = 13,
+    TRACK_DESCRIPTOR = 60
+};
+
+enum { STARTS_SEQUENCE = 1, NEEDS_NAMES = 2 }; /* SEQUENCE_FLAGS */
+
+enum { CATEGORIES = 1, EVENT_NAMES = 2 }; /* of INTERNED; each has a number and a name */
+
+enum {
+    EVENT_CATEGORY = 3,
+    EVENT_ANNOTATION = 4,
+    EVENT_TYPE = 9,
+    EVENT_NAME = 10,
+    EVENT_TRACK = 11,
+    EVENT_FLOW = 47,
+    EVENT_FLOW_END = 48
+};
+
+enum { SLICE_BEGIN = 1, SLICE_END = 2 }; /* EVENT_TYPE */
+
+enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PARENT = 5, TRACK_ORDER = 11, TRACK_RANK = 12 };
+
+enum { BY_RANK = 3 }; /* TRACK_ORDER */
+
+enum { ANNOTATION_INT = 4, ANNOTATION_STRING = 6, ANNOTATION_NAME = 10 };
+
+enum category { CALL = 1, FUNCTION, REGION };
+
+/* A function on a track, and the line where the one around calls it. */
+struct open {
+    uint32_t location, line;
+};
+
+/* Messages that a call sends, or receives. */
+struct messages {
+    size_t n;
+    uint32_t peer; /* of the last one, RFN_NO_PEER: not known */
+    int64_t tag, bytes;
+};
+
+struct stream {
+    struct open *open; /* the outermost first */
+    size_t n_open, open_capacity;
+    struct messages sent; /* by the call at hand, */
+    uint64_t *sends;      /* and their flows */
+    size_t n_sends, sends_capacity;
+    size_t n_regions; /* that are open */
+    int64_t last_ns;
+};
+
+struct writing {
+    const struct rfn_archive *archive;
+    struct rfn_text_sink *sink;
+    struct rfn_buf packet, event, message, names;
+    bool *named; /* by number of a name: it is in the file */
+    struct stream *streams;
+    uint64_t flows, packets;
+    uint64_t events, all_events; /* read */
+    const struct rfn_convert_progress *progress;
+    struct rfn_perfetto_summary *summary;
+    struct rfn_diag *diag;
+};
+
+/* ---- packets ---- */
+
+static int end_packet(struct writing *writing)
+{
+    struct rfn_buf *packet = &writing->packet;
+    const bool first = writing->packets++ == 0;
+    pb_number(packet, SEQUENCE, 1);
+    pb_number(packet, SEQUENCE_FLAGS, first ? STARTS_SEQUENCE | NEEDS_NAMES : NEEDS_NAMES);
+    if (writing->names.size)
+        pb_message(packet, INTERNED, &writing->names);
+    pb_message(rfn_text_sink_text(writing->sink), PACKET, packet);
+    return rfn_text_sink_flow(writing->sink, writing->diag);
+}
+
+static int end_event(struct writing *writing, int64_t ns)
+{
+    pb_number(&writing->packet, TIMESTAMP, ns > 0 ? (uint64_t)ns : 0);
+    pb_message(&writing->packet, TRACK_EVENT, &writing->event);
+    return end_packet(writing);
+}
+
+static void add_name(struct writing *writing, uint32_t table, uint64_t number, const char *name)
+{
+    pb_number(&writing->message, 1, number);
+    pb_string(&writing->message, 2, name);
+    pb_message(&writing->names, table, &writing->message);
+}
+
+/* Names are numbered: functions of MPI, regions, locations of the program; from 1. */
+static uint32_t number_of_function(uint32_t function)
+{
+    return 1 + function;
+}
+
+static uint32_t number_of_region(const struct rfn_archive *archive, uint32_t region)
+{
+    return 1 + rfn_archive_functions(archive) + region;
+}
+
+static uint32_t number_of_location(const struct rfn_archive *archive, uint32_t location)
+{
+    return 1 + rfn_archive_functions(archive) + rfn_archive_regions(archive) + location;
+}
+
+static void name_event(struct writing *writing, uint32_t number, const char *name)
+{
+    if (!writing->named[number])
+        add_name(writing, EVENT_NAMES, number, name);
+    writing->named[number] = true;
+    pb_number(&writing->event, EVENT_NAME, number);
+}
+
+/* ---- tracks ---- */
+
+enum { ALL = 1, OF_STREAMS = 2 }; /* UUIDs */
+
+static uint64_t track_of(uint32_t stream)
+{
+    return OF_STREAMS + 2 * (uint64_t)stream;
+}
+
+static uint64_t region_track_of(uint32_t stream)
+{
+    return track_of(stream) + 1;
+}
+
+static int write_track(struct writing *writing, uint64_t uuid, uint64_t parent, const char *name,
+                       uint32_t rank)
+{
+    struct rfn_buf *track = &writing->message;
+    pb_number(track, TRACK_UUID, uuid);
+    pb_string(track, TRACK_NAME, name);
+    if (parent)
+        pb_number(track, TRACK_PARENT, parent);
+    pb_number(track, TRACK_ORDER, BY_RANK);
+    pb_number(track, TRACK_RANK, rank);
+    pb_message(&writing->packet, TRACK_DESCRIPTOR, track);
+    return end_packet(writing);
+}
+
+static int write_tracks(struct writing *writing)
+{
+    const struct rfn_archive *archive = writing->archive;
+    const struct rfn_run *run = rfn_archive_run(archive);
+    char name[64];
+    add_name(writing, CATEGORIES, CALL, "mpi");
+    add_name(writing, CATEGORIES, FUNCTION, "function");
+    add_name(writing, CATEGORIES, REGION, "region");
+    RFN_TRY(write_track(writing, ALL, 0, run->program ? run->program : "program", 0));
+    for (uint32_t i = 0; i < run->streams; i++) {
+        const struct rfn_stream_info stream = rfn_archive_stream(archive, i);
+        if (stream.thread)
+            snprintf(name, sizeof name, "rank %u, thread %u", stream.rank, stream.thread);
+        else
+            snprintf(name, sizeof name, "rank %u", stream.rank);
+        RFN_TRY(write_track(writing, track_of(i), ALL, name, i));
+        if (rfn_archive_regions(archive))
+            RFN_TRY(write_track(writing, region_track_of(i), track_of(i), "regions", 0));
+    }
+    return 0;
+}
+
+/* ---- slices ---- */
+
+static void begin_slice(struct writing *writing, uint64_t track, enum category category,
+                        uint32_t number, const char *name)
+{
+    pb_number(&writing->event, EVENT_TYPE, SLICE_BEGIN);
+    pb_number(&writing->event, EVENT_TRACK, track);
+    pb_number(&writing->event, EVENT_CATEGORY, category);
+    name_event(writing, number, name);
+}
+
+static void end_slice(struct writing *writing, uint64_t track)
+{
+    pb_number(&writing->event, EVENT_TYPE, SLICE_END);
+    pb_number(&writing->event, EVENT_TRACK, track);
+}
+
+static void annotate(struct writing *writing, const char *name, int64_t value)
+{
+    pb_string(&writing->message, ANNOTATION_NAME, name);
+    pb_number(&writing->message, ANNOTATION_INT, (uint64_t)value);
+    pb_message(&writing->event, EVENT_ANNOTATION, &writing->message);
+}
+
+/* "halo.c:58", where a call is made. */
+static void annotate_place(struct writing *writing, const char *file, uint32_t line)
+{
+    char place[256];
+    if (!file || !line)
+        return;
+    snprintf(place, sizeof place, "%s:%u", file, line);
+    pb_string(&writing->message, ANNOTATION_NAME, "called at");
+    pb_string(&writing->message, ANNOTATION_STRING, place);
+    pb_message(&writing->event, EVENT_ANNOTATION, &writing->message);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_open(const struct rfn_archive *archive, const struct open *open, uint32_t location,
+                    uint32_t line)
+{
+    const struct rfn_location a = rfn_archive_location(archive, open->location),
+                              b = rfn_archive_location(archive, location);
+    return open->line == line && is_same(a.function, b.function) && is_same(a.file, b.file) &&
+           (a.function || (is_same(a.module, b.module) && a.offset == b.offset));
+}
+
+static int close_down_to(struct writing *writing, uint32_t number, size_t n)
+{
+    struct stream *stream = &writing->streams[number];
+    for (; stream->n_open > n; stream->n_open--) {
+        end_slice(writing, track_of(number));
+        RFN_TRY(end_event(writing, stream->last_ns));
+    }
+    return 0;
+}
+
+static int open_function(struct writing *writing, uint32_t number, uint32_t location,
+                         const struct rfn_location *caller, int64_t ns)
+{
+    struct stream *stream = &writing->streams[number];
+    const struct rfn_location at = rfn_archive_location(writing->archive, location);
+    char name[256];
+    if (at.function && at.function[0])
+        snprintf(name, sizeof name, "%s", at.function);
+    else
+        snprintf(name, sizeof name, "%s+0x%llx", at.module ? at.module : "",
+                 (unsigned long long)at.offset);
+    RFN_TRY(RFN_GROW(stream->open, stream->open_capacity, stream->n_open + 1));
+    stream->open[stream->n_open++] = (struct open){location, caller ? caller->line : 0};
+    begin_slice(writing, track_of(number), FUNCTION, number_of_location(writing->archive, location),
+                name);
+    if (caller)
+        annotate_place(writing, caller->file, caller->line);
+    return end_event(writing, ns);
+}
+
+/* The functions on the track become those that lead to a call. */
+static int follow(struct writing *writing, uint32_t number, struct rfn_path path, int64_t ns)
+{
+    const struct rfn_archive *archive = writing->archive;
+    struct stream *stream = &writing->streams[number];
+    struct rfn_location caller = {.line = 0};
+    uint32_t i = 0;
+    for (; i < path.n_frames && i < stream->n_open; i++) {
+        const uint32_t location = path.frames[path.n_frames - 1 - i];
+        if (!is_open(archive, &stream->open[i], location, caller.line))
+            break;
+        caller = rfn_archive_location(archive, location);
+    }
+    RFN_TRY(close_down_to(writing, number, i));
+    for (; i < path.n_frames; i++) {
+        const uint32_t location = path.frames[path.n_frames - 1 - i];
+        RFN_TRY(open_function(writing, number, location, i ? &caller : NULL, ns));
+        caller = rfn_archive_location(archive, location);
+    }
+    return 0;
+}
+
+/* ---- events ---- */
+
+static struct messages messages_of(const struct rfn_match_event *event, enum rfn_match_what what)
+{
+    struct messages messages = {.peer = RFN_NO_PEER};
+    for (size_t i = 0; i < event->n_ops; i++) {
+        const struct rfn_match_op *op = &event->ops[i];
+        if (op->what != what || op->cancelled)
+            continue;
+        messages.n++;
+        messages.peer = op->peer;
+        messages.tag = op->tag;
+        messages.bytes += op->bytes > 0 ? op->bytes : 0;
+    }
+    return messages;
+}
+
+/* What a call sends begins an arrow. */
+static int enter(void *context, const struct rfn_match_event *event)
+{
+    struct writing *writing = context;
+    struct stream *stream = &writing->streams[event->stream];
+    stream->n_sends = 0;
+    stream->sent = messages_of(event, RFN_MATCH_SEND);
+    for (size_t i = 0; i < event->n_ops; i++) {
+        if (event->ops[i].what != RFN_MATCH_SEND || !event->ops[i].user)
+            continue;
+        RFN_TRY(RFN_GROW(stream->sends, stream->sends_capacity, stream->n_sends + 1));
+        *event->ops[i].user = ++writing->flows;
+        stream->sends[stream->n_sends++] = writing->flows;
+    }
+    return 0;
+}
+
+/* Of several messages only their bytes. */
+static void annotate_messages(struct writing *writing, const struct messages *messages,
+                              const char *const names[3])
+{
+    if (messages->n == 1 && messages->peer != RFN_NO_PEER) {
+        annotate(writing, names[0], messages->peer);
+        annotate(writing, names[1], messages->tag);
+    }
+    if (messages->n)
+        annotate(writing, names[2], messages->bytes);
+}
+
+static int write_call(struct writing *writing, const struct rfn_match_event *event)
+{
+    const struct rfn_archive *archive = writing->archive;
+    const struct rfn_record *record = event->record;
+    struct stream *stream = &writing->streams[event->stream];
+    const struct rfn_path path = rfn_archive_path(archive, record->path);
+    static const char *const sent_names[] = {"to rank", "sent tag", "sent bytes"},
+                             *const received_names[] = {"from rank", "received tag",
+                                                        "received bytes"};
+    const struct messages received = messages_of(event, RFN_MATCH_RECEIVE);
+    RFN_TRY(follow(writing, event->stream, path, event->enter_ns));
+    begin_slice(writing, track_of(event->stream), CALL, number_of_function(record->function),
+                rfn_archive_function(archive, record->function)->name);
+    if (path.n_frames) {
+        const struct rfn_location at = rfn_archive_location(archive, path.frames[0]);
+        annotate_place(writing, at.file, at.line);
+    }
+    if (record->polls > 1)
+        annotate(writing, "polls", (int64_t)record->polls);
+    annotate_messages(writing, &stream->sent, sent_names);
+    annotate_messages(writing, &received, received_names);
+    for (size_t i = 0; i < stream->n_sends; i++)
+        pb_fixed64(&writing->event, EVENT_FLOW, stream->sends[i]);
+    RFN_TRY(end_event(writing, event->enter_ns));
+    end_slice(writing, track_of(event->stream));
+    for (size_t i = 0; i < event->n_ops; i++) {
+        const struct rfn_match_op *op = &event->ops[i];
+        if (op->what != RFN_MATCH_RECEIVE || op->cancelled || !op->user || !*op->user)
+            continue;
+        pb_fixed64(&writing->event, EVENT_FLOW_END, *op->user);
+        writing->summary->messages++;
+    }
+    writing->summary->calls++;
+    return end_event(writing, event->exit_ns);
+}
+
+static int write_region(struct writing *writing, const struct rfn_match_event *event,
+                        const struct rfn_function_info *function)
+{
+    const struct rfn_archive *archive = writing->archive;
+    const struct rfn_record *record = event->record;
+    struct stream *stream = &writing->streams[event->stream];
+    const uint64_t track = region_track_of(event->stream);
+    if (function->n_in < 1 || function->params[0].kind != RFN_KIND_REGION || record->in[0] < 0 ||
+        record->in[0] >= rfn_archive_regions(archive))
+        return 0;
+    const uint32_t region = (uint32_t)record->in[0];
+    if (strcmp(function->name, "refrain_region_begin") == 0) {
+        stream->n_regions++;
+        begin_slice(writing, track, REGION, number_of_region(archive, region),
+                    rfn_archive_region(archive, region));
+    } else if (stream->n_regions) {
+        stream->n_regions--;
+        end_slice(writing, track);
+    } else {
+        return 0;
+    }
+    return end_event(writing, event->enter_ns);
+}
+
+static int leave(void *context, const struct rfn_match_event *event)
+{
+    enum { TOLD_EVERY = 4096 };
+    struct writing *writing = context;
+    const struct rfn_function_info *function = rfn_archive_function(writing->archive,
+                                                                    event->record->function);
+    int error = 0;
+    if (function->class_ == RFN_CLASS_REGION)
+        error = write_region(writing, event, function);
+    else if (rfn_class_is_mpi(function->class_))
+        error = write_call(writing, event);
+    writing->streams[event->stream].last_ns = event->exit_ns;
+    if (++writing->events % TOLD_EVERY == 0 && writing->progress && writing->progress->tell)
+        writing->progress->tell(writing->progress->context,
+                                (double)writing->events / (double)writing->all_events);
+    return error;
+}
+
+static int end(void *context, uint32_t stream, int64_t ns)
+{
+    struct writing *writing = context;
+    RFN_TRY(close_down_to(writing, stream, 0));
+    for (struct stream *of = &writing->streams[stream]; of->n_regions; of->n_regions--) {
+        end_slice(writing, region_track_of(stream));
+        RFN_TRY(end_event(writing, ns));
+    }
+    return 0;
+}
+
+/* ---- the file ---- */
+
+static int init(struct writing *writing)
+{
+    const struct rfn_archive *archive = writing->archive;
+    const uint32_t streams = rfn_archive_run(archive)->streams;
+    const size_t names = (size_t)number_of_location(archive, rfn_archive_locations(archive)) + 1;
+    writing->named = calloc(names, sizeof *writing->named);
+    writing->streams = calloc((size_t)streams + 1, sizeof *writing->streams);
+    for (uint32_t i = 0; i < streams; i++)
+        writing->all_events += rfn_archive_stream(archive, i).events;
+    return writing->named && writing->streams
+               ? 0
+               : rfn_fail(writing->diag, RFN_E_NOMEM, -1, -1, "out of memory");
+}
+
+static void release(struct writing *writing)
+{
+    const uint32_t n = writing->streams ? rfn_archive_run(writing->archive)->streams : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        free(writing->streams[i].open);
+        free(writing->streams[i].sends);
+    }
+    free(writing->streams);
+    free(writing->named);
+    rfn_buf_release(&writing->packet);
+    rfn_buf_release(&writing->event);
+    rfn_buf_release(&writing->message);
+    rfn_buf_release(&writing->names);
+}
+
+static int check_archive(const struct rfn_archive *archive, struct rfn_diag *diag)
+{
+    const char *why;
+    if (!rfn_archive_complete(archive, &why))
+        return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s; only a complete run can be converted",
+                        why);
+    if (!rfn_archive_run(archive)->times)
+        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
+                        "the archive has no times, and Perfetto shows nothing else");
+    return 0;
+}
+
+static int write_all(struct writing *writing)
+{
+    const struct rfn_match_hooks hooks = {
+        .context = writing, .enter = enter, .leave = leave, .end = end};
+    RFN_TRY(init(writing));
+    RFN_TRY(write_tracks(writing));
+    return rfn_match_run(writing->archive, &hooks, NULL, writing->diag);
+}
+
+int rfn_perfetto_write(const struct rfn_archive *archive, const char *path, bool force,
+                       const struct rfn_convert_progress *progress,
+                       struct rfn_perfetto_summary *summary, struct rfn_diag *diag)
+{
+    struct writing writing = {
+        .archive = archive, .progress = progress, .summary = summary, .diag = diag};
+    const struct rfn_run *run = rfn_archive_run(archive);
+    uint64_t bytes = 0;
+    *summary = (struct rfn_perfetto_summary){.ranks = run->ranks};
+    RFN_TRY(check_archive(archive, diag));
+    RFN_TRY(rfn_text_sink_open(path, force, &writing.sink, diag));
+    int error = write_all(&writing);
+    release(&writing);
+    if (error) {
+        rfn_text_sink_cancel(writing.sink);
+        return error;
+    }
+    RFN_TRY(rfn_text_sink_close(writing.sink, &bytes, &summary->bytes, diag));
+    return rfn_text_sink_place(path, force, diag);
+}
