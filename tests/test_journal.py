@@ -367,7 +367,7 @@ def test_parts(bench):
     for path in checkpoints(archive, 1):
         os.remove(path)
     run = recover(bench, archive)
-    if run.code != INCOMPLETE or "no checkpoint is whole" not in run.err:
+    if run.code != INCOMPLETE or "no checkpoint can be read" not in run.err:
         raise harness.Failure(f"exit {run.code}: {run.err}")
 
 
