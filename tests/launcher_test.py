@@ -211,7 +211,7 @@ class RecordTest(unittest.TestCase):
     def test_setuid(self):
         path = self.program("suid", "-DUSE_MPI", self.mpi["libmpi.so.40"])
         path.chmod(0o4755)
-        self.refused(2, ["./suid"], "user or group")
+        self.refused(2, ["./suid"], "set-user-ID")
 
     def test_missing_recorder(self):
         other = self.top / "other"
@@ -433,7 +433,7 @@ class HelpTest(unittest.TestCase):
                 result = subprocess.run([BUILD / "refrain", *words], stdout=full,
                                         stderr=subprocess.PIPE, text=True, timeout=60, check=False)
             self.assertEqual(result.returncode, 1)
-            self.assertIn("standard output failed: No space left on device", result.stderr)
+            self.assertIn("cannot write to standard output: No space left on device", result.stderr)
 
 
 if __name__ == "__main__":

@@ -257,7 +257,7 @@ def test_report_takes_it(bench):
 
 def test_wrong_file(bench):
     _, archive = bench.record("mpich", 2, [bench.program("ring", "mpich"), "2", "0"])
-    for path, code, said in ((written(bench, L="fast"), 3, '"L" is something else'), (archive, 3, "no JSON"),
+    for path, code, said in ((written(bench, L="fast"), 3, '"L" is something else'), (archive, 3, "not JSON"),
                              (written(bench, schema=2), 3, '"schema" is 2'), ("/nowhere/x", 1, "No such file")):
         for verb in ("whatif", "report"):
             run = bench.run([bench.refrain, verb, "--network", path, archive])

@@ -142,7 +142,7 @@ def test_unreadable(bench):
     spoilt = bench.path("spoilt.rfn")
     with open(spoilt, "wb") as file:
         file.write(data[:last.end - 1] + bytes([data[last.end - 1] ^ 1]) + data[last.end:])
-    refused(bench, f"{spoilt}: chunk TIMING", full, spoilt)
+    refused(bench, f"{spoilt}: damaged at offset", full, spoilt)
     refused(bench, "events in one and", spoilt, full)
 
 

@@ -46,7 +46,7 @@ def spoil(bench, name, data):
 
 def check_message(path, err, what):
     # A forged number of ranks leaves nothing that is wrong at some place: ranks are missing.
-    if path not in err or not re.search(r"offset \d+|\d+ of \d+ ranks", err):
+    if path not in err or not re.search(r"offset \d+|not a Refrain archive|\d+ of \d+ ranks", err):
         raise harness.Failure(f"{what}: the message names no file or offset: {err!r}")
 
 
@@ -458,10 +458,10 @@ def test_common(bench):
     spoilt = {"lists no chunk COMMON 0": rest,
               "must stand before those of clusters": rest + [common],
               "belongs to nothing": chunks + [(rfn_reader.COMMON, 1, payload)],
-              "COMMON 0 at offset .*: its sites are malformed": [(*common[:2], b"\1\xff\xff\3"), *rest],
-              "COMMON 0 at offset .*: bytes behind|behind its end": [(*common[:2], payload + b"\0"), *rest],
+              r"offset .*COMMON 0\): its sites are malformed": [(*common[:2], b"\1\xff\xff\3"), *rest],
+              r"offset .*COMMON 0\): bytes behind|behind its end": [(*common[:2], payload + b"\0"), *rest],
               "CLUSTERS .*COMMON does not have what": [(*common[:2], b"\0\0\0"), *rest],
-              "COMMON 0 at offset .*: its symbols are": [(*common[:2], with_error(payload, 1 << 32)), *rest]}
+              r"offset .*COMMON 0\): its symbols are": [(*common[:2], with_error(payload, 1 << 32)), *rest]}
     for number, (message, parts) in enumerate(spoilt.items()):
         parts = sorted(parts, key=lambda chunk: chunk[0] not in (
             rfn_reader.META, rfn_reader.DEFINITIONS, rfn_reader.STREAMS, rfn_reader.RANK_PARAMS))

@@ -157,7 +157,7 @@ def test_alone(bench):
         raise harness.Failure(said)
     check_same(bench, out, expected)
     for options, code, word in (([], 1, "--force replaces it"), (["--force"], 0, ""), (["--force", "--ranks=9"], 3, "rank 8"),
-                                (["--force", "--ranks=7"], 3, "of rank 7, and ranks are to be 7")):
+                                (["--force", "--ranks=7"], 3, "of rank 7, but --ranks=7 means ranks 0 to 6")):
         run = bench.run([bench.refrain, "gather", text + "_files", "-o", out, *options])
         harness.compare(f"exit and text of {options}: {run.err}", (run.code, word in run.err), (code, True))
     check_same(bench, out, expected)

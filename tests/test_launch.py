@@ -513,7 +513,7 @@ def test_old_archive_cannot_be_removed(bench, flavour):
              "REFRAIN_FORCE": "1"}
     run = bench.run([program], cwd=where, env={**alone, "REFRAIN_OUTPUT": link}, check=True)
     harness.compare("lines", own_lines(run), [
-        f"refrain: no archive was written: rank 0: {link} is no regular file, and so is not replaced"])
+        f"refrain: no archive was written: rank 0: {link} is not a regular file and is not replaced; name another with --output"])
     with immutable(old):
         refused(bench, where, 1, "old cannot be removed: it is immutable", "-f", "-o", "old", program)
         run = bench.run([program], cwd=where, env={**alone, "REFRAIN_OUTPUT": old}, check=True)

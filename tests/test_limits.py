@@ -264,7 +264,7 @@ def test_wrong(bench):
              ("--exclude=MPI_Iprobe,MPI_Wait", "MPI_Wait has to stay"),
              ("--exclude=Iprobe", "fits no function that may be left out"),
              ("--exclude=", "fits no function that may be left out"),
-             ("--exclude=MPI_Iprobe,comm=x", "'comm=x' is none of"),
+             ("--exclude=MPI_Iprobe,comm=x", "'comm=x' is neither a pattern"),
              ("--max-calls-per-second=MPI_Iprobe", "is no FUNCTION:N"),
              ("--max-calls-per-second=MPI_Iprobe:0", "is no FUNCTION:N"),
              ("--max-calls-per-second=MPI_Recv:5", "MPI_Recv has to stay"),

@@ -294,10 +294,10 @@ def test_refused(bench, flavour):
     expect(bench, 2, "there is no rank 4", "reduce", "--rank=0,4", archive, "-o", out)
     expect(bench, 1, "none of these ranks", "reduce", "--rank=2", low, "-o", out)
     for option in (["--similarity=jitter"], ["--cluster", "--expression=r"], ["--cluster", "--ignore-parameter=peer"]):
-        expect(bench, 2, "takes ranks out as they are", "reduce", "--rank=0", *option, archive, "-o", out)
+        expect(bench, 2, "copies ranks unchanged", "reduce", "--rank=0", *option, archive, "-o", out)
     expect(bench, 2, "--no-cluster goes with --rank", "reduce", "--no-cluster", archive, "-o", out)
-    expect(bench, 2, "or --no-cluster", "reduce", "--rank=0", "--cluster", "--no-cluster", archive, "-o", out)
-    expect(bench, 2, "or --no-cluster", "merge", "--cluster", "--no-cluster", low, high, "-o", out)
+    expect(bench, 2, "--no-cluster exclude each other", "reduce", "--rank=0", "--cluster", "--no-cluster", archive, "-o", out)
+    expect(bench, 2, "--no-cluster exclude each other", "merge", "--cluster", "--no-cluster", low, high, "-o", out)
     harness.compare("an archive after all", os.path.exists(out), False)
     expect(bench, 3, "ranks 2-3 are in none of these archives", "merge", low, "-o", out)
     expect(bench, 1, "--force replaces it", "merge", low, high, "-o", out)

@@ -333,7 +333,7 @@ def test_scaled_words(bench):
             (archive, ["--scale", "rank:9=2"], "all ranks"),
             (archive, ["--remove", "compute:nothing"], "no computation is in 'nothing'; there are"),
             (archive, ["--scale", "rank:0"], "SELECTOR=F"),
-            (archive, ["--engine", "simgrid", "--remove", "rank:0"], "need the engine own"),
+            (archive, ["--engine", "simgrid", "--remove", "rank:0"], "need --engine=own"),
             (exchange_in_text(bench), ["--remove", "compute:main"], "has no call paths")):
         run = bench.run([bench.refrain, "predict", file, "--platform", path, *words])
         if run.code != 2 or said not in run.err:

@@ -166,7 +166,7 @@ def test_volumes_of_some_ranks(bench, flavour):
     for first, others in ((([], []), ([], ["--volume=cpu"])), (([], ["--volume=cpu"]), ([], []))):
         first, others = ((before, ["--time=full", *options]) for before, options in (first, others))
         said, archive = run_differently(bench, flavour, "none", first, others)
-        harness.compare("it is said", said.count("recorded the volume cpu, and rank 0 not: it is left out"),
+        harness.compare("it is said", said.count("recorded the volume cpu, and rank 0 did not: it is left out"),
                         2 * (others[1][-1] == "--volume=cpu"))
         bench.verb("verify", archive)
 

@@ -187,7 +187,7 @@ def test_killed_rank(bench):
 
 
 def test_wrong_usage(bench):
-    for words, what in (([], "which job?"), (["x"], "what is to change?"), (["x", "rate=5"], "nothing to change"),
+    for words, what in (([], "which job?"), (["x"], "what is to change?"), (["x", "rate=5"], "cannot be changed"),
                         (["x", "sample=often"], "sample=often"), (["x", "sample=off", "y"], "one change")):
         expect_in(refrain(bench, "control", *words, code=2).err, what)
     for words, what in ((["x", "--interval=0"], "--interval"), (["x", "y"], "one job at a time")):

@@ -135,7 +135,7 @@ const char *rfn_journal_open(const uint8_t *bytes, size_t size, uint64_t *sequen
         return "its header is damaged";
     reader.at = sizeof magic;
     if (rfn_reader_u32(&reader) != RFN_JOURNAL_VERSION)
-        return "it was written by a later version of Refrain, which has to read it";
+        return "it was written by a later version of Refrain: read it with that version";
     rfn_reader_u32(&reader);
     *sequence = rfn_reader_u64(&reader);
     const uint64_t body_bytes = rfn_reader_u64(&reader), hash = rfn_reader_u64(&reader);

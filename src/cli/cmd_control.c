@@ -17,7 +17,7 @@ static void parse_wish(struct given *given, const char *word, struct argp_state 
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     if (strncmp(word, sample_word, strlen(sample_word)) != 0)
-        argp_error(state, "'%s' is nothing to change; there is sample=STRATEGY", word);
+        argp_error(state, "'%s' cannot be changed, only sample=STRATEGY", word);
     else if (rfn_sample_strategy_parse(word + strlen(sample_word), &given->strategy, &diag) < 0)
         argp_error(state, "%s: %s", word, diag.text);
     given->asked = true;

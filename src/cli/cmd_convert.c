@@ -228,8 +228,8 @@ static void tell_changed(const struct arguments *arguments,
                          const struct rfn_actions_summary *summary)
 {
     if (summary->expanded)
-        rfn_command_error("%s collective calls became messages: text has no word for them "
-                          "(sub-communicator, request, or root)",
+        rfn_command_error("%s collective calls became messages: time-independent text cannot "
+                          "express them (sub-communicator, request, or root)",
                           rfn_count_text(summary->expanded).text);
     if (summary->synchronous)
         rfn_command_error("%s synchronous sends became standard ones",
@@ -237,8 +237,9 @@ static void tell_changed(const struct arguments *arguments,
     if (summary->probes)
         rfn_command_error("%s probes were left out", rfn_count_text(summary->probes).text);
     if (summary->left_out)
-        rfn_command_error("%s calls were left out, as they are no actions; the first is %s",
-                          rfn_count_text(summary->left_out).text, summary->first_left_out);
+        rfn_command_error(
+            "%s calls were left out, as time-independent text cannot express them; the first is %s",
+            rfn_count_text(summary->left_out).text, summary->first_left_out);
     if (arguments->to == FORMAT_THESIS)
         rfn_command_error("messages lost their tags: the thesis' dialect has none");
 }

@@ -173,7 +173,7 @@ static int flush(struct dump *dump)
         return 0;
     dump->closed = true;
     if (errno != EPIPE)
-        rfn_command_error("writing to standard output: %s", strerror(errno));
+        rfn_command_error("cannot write to standard output: %s", strerror(errno));
     return errno == EPIPE ? 0 : RFN_E_IO;
 }
 
@@ -316,7 +316,7 @@ static int dump_all(struct dump *dump)
     const struct rfn_run *run = rfn_archive_run(dump->archive);
     int status = rfn_command_check_ranks(dump->archive, file, &dump->options->ranks);
     if (!run->times && (dump->options->from_given || dump->options->to_given)) {
-        rfn_command_error("%s: its events have no times; see --from-event", file);
+        rfn_command_error("%s: its events have no times; choose them with --from-event", file);
         return RFN_EXIT_USAGE;
     }
     if (status)

@@ -51,7 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CLUSTER:
     case KEY_NO_CLUSTER:
         if (arguments->options.clusters != RFN_MERGE_AS_BEFORE)
-            argp_error(state, "--cluster or --no-cluster?");
+            argp_error(state, "--cluster and --no-cluster exclude each other");
         arguments->options.clusters = key == KEY_CLUSTER ? RFN_MERGE_CLUSTERED
                                                          : RFN_MERGE_UNCLUSTERED;
         return 0;

@@ -140,15 +140,15 @@ static void check(struct argp_state *state, const struct options *given)
     if (given->force && !given->output)
         argp_error(state, "--force replaces what --output names, and there is no --output");
     if (given->simgrid && (given->scaled.n || given->rates.n_files))
-        argp_error(state, "--scale, --remove and --rates need the engine own");
+        argp_error(state, "--scale, --remove and --rates need --engine=own");
     if (given->simgrid && given->simulate.no_contention)
-        argp_error(state, "--no-contention needs the engine own: SimGrid always has contention");
+        argp_error(state, "--no-contention needs --engine=own: SimGrid always has contention");
     if (given->rates.n_files && (given->measured || given->simulate.rate > 0))
         argp_error(state, "--rates says how long computing takes; so do --measured-compute and "
                           "--rate");
     if (given->simgrid && (given->output || given->real))
-        argp_error(state, "--engine=simgrid tells no times of single calls: --output and "
-                          "--compare need the engine own");
+        argp_error(state, "--engine=simgrid tells no times of single calls: --output and --compare "
+                          "need --engine=own");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -330,8 +330,9 @@ static int place_output(struct predicting *predicting)
     rfn_text_format(&predicting->folder, "%s/refrain-XXXXXX", folder && *folder ? folder : "/tmp");
     const char *made = rfn_text_terminated(&predicting->folder);
     if (!predicting->folder.data || !mkdtemp(predicting->folder.data)) {
-        rfn_command_error("%s: a folder for the prediction cannot be made: %s", made,
-                          strerror(errno));
+        rfn_command_error(
+            "cannot make the folder %s for the prediction: %s; have TMPDIR name another place",
+            made, strerror(errno));
         rfn_text_release(&predicting->folder);
         return RFN_EXIT_FAILURE;
     }

@@ -102,7 +102,7 @@ static int no_recorder(const char *flavour)
     bool mpich = strcmp(flavour, "mpich") == 0;
     return refuse(RFN_EXIT_FAILURE,
                   "the recorder for %s, librefrain-%s.so, is not there (looked beside %s): Refrain "
-                  "was built where %s was not installed",
+                  "was built without %s; install that package and build Refrain again",
                   mpich ? "MPICH" : "Open MPI", flavour, own,
                   mpich ? "libmpich-dev" : "libopenmpi-dev");
 }
@@ -118,8 +118,8 @@ static int refuse_library(const char *program, const struct rfn_needs *needs)
 {
     if (needs->mpi == RFN_MPI_SMPI)
         return refuse(RFN_EXIT_USAGE,
-                      "%s is an SMPI program (it needs %s): nothing can be put in front of SMPI; "
-                      "link the program with librefrain-smpi.a",
+                      "%s is an SMPI program (it needs %s), into which no recorder can be loaded; "
+                      "link it with librefrain-smpi.a",
                       program, needs->library);
     return refuse(RFN_EXIT_USAGE,
                   "%s needs %s, an MPI that Refrain has no recorder for (it has some for MPICH and "
@@ -134,17 +134,19 @@ static int refuse_kind(const struct options *options, const char *file, const ch
 {
     struct stat status;
     if (!needs->native)
-        return refuse(RFN_EXIT_USAGE, "%s is for another machine or word size than this refrain",
-                      program);
+        return refuse(
+            RFN_EXIT_USAGE,
+            "%s is for another machine or word size than this refrain; build both for the same",
+            program);
     if (needs->inside || (!needs->dynamic && !options->mpi))
         return refuse(RFN_EXIT_USAGE,
-                      "%s is linked statically%s: nothing can be put in front of its MPI; link it "
-                      "with shared libraries",
+                      "%s is linked statically%s, so the recorder cannot be loaded into it; link "
+                      "it with shared libraries",
                       program, needs->inside ? " with its MPI" : "");
     if (stat(file, &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)))
         return refuse(RFN_EXIT_USAGE,
-                      "%s changes its user or group when it starts: the system lets nothing be put "
-                      "in front of such a program",
+                      "%s has the set-user-ID or set-group-ID bit, so the system loads no recorder "
+                      "into it; record a copy without that bit",
                       program);
     return 0;
 }
@@ -157,7 +159,7 @@ static int inspect(const struct options *options, const char *file, const char *
     int error = rfn_elf_needs(file, needs);
     if (error < 0)
         return refuse(error == RFN_E_CORRUPT ? RFN_EXIT_BAD_INPUT : RFN_EXIT_FAILURE,
-                      "%s cannot be looked into: %s", program, rfn_error_text(error));
+                      "cannot read %s: %s", program, rfn_error_text(error));
     int status = refuse_kind(options, file, program, needs);
     if (status != 0)
         return status;
@@ -191,7 +193,9 @@ static int choose_recorder(const struct options *options, const char *file, cons
         return no_recorder(flavour);
     if (strpbrk(recorder, ": "))
         return refuse(RFN_EXIT_FAILURE,
-                      "%s cannot be preloaded, because its path has a space or a colon", recorder);
+                      "%s cannot be preloaded, because its path has a space or a colon; install "
+                      "Refrain in another folder",
+                      recorder);
     return 0;
 }
 
@@ -533,7 +537,9 @@ static int choose_for_all(const struct options *options, const char *file, const
         const char *beside = options->beside[i];
         status = choose_recorder(options, beside, beside, &others, other);
         if (status == 0 && strcmp(recorder, other) != 0)
-            status = refuse(RFN_EXIT_USAGE, "%s and %s use different MPIs", program, beside);
+            status = refuse(RFN_EXIT_USAGE,
+                            "%s and %s use different MPIs: build them with the same", program,
+                            beside);
     }
     return status;
 }
@@ -773,7 +779,7 @@ static void check_journal(struct argp_state *state, const struct options *option
     if (!options->texts[RFN_RECORD_JOURNAL])
         return;
     if (options->texts[RFN_RECORD_NO_JOURNAL])
-        argp_error(state, "--%s or --no-journal?", saves);
+        argp_error(state, "--%s and --no-journal exclude each other", saves);
     if (options->texts[RFN_RECORD_KEEP_PREDICTIONS] || options->texts[RFN_RECORD_SAMPLE])
         argp_error(state,
                    "--%s saves a trace while the program runs, and none is kept with --sample or "

@@ -83,13 +83,13 @@ static void finish_arguments(struct argp_state *state, struct arguments *argumen
     if (arguments->expressions && !made->cluster)
         argp_error(state, "--expression and --plugin go with --cluster");
     if (arguments->some && (arguments->times || arguments->expressions || made->forced))
-        argp_error(state, "--rank takes ranks out as they are: reduce what comes out, or before");
+        argp_error(state, "--rank copies ranks unchanged: reduce them in a second command");
     if (arguments->keep_predictions && (arguments->some || arguments->times || made->cluster))
-        argp_error(state, "--keep-predictions goes with no other way to reduce");
+        argp_error(state, "--keep-predictions cannot be combined with other ways to reduce");
     if (arguments->no_cluster && !arguments->some)
         argp_error(state, "--no-cluster goes with --rank");
     if (arguments->no_cluster && made->cluster)
-        argp_error(state, "--cluster or --no-cluster?");
+        argp_error(state, "--cluster and --no-cluster exclude each other");
     if (made->cluster && !arguments->times)
         made->similar = NULL;
     if (!arguments->across)

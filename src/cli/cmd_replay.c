@@ -100,7 +100,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_AGAINST:
         if (!arg[0])
-            argp_error(state, "the name of the archive to hold it against is empty");
+            argp_error(state, "the name of the archive of --against is empty");
         add_word(state, "--against", arg);
         return 0;
     case KEY_REPEAT:

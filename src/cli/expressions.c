@@ -45,7 +45,7 @@ void rfn_expression_counts_warn(const struct rfn_expression_counts *counts)
     rfn_text_printable(&text, counts->first_malformed);
     rfn_text_char(&text, '\0');
     if (!text.failed)
-        rfn_command_error("what a plug-in gave is no expression: %s", text.data);
+        rfn_command_error("the plug-in gave a wrong expression: %s", text.data);
     rfn_text_release(&text);
 }
 

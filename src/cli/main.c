@@ -126,7 +126,7 @@ static int finish(int status)
     int why = rfn_text_print_error() ? rfn_text_print_error() : errno;
     if (!failed || status != RFN_EXIT_OK)
         return status;
-    rfn_command_error("writing to standard output failed%s%s", why ? ": " : "",
+    rfn_command_error("cannot write to standard output%s%s", why ? ": " : "",
                       why ? strerror(why) : "");
     return RFN_EXIT_FAILURE;
 }

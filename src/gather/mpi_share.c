@@ -215,9 +215,9 @@ static bool count(struct sharing *of, const char *folder, uint32_t ranks, struct
                                   folder);
     else if (of->job->process == 0 && ranks_seen > share->n_ranks)
         of->job->error = rfn_fail(&of->job->diag, RFN_E_CORRUPT, -1, -1,
-                                  "there is text of rank %" PRId64 ", and ranks are to be %" PRIu32
-                                  " (--ranks)",
-                                  ranks_seen - 1, ranks);
+                                  "there is text of rank %" PRId64 ", but --ranks=%" PRIu32
+                                  " means ranks 0 to %" PRIu32,
+                                  ranks_seen - 1, ranks, ranks - 1);
     return ranks_seen > 0 && ranks_seen <= share->n_ranks;
 }
 

@@ -255,18 +255,21 @@ static int check_input(const struct aggregator *aggregator)
 {
     const struct rfn_archive *archive = aggregator->archive;
     if (!rfn_archive_run(archive)->times)
-        return rfn_fail(aggregator->diag, RFN_E_NOTFOUND, -1, -1, "%s has no times",
+        return rfn_fail(aggregator->diag, RFN_E_NOTFOUND, -1, -1,
+                        "%s has no times to keep; record it with --time=full",
                         archive->chunks.path);
     if (archive->chunks.minor > RFN_FORMAT_MINOR)
         return rfn_fail(aggregator->diag, RFN_E_VERSION, -1, -1,
-                        "%s was written by a later version of Refrain, which has to reduce it",
+                        "%s was written by a later version of Refrain: reduce it with that version",
                         archive->chunks.path);
     if (archive->chunks.minor == 0)
-        return rfn_fail(aggregator->diag, RFN_E_UNSUPPORTED, -1, -1,
-                        "%s is of a version that is too old", archive->chunks.path);
+        return rfn_fail(
+            aggregator->diag, RFN_E_UNSUPPORTED, -1, -1,
+            "%s was written by a version of Refrain that is too old; record the program again",
+            archive->chunks.path);
     if (!archive->complete)
         return rfn_fail(aggregator->diag, archive->chunks.fault, -1, -1,
-                        "%s: %s; only of a complete run predictions can be kept",
+                        "%s: %s; predictions can be kept of a complete run only",
                         archive->chunks.path, archive->why);
     return 0;
 }
@@ -279,7 +282,8 @@ static int read_input(struct aggregator *aggregator)
     RFN_TRY(rfn_aggregation_read(aggregator->archive, of, aggregator->diag));
     if (of->any)
         return rfn_fail(aggregator->diag, RFN_E_UNSUPPORTED, -1, -1,
-                        "%s has not all calls already (refrain reduce --keep-predictions)",
+                        "%s has not all calls already (refrain reduce --keep-predictions): reduce "
+                        "the full archive instead",
                         aggregator->archive->chunks.path);
     of->any = true;
     of->terms = options->terms ? options->terms : TERMS;

@@ -502,7 +502,8 @@ int rfn_engine_predict(struct rfn_engine *engine,
     struct rfn_prediction *prediction = engine->prediction;
     *prediction = (struct rfn_prediction){0};
     if (!of->times)
-        return rfn_fail(diag, RFN_E_NOTFOUND, -1, -1, "the archive has no times");
+        return rfn_fail(diag, RFN_E_NOTFOUND, -1, -1,
+                        "the archive has no times to predict from; record it with --time=full");
     engine->network = engine->options->network;
     engine->given = engine->options->lanes;
     engine->n = engine->options->n;

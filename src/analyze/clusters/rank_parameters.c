@@ -153,9 +153,9 @@ static int fault(const struct stream *stream, const struct rfn_archive *archive,
 {
     const struct rfn_payload *payload = &stream->values->payload;
     return rfn_fail(diag, error, (int64_t)payload->offset, (int)stream->rank,
-                    "%s: stream %" PRIu32 " of rank %" PRIu32 ", in the chunk at offset %" PRIu64
-                    ": %s",
-                    archive->chunks.path, stream->number, stream->rank, payload->offset, what);
+                    "%s: %s at offset %" PRIu64 " (rank %" PRIu32 ", stream %" PRIu32 "): %s",
+                    archive->chunks.path, error == RFN_E_CORRUPT ? "damaged" : "cannot read",
+                    payload->offset, stream->rank, stream->number, what);
 }
 
 /* ---- which inputs are parameters ---- */

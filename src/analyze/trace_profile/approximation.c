@@ -176,7 +176,7 @@ static int compare_stream(const struct rfn_stream_profile *profile, struct rfn_s
     if (error == RFN_E_NOMEM)
         return no_memory(diag);
     return error < 0
-               ? rfn_fail(diag, error, -1, -1, "a stream had other segments when it was read again")
+               ? rfn_fail(diag, error, -1, -1, "the archive changed while it was read: try again")
                : more;
 }
 

@@ -166,7 +166,8 @@ static int compare(struct comparing *comparing)
         if (!rfn_archive_run(archives[i])->times)
             return read_from(
                 comparing, archives[i],
-                rfn_fail(comparing->diag, RFN_E_UNSUPPORTED, -1, -1, "the archive has no times"));
+                rfn_fail(comparing->diag, RFN_E_UNSUPPORTED, -1, -1,
+                         "the archive has no times to compare; record it with --time=full"));
     }
     result->full_bytes = full->file_bytes;
     result->reduced_bytes = reduced->file_bytes;

@@ -288,15 +288,15 @@ static int check_input(const struct reducer *reducer)
         readable = rfn_archive_stream(archive, i).readable;
     if (archive->chunks.minor > RFN_FORMAT_MINOR)
         return rfn_fail(reducer->diag, RFN_E_VERSION, -1, -1,
-                        "%s was written by a later version of Refrain, which has to reduce it",
+                        "%s was written by a later version of Refrain: reduce it with that version",
                         archive->chunks.path);
     if (reducer->cluster && !archive->complete)
         return rfn_fail(reducer->diag, archive->chunks.fault, -1, -1,
-                        "%s: %s; so it cannot be clustered", archive->chunks.path, archive->why);
+                        "%s: %s; only whole archives can be clustered: leave out --cluster",
+                        archive->chunks.path, archive->why);
     if (!readable)
         return rfn_fail(reducer->diag, archive->chunks.fault, -1, -1,
-                        "%s: %s; what is there of it is not all of any rank, so that nothing is "
-                        "left to reduce",
+                        "%s: %s; no rank is whole in it, so nothing is left to reduce",
                         archive->chunks.path, archive->why);
     return 0;
 }
@@ -309,10 +309,10 @@ static int check_times(const struct reducer *reducer)
         return 0;
     if (!archive->complete)
         return rfn_fail(reducer->diag, archive->chunks.fault, -1, -1,
-                        "%s: %s; and it is reduced already (%s)", archive->chunks.path,
-                        archive->why, run->similar);
+                        "%s: %s; and it is reduced already (%s): reduce the full archive instead",
+                        archive->chunks.path, archive->why, run->similar);
     return rfn_fail(reducer->diag, RFN_E_UNSUPPORTED, -1, -1,
-                    "%s is reduced already (%s); what is to be reduced is the full archive",
+                    "%s is reduced already (%s): reduce the full archive instead",
                     archive->chunks.path, run->similar);
 }
 

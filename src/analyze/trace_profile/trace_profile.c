@@ -22,7 +22,8 @@ static int put_segment(struct rfn_trace_profile *profile, struct rfn_profiled_st
     int error = rfn_stream_profile_put(stream->profile, &segment->segment, segment->start_ns,
                                        segment->top);
     if (error == RFN_E_CORRUPT)
-        return rfn_fail(diag, error, -1, -1, "the times of a segment descend, or are too large");
+        return rfn_fail(diag, error, -1, -1,
+                        "the archive is damaged: times of a rank run backwards, or are too large");
     if (error < 0)
         return no_memory(diag);
     if (profile->watch && profile->watch(profile->watch_context, &segment->segment) < 0)
@@ -193,7 +194,8 @@ int rfn_trace_profile_begin(const struct rfn_archive *archive,
     if (options->across)
         RFN_TRY(rfn_across_parse(options->across, &across, diag));
     if (!run->times)
-        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1, "the archive has no times to reduce");
+        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
+                        "the archive has no times to reduce; record it with --time=full");
     struct rfn_trace_profile *made = calloc(1, sizeof *made);
     if (!made)
         return no_memory(diag);

@@ -1034,7 +1034,7 @@ static void test_file_changes(void **state)
     open_long(&opened, &file);
     int64_t entry = rfn_chunks_find(&opened.archive->chunks, RFN_CHUNK_TIMING, 0);
     uint64_t offset = opened.archive->chunks.entries[entry].offset;
-    snprintf(expected, sizeof expected, "in the chunk at offset %" PRIu64 ": ", offset);
+    snprintf(expected, sizeof expected, "at offset %" PRIu64 " (", offset);
     assert_int_equal(ftruncate(opened.fd, (off_t)file.size / 2), 0);
     assert_int_equal(read_rest(&opened, &diag), RFN_E_INCOMPLETE);
     assert_non_null(strstr(diag.text, expected));

@@ -49,10 +49,10 @@ static int fail(struct rfn_cursor *cursor, int error, const struct rfn_payload *
     cursor->stop.error = error;
     cursor->stop.stopped = cursor->batches.batch.failed = true;
     rfn_fail(&cursor->stop.diag, error, (int64_t)payload->offset, (int)cursor->rank,
-             "%s: stream %" PRIu32 " of rank %" PRIu32 ", event %" PRIu64
-             ", in the chunk at offset %" PRIu64 ": %s",
-             cursor->archive->chunks.path, cursor->stream, cursor->rank, index_of(cursor),
-             payload->offset, what);
+             "%s: %s at offset %" PRIu64 " (rank %" PRIu32 ", stream %" PRIu32 ", event %" PRIu64
+             "): %s",
+             cursor->archive->chunks.path, error == RFN_E_CORRUPT ? "damaged" : "cannot read",
+             payload->offset, cursor->rank, cursor->stream, index_of(cursor), what);
     return error;
 }
 

@@ -179,10 +179,11 @@ int rfn_archive_check_signatures(const struct rfn_archive *archive, struct rfn_d
         error = rfn_first_equal(right, n, first_right);
     for (uint32_t i = 0; i < n && !error; i++) {
         if (first_stored[i] != first_right[i])
-            error = rfn_fail(
-                diag, RFN_E_CORRUPT, -1, (int)rfn_stream_word(archive, RFN_WORD_RANK, streams[i]),
-                "%s: stream %" PRIu32 ": its signature in STREAMS is not that of its calls",
-                archive->chunks.path, streams[i]);
+            error = rfn_fail(diag, RFN_E_CORRUPT, -1,
+                             (int)rfn_stream_word(archive, RFN_WORD_RANK, streams[i]),
+                             "%s: damaged: stream %" PRIu32
+                             ": its signature in STREAMS is not that of its calls",
+                             archive->chunks.path, streams[i]);
     }
     rfn_call_hashes_release(&hashes);
     free(stored);

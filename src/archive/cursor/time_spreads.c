@@ -330,7 +330,8 @@ static int read_times(struct rfn_time_spreads *spreads, const struct rfn_archive
 {
     struct rfn_buf payload = RFN_BUF_INIT;
     if (!rfn_archive_run(archive)->times)
-        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1, "the archive has no times");
+        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
+                        "the archive has no times; record it with --time=full");
     struct rfn_spreads sums = {0};
     int error = 0;
     for (uint32_t i = 0; i < archive->n_streams && !error; i++) {
@@ -345,7 +346,8 @@ static int read_times(struct rfn_time_spreads *spreads, const struct rfn_archive
         spreads->afters = true;
         const char *fault = read_payload(spreads, archive->n_streams, true, &reader);
         if (fault)
-            error = rfn_fail(diag, rfn_fault_error(fault), -1, -1, "%s: spreads: %s",
+            error = rfn_fail(diag, rfn_fault_error(fault), -1, -1,
+                             "%s: how far times differ cannot be computed: %s",
                              archive->chunks.path, fault);
     }
     rfn_buf_release(&payload);

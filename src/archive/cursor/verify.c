@@ -50,7 +50,8 @@ struct verifier {
 static int corrupt(const struct verifier *verifier, uint64_t offset, const char *what)
 {
     return rfn_fail(verifier->diag, RFN_E_CORRUPT, (int64_t)offset, -1,
-                    "%s: offset %" PRIu64 ": %s", verifier->archive->chunks.path, offset, what);
+                    "%s: damaged at offset %" PRIu64 ": %s", verifier->archive->chunks.path, offset,
+                    what);
 }
 
 static int check_gap(const struct verifier *verifier, uint64_t from, uint64_t to)
@@ -265,9 +266,9 @@ static int stream_fault(const struct verifier *verifier, uint32_t stream, uint64
     int rank = (int)rfn_stream_word(archive, RFN_WORD_RANK, stream);
     uint64_t offset = entry < 0 ? 0 : archive->chunks.entries[entry].offset;
     return rfn_fail(verifier->diag, RFN_E_CORRUPT, (int64_t)offset, rank,
-                    "%s: stream %" PRIu32 " of rank %d, event %" PRIu64
-                    ", in the chunk at offset %" PRIu64 ": %s",
-                    archive->chunks.path, stream, rank, event, offset, fault);
+                    "%s: damaged at offset %" PRIu64 " (rank %d, stream %" PRIu32 ", event %" PRIu64
+                    "): %s",
+                    archive->chunks.path, offset, rank, stream, event, fault);
 }
 
 /* Expands the stream; whether calls and regions add up to what STREAMS says. */
@@ -432,7 +433,7 @@ int rfn_archive_verify_open(const struct rfn_archive *archive,
     if (error == RFN_E_NOMEM)
         return rfn_archive_no_memory(archive, diag);
     if (error == 0 && archive->missing[0])
-        return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s: all in it is right, but %s%s",
+        return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s: what it has is undamaged, but %s%s",
                         archive->chunks.path,
                         archive->dictionary.run.recovered.recovered ? "" : "only ",
                         archive->missing);

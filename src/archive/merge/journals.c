@@ -249,7 +249,7 @@ static int read_folder(struct all_journals *all, const char *folder, struct rfn_
 static int check_any(const struct all_journals *all, struct rfn_diag *diag)
 {
     if (!all->n && all->public.n_damaged)
-        return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: no checkpoint is whole; %s", all->name,
+        return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: no checkpoint can be read; %s", all->name,
                         all->public.why_damaged);
     return all->n ? 0
                   : rfn_fail(diag, RFN_E_NOTFOUND, -1, -1,
@@ -610,7 +610,8 @@ static int make_parts(const struct all_journals *all, struct part *parts, size_t
         *n += !damaged;
     }
     return *n ? 0
-              : rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: the blocks of all ranks are damaged",
+              : rfn_fail(diag, RFN_E_CORRUPT, -1, -1,
+                         "%s: what every rank saved is damaged, so nothing can be recovered",
                          all->name);
 }
 

@@ -47,10 +47,11 @@ static int list_inputs(struct rfn_archive_merge *joining, const struct rfn_archi
         joining->n_inputs += kept > 0;
     }
     if (n_streams == 0)
-        return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1, "%s: none of these ranks is here",
+        return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1, "%s: it has none of these ranks",
                         archives[0]->chunks.path);
     if (n_streams >= RFN_JOIN_NONE)
-        return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1, "there are too many streams");
+        return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
+                        "the archives have too many ranks and threads together");
     qsort(joining->inputs, joining->n_inputs, sizeof *joining->inputs, compare_inputs);
     joining->n_streams = (uint32_t)n_streams;
     return 0;

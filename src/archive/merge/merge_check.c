@@ -141,7 +141,7 @@ static int check_whole(const struct rfn_archive_merge *joining,
     const struct rfn_archive *archive = input->archive;
     if (archive->chunks.minor > RFN_FORMAT_MINOR)
         return rfn_fail(joining->diag, RFN_E_VERSION, -1, -1,
-                        "%s was written by a later version of Refrain, which has to read it",
+                        "%s was written by a later version of Refrain: read it with that version",
                         path_of(input));
     if (!archive->complete)
         return rfn_fail(joining->diag, archive->chunks.fault, -1, -1,

@@ -373,7 +373,7 @@ static int add_taken(const struct moving *moving)
     if (large && archive->chunks.entries[entry].type == RFN_CHUNK_PROFILES)
         return rfn_fail(joining->diag, RFN_E_CORRUPT, -1,
                         (int)joining->streams[moving->number].rank,
-                        "%s: more segments are said to have been executed than a PROFILES may hold",
+                        "%s: damaged: a rank has executed more segments than an archive can hold",
                         archive->chunks.path);
     if (large)
         return add_alone(moving);
@@ -466,7 +466,7 @@ int rfn_archive_merge_add_clocks(struct rfn_archive_merge *joining)
         if (!error && (!clocks->data || its.size != clocks->size ||
                        memcmp(its.data, clocks->data, its.size) != 0))
             error = rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1,
-                             "%s and %s are not of one run: clocks of their hosts differ otherwise",
+                             "%s and %s are not of one run: the clocks of their hosts differ",
                              first->archive->chunks.path, input->archive->chunks.path);
         rfn_buf_release(&its);
     }

@@ -76,8 +76,8 @@ static int read_file(void *context, uint64_t offset, void *bytes, size_t size)
 static int corrupt_at(const struct rfn_chunks *chunks, uint64_t offset, const char *what,
                       struct rfn_diag *diag)
 {
-    return rfn_fail(diag, RFN_E_CORRUPT, (int64_t)offset, -1, "%s: offset %" PRIu64 ": %s",
-                    chunks->path, offset, what);
+    return rfn_fail(diag, RFN_E_CORRUPT, (int64_t)offset, -1,
+                    "%s: damaged at offset %" PRIu64 ": %s", chunks->path, offset, what);
 }
 
 /* ---- one chunk ---- */
@@ -113,8 +113,9 @@ int rfn_payload_fail(const struct rfn_payload *payload, int error, const char *w
                      struct rfn_diag *diag)
 {
     return rfn_fail(diag, error, (int64_t)payload->offset, -1,
-                    "%s: chunk %s %" PRIu64 " at offset %" PRIu64 ": %s", payload->path,
-                    type_name(payload->type), payload->id, payload->offset, what);
+                    "%s: %s at offset %" PRIu64 " (chunk %s %" PRIu64 "): %s", payload->path,
+                    error == RFN_E_CORRUPT ? "damaged" : "cannot read", payload->offset,
+                    type_name(payload->type), payload->id, what);
 }
 
 const char rfn_out_of_memory[] = "out of memory";
@@ -410,7 +411,9 @@ static int load_stored(const struct rfn_chunks *chunks, const uint8_t *bytes,
     if (error != RFN_E_NOMEM)
         return error;
     return rfn_payload_fail(payload, error,
-                            "no memory to decompress it, and no room in a temporary file", diag);
+                            "no memory to decompress it, and no room in a temporary file; have "
+                            "TMPDIR name a folder with room",
+                            diag);
 }
 
 int rfn_chunks_load_events(const struct rfn_chunks *chunks, const struct rfn_toc_entry *entry,
@@ -625,7 +628,7 @@ static int open_incomplete(struct rfn_chunks *chunks, int fault, const char *why
     RFN_TRY(walk(chunks, &end));
     if (chunks->n == 0)
         return rfn_fail(diag, RFN_E_INCOMPLETE, RFN_HEADER_BYTES, -1,
-                        "%s: %s, and no part of it is whole from offset %d on", chunks->path, why,
+                        "%s: %s; nothing can be read from offset %d on", chunks->path, why,
                         RFN_HEADER_BYTES);
     snprintf(chunks->why, sizeof chunks->why, "%s; it is whole up to offset %" PRIu64, why, end);
     return 0;
@@ -636,7 +639,7 @@ static int read_contents(struct rfn_chunks *chunks, struct rfn_diag *diag)
     uint8_t header[RFN_HEADER_BYTES];
     if (chunks->file_bytes < sizeof header)
         return rfn_fail(diag, RFN_E_INCOMPLETE, (int64_t)chunks->file_bytes, -1,
-                        "%s: is too short for an archive, it ends at offset %" PRIu64, chunks->path,
+                        "%s: not a whole archive: it ends at offset %" PRIu64, chunks->path,
                         chunks->file_bytes);
     RFN_TRY(rfn_chunks_read(chunks, 0, header, sizeof header, diag));
     uint32_t major = rfn_get_u32(header + 8);
@@ -644,13 +647,13 @@ static int read_contents(struct rfn_chunks *chunks, struct rfn_diag *diag)
     chunks->minor = rfn_get_u32(header + 12);
     chunks->said_bytes = rfn_get_u64(header + 32);
     if (memcmp(header, rfn_header_magic, sizeof rfn_header_magic) != 0)
-        return corrupt_at(chunks, 0, "not a Refrain archive", diag);
+        return rfn_fail(diag, RFN_E_CORRUPT, 0, -1, "%s: not a Refrain archive", chunks->path);
     if (!sum_matches(rfn_hash_bytes(header, 56), rfn_get_u64(header + 56)))
         return corrupt_at(chunks, 0, "the checksum of the file's header is wrong", diag);
     if (major != RFN_FORMAT_MAJOR)
         return rfn_fail(diag, RFN_E_VERSION, 8, -1,
-                        "%s: is in version %" PRIu32
-                        " of the format; this program reads version %d",
+                        "%s: version %" PRIu32 " of the format is not supported, only version %d; "
+                        "read it with the Refrain that wrote it",
                         chunks->path, major, RFN_FORMAT_MAJOR);
     if (state == RFN_STATE_WRITING)
         return open_incomplete(chunks, RFN_E_INCOMPLETE,
@@ -659,7 +662,7 @@ static int read_contents(struct rfn_chunks *chunks, struct rfn_diag *diag)
                                diag);
     if (chunks->file_bytes < chunks->said_bytes)
         return open_incomplete(chunks, RFN_E_INCOMPLETE,
-                               "the file is shorter than it was when it was written", diag);
+                               "the file was cut short after it was written", diag);
     if (state != RFN_STATE_WHOLE || toc % RFN_CHUNK_ALIGNMENT || toc < RFN_HEADER_BYTES ||
         toc > chunks->said_bytes || chunks->said_bytes - toc < RFN_CHUNK_HEADER_BYTES)
         return corrupt_at(chunks, 16, "the file's header contradicts itself", diag);
@@ -679,7 +682,7 @@ static int open_file(struct rfn_chunks *chunks, struct rfn_diag *diag)
         return rfn_fail(diag, RFN_E_IO, -1, -1, "%s: cannot open: %s", chunks->path,
                         strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return rfn_fail(diag, RFN_E_IO, -1, -1, "%s: is not a regular file", chunks->path);
+        return rfn_fail(diag, RFN_E_IO, -1, -1, "%s: not a regular file", chunks->path);
     chunks->file_bytes = (uint64_t)status.st_size;
     return 0;
 }

@@ -100,7 +100,8 @@ void rfn_payload_release(struct rfn_payload *payload);
 /* Bytes of the payload, which must have them. RFN_E_IO, RFN_E_INCOMPLETE. */
 int rfn_payload_read(const struct rfn_payload *payload, size_t at, void *bytes, size_t size);
 
-/* Fails with "FILE: chunk TYPE id at offset N: what". */
+/* Fails with "FILE: damaged at offset N (chunk TYPE id): what", or "cannot read at" without damage.
+ */
 int rfn_payload_fail(const struct rfn_payload *payload, int error, const char *what,
                      struct rfn_diag *diag);
 

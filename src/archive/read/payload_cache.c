@@ -23,7 +23,7 @@ int rfn_archive_missing(const struct rfn_archive *archive, const char *what, uin
 {
     if (archive->chunks.complete)
         return rfn_fail(diag, RFN_E_CORRUPT, (int64_t)archive->chunks.toc_offset, -1,
-                        "%s: the table of contents at offset %" PRIu64
+                        "%s: damaged: the table of contents at offset %" PRIu64
                         " lists no chunk %s %" PRIu64,
                         archive->chunks.path, archive->chunks.toc_offset, what, id);
     return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s: %s: chunk %s %" PRIu64 " is missing",

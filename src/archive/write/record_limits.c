@@ -117,8 +117,7 @@ static int check_condition(const char *text, size_t length, bool *function, stru
     if (strncmp(text, "path=", 5) == 0 || strncmp(text, "file=", 5) == 0)
         return 0;
     return rfn_fail(diag, RFN_E_USAGE, -1, -1,
-                    "'%.*s' is none of a pattern of functions of MPI, path=PATTERN and "
-                    "file=PATTERN",
+                    "'%.*s' is neither a pattern of MPI functions nor path=PATTERN or file=PATTERN",
                     (int)length, text);
 }
 

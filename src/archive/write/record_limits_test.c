@@ -52,8 +52,8 @@ static void test_wrong_calls(void **state)
                  {"", "fits no function that may be left out"},
                  {"MPI_Iprobe,", "fits no function that may be left out"},
                  {"!", "fits no function that may be left out"},
-                 {"bytes=4K", "is none of a pattern of functions"},
-                 {"MPI_Iprobe,comm=x", "is none of a pattern of functions"},
+                 {"bytes=4K", "is neither a pattern of MPI functions"},
+                 {"MPI_Iprobe,comm=x", "is neither a pattern of MPI functions"},
                  {"path=", "is none of"}};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -230,9 +230,10 @@ int rfn_retiming_check(const struct rfn_retiming *times, const char *path, bool 
 {
     const struct rfn_archive *archive = times->archive;
     if (archive->chunks.minor > RFN_FORMAT_MINOR)
-        return rfn_fail(times->diag, RFN_E_VERSION, -1, -1,
-                        "%s was written by a later version of Refrain, which has to predict it",
-                        archive->chunks.path);
+        return rfn_fail(
+            times->diag, RFN_E_VERSION, -1, -1,
+            "%s was written by a later version of Refrain: predict it with that version",
+            archive->chunks.path);
     if (!archive->complete)
         return rfn_fail(times->diag, archive->chunks.fault, -1, -1,
                         "%s: %s; only a complete run can be written as predicted",

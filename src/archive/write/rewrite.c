@@ -314,7 +314,8 @@ int rfn_rewrite_check_other(const struct rfn_archive *archive, const char *path,
     if (archive && stat(path, &there) == 0 && archive->chunks.fd >= 0 &&
         fstat(archive->chunks.fd, &old) == 0 && old.st_dev == there.st_dev &&
         old.st_ino == there.st_ino)
-        return rfn_fail(diag, RFN_E_USAGE, -1, -1, "%s is the archive that is read", path);
+        return rfn_fail(diag, RFN_E_USAGE, -1, -1,
+                        "%s is the archive that is read; write to another file", path);
     return 0;
 }
 

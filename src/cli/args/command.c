@@ -156,7 +156,8 @@ static void tell_of_rank_files(const char *file)
     strcpy(pattern + n, ranks);
     if (glob(pattern, 0, NULL, &found) != 0)
         return;
-    rfn_command_error("but the run was aborted, and there is %s", found.gl_pathv[0]);
+    rfn_command_error("but the run was aborted and left %s, the archive of one rank",
+                      found.gl_pathv[0]);
     globfree(&found);
 }
 

@@ -74,7 +74,8 @@ static void test_rank_files(void **state)
     fail_to(file, RFN_E_IO, NULL, text, sizeof text);
     assert_null(strstr(text, "aborted"));
     fclose(fopen(left, "w"));
-    snprintf(wanted, sizeof wanted, "refrain: but the run was aborted, and there is %s\n", left);
+    snprintf(wanted, sizeof wanted,
+             "refrain: but the run was aborted and left %s, the archive of one rank\n", left);
     assert_int_equal(fail_to(file, RFN_E_IO, NULL, text, sizeof text), 1);
     assert_non_null(strstr(text, wanted));
     fail_to(left, RFN_E_IO, NULL, text, sizeof text);

@@ -27,10 +27,8 @@ static void tell(const struct rfn_journals *journals, size_t lost)
         rfn_command_error("%s: %zu checkpoint%s cannot be read; %s", journals->name,
                           journals->n_damaged, plural(journals->n_damaged), journals->why_damaged);
     if (lost)
-        rfn_command_error(
-            "%s: %zu rank%s left out, whose blocks are damaged or whose times are not "
-            "there",
-            journals->name, lost, lost == 1 ? " is" : "s are");
+        rfn_command_error("%s: %zu rank%s left out: what they saved is damaged, or has no times",
+                          journals->name, lost, lost == 1 ? " is" : "s are");
 }
 
 int rfn_journal_folder_recover(const struct rfn_journals *journals, const char *path, bool force,

@@ -23,7 +23,7 @@ int rfn_become_mpi_program(const char *verb, const char *flavour, char *const *w
     snprintf(name, sizeof name, "refrain-%s-%s", verb, flavour);
     if (!rfn_find_part(name, X_OK, path))
         return fail(name, "this program is not there: Refrain was built where that MPI was not "
-                          "installed");
+                          "installed; install it and build Refrain again");
     execv(path, words);
     return fail(path, strerror(errno));
 }

@@ -56,7 +56,7 @@ int rfn_network_file_read(const char *file, struct rfn_network *network, struct 
     if (!value && json_error_code(&why) == json_error_cannot_open_file)
         return rfn_fail(diag, RFN_E_IO, -1, -1, "%s", why.text);
     if (!value)
-        return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: no JSON: line %d: %s", file, why.line,
+        return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: not JSON, line %d: %s", file, why.line,
                         why.text);
     int error = take(value, network, file, diag);
     json_decref(value);

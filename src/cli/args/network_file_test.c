@@ -61,10 +61,10 @@ static void expect(const char *text, int error, const char *part)
 static void test_no_file_of_calibrate(void **state)
 {
     (void)state;
-    expect("", RFN_E_CORRUPT, "no JSON: line 1");
-    expect("{\"schema\":1,\n\"L\":}", RFN_E_CORRUPT, "no JSON: line 2");
+    expect("", RFN_E_CORRUPT, "not JSON, line 1");
+    expect("{\"schema\":1,\n\"L\":}", RFN_E_CORRUPT, "not JSON, line 2");
     expect("{\"L\":1,\"L\":1}", RFN_E_CORRUPT, "duplicate");
-    expect("\177ELF", RFN_E_CORRUPT, "no JSON");
+    expect("\177ELF", RFN_E_CORRUPT, "not JSON");
     expect("[]", RFN_E_CORRUPT, "no \"schema\"");
     expect("{\"schema\":\"1\"}", RFN_E_CORRUPT, "no \"schema\"");
     expect("{\"schema\":2}", RFN_E_VERSION, "is 2");

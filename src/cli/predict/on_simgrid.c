@@ -209,7 +209,8 @@ int rfn_simulate_on_simgrid(const struct rfn_simgrid_job *job, struct rfn_simula
     *simulated = (struct rfn_simulated){0};
     if (!rfn_find_part("refrain-simgrid", X_OK, program))
         return fail(diag, RFN_E_NOTFOUND, "refrain-simgrid",
-                    "this program is not there: Refrain was built without libsimgrid-dev or g++");
+                    "this program is not there: Refrain was built without libsimgrid-dev or g++; "
+                    "--engine=own needs neither");
     if (job->options->no_contention)
         return fail(diag, RFN_E_UNSUPPORTED, "--no-contention", "SimGrid always has contention");
     FILE *file = write_hosts(job);
@@ -221,7 +222,7 @@ int rfn_simulate_on_simgrid(const struct rfn_simgrid_job *job, struct rfn_simula
     if (!error)
         error = value ? take(value, job->ranks, simulated) : RFN_E_CORRUPT;
     if (error == RFN_E_CORRUPT)
-        fail(diag, error, "refrain-simgrid", "what it printed is no result");
+        fail(diag, error, "refrain-simgrid", "its output is not the result of a simulation");
     json_decref(value);
     fclose(file);
     words_release(&words);

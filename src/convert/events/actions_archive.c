@@ -173,8 +173,8 @@ static void put_status(struct archiving *to, int64_t bytes)
 static int wildcard(const struct archiving *to)
 {
     return rfn_fail(to->diag, RFN_E_UNSUPPORTED, -1, -1,
-                    "line %" PRIu64 " receives from any rank: an archive says from which, and "
-                    "that only a run can tell",
+                    "line %" PRIu64
+                    " receives from any rank, and an archive needs the sender: name it in the text",
                     to->action->event);
 }
 

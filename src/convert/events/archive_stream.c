@@ -73,11 +73,12 @@ static int refuse(const struct rfn_archive_stream *stream, const struct rfn_reco
 {
     char path[NAMES_MAX];
     print_path(stream->archive, record->path, path, sizeof path);
-    return rfn_fail(stream->diag, RFN_E_UNSUPPORTED, -1, (int)stream->rank,
-                    "rank %u, event %llu: %s (%s) %s, which is no action", stream->rank,
-                    (unsigned long long)record->index,
-                    rfn_archive_function(stream->archive, record->function)->name,
-                    path[0] ? path : "call path not known", why);
+    return rfn_fail(
+        stream->diag, RFN_E_UNSUPPORTED, -1, (int)stream->rank,
+        "rank %u, event %llu: %s (%s) %s, which a time-independent trace cannot express",
+        stream->rank, (unsigned long long)record->index,
+        rfn_archive_function(stream->archive, record->function)->name,
+        path[0] ? path : "call path not known", why);
 }
 
 /* ---- symbols ---- */
@@ -303,7 +304,7 @@ static int resolve(struct rfn_archive_stream *stream, const struct rfn_call_even
     const int64_t source = rfn_action_peer(call, comm, fate.source);
     if (source == RFN_ACTION_ANY || source < 0 || fate.tag < 0)
         return refuse(stream, call->record,
-                      "receives from any rank, and nobody tells from whom a message came");
+                      "receives from any rank, and the archive does not tell who sent the message");
     *(action->kind == RFN_ACTION_RECV ? &action->peer : &action->receive_peer) = source;
     *(action->kind == RFN_ACTION_RECV ? &action->tag : &action->receive_tag) = fate.tag;
     return 1;
@@ -546,7 +547,7 @@ static int check_known(const struct rfn_archive_stream *stream, const struct rfn
 {
     return is_any(action) || (action->kind == RFN_ACTION_PROBE &&
                               (action->peer == RFN_ACTION_ANY || action->tag == RFN_ANY))
-               ? refuse(stream, record, "does not tell whom its message came from")
+               ? refuse(stream, record, "does not tell who sent its message")
                : 0;
 }
 
@@ -701,7 +702,7 @@ static int neighbor_parts(const struct rfn_archive_stream *stream,
                                                           rfn_word(call, RFN_IN_COMM, -1));
     if (!of)
         return refuse(stream, call->record,
-                      "is among neighbours that this rank's own calls do not tell");
+                      "is a neighbourhood collective whose neighbours the archive does not tell");
     *parts = malloc((of->n_in + of->n_out + 1) * sizeof **parts);
     if (!*parts)
         return RFN_E_NOMEM;

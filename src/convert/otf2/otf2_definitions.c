@@ -526,19 +526,18 @@ static int choose_metric(struct otf2_definitions *of, const char *wanted, const 
 static int check(struct otf2_definitions *of, const char *path, struct rfn_diag *diag)
 {
     if (!of->resolution)
-        return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: it does not say what its times mean",
-                        path);
+        return rfn_fail(diag, RFN_E_CORRUPT, -1, -1,
+                        "%s: it does not define the resolution of its clock", path);
     if (!of->world && ranks_of_processes(of) < 0)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
     if (!of->world->n)
-        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1, "%s: there are no processes in it", path);
+        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1, "%s: it has no MPI processes", path);
     const int64_t found = place_locations(of);
     if (found < 0)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
     if (found != of->world->n)
-        return rfn_fail(diag, RFN_E_CORRUPT, -1, -1,
-                        "%s: of the locations of its %u ranks %lld are defined", path, of->world->n,
-                        (long long)found);
+        return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s: of its %u ranks, %lld have a location",
+                        path, of->world->n, (long long)found);
     find_world(of);
     return 0;
 }

@@ -258,8 +258,9 @@ static int check_archive(const struct rfn_archive *archive, struct rfn_diag *dia
         return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s; only a complete run can be converted",
                         why);
     if (!rfn_archive_run(archive)->times)
-        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
-                        "the archive has no times, and an OTF2 trace needs them");
+        return rfn_fail(
+            diag, RFN_E_UNSUPPORTED, -1, -1,
+            "the archive has no times, and an OTF2 trace needs them; record it with --time=full");
     return 0;
 }
 

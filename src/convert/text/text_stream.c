@@ -181,11 +181,11 @@ static int inflate_gzip(struct rfn_text_stream *stream, char *to, size_t size, s
     gzip->avail_out = (uInt)size;
     const int result = inflate(gzip, Z_NO_FLUSH);
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-        return damaged(stream, gzip->msg ? gzip->msg : "no such stream", diag);
+        return damaged(stream, gzip->msg ? gzip->msg : "not gzip data", diag);
     stream->piece_at = stream->piece_end - gzip->avail_in;
     stream->middle = result != Z_STREAM_END;
     if (result == Z_STREAM_END && inflateReset(gzip) != Z_OK)
-        return damaged(stream, "no such stream", diag);
+        return damaged(stream, "not gzip data", diag);
     *n = size - gzip->avail_out;
     return 0;
 }

@@ -88,12 +88,16 @@ static int choose_name(struct rec_archive_result *result)
         if (exists && S_ISDIR(old.st_mode))
             return rec_archive_fail(result, "%s is a directory", result->path);
         if (exists && rec_options.force && !S_ISREG(old.st_mode))
-            return rec_archive_fail(result, "%s is no regular file, and so is not replaced",
-                                    result->path);
+            return rec_archive_fail(
+                result, "%s is not a regular file and is not replaced; name another with --output",
+                result->path);
         if (!exists || rec_options.force)
             return 0;
     }
-    return rec_archive_fail(result, "cannot create %s: %s", result->path, strerror(EEXIST));
+    return rec_archive_fail(
+        result,
+        "cannot create %s: it exists, as do all names before it; move some away, or use --force",
+        result->path);
 }
 
 /* Opens a file without a name, which is gone if the process is killed; -1: the file system has

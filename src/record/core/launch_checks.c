@@ -26,7 +26,8 @@ void rec_launch_check_gaps(int ranks)
     const struct rec_launched launched = rec_job_launched();
     if (ranks == 1 && launched.size > 1 && launched.rank == 0)
         rec_message("the launcher started %d processes, but each is alone with its MPI and has an "
-                    "archive of its own: the launcher belongs to another MPI than the program",
+                    "archive of its own: the launcher belongs to another MPI than the program; use "
+                    "the mpirun of the program's MPI",
                     launched.size);
 }
 

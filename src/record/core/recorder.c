@@ -103,7 +103,7 @@ static void load_mpi(void)
         library = open_mpi(RTLD_LAZY | RTLD_GLOBAL);
     if (!library || rec_mpi_fill(library) < 0) {
         rec_message("the recorder for %s cannot find that MPI's library (%s), or the program has "
-                    "loaded another MPI",
+                    "loaded another MPI: name the program's with refrain record --mpi",
                     RFN_FLAVOUR_NAME, rec_mpi_library_names[0]);
         abort();
     }

@@ -207,8 +207,10 @@ static int learn_wishes(struct rec_finishing *finish, struct rec_archive_result 
     if (error)
         return error;
     if (rec_options.times != (bool)(finish->wishes & REC_WANTS_TIMES))
-        return rec_archive_fail(result, "recorded with%s times (--time), and rank 0 with%s",
-                                rec_options.times ? "" : "out", rec_options.times ? "out" : "");
+        return rec_archive_fail(
+            result,
+            "recorded with%s times (--time), and rank 0 with%s: give all ranks the same options",
+            rec_options.times ? "" : "out", rec_options.times ? "out" : "");
     for (const struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
         if (!(finish->wishes & REC_WANTS_REDUCED) && rfn_stream_is_long(stream->events))
             return rec_archive_fail(result,
@@ -223,8 +225,9 @@ static void keep_volume(uint64_t word, int rank)
     if (word == volume_word())
         return;
     if (rec_options.volume)
-        rec_message("rank %d recorded the volume %s, and rank 0 not: it is left out", rank,
-                    rec_options.volume);
+        rec_message("rank %d recorded the volume %s, and rank 0 did not: it is left out; give all "
+                    "ranks the same --volume",
+                    rank, rec_options.volume);
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
         rfn_stream_drop_volume(stream->events);
 }
@@ -408,9 +411,10 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
                         ? "a rank could not"
                         : rfn_error_text(reduced->not_compared));
     if (reduced->not_spread)
-        rec_message("how far times differ that are not kept is not in the archive: %s",
-                    reduced->not_spread == RFN_E_EXCHANGE ? "a rank could not say"
-                                                          : rfn_error_text(reduced->not_spread));
+        rec_message(
+            "the archive does not tell how far reduced times differ from those measured: %s",
+            reduced->not_spread == RFN_E_EXCHANGE ? "a rank failed to tell"
+                                                  : rfn_error_text(reduced->not_spread));
     tell_forced(finish);
     rec_past_calls_tell(finish->survey.past);
     rec_limits_tell();

@@ -75,7 +75,8 @@ static void find_real_dlsym(void)
     if (!address)
         address = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
     if (!address) {
-        rec_message("the C library has no dlsym that is known");
+        rec_message("this C library has no dlsym that the recorder knows; the program cannot be "
+                    "recorded here");
         abort();
     }
     memcpy(&rec_real_dlsym, &address, sizeof address);

@@ -165,7 +165,7 @@ static int read_header(int fd, const char *name, struct rfn_live_header *header,
     if (n < 0)
         return rfn_fail(diag, RFN_E_IO, -1, -1, "cannot read %s: %s", name, strerror(errno));
     if (n == 0 || (n >= (ssize_t)sizeof header->magic && !header->magic))
-        return rfn_fail(diag, RFN_E_NOTFOUND, -1, -1, "%s is being made", name);
+        return rfn_fail(diag, RFN_E_NOTFOUND, -1, -1, "%s is not complete yet: try again", name);
     if (n < (ssize_t)sizeof *header)
         return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s was cut short", name);
     if (header->magic != RFN_LIVE_MAGIC)

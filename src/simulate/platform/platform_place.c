@@ -75,9 +75,9 @@ static int host_line(struct placing *placing, const char *line, char *name, char
     char *colon = strrchr(name, ':');
     placing->of_hosts = true;
     if (placing->of_ranks)
-        return fail_line(placing, line, "no line of a rankfile, as the lines before");
+        return fail_line(placing, line, "not a line of a rankfile, as the lines before are");
     if (*rest && !count)
-        return fail_line(placing, line, "more than a host and its slots");
+        return fail_line(placing, line, "there is more than a host and its slots");
     if (colon && !count) {
         *colon = 0;
         count = colon + 1;
@@ -112,9 +112,9 @@ static int rank_line(struct placing *placing, const char *line, char *assignment
     char *name = strchr(assignment, '=');
     placing->of_ranks = true;
     if (placing->of_hosts)
-        return fail_line(placing, line, "no line of a hostfile, as the lines before");
+        return fail_line(placing, line, "not a line of a hostfile, as the lines before are");
     if (*rest && strncmp(rest, "slot=", 5) != 0 && strncmp(rest, "slots=", 6) != 0)
-        return fail_line(placing, line, "what is behind the host is no slot=");
+        return fail_line(placing, line, "no slot= behind the host");
     if (!name)
         return fail_line(placing, line, "no = behind the rank");
     *name++ = 0;

@@ -503,8 +503,8 @@ static void test_places(void **state)
         {"rank x=n0\n", {0}, RFN_E_CORRUPT, "no number of a rank"},
         {"rank 0\n", {0}, RFN_E_CORRUPT, "no ="},
         {"rank 0=n0 core=1\n", {0}, RFN_E_CORRUPT, "no slot="},
-        {"rank 0=n0\nn1\n", {0}, RFN_E_CORRUPT, "no line of a rankfile"},
-        {"n1\nrank 0=n0\n", {0}, RFN_E_CORRUPT, "no line of a hostfile"},
+        {"rank 0=n0\nn1\n", {0}, RFN_E_CORRUPT, "not a line of a rankfile"},
+        {"n1\nrank 0=n0\n", {0}, RFN_E_CORRUPT, "not a line of a hostfile"},
     };
     struct rfn_platform *platform = read_text(PLATFORM(CLUSTER("core='2'")));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
