@@ -8,6 +8,7 @@ import shutil
 
 import harness
 import test_events
+import test_smpi
 
 FOLDER = os.path.join(harness.PROGRAMS, "sampling")
 # Recording was off when some of these messages were sent: they count in their channels, but the trace lacks them.
@@ -186,6 +187,23 @@ def test_no_trace(bench):
         harness.compare("events", {event["function"] for event in bench.dump(archive)}, {"MPI_Init", "MPI_Finalize"})
         sizes.append(os.path.getsize(archive))
     harness.compare("size does not grow with the run", sizes[1] < 2 * sizes[0], True)
+
+
+def test_verbs_that_need_calls(bench):
+    """A sample alone is refused, as there is nothing to predict, compare, replay or convert."""
+    archive, platform = bench.fresh("alone.rfn"), bench.fresh("platform.xml")
+    with open(platform, "w", encoding="ascii") as file:
+        file.write(test_smpi.PLATFORM)
+    program = bench.program(os.path.join(FOLDER, "changing_rates.c"), "mpich")
+    _, trace = bench.record("mpich", 3, [program, "10"])
+    bench.run([*harness.FLAVOURS["mpich"].launch(3), bench.refrain, "record", "-o", archive, "--sample=random:0.5", program, "10"],
+              check=True)
+    for words in (["whatif", archive], ["predict", archive, "--platform", platform], ["compare", archive, trace],
+                  ["compare", trace, archive], ["compare", "--reduction", trace, archive], ["replay", archive],
+                  ["convert", archive, "-o", bench.fresh("out.txt")], ["sample", archive]):
+        run = bench.run([bench.refrain, *words])
+        if run.code != 1 or f"{archive}: this archive has a sample of messages" not in run.err:
+            raise harness.Failure(f"{words}: exit {run.code}: {run.out}{run.err}")
 
 
 MEASURED = ("latency_ns", "sent_ns", "posted_ns", "entered_ns", "received_ns")

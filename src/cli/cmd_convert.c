@@ -25,7 +25,7 @@ static const char *const format_names[] = {"", "archive", "otf2", "perfetto", "s
 
 static const struct argp_option options[] = {
     {"output", 'o', "OUT", 0, "Where to; .rfn, .txt, .pftrace tell the format", 0},
-    {"to", KEY_TO, "FORMAT", 0, "archive, otf2, perfetto, simgrid or thesis", 0},
+    {"to", KEY_TO, "FORMAT", 0, "archive, otf2 (Vampir), perfetto, simgrid, thesis", 0},
     {"one-file", KEY_ONE_FILE, NULL, 0, "Write text of all ranks into OUT itself", 0},
     {"measured", KEY_MEASURED, NULL, 0, "Volumes are the recorded times in ns", 0},
     {"force", 'f', NULL, 0, "Replace OUT if it exists", 0},
@@ -365,7 +365,7 @@ static int convert_archive(const struct arguments *arguments)
                           arguments->input);
         return RFN_EXIT_USAGE;
     }
-    int status = rfn_command_open(arguments->input, &archive);
+    int status = rfn_command_open_calls(arguments->input, &archive);
     if (status)
         return status;
     status = arguments->to == FORMAT_OTF2       ? convert_otf2(arguments, archive)

@@ -501,6 +501,11 @@ static int predict(struct predicting *predicting)
     error = open_actions(predicting);
     if (error)
         return rfn_command_fail(given->given.file, error, &predicting->diag);
+    const int calls = predicting->archive
+                          ? rfn_command_check_calls(predicting->archive, given->given.file)
+                          : RFN_EXIT_OK;
+    if (calls)
+        return calls;
     error = place(predicting);
     if (error)
         return rfn_command_fail(given->hosts ? given->hosts : given->platform, error,

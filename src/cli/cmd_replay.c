@@ -138,7 +138,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int refuse_alone(const char *file)
 {
     struct rfn_archive *archive;
-    int status = rfn_command_open(file, &archive);
+    int status = rfn_command_open_calls(file, &archive);
     if (status)
         return status;
     uint32_t ranks = rfn_archive_run(archive)->ranks;

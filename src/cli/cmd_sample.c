@@ -122,24 +122,6 @@ static int print(const struct rfn_report *report, const struct options *given, i
     return rfn_command_print_page(&out, report->file, status);
 }
 
-/* 0, or the exit status after telling that the archive has samples, and not what they are of. */
-static int check_events(const struct rfn_archive *archive, const char *file)
-{
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct rfn_samples samples;
-    const int error = rfn_samples_read_rows(archive, &samples, &diag);
-    const bool alone = samples.alone;
-    rfn_samples_release(&samples);
-    if (error)
-        return rfn_command_fail(file, error, &diag);
-    if (!alone)
-        return RFN_EXIT_OK;
-    rfn_command_error("%s: this archive has a sample of messages and not all of them: refrain "
-                      "report tells what is in it",
-                      file);
-    return RFN_EXIT_FAILURE;
-}
-
 /* Whether there are some; *status tells of a file that is damaged behind them, too. */
 static bool take(const struct rfn_archive *archive, const char *file,
                  const struct rfn_sample_strategy *strategy, enum rfn_sample_analysis analysis,
@@ -172,7 +154,7 @@ static int sample_archive(const struct rfn_archive *archive, const struct option
                                       .width = rfn_terminal_columns()};
     int status = rfn_command_check_ranks(archive, file->file, report.ranks);
     if (!status)
-        status = check_events(archive, file->file);
+        status = rfn_command_check_calls(archive, file->file);
     const enum rfn_sample_analysis compared = given->analysis == RFN_SAMPLE_STAT ? RFN_SAMPLE_STAT
                                                                                  : RFN_SAMPLE_FREQ;
     if (!status &&

@@ -487,7 +487,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     }
     int status = rfn_command_network(given.network_file, &given.network);
     if (!status)
-        status = rfn_command_open(given.given.file, &archive);
+        status = rfn_command_open_calls(given.given.file, &archive);
     if (status)
         return status;
     status = ask_archive(archive, &given);

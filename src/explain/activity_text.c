@@ -430,6 +430,11 @@ static void append_compute(struct rfn_text *text, const struct rfn_archive *arch
     const struct rfn_function_info *before = rfn_call_site_function(archive, activity->before);
     struct stretch stretch = stretch_of(archive, activity);
     bool first = before->class_ == RFN_CLASS_SETUP;
+    const struct rfn_function_info *at = rfn_call_site_function(archive, activity->at);
+    if (strcmp(at->name, "refrain_recording") == 0) {
+        rfn_text_string(text, "doing what was not recorded yet");
+        return;
+    }
     if (strcmp(before->name, "refrain_recording") == 0) {
         rfn_text_string(text, "doing what was not recorded any more");
         return;

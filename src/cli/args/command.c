@@ -6,6 +6,7 @@
 #include "cli/launch/mpi_environment.h"
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
+#include "refrain/sampling.h"
 #include "refrain/shell_word.h"
 
 #include <fcntl.h>
@@ -179,6 +180,36 @@ int rfn_command_open(const char *file, struct rfn_archive **archive)
     int error = rfn_journals_are(file) ? rfn_journal_folder_open(file, archive, &diag)
                                        : rfn_archive_open(file, archive, &diag);
     return error < 0 ? rfn_command_fail(file, error, &diag) : RFN_EXIT_OK;
+}
+
+int rfn_command_check_calls(const struct rfn_archive *archive, const char *file)
+{
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_samples samples;
+    const int error = rfn_samples_read_rows(archive, &samples, &diag);
+    const bool alone = samples.alone;
+    rfn_samples_release(&samples);
+    if (error)
+        return rfn_command_fail(file, error, &diag);
+    if (!alone)
+        return RFN_EXIT_OK;
+    rfn_command_error("%s: this archive has a sample of messages and not all of them: refrain "
+                      "report tells what is in it; record --sample --with-trace keeps all",
+                      file);
+    return RFN_EXIT_FAILURE;
+}
+
+int rfn_command_open_calls(const char *file, struct rfn_archive **archive)
+{
+    int status = rfn_command_open(file, archive);
+    if (status)
+        return status;
+    status = rfn_command_check_calls(*archive, file);
+    if (status)
+        rfn_archive_close(*archive);
+    if (status)
+        *archive = NULL;
+    return status;
 }
 
 int rfn_command_check_complete(const struct rfn_archive *archive, const char *file, int status)

@@ -73,6 +73,11 @@ int rfn_command_fail(const char *file, int error, const struct rfn_diag *diag);
 
 /* Opens an archive; 0, or the exit status after telling why it cannot be opened. */
 int rfn_command_open(const char *file, struct rfn_archive **archive);
+/* 0, or the exit status after telling that the archive has samples of messages alone, and no calls
+ * to work on. */
+int rfn_command_check_calls(const struct rfn_archive *archive, const char *file);
+/* Opens an archive that has calls; 0, or the exit status after telling why not. */
+int rfn_command_open_calls(const char *file, struct rfn_archive **archive);
 /* The exit status: `status`, or RFN_EXIT_BAD_INPUT after telling that the archive is incomplete. */
 int rfn_command_check_complete(const struct rfn_archive *archive, const char *file, int status);
 /* 0, or RFN_EXIT_USAGE after telling which rank of the filter (may be NULL) the run does not have.

@@ -18,7 +18,7 @@ static bool measure(struct rfn_opened_runs *opened, size_t i, const char *file, 
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_progress progress = {.what = "reading events"};
     const struct rfn_waits_options how = {.profile = &opened->profiles[i]};
-    int failed = rfn_command_open(file, &opened->archives[i]);
+    int failed = rfn_command_open_calls(file, &opened->archives[i]);
     if (failed) {
         *status = failed;
         return false;

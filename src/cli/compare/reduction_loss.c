@@ -343,10 +343,10 @@ int rfn_compare_reduction(const struct rfn_compare_options *given)
                                 .reduced_file = given->files[1],
                                 .top = given->top,
                                 .width = given->width};
-    int status = rfn_command_open(compared.full_file, &compared.full);
+    int status = rfn_command_open_calls(compared.full_file, &compared.full);
     if (status)
         return status;
-    status = rfn_command_open(compared.reduced_file, &compared.reduced);
+    status = rfn_command_open_calls(compared.reduced_file, &compared.reduced);
     if (!status) {
         status = check(&compared);
         if (!status)

@@ -121,6 +121,21 @@ static void append_efficiencies(struct rfn_text *out, const struct rfn_predictio
     sentence(out, page, &text);
 }
 
+/* Where the platform's speed does not matter. */
+static void append_computing(struct rfn_text *out, const struct rfn_prediction_page *page)
+{
+    const bool cpu = page->unit == RFN_ACTION_CPU_NS;
+    struct rfn_text text = {0};
+    if ((!cpu && page->unit != RFN_ACTION_WALL_NS) || page->options->rate > 0 || page->rates)
+        return;
+    rfn_text_format(&text,
+                    "Computing takes the %s that it took in the recorded run%s; the speed of the "
+                    "platform's hosts is not used. --rate, --rates and --scale-compute change "
+                    "that.",
+                    cpu ? "CPU time" : "time", cpu ? "" : ", waiting for cores included");
+    sentence(out, page, &text);
+}
+
 static void append_missing(struct rfn_text *out, const struct rfn_prediction_page *page)
 {
     const struct rfn_compute_rates *rates = page->rates;
@@ -236,6 +251,7 @@ void rfn_prediction_text(struct rfn_text *out, const struct rfn_prediction_page 
 {
     append_head(out, page);
     append_efficiencies(out, page);
+    append_computing(out, page);
     if (page->rates && page->rates->missing)
         append_missing(out, page);
     if (page->output)

@@ -50,6 +50,8 @@ void rfn_left_out_append(struct rfn_text *out, const struct rfn_archive *archive
     rfn_text_format(out, " %s left out (", of.calls == 1 ? "was" : "were");
     rfn_text_printable(out, run->limits);
     rfn_text_char(out, ')');
+    if (strstr(run->limits, "--from="))
+        rfn_text_string(out, ", calls before --from not counted");
     append_stops(out, &of, run);
     rfn_left_out_release(&of);
 }
