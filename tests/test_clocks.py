@@ -260,6 +260,7 @@ def check_sampled(bench, archive, limit):
 SAMPLED = ("--time=full", "--with-trace", "--sample=random:1")
 
 
+@harness.real_time
 def test_samples_of_hosts(bench, flavour):
     """Clocks are seconds apart. While the program runs only the start's measurement is known, which may be worse than
     the end's."""
@@ -269,6 +270,7 @@ def test_samples_of_hosts(bench, flavour):
     check_sampled(bench, archive, 2 * max(errors.values()) + SECOND // 1000)
 
 
+@harness.real_time
 def test_samples_of_drifting_hosts(bench, flavour):
     """Clocks drift apart by 2 ms in the run. What ranks measure of each other's messages corrects that."""
     base, hosts = time.clock_gettime_ns(time.CLOCK_MONOTONIC), [Host("alpha"), Host("beta", 100, 400)]
