@@ -265,9 +265,15 @@ def test_samples_of_hosts(bench, flavour):
     """Clocks are seconds apart. While the program runs only the start's measurement is known, which may be worse than
     the end's."""
     may_unshare(bench)
-    archive = record(bench, flavour, in_namespaces(bench, SHIFTED), SHIFTED, ["20", "5000"], options=SAMPLED)
-    errors = check_measurements(bench, archive, SHIFTED)
-    check_sampled(bench, archive, 2 * max(errors.values()) + SECOND // 1000)
+    for _ in range(5):
+        archive = record(bench, flavour, in_namespaces(bench, SHIFTED), SHIFTED, ["20", "5000"], options=SAMPLED)
+        check_measurements(bench, archive, SHIFTED)
+        offsets = [host["offsets"] for host in clocks_of(bench, archive)["hosts"] if host["offsets"]]
+        if all(len(measured) == 2 for measured in offsets):
+            break  # else the start's was so bad on a busy machine that it was not kept, and nobody knows how bad
+    else:
+        raise harness.Failure(f"of five runs none has a measurement of its start: {offsets}")
+    check_sampled(bench, archive, 2 * max(offset["error_ns"] for measured in offsets for offset in measured) + SECOND // 1000)
 
 
 @harness.real_time
