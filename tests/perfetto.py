@@ -55,7 +55,7 @@ class Trace:
     """tracks: uuid -> (name, uuid of the parent or None); slices: of each track in their order, all ended."""
 
     def __init__(self, data):
-        self.tracks, self.slices, self.parents = {}, {}, {}
+        self.tracks, self.slices, self.times = {}, {}, {}
         names, categories, open_slices = {}, {}, {}
         packets = fields(data)[1]
         for i, packet in enumerate(map(fields, packets)):
@@ -78,8 +78,9 @@ class Trace:
         track = event[11][0]
         stack = open_slices.setdefault(track, [])
         slices = self.slices.setdefault(track, [])
-        if self.tracks[track] and slices and time < self.last(slices, stack):
+        if time < self.times.get(track, 0):
             raise ValueError("time goes back")
+        self.times[track] = time
         if event[9] == [1]:
             new = Slice(track, categories[event[3][0]], names[event[10][0]], time, annotations(event), len(stack))
             new.sends = event.get(47, [])
@@ -88,7 +89,3 @@ class Trace:
         else:
             ended = stack.pop()
             ended.end, ended.receives = time, event.get(48, [])
-
-    @staticmethod
-    def last(slices, stack):
-        return stack[-1].begin if stack else max(slices[-1].begin, slices[-1].end)

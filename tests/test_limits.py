@@ -232,7 +232,17 @@ def test_from_never(bench, flavour):
         raise harness.Failure(run.err)
     for rank in range(RANKS):
         harness.compare("events", [function for function, *_ in rows(bench, limited, rank)],
-                        ["MPI_Init", "MPI_Pcontrol", "MPI_Finalize"])
+                        ["MPI_Init", "MPI_Finalize"])
+
+
+def test_from_and_control(bench, flavour):
+    """The program's own MPI_Pcontrol(1) does not begin it, nor is it told to readers."""
+    _, archive = bench.record(flavour, 2, [bench.program("pcontrol", flavour)], ["--from=segment=1"],
+                              env={"EXPECT_OUT": bench.fresh("log")})
+    harness.compare("events", {event["function"] for event in bench.dump(archive)}, {"MPI_Init", "MPI_Finalize"})
+    page = test_waits.report(bench, archive)
+    harness.compare("all is unrecorded", all(r["unrecorded_seconds"] > 0 and r["outside_seconds"] < r["unrecorded_seconds"]
+                                             for r in page["time_per_rank"]), True)
 
 
 def test_size(bench, flavour):
@@ -270,6 +280,7 @@ def test_wrong(bench):
              ("--max-calls-per-second=MPI_Recv:5", "MPI_Recv has to stay"),
              ("--until=soon", "--until is a time since the start"), ("--until=segment=0", "--until is a time"),
              ("--from=10s", "each rank would begin at another message"), ("--from=segment=0", "--from is segment=N"),
+             ("--from=level=0", "--from is segment=N"),
              ("--max-size=1K", "--max-size is a size of at least 1M"))
     for option, text in cases:
         run = bench.run([bench.refrain, "record", option, "true"])

@@ -329,13 +329,13 @@ def test_scaled_words(bench):
     path = platform(bench, MACHINES[0])
     _, archive = bench.record("mpich", 2, [bench.program("folded", "mpich"), "2"])
     for file, words, said in (
-            (archive, ["--scale", "call:MPI_=2"], "whatif OUT.rfn --scale 'call:MPI_=2'"),
-            (archive, ["--remove", "event:0/3"], "whatif OUT.rfn --remove 'event:0/3'"),
+            (archive, ["--scale", "call:MPI_=2"], "whatif OUT.rfn --scale call:MPI_=2"),
+            (archive, ["--remove", "event:0/3"], "whatif OUT.rfn --remove event:0/3"),
             (archive, ["--scale", "rank:9=2"], "all ranks"),
             (archive, ["--remove", "compute:nothing"], "no computation is in 'nothing'; there are"),
             (archive, ["--scale", "rank:0"], "SELECTOR=F"),
             (archive, ["--engine", "simgrid", "--remove", "rank:0"], "need --engine=own"),
-            (exchange_in_text(bench), ["--remove", "compute:main"], "has no call paths")):
+            (exchange_in_text(bench), ["--remove", "compute:main"], "does not tell which part computes what")):
         run = bench.run([bench.refrain, "predict", file, "--platform", path, *words])
         if run.code != 2 or said not in run.err:
             raise harness.Failure(f"{words}: exit {run.code}: {run.err}")

@@ -95,6 +95,9 @@ static void check_options(const struct arguments *arguments, struct argp_state *
                    format_names[arguments->to]);
     if (arguments->measured && (arguments->from != FORMAT_ARCHIVE || !is_text(arguments->to)))
         argp_error(state, "--measured is about text that is made of an archive's times");
+    if (arguments->to == FORMAT_PERFETTO &&
+        ends_in(arguments->written.output, strlen(arguments->written.output), ".zst"))
+        argp_error(state, "Perfetto does not read zstd: name the trace .pftrace or .pftrace.gz");
     if (arguments->metric && arguments->from != FORMAT_OTF2)
         argp_error(state, "--metric is about OTF2 traces, and %s is none", arguments->input);
 }

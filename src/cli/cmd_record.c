@@ -746,6 +746,15 @@ static void refuse_options(struct argp_state *state, const struct options *optio
 
 #define REFUSE(list, why) refuse_options(state, options, list, sizeof(list) / sizeof *(list), why)
 
+static void check_part(struct argp_state *state, const struct options *options)
+{
+    const char *from = options->texts[RFN_RECORD_FROM], *until = options->texts[RFN_RECORD_UNTIL];
+    long begin, end;
+    if (from && until && sscanf(from, "segment=%ld", &begin) == 1 &&
+        sscanf(until, "segment=%ld", &end) == 1 && begin > end)
+        argp_error(state, "--until=%s is before --from=%s", until, from);
+}
+
 static void check_times(struct argp_state *state, const struct options *options)
 {
     static const enum rfn_record_option timed[] = {
@@ -841,6 +850,7 @@ static void check_together(struct argp_state *state, const struct options *optio
                                                         RFN_RECORD_IGNORE_PARAMETER};
     check_journal(state, options);
     check_kept(state, options);
+    check_part(state, options);
     check_sampling(state, options);
     check_times(state, options);
     if (options->texts[RFN_RECORD_CLUSTER])

@@ -240,5 +240,5 @@ bool rfn_until_parse(const char *text, struct rfn_until *until)
 
 bool rfn_from_parse(const char *text, struct rfn_until *from)
 {
-    return rfn_until_parse(text, from) && from->kind != RFN_UNTIL_TIME;
+    return rfn_until_parse(text, from) && from->kind != RFN_UNTIL_TIME && from->number > 0;
 }

@@ -1,5 +1,8 @@
 #include "cli/predict/scaled_parts.h"
 
+#include "refrain/shell_word.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,16 +31,21 @@ static bool is_found(const char *selector)
     return false;
 }
 
-static int refuse(const struct rfn_scaled_parts *scaled, size_t i, struct rfn_text *wrong)
+static int refuse(const struct rfn_scaled_parts *scaled, size_t i, bool has_archive,
+                  struct rfn_text *wrong)
 {
-    rfn_text_format(wrong,
-                    "'%s' is known only when the run is simulated: write that with "
-                    "-o OUT.rfn, then refrain whatif OUT.rfn ",
-                    scaled->texts[i]);
-    if (scaled->factors[i] > 0)
-        rfn_text_format(wrong, "--scale '%s=%g'", scaled->texts[i], scaled->factors[i]);
-    else
-        rfn_text_format(wrong, "--remove '%s'", scaled->texts[i]);
+    char part[256], word[512];
+    const bool scale = scaled->factors[i] > 0;
+    snprintf(part, sizeof part, "%s", scaled->texts[i]);
+    if (scale)
+        snprintf(part, sizeof part, "%s=%g", scaled->texts[i], scaled->factors[i]);
+    rfn_text_printable(wrong, scaled->texts[i]);
+    rfn_text_string(wrong, " is known only when the run is simulated: write that with -o OUT.rfn, "
+                           "then refrain whatif OUT.rfn ");
+    rfn_text_string(wrong, scale ? "--scale " : "--remove ");
+    rfn_text_string(wrong, rfn_shell_word(part, word, sizeof word));
+    if (!has_archive)
+        rfn_text_string(wrong, " (text has to be converted to an archive first)");
     return RFN_E_USAGE;
 }
 
@@ -50,7 +58,7 @@ static int take(struct rfn_scaled_parts *scaled, size_t i, const struct rfn_meas
     const double factor = scaled->factors[i];
     struct rfn_scaled_messages messages = {0, INT64_MAX, 1, 1};
     if (is_found(scaled->texts[i]))
-        return refuse(scaled, i, wrong);
+        return refuse(scaled, i, run->archive, wrong);
     RFN_TRY(rfn_selector_parse(selector, run, scaled->texts[i], wrong));
     rfn_selector_assume(selector, factor, assumptions);
     scaled->assumptions[i] = assumptions[0];

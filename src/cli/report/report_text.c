@@ -188,7 +188,7 @@ static void append_regions(struct rfn_text *out, const struct rfn_report *report
     rfn_table_print(&table, 2, out);
     for (size_t i = 0; i < n && unrecorded < report->top; i++) {
         const struct rfn_region_row *row = &profile->regions[i];
-        if (!row->unrecorded)
+        if (!row->unrecorded || profile->region)
             continue;
         unrecorded++;
         rfn_text_string(out, "  ");

@@ -346,8 +346,8 @@ static int check(struct rfn_selector *selector, const struct rfn_measured *run,
 {
     if (!run->archive && selector->kind != RFN_SELECT_BYTES && selector->kind < RFN_SELECT_L)
         return wrong_text(wrong,
-                          "'%s' is not known of text, which has no call paths; ask an "
-                          "archive",
+                          "text does not tell which part computes what: '%s' needs an archive "
+                          "(refrain convert makes one); --scale-compute scales all computing",
                           names[selector->kind]);
     switch (selector->kind) {
     case RFN_SELECT_RANK:

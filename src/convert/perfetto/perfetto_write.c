@@ -61,8 +61,8 @@ struct open {
 /* Messages that a call sends, or receives. */
 struct messages {
     size_t n;
-    uint32_t peer; /* of the last one, RFN_NO_PEER: not known */
-    int64_t tag, bytes;
+    uint32_t peer;      /* of the last one, RFN_NO_PEER: not known */
+    int64_t tag, bytes; /* -1: not known */
 };
 
 struct stream {
@@ -255,16 +255,13 @@ static int open_function(struct writing *writing, uint32_t number, uint32_t loca
 {
     struct stream *stream = &writing->streams[number];
     const struct rfn_location at = rfn_archive_location(writing->archive, location);
-    char name[256];
-    if (at.function && at.function[0])
-        snprintf(name, sizeof name, "%s", at.function);
-    else
-        snprintf(name, sizeof name, "%s+0x%llx", at.module ? at.module : "",
-                 (unsigned long long)at.offset);
+    char unknown[256];
+    snprintf(unknown, sizeof unknown, "%s+0x%llx", at.module ? at.module : "",
+             (unsigned long long)at.offset);
     RFN_TRY(RFN_GROW(stream->open, stream->open_capacity, stream->n_open + 1));
     stream->open[stream->n_open++] = (struct open){location, caller ? caller->line : 0};
     begin_slice(writing, track_of(number), FUNCTION, number_of_location(writing->archive, location),
-                name);
+                at.function ? at.function : unknown);
     if (caller)
         annotate_place(writing, caller->file, caller->line);
     return end_event(writing, ns);
@@ -304,7 +301,7 @@ static struct messages messages_of(const struct rfn_match_event *event, enum rfn
         messages.n++;
         messages.peer = op->peer;
         messages.tag = op->tag;
-        messages.bytes += op->bytes > 0 ? op->bytes : 0;
+        messages.bytes = op->bytes < 0 || messages.bytes < 0 ? -1 : messages.bytes + op->bytes;
     }
     return messages;
 }
@@ -334,7 +331,7 @@ static void annotate_messages(struct writing *writing, const struct messages *me
         annotate(writing, names[0], messages->peer);
         annotate(writing, names[1], messages->tag);
     }
-    if (messages->n)
+    if (messages->n && messages->bytes >= 0)
         annotate(writing, names[2], messages->bytes);
 }
 
@@ -371,6 +368,7 @@ static int write_call(struct writing *writing, const struct rfn_match_event *eve
         writing->summary->messages++;
     }
     writing->summary->calls++;
+    stream->last_ns = event->exit_ns;
     return end_event(writing, event->exit_ns);
 }
 
@@ -409,7 +407,6 @@ static int leave(void *context, const struct rfn_match_event *event)
         error = write_region(writing, event, function);
     else if (rfn_class_is_mpi(function->class_))
         error = write_call(writing, event);
-    writing->streams[event->stream].last_ns = event->exit_ns;
     if (++writing->events % TOLD_EVERY == 0 && writing->progress && writing->progress->tell)
         writing->progress->tell(writing->progress->context,
                                 (double)writing->events / (double)writing->all_events);
@@ -465,8 +462,10 @@ static int check_archive(const struct rfn_archive *archive, struct rfn_diag *dia
         return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s; only a complete run can be converted",
                         why);
     if (!rfn_archive_run(archive)->times)
-        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
-                        "the archive has no times, and Perfetto shows nothing else");
+        return rfn_fail(
+            diag, RFN_E_UNSUPPORTED, -1, -1,
+            "the archive has no times, which a trace for Perfetto needs; record it with "
+            "--time=full");
     return 0;
 }
 

@@ -14,26 +14,27 @@ void rec_begin_init(void)
     rec_begins_later = text && rfn_from_parse(text, &from);
 }
 
-static void tell(void *frame)
+static void tell(void)
 {
+    static const struct rec_frame nowhere = {.module = UINT32_MAX};
     struct rec_stream *stream = rec_this_stream;
-    if (!stream || stream->inside || rec_state != REC_RECORDING)
+    if (!stream || rec_state != REC_RECORDING)
         return;
     const int64_t on = 1;
     const uint64_t now = rec_now();
     const struct rfn_event event = {
-        .site = rec_site(&stream->sites, REC_FN_refrain_recording, frame),
+        .site = rec_site_of_frames(&stream->sites, REC_FN_refrain_recording, &nowhere, 0),
         .function = REC_FN_refrain_recording,
         .in = &on,
         .enter = now,
         .exit = now};
-    rec_pause_forbid();
+    rec_pause_forbid(); /* within another call streams may be read */
     if (rec_take_event(stream, &event) < 0)
         rec_stop("out of memory");
     rec_pause_allow();
 }
 
-void rec_begin_reached(enum rfn_until_kind kind, int64_t number, void *frame)
+void rec_begin_reached(enum rfn_until_kind kind, int64_t number)
 {
     if (kind != from.kind)
         return;
@@ -42,5 +43,5 @@ void rec_begin_reached(enum rfn_until_kind kind, int64_t number, void *frame)
     if (number != from.number || !__atomic_exchange_n(&rec_begins_later, false, __ATOMIC_RELAXED))
         return;
     __atomic_store_n(&rec_off, false, __ATOMIC_RELAXED);
-    tell(frame);
+    tell();
 }

@@ -433,7 +433,8 @@ uint32_t rec_error_class(int rc)
 
 bool rec_is_dropped(uint32_t function)
 {
-    return rec_functions[function].class_ != RFN_CLASS_SETUP && function != REC_FN_MPI_Pcontrol;
+    return rec_functions[function].class_ != RFN_CLASS_SETUP &&
+           (function != REC_FN_MPI_Pcontrol || rec_begins_later);
 }
 
 void rec_control(int level)

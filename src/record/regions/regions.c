@@ -143,7 +143,7 @@ INLINE void begin(enum kind kind, const char *text, size_t length, void *frame)
 {
     struct rec_stream *stream = stream_of_thread(kind);
     if (stream && kind == SEGMENT)
-        rec_begin_check(RFN_UNTIL_SEGMENT, 0, frame);
+        rec_begin_check(RFN_UNTIL_SEGMENT, 0);
     struct rec_call *call = stream ? rec_enter(kinds[kind].begin, frame) : NULL;
     if (!stream)
         return;

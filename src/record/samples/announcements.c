@@ -185,7 +185,7 @@ static void take(const struct announcement *items, size_t n, int source)
                                             .uncertain = item->uncertain != 0,
                                             .host = item->host,
                                             .common_ns = item->common_ns};
-        struct rec_in_channel *channel = rec_in_channel(item->channel, (uint32_t)source);
+        struct rec_in_channel *channel = rec_in_channel(item->channel, (uint32_t)source, false);
         rec_far_told((uint32_t)source, item->least);
         if (channel)
             rec_end_announced(channel, &end);

@@ -75,11 +75,11 @@ static void drop_first(struct rec_message_ends *ends)
     free_ends = end;
 }
 
-struct rec_in_channel *rec_in_channel(uint64_t hash, uint32_t source)
+struct rec_in_channel *rec_in_channel(uint64_t hash, uint32_t source, bool part)
 {
     struct rec_in_channel *channel = rfn_map_object(&channels, hash);
     full |= channels.n >= REC_MOST_CHANNELS;
-    if (channel || full)
+    if (channel || full || (part && channels.n >= REC_MOST_CHANNELS / 2))
         return channel;
     channel = rfn_map_make_object(&channels, hash, sizeof *channel);
     full |= !channel;

@@ -58,7 +58,7 @@ static struct rec_in_channel *find_channel(const struct rec_comm *comm, int64_t 
         return NULL;
     const uint64_t hash = rfn_sample_channel(comm->identity, (uint32_t)world, rec_sampling.rank,
                                              tag);
-    struct rec_in_channel *channel = rec_in_channel(hash, (uint32_t)world);
+    struct rec_in_channel *channel = rec_in_channel(hash, (uint32_t)world, rfn_sample_is_part(tag));
     if (channel && !channel->known) {
         channel->known = true;
         channel->comm = comm->number;
@@ -110,7 +110,7 @@ static inline void note_thread(struct rec_in_channel *channel, const struct rec_
 static bool might_take(const struct rec_posted_receive *wildcard,
                        const struct rec_in_channel *channel)
 {
-    return wildcard->comm->number == channel->comm &&
+    return wildcard->comm->number == channel->comm && !rfn_sample_is_part(channel->tag) &&
            (wildcard->source == MPI_ANY_SOURCE || wildcard->source == channel->source_in_comm) &&
            (wildcard->tag == MPI_ANY_TAG || wildcard->tag == channel->tag);
 }
@@ -376,9 +376,10 @@ void rec_receives_uncertain(void)
 
 int64_t rec_receive_part_tag(const struct rec_call *call, int64_t source, int64_t tag)
 {
-    struct rec_in_channel *all = source >= 0 ? find_channel(call->comm, source, tag) : NULL;
+    const int64_t parts = rfn_sample_part_tag(tag, RFN_SAMPLE_PARTS);
+    struct rec_in_channel *all = source >= 0 ? find_channel(call->comm, source, parts) : NULL;
     if (!all)
-        return tag;
+        return parts;
     note_thread(all, rec_sample_stream(call));
     const int64_t own = rfn_sample_part_tag(tag, ++all->parts);
     struct rec_in_channel *part = find_channel(call->comm, source, own);

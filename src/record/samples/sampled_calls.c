@@ -131,7 +131,7 @@ static struct out_channel *find_out_channel(const struct rec_comm *comm, int64_t
                                              tag);
     struct out_channel *channel = rfn_map_object(&out_channels, hash);
     full |= out_channels.n >= REC_MOST_CHANNELS;
-    if (channel || full)
+    if (channel || full || (rfn_sample_is_part(tag) && out_channels.n >= REC_MOST_CHANNELS / 2))
         return channel;
     channel = rfn_map_make_object(&out_channels, hash, sizeof *channel);
     full |= !channel;
@@ -446,9 +446,10 @@ static struct rec_posted_receive *matched(const struct rec_call *call, const str
 static int64_t send_part_tag(const struct rec_call *call, int64_t dest, int64_t tag)
 {
     const struct rec_stream *stream = rec_sample_stream(call);
-    struct out_channel *all = find_out_channel(call->comm, dest, tag, stream);
+    const int64_t parts = rfn_sample_part_tag(tag, RFN_SAMPLE_PARTS);
+    struct out_channel *all = find_out_channel(call->comm, dest, parts, stream);
     if (!all)
-        return tag;
+        return parts;
     all->uncertain |= all->stream != stream;
     const int64_t own = rfn_sample_part_tag(tag, ++all->parts);
     struct out_channel *part = find_out_channel(call->comm, dest, own, stream);

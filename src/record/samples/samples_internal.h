@@ -15,6 +15,7 @@
 
 /* A rank counts the messages of at most so many channels that it sends on, and of as many that it
  * receives from: a program may use a new tag for each message. Others are not sampled. */
+/* Of partitioned messages half of that: each init makes one, and they stay. */
 enum { REC_MOST_CHANNELS = 8192 };
 
 /* What this process samples. */
@@ -79,8 +80,8 @@ struct rec_in_channel {
 
 /* ---- message_ends.c ---- */
 
-/* The channel of a hash, made if it is new; NULL without room. */
-struct rec_in_channel *rec_in_channel(uint64_t hash, uint32_t source);
+/* The channel of a hash, made if it is new; NULL without room. part: of a partitioned message. */
+struct rec_in_channel *rec_in_channel(uint64_t hash, uint32_t source, bool part);
 /* One end of a message is there; copied. Makes a sample when the other one is, too. */
 void rec_end_received(struct rec_in_channel *channel, const struct rec_message_end *end);
 void rec_end_announced(struct rec_in_channel *channel, const struct rec_message_end *end);

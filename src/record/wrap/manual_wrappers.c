@@ -261,7 +261,7 @@ static int pass_control_on(int level)
 
 REC_EXPORT int MPI_Pcontrol(const int level, ...)
 {
-    rec_begin_check(RFN_UNTIL_LEVEL, level, __builtin_frame_address(0));
+    rec_begin_check(RFN_UNTIL_LEVEL, level);
     struct rec_call *call = rec_enter(REC_FN_MPI_Pcontrol, __builtin_frame_address(0));
     if (!call)
         return pass_control_on(level);

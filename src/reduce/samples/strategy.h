@@ -18,10 +18,17 @@ uint64_t rfn_sample_channel(uint64_t comm_identity, uint32_t source, uint32_t de
 
 /* The tag that stands for a channel of partitioned messages. MPI pairs the part-th partitioned send
  * that is made on a channel with the part-th receive, apart from all other messages: each pair is a
- * channel of its own, part from 1. */
+ * channel of its own, part from 1; RFN_SAMPLE_PARTS stands for all of them. */
+enum { RFN_SAMPLE_PARTS = INT32_MAX };
+
 static inline int64_t rfn_sample_part_tag(int64_t tag, uint32_t part)
 {
     return (int64_t)((uint64_t)tag + ((uint64_t)part << 32));
+}
+
+static inline bool rfn_sample_is_part(int64_t tag)
+{
+    return tag > INT64_C(0xffffffff);
 }
 
 /* splitmix64's finalizer: of consecutive words it makes independent ones. */
