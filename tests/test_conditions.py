@@ -378,7 +378,7 @@ def test_setuid(bench, flavour):
     run = bench.run([bench.refrain, "record", path, "signals"])
     harness.compare("output", run.out, "")
     harness.compare("exit status", run.code, 2)
-    if len(words_of(run)) != 1 or "user or group" not in run.err:
+    if len(words_of(run)) != 1 or "set-user-ID" not in run.err:
         raise harness.Failure(run.err)
 
 

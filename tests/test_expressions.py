@@ -190,7 +190,7 @@ def test_no_fit(bench):
         harness.compare("why", bool(found["first_malformed"]), bool(wanted[1]))
         run = bench.run([bench.refrain, "reduce", "--cluster", "--plugin", library, archive, "-o", out,
                          "--force"], check=True)
-        harness.compare("page", ("did not fit" in run.out, "no expression: " in run.err),
+        harness.compare("page", ("did not fit" in run.out, "wrong expression: " in run.err),
                         (not wanted[1], bool(wanted[1])))
     if "'r +': a value is missing" not in run.err:
         raise harness.Failure(run.err)

@@ -99,7 +99,7 @@ def check_screen(bench, archive, fault, advice):
     """The first screen of a terminal."""
     lines = bench.run([bench.refrain, "report", "--short", archive], env={"COLUMNS": "80"}, check=True).out.splitlines()
     if len(lines) > 20 or max(map(len, lines)) > 80:
-        raise harness.Failure(f"{fault.name}: {len(lines)} lines of at most {max(map(len, lines))} columns")
+        raise harness.Failure(f"{fault.name}: {len(lines)} lines of at most {max(map(len, lines))} columns:\n" + "\n".join(lines))
     contains("the first screen", " ".join(" ".join(lines).split()), fault.work, advice)
 
 
