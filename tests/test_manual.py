@@ -105,7 +105,9 @@ def programs(bench, root):
     halo = bench.program(os.path.join(EXAMPLES, "halo.c"), "openmpi", ["-finstrument-functions"])
     for name in ("app", "master", "worker", "controlled", "watched"):
         shutil.copy(halo, os.path.join(root, name))
-    script(os.path.join(root, "killed"), "exec timeout -s KILL 4 ./app 1000000 64")
+    script(os.path.join(root, "killed"), "./app 1000000 64 &",
+           "until [ $(ls *.journal/*.checkpoint.* 2>/dev/null | wc -l) -ge 4 ]; do sleep 0.1; done", "sleep 1", "kill -KILL $!",
+           "wait $!")
     plugin = ["cc", "-shared", "-fPIC", "-I", harness.INCLUDE, os.path.join(EXAMPLES, "plugin.c")]
     shutil.copy(bench.compiled("plugin.so", plugin), os.path.join(root, "plugin.so"))
 
