@@ -34,7 +34,7 @@ install: all
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: refrain' \
 	    'Description: records, reduces and analyzes the communication of MPI programs' \
 	    'Version: $(VERSION)' \
-	    'Requires.private: libzstd libdw libelf jansson$(if $(HAVE_EXPAT), expat)$(if $(HAVE_OTF2), otf2)' \
+	    'Libs.private: $(strip $(LIBS) $(CONVERT_LIBS)) -lpthread -lm' \
 	    'Libs: -L$${prefix}/lib -lrefrain' 'Cflags: -I$${prefix}/include' \
 	    >$(INSTALL_LIB)/pkgconfig/refrain.pc
 	printf '%s\n' 'prefix=$(PREFIX)' 'fortran_module=$${prefix}/include/refrain/refrain.f90' \
