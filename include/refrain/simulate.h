@@ -19,7 +19,7 @@ struct rfn_setting {
     enum rfn_setting_from { RFN_FROM_DEFAULT, RFN_FROM_PLATFORM, RFN_FROM_CALLER } from;
 };
 
-/* Messages of least to most bytes, those of collective calls, too: so many times the latency, and
+/* Messages of least to most bytes, also in collective calls: so many times the latency, and
  * as long through the links. */
 struct rfn_scaled_messages {
     int64_t least, most;

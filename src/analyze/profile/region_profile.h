@@ -31,7 +31,7 @@ static inline void rfn_spread_add(struct rfn_spread *spread, uint32_t rank, int6
 
 struct rfn_regions;
 
-/* only: visits within this region alone count, and those of itself; RFN_NO_REGION: all. NULL: no
+/* only: only visits of this region, and within it, count; RFN_NO_REGION: all. NULL: no
  * memory. */
 struct rfn_regions *rfn_regions_new(const struct rfn_archive *archive, uint32_t only);
 void rfn_regions_free(struct rfn_regions *regions);

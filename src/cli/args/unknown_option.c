@@ -41,7 +41,7 @@ static struct names names_of(const struct rfn_command *command)
     return names;
 }
 
-/* Whether a word begins like an option that there is: then argp says what is wrong with it. */
+/* Whether a word begins like an option that there is: then argp tells the fault. */
 static bool begins_option(const struct names *names, const char *word)
 {
     const size_t length = strcspn(word, "=");

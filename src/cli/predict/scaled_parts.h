@@ -23,7 +23,7 @@ struct rfn_scaled_parts {
     struct rfn_scaled_network network; /* with these messages */
 };
 
-/* Reads all that the archive computes; NULL: the run is text, of which only the network can be
+/* Reads all that the archive computes; NULL: the run is text, and only its network can be
  * scaled. measured: as for rfn_actions_of_archive. RFN_E_USAGE where a selector means nothing in
  * this run, or a simulation cannot scale it: `wrong` says why. To be released, also after an error.
  * Computing is scaled by rfn_scaled_parts_weight, all else by scaled->network. */

@@ -50,8 +50,8 @@ struct rfn_selector {
 /* A selector that is known to fit; text is copied. To be released. RFN_E_NOMEM. */
 int rfn_selector_init(struct rfn_selector *selector, const struct rfn_archive *archive,
                       enum rfn_selector_kind kind, const char *text);
-/* What people write; run->archive is NULL for a run of text, of which only BYTES and the network
- * are known. RFN_E_USAGE where it means nothing in this run: `wrong` says why, and which names are
+/* What people write; run->archive is NULL for a run of text, which knows only BYTES and the
+ * network. RFN_E_USAGE where it means nothing in this run: `wrong` says why, and which names are
  * near; RFN_E_NOMEM. */
 int rfn_selector_parse(struct rfn_selector *selector, const struct rfn_measured *run,
                        const char *text, struct rfn_text *wrong);

@@ -4,6 +4,7 @@
  * there in full. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
+#include "convert/convertible.h"
 #include "convert/otf2/otf2_writing.h"
 
 #include <dirent.h>
@@ -251,19 +252,6 @@ static void release(struct otf2_writing *writing)
     free(writing->windows);
 }
 
-static int check_archive(const struct rfn_archive *archive, struct rfn_diag *diag)
-{
-    const char *why;
-    if (!rfn_archive_complete(archive, &why))
-        return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s; only a complete run can be converted",
-                        why);
-    if (!rfn_archive_run(archive)->times)
-        return rfn_fail(
-            diag, RFN_E_UNSUPPORTED, -1, -1,
-            "the archive has no times, and an OTF2 trace needs them; record it with --time=full");
-    return 0;
-}
-
 int rfn_otf2_write(const struct rfn_archive *archive, const char *folder, bool force,
                    const struct rfn_convert_progress *progress, struct rfn_otf2_summary *summary,
                    struct rfn_diag *diag)
@@ -273,7 +261,7 @@ int rfn_otf2_write(const struct rfn_archive *archive, const char *folder, bool f
     char scratch[FOLDER];
     *summary = (struct rfn_otf2_summary){.ranks = rfn_archive_run(archive)->ranks,
                                          .streams = rfn_archive_run(archive)->streams};
-    RFN_TRY(check_archive(archive, diag));
+    RFN_TRY(rfn_convertible(archive, "an OTF2 trace", diag));
     RFN_TRY(check_folder(folder, force, diag));
     RFN_TRY(make_beside(folder, scratch, diag));
     chmod(scratch, 0755);

@@ -10,6 +10,7 @@
  * protos/perfetto/trace/trace_packet.proto, track_event.proto and interned_data.proto.
  */
 #include "base/grow.h"
+#include "convert/convertible.h"
 #include "convert/perfetto/protobuf.h"
 #include "convert/text/text_sink.h"
 #include "refrain/convert.h"
@@ -455,20 +456,6 @@ static void release(struct writing *writing)
     rfn_buf_release(&writing->names);
 }
 
-static int check_archive(const struct rfn_archive *archive, struct rfn_diag *diag)
-{
-    const char *why;
-    if (!rfn_archive_complete(archive, &why))
-        return rfn_fail(diag, RFN_E_INCOMPLETE, -1, -1, "%s; only a complete run can be converted",
-                        why);
-    if (!rfn_archive_run(archive)->times)
-        return rfn_fail(
-            diag, RFN_E_UNSUPPORTED, -1, -1,
-            "the archive has no times, which a trace for Perfetto needs; record it with "
-            "--time=full");
-    return 0;
-}
-
 static int write_all(struct writing *writing)
 {
     const struct rfn_match_hooks hooks = {
@@ -487,7 +474,7 @@ int rfn_perfetto_write(const struct rfn_archive *archive, const char *path, bool
     const struct rfn_run *run = rfn_archive_run(archive);
     uint64_t bytes = 0;
     *summary = (struct rfn_perfetto_summary){.ranks = run->ranks};
-    RFN_TRY(check_archive(archive, diag));
+    RFN_TRY(rfn_convertible(archive, "a trace for Perfetto", diag));
     RFN_TRY(rfn_text_sink_open(path, force, &writing.sink, diag));
     int error = write_all(&writing);
     release(&writing);
