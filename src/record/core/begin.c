@@ -14,20 +14,26 @@ void rec_begin_init(void)
     rec_begins_later = text && rfn_from_parse(text, &from);
 }
 
-static void tell(void)
+struct rfn_event rec_event_at(struct rec_stream *stream, uint32_t function, const int64_t *in,
+                              const int64_t *out, uint64_t at)
 {
     static const struct rec_frame nowhere = {.module = UINT32_MAX};
+    return (struct rfn_event){.site = rec_site_of_frames(&stream->sites, function, &nowhere, 0),
+                              .function = function,
+                              .in = in,
+                              .out = out,
+                              .enter = at,
+                              .exit = at};
+}
+
+static void tell(void)
+{
+    const int64_t on = 1;
     struct rec_stream *stream = rec_this_stream;
     if (!stream || rec_state != REC_RECORDING)
         return;
-    const int64_t on = 1;
-    const uint64_t now = rec_now();
-    const struct rfn_event event = {
-        .site = rec_site_of_frames(&stream->sites, REC_FN_refrain_recording, &nowhere, 0),
-        .function = REC_FN_refrain_recording,
-        .in = &on,
-        .enter = now,
-        .exit = now};
+    const struct rfn_event event = rec_event_at(stream, REC_FN_refrain_recording, &on, NULL,
+                                                rec_now());
     rec_pause_forbid(); /* within another call streams may be read */
     if (rec_take_event(stream, &event) < 0)
         rec_stop("out of memory");

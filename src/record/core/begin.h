@@ -10,6 +10,11 @@
 #include "archive/write/record_limits.h"
 #include "record/core/recorder.h"
 
+/* An event that the recorder itself makes at a moment: no call path, and no time. in and out are
+ * borrowed. */
+struct rfn_event rec_event_at(struct rec_stream *stream, uint32_t function, const int64_t *in,
+                              const int64_t *out, uint64_t at);
+
 extern bool rec_begins_later; /* and has not begun; atomic */
 
 /* Once the options are read. */

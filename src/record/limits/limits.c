@@ -201,14 +201,7 @@ static bool is_too_large(struct rec_stream *stream)
 /* A moment at which the recorder tells something. */
 static int tell(struct rec_stream *stream, uint32_t function, int64_t in, int64_t out, uint64_t at)
 {
-    static const struct rec_frame nowhere = {.module = UINT32_MAX};
-    const struct rfn_event event = {
-        .site = rec_site_of_frames(&stream->sites, function, &nowhere, 0),
-        .function = function,
-        .in = &in,
-        .out = &out,
-        .enter = at,
-        .exit = at};
+    const struct rfn_event event = rec_event_at(stream, function, &in, &out, at);
     return rfn_stream_event(stream->events, &event);
 }
 
