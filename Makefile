@@ -7,7 +7,8 @@
 #   make help            the other targets and variables
 #
 # Sources are found by wildcard: a new src/STAGE/x.c or src/STAGE/FOLDER/x.c needs no line here. How
-# objects are compiled is below; tests are in mk/test.mk, installation and demonstration in mk/install.mk, mk/demo.mk.
+# objects are compiled is below; the page for browsers is in mk/view.mk, tests in mk/test.mk, installation and
+# demonstration in mk/install.mk, mk/demo.mk.
 
 VERSION := 0.1.0
 O       := build
@@ -89,13 +90,13 @@ EMBEDDED_FOLDERS := base event reduce archive
 files   = $(foreach f,$(1),$(wildcard src/$(f)/$(2) src/$(f)/*/$(2)))
 # Of a library that may not be there: its files, or the one that says so.
 OPTIONAL_SRC := $(if $(HAVE_OTF2),no_otf2.c,otf2_%.c)
-sources = $(filter-out %_test.c %_fuzz.c src/convert/otf2/$(OPTIONAL_SRC),$(call files,$(1),*.c))
+sources = $(filter-out %_test.c %_fuzz.c src/view/wasm/% src/convert/otf2/$(OPTIONAL_SRC),$(call files,$(1),*.c))
 
 LIB_SRC      := $(call sources,$(LIB_FOLDERS))
 EMBEDDED_SRC := $(call sources,$(EMBEDDED_FOLDERS))
 RECORD_SRC   := $(call sources,record)
 CLI_SRC      := $(call sources,cli)
-LIB_OBJ      := $(LIB_SRC:src/%.c=$(O)/obj/%.o)
+LIB_OBJ      := $(LIB_SRC:src/%.c=$(O)/obj/%.o) $(O)/obj/view/page.gen.o
 EMBEDDED_OBJ := $(EMBEDDED_SRC:src/%.c=$(O)/obj/%.o)
 CLI_OBJ      := $(CLI_SRC:src/%.c=$(O)/obj/%.o)
 
@@ -287,11 +288,11 @@ deps:
 	@tools/install-deps.sh build mpi run
 
 clean:
-	rm -rf $(O)/obj $(O)/gen $(O)/lib $(O)/test $(O)/fuzz $(TOOL) $(LIB) $(REGION_LIB) $(O)/summary
+	rm -rf $(O)/obj $(O)/gen $(O)/view $(O)/lib $(O)/test $(O)/fuzz $(TOOL) $(LIB) $(REGION_LIB) $(O)/summary
 
 distclean:
 	rm -rf $(O) $(O)-san $(O)-tsan
 
-include mk/test.mk mk/install.mk mk/demo.mk
+include mk/view.mk mk/test.mk mk/install.mk mk/demo.mk
 
 -include $(wildcard $(O)/obj/*/*.d $(O)/obj/*/*/*.d $(O)/test/*.d)

@@ -130,6 +130,13 @@ simgrid() { have "${CXX:-g++}" && pkg-config --exists simgrid; }
 option HAVE_SIMGRID "predictions on SimGrid" "libsimgrid-dev g++" simgrid
 option HAVE_ZLIB "time-independent text in gzip" zlib1g-dev has_header zlib.h
 option HAVE_OTF2 "traces of OTF2" libopen-trace-format2-dev pkg-config --exists otf2
+# The page for browsers: what compiles the reader for it, and bundles its sources.
+page() {
+    have clang && have wasm-ld && have esbuild && has_header zlib.h &&
+        echo 'int main(void) { return 0; }' | clang --target=wasm32-wasi --sysroot=/usr \
+            -isystem /usr/include/wasm32-wasi -x c -o /dev/null -
+}
+option HAVE_PAGE "the page of refrain view" "clang lld wasi-libc libclang-rt-dev-wasm32 esbuild zlib1g-dev" page
 option HAVE_EXPAT "platforms to predict for (expat)" libexpat1-dev has_header expat.h
 
 mkdir -p "$(dirname "$output")"
@@ -139,6 +146,7 @@ FLAVOURS := $flavours
 CORE_INCLUDES := $(pkg-config --cflags libzstd libunwind libdw libelf jansson libxxhash)
 CORE_LIBS := $(pkg-config --libs libzstd libdw libelf)
 JSON_LIBS := $(pkg-config --libs jansson)
+XXHASH_H := $(header xxhash.h)
 UNWIND_LIBS := $(pkg-config --libs libunwind)
 OTF2_INCLUDES := $(pkg-config --cflags otf2 2>/dev/null || true)
 OTF2_LIBS := $(pkg-config --libs otf2 2>/dev/null || true)$mpi_lines

@@ -147,6 +147,25 @@ struct rfn_waits {
 
 struct rfn_behaviour;
 
+/* One wait, and on whom. */
+struct rfn_wait_seen {
+    uint32_t stream, rank;
+    enum rfn_pattern pattern;
+    int64_t from_ns, to_ns; /* since the start of the run */
+    uint32_t late_stream;   /* whose doing ended the wait, at late_ns; RFN_NO_STREAM: nobody's that
+                               is known */
+    int64_t late_ns;
+};
+
+#define RFN_NO_STREAM UINT32_MAX
+
+/* Is told of each wait that is counted, in no particular order across streams. Returns 0, or a
+ * negative error, which ends the analysis. */
+struct rfn_wait_watch {
+    void *context;
+    int (*waited)(void *context, const struct rfn_wait_seen *wait);
+};
+
 struct rfn_waits_options {
     const char *region; /* count only what happens inside of this region of the program; NULL, and a
                            name that no region has: everything */
@@ -158,6 +177,7 @@ struct rfn_waits_options {
         *behaviour; /* if not NULL: the same for patterns of behaviour
                        (refrain/behaviour.h), of some steps (NULL without times) */
     bool all_steps; /* ... of all, which takes much longer */
+    const struct rfn_wait_watch *watch; /* NULL: nobody wants to see each wait */
 };
 
 /* Finds the waits; *waits is to be freed. Data that cannot be read are left out and counted.

@@ -2,8 +2,8 @@
 #include "cli/args/command.h"
 #include "cli/args/file_argument.h"
 #include "cli/args/network_file.h"
-#include "cli/report/report.h"
 #include "cli/report/report_hang.h"
+#include "cli/report/whole_report.h"
 #include "cli/text/json.h"
 #include "cli/text/terminal.h"
 
@@ -220,114 +220,68 @@ static int check_table(const struct rfn_report *report, const char *table)
 }
 
 /* Prints what the events of an archive tell; the exit status. */
-static int print(struct rfn_report *report, const struct options *given)
+static int print(const struct rfn_report *report, const struct options *given)
 {
     struct rfn_text out = {0};
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct rfn_clustering *clustering = NULL;
     int status = rfn_report_only_samples(report) ? RFN_EXIT_OK : check_call_path(report);
     if (!status && given->csv)
         status = check_table(report, given->csv);
     if (status)
         return status;
-    /* Where what tells which ranks behave alike cannot be read, the page goes without. */
-    if (report->run->ranks > 1 && !given->region &&
-        rfn_clustering_new(report->archive, (struct rfn_cluster_form){0}, NULL, NULL, &clustering,
-                           &diag) == RFN_E_NOMEM)
-        return rfn_command_fail(report->file, RFN_E_NOMEM, &diag);
-    report->clustering = clustering;
     status = complain(report);
     if (given->csv) {
         rfn_report_csv(&out, report, given->csv);
-        status = rfn_command_print(&out, report->file, status);
-    } else if (given->given.json) {
-        status = rfn_command_print_json(rfn_report_json(report), status);
-    } else {
-        rfn_report_text(&out, report);
-        status = rfn_command_print_page(&out, report->file, status);
+        return rfn_command_print(&out, report->file, status);
     }
-    rfn_clustering_free(clustering);
-    return status;
+    if (given->given.json)
+        return rfn_command_print_json(rfn_report_json(report), status);
+    rfn_report_text(&out, report);
+    return rfn_command_print_page(&out, report->file, status);
 }
 
 /* Single samples, which may be many, only for what prints them. */
-static int read_samples(const struct rfn_archive *archive, const struct options *given,
-                        struct rfn_samples *samples, struct rfn_diag *diag)
+static bool wants_each_sample(const struct options *given)
 {
-    const bool each = given->given.json ||
-                      (given->csv && strcmp(given->csv, RFN_REPORT_CSV_SAMPLED "samples") == 0);
-    return (each ? rfn_samples_read : rfn_samples_read_rows)(archive, samples, diag);
+    return given->given.json ||
+           (given->csv && strcmp(given->csv, RFN_REPORT_CSV_SAMPLED "samples") == 0);
 }
 
 static int report_archive(const struct rfn_archive *archive, const struct options *given)
 {
     const struct rfn_file_argument *file = &given->given;
-    struct rfn_report report = {.file = file->file,
-                                .archive = archive,
-                                .run = rfn_archive_run(archive),
-                                .ranks = given->ranks.n ? &given->ranks : NULL,
-                                .call_path = given->call_path,
-                                .network = given->network_file ? &given->network : NULL,
-                                .behaviour_table = given->behaviour,
-                                .head_only = given->head_only,
-                                .colors = given->color == COLOR_ALWAYS ||
-                                          (given->color == COLOR_AUTO && rfn_terminal_colors()),
-                                .width = rfn_terminal_columns()};
-    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    struct rfn_progress progress = {.what = "reading events"};
-    struct rfn_profile *profile;
-    struct rfn_behaviour *behaviour = NULL;
-    struct rfn_waits *waits;
-    struct rfn_usage usage;
-    struct rfn_samples samples;
-    struct rfn_report_ahead ahead = {.n_windows = 0};
-    const struct rfn_waits_options how = {.region = given->region,
-                                          .fix_clocks = given->fix_clocks,
-                                          .network = report.network,
-                                          .profile = &profile,
-                                          .behaviour = given->region ? NULL : &behaviour,
-                                          .all_steps = given->behaviour};
-    report.top = given->all                 ? SIZE_MAX
-                 : file->top_given          ? (size_t)file->top
-                 : file->json || given->csv ? SIZE_MAX
-                                            : TOP;
-    if (!rfn_archive_complete(archive, &report.incomplete) && !report.incomplete)
-        report.incomplete = "the file was cut short";
-    int status = rfn_command_check_ranks(archive, report.file, report.ranks);
+    struct rfn_whole_report whole = {
+        .report = {.file = file->file,
+                   .archive = archive,
+                   .ranks = given->ranks.n ? &given->ranks : NULL,
+                   .call_path = given->call_path,
+                   .network = given->network_file ? &given->network : NULL,
+                   .behaviour_table = given->behaviour,
+                   .head_only = given->head_only,
+                   .colors = given->color == COLOR_ALWAYS ||
+                             (given->color == COLOR_AUTO && rfn_terminal_colors()),
+                   .width = rfn_terminal_columns()}};
+    const struct rfn_report_wish wish = {.waits = {.region = given->region,
+                                                   .fix_clocks = given->fix_clocks,
+                                                   .network = whole.report.network,
+                                                   .all_steps = given->behaviour},
+                                         .each_sample = wants_each_sample(given),
+                                         .windows = (size_t)given->windows};
+    whole.report.top = given->all                 ? SIZE_MAX
+                       : file->top_given          ? (size_t)file->top
+                       : file->json || given->csv ? SIZE_MAX
+                                                  : TOP;
+    int status = rfn_command_check_ranks(archive, file->file, whole.report.ranks);
     if (!status && given->region)
-        status = check_region(archive, report.file, given->region);
+        status = check_region(archive, file->file, given->region);
     if (status)
         return status;
-    /* Of samples that cannot be read it is told, and the page goes without. */
-    int error = read_samples(archive, given, &samples, &diag);
-    const int unread = error && error != RFN_E_NOMEM ? rfn_command_fail(report.file, error, &diag)
-                                                     : RFN_EXIT_OK;
-    if (error != RFN_E_NOMEM)
-        error = rfn_waits_new(archive, &how, rfn_progress_show, &progress, &waits, &diag);
-    rfn_progress_done(&progress);
-    if (error < 0) {
-        rfn_samples_release(&samples);
-        return rfn_command_fail(report.file, error, &diag);
-    }
-    report.samples = samples.known && !unread ? &samples : NULL;
-    report.waits = waits;
-    report.profile = profile;
-    report.behaviour = behaviour;
-    report.efficiency = rfn_profile_efficiency(profile);
-    /* Where what processes used cannot be read, the page goes without. */
-    error = rfn_usage_read(archive, &usage, &diag);
-    report.usage = usage.n && !error ? &usage : NULL;
-    if (error != RFN_E_NOMEM)
-        error = rfn_report_predict(&report, (size_t)given->windows, &ahead, &diag);
-    status = error == RFN_E_NOMEM ? rfn_command_fail(report.file, error, &diag)
-                                  : print(&report, given);
-    rfn_report_ahead_release(&ahead);
-    rfn_usage_release(&usage);
-    rfn_samples_release(&samples);
-    rfn_behaviour_free(behaviour);
-    rfn_waits_free(waits);
-    rfn_profile_free(profile);
-    return status ? status : unread;
+    status = rfn_whole_report_find(&whole, &wish);
+    if (!status)
+        status = print(&whole.report, given);
+    if (!status)
+        status = whole.unread;
+    rfn_whole_report_release(&whole);
+    return status;
 }
 
 static int report_hang(const struct rfn_archive *archive, const struct options *given)

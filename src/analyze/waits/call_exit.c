@@ -97,6 +97,23 @@ static int tell_blames(const struct rfn_leaving *leaving)
     return 0;
 }
 
+/* Whoever watches is told of a wait of the call. `until` NULL: nobody is known to have ended it. */
+static int tell(const struct rfn_leaving *leaving, enum rfn_pattern pattern, int64_t to_ns,
+                int64_t ns, const struct rfn_point *until)
+{
+    const struct rfn_wait_watch *watch = leaving->pass->watch;
+    if (!watch)
+        return 0;
+    return watch->waited(watch->context, &(struct rfn_wait_seen){
+                                             .stream = leaving->stream,
+                                             .rank = leaving->at->rank,
+                                             .pattern = pattern,
+                                             .from_ns = to_ns - ns,
+                                             .to_ns = to_ns,
+                                             .late_stream = until ? until->stream : RFN_NO_STREAM,
+                                             .late_ns = until ? until->ns : 0});
+}
+
 static int count(const struct rfn_leaving *leaving, const struct rfn_wait *wait)
 {
     struct rfn_wait_pass *pass = leaving->pass;
@@ -121,8 +138,10 @@ static int waited(const struct rfn_leaving *leaving, const struct rfn_wait *wait
     if (of->match.in_step)
         RFN_TRY(tell_blames(leaving));
     rfn_profile_pass_add_wait(pass->profile, leaving->stream, wait->ns);
-    if (rfn_profile_pass_counts(pass->profile, leaving->stream))
+    if (rfn_profile_pass_counts(pass->profile, leaving->stream)) {
         RFN_TRY(count(leaving, wait));
+        RFN_TRY(tell(leaving, wait->pattern, over_ns, wait->ns, &wait->until));
+    }
     if (!delays->n_blames)
         return did_here(leaving, RFN_ACTIVITY_WAIT, wait->ns);
     RFN_TRY(jump(leaving, wait, over_ns));
@@ -188,10 +207,13 @@ static int divide(struct rfn_leaving *leaving)
         leaving->completion.ns = rfn_least(leaving->completion.ns, left);
         left -= leaving->completion.ns;
         rfn_profile_pass_add_wait(leaving->pass->profile, leaving->stream, leaving->completion.ns);
-        if (rfn_profile_pass_counts(leaving->pass->profile, leaving->stream))
+        if (rfn_profile_pass_counts(leaving->pass->profile, leaving->stream)) {
             RFN_TRY(rfn_tally_wait(&leaving->pass->tally, leaving->completion.pattern,
                                    rfn_symbol_of(leaving->of)->site, leaving->at->rank,
                                    leaving->completion.ns, NULL, 0));
+            RFN_TRY(tell(leaving, leaving->completion.pattern, leaving->at->exit_ns,
+                         leaving->completion.ns, NULL));
+        }
         RFN_TRY(did_here(leaving, RFN_ACTIVITY_WAIT, leaving->completion.ns));
     }
     if (leaving->in_step.is)
@@ -276,6 +298,22 @@ static int leave_open(struct rfn_leaving *leaving, uint32_t number)
     return 0;
 }
 
+/* The same as tell, of a call that has left. */
+static int tell_late(const struct rfn_wait_pass *pass, const struct rfn_late_receive *late,
+                     uint32_t rank, const struct rfn_wait *wait)
+{
+    if (!pass->watch)
+        return 0;
+    return pass->watch->waited(pass->watch->context,
+                               &(struct rfn_wait_seen){.stream = late->left.stream,
+                                                       .rank = rank,
+                                                       .pattern = wait->pattern,
+                                                       .from_ns = late->from_ns - wait->ns,
+                                                       .to_ns = late->from_ns,
+                                                       .late_stream = wait->until.stream,
+                                                       .late_ns = wait->until.ns});
+}
+
 static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *late, uint32_t rank,
                         const struct rfn_message *message)
 {
@@ -292,9 +330,11 @@ static int measure_late(struct rfn_wait_pass *pass, struct rfn_late_receive *lat
             delays, waiting, late->left.stream, late->left.at, sender,
             rfn_event_order_stream(pass->match.replay, message->sent.stream)->rank, &wait));
     rfn_profile_pass_add_wait(pass->profile, late->left.stream, wait.ns);
-    return late->counts ? rfn_tally_wait(&pass->tally, wait.pattern, late->site, rank, wait.ns,
-                                         delays->blames, delays->n_blames)
-                        : 0;
+    if (!late->counts)
+        return 0;
+    RFN_TRY(rfn_tally_wait(&pass->tally, wait.pattern, late->site, rank, wait.ns, delays->blames,
+                           delays->n_blames));
+    return tell_late(pass, late, rank, &wait);
 }
 
 int rfn_pass_late(struct rfn_match *match, struct rfn_receive *receive)

@@ -478,6 +478,7 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
                                  .fix_clocks = options->fix_clocks,
                                  .eager_bytes = network.eager_bytes,
                                  .ns_per_byte = network.gap_per_byte_ns,
+                                 .watch = options->watch,
                                  .reduced = times_are_replaced(run)};
     if (options->behaviour)
         *options->behaviour = NULL;

@@ -185,6 +185,7 @@ struct rfn_wait_pass {
     int64_t eager_bytes;   /* the largest message seen to be sent before its receive was posted, at
                               least the network's S */
     double ns_per_byte;    /* of moving a message */
+    const struct rfn_wait_watch *watch; /* NULL: none */
 };
 
 /* main_part.c: a time between two events of a stream is added. */

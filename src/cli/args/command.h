@@ -114,5 +114,6 @@ extern const struct rfn_command rfn_cmd_watch;
 extern const struct rfn_command rfn_cmd_control;
 extern const struct rfn_command rfn_cmd_convert;
 extern const struct rfn_command rfn_cmd_gather;
+extern const struct rfn_command rfn_cmd_view;
 
 #endif

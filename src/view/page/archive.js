@@ -1,0 +1,148 @@
+// An archive of the page: what the tool has found out about it, and the worker that reads it.
+import { NumberReader, fromBase64, gunzip } from "./unpack.js";
+
+const part = (name) => document.getElementById(name)?.textContent;
+const unpacked = async (name) => gunzip(fromBase64(part(name)));
+
+export const UNKNOWN = 255;
+export const PATTERNS = [
+  "late_sender", "late_receiver", "wrong_order", "early_reduce", "wait_at_nx1", "late_broadcast", "wait_at_nxn",
+  "collective_completion", "wait_at_barrier", "barrier_completion", "early_scan", "wait_at_init", "wait_at_finalize",
+  "early_fence", "late_post", "early_wait", "lock_contention",
+];
+
+/** The overview: planes of streams * bins bytes (view/page_parts.h). */
+function readOverview(bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const streams = view.getUint32(0, true);
+  const bins = view.getUint32(4, true);
+  const plane = (i) => bytes.subarray(24 + i * streams * bins, 24 + (i + 1) * streams * bins);
+  return { streams, bins, from: view.getFloat64(8, true), to: view.getFloat64(16, true), kind: plane(0), mpi: plane(1) };
+}
+
+/** The longest waits, by stream: lists of {from, to, pattern, late, at}. */
+function readWaits(bytes, streams) {
+  const reader = new NumberReader(bytes);
+  const all = reader.number();
+  const n = reader.number();
+  const of = Array.from({ length: streams }, () => []);
+  let stream = 0;
+  let at = 0;
+  for (let i = 0; i < n; i++) {
+    const step = reader.number();
+    if (step) at = 0;
+    stream += step;
+    const from = at + reader.signed();
+    const to = from + reader.number();
+    const pattern = reader.byte();
+    const late = reader.number() - 1;
+    of[stream].push({ from, to, pattern, late, at: late >= 0 ? from + reader.signed() : 0 });
+    at = to;
+  }
+  return { all, n, of };
+}
+
+/** The critical path as far as the longest waits tell it, backwards from the stream that ends last. */
+function criticalPath(waits, overview) {
+  let stream = lastToEnd(overview);
+  let now = overview.to;
+  const path = [];
+  for (let i = 0; i < 100000; i++) {
+    const list = waits.of[stream];
+    let k = upperBound(list, now);
+    while (k > 0 && (list[k - 1].late < 0 || list[k - 1].at >= list[k - 1].to || list[k - 1].to > now)) k--;
+    if (k === 0) break;
+    const wait = list[k - 1];
+    path.push({ stream, from: wait.to, to: now, comes: wait.late, at: wait.at });
+    stream = wait.late;
+    now = Math.min(wait.at, wait.to);
+  }
+  path.push({ stream, from: overview.from, to: now, comes: -1, at: 0 });
+  return path.reverse();
+}
+
+function lastToEnd(overview) {
+  let best = 0;
+  let most = -1;
+  for (let i = 0; i < overview.streams; i++) {
+    let bin = overview.bins - 1;
+    while (bin > most && overview.kind[i * overview.bins + bin] === UNKNOWN) bin--;
+    if (bin > most) [best, most] = [i, bin];
+  }
+  return best;
+}
+
+/** How many of the waits begin before a time. */
+export function upperBound(waits, time) {
+  let low = 0;
+  let high = waits.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (waits[middle].from < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export class Archive {
+  /** Opens the archive with this number; `opened` is settled when the worker can be asked. */
+  static async load(number) {
+    const archive = new Archive();
+    const [overview, report] = await Promise.all([unpacked(`overview-${number}`), unpacked(`report-${number}`)]);
+    archive.overview = readOverview(overview);
+    archive.report = JSON.parse(new TextDecoder().decode(report));
+    archive.waits = readWaits(await unpacked(`waits-${number}`), archive.overview.streams);
+    archive.path = criticalPath(archive.waits, archive.overview);
+    archive.start(number);
+    return archive;
+  }
+
+  start(number) {
+    this.requests = new Map();
+    this.n = 0;
+    this.worker = new Worker(URL.createObjectURL(new Blob([part("worker")], { type: "text/javascript" })));
+    this.worker.onmessage = ({ data }) => this.answered(data);
+    this.opened = this.ask("open", { reader: part("reader"), archive: part(`archive-${number}`) }).then((names) => {
+      Object.assign(this, names);
+      return this;
+    });
+  }
+
+  answered(data) {
+    const request = this.requests.get(data.id);
+    if (data.cells) return request.each?.(data);
+    this.requests.delete(data.id);
+    if (data.failed) return request.reject(new Error(data.failed));
+    return request.resolve(data.answer);
+  }
+
+  ask(what, message = {}, each = null) {
+    const id = ++this.n;
+    return new Promise((resolve, reject) => {
+      this.requests.set(id, { resolve, reject, each });
+      this.worker.postMessage({ id, what, ...message });
+    });
+  }
+
+  /** Frames of a path, innermost first: {name, file, line}. */
+  frames(path) {
+    return (this.paths[path] || []).map((location) => this.locations[location]);
+  }
+
+  callName(call, path) {
+    const inner = this.frames(path)[0];
+    return inner?.name ? `${this.functions[call].name} in ${inner.name}` : this.functions[call].name;
+  }
+
+  /** The numbers {function, path} of a call site of the report (its function and frames). */
+  siteOf(name, frames) {
+    if (!this.siteIndex) this.siteIndex = new Map();
+    const key = (called, list) => called + "\n" + list.map((frame) => `${frame.name}:${frame.file}:${frame.line}`).join("\n");
+    if (!this.siteIndex.size)
+      this.paths.forEach((_, path) => this.siteIndex.set(key("", this.frames(path)), path));
+    const wanted = (frames || []).map((frame) => ({ name: frame.function, file: frame.file, line: frame.line || 0 }));
+    const path = this.siteIndex.get(key("", wanted));
+    const called = this.functions.findIndex((f) => f.name === name);
+    return path === undefined || called < 0 ? null : { function: called, path };
+  }
+}

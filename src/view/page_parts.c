@@ -1,0 +1,191 @@
+#include "view/page_parts.h"
+
+#include "archive/read/reader.h"
+
+#include <stdlib.h>
+
+/* ---- the archive ---- */
+
+/* What the page shows of these is in the report already. */
+static bool is_of_use(uint32_t type)
+{
+    return type != RFN_CHUNK_SPREADS && type != RFN_CHUNK_SITE_SPREADS &&
+           type != RFN_CHUNK_SAMPLES && type != RFN_CHUNK_SAMPLE_COLUMNS &&
+           type != RFN_CHUNK_USAGE && type != RFN_CHUNK_TOC;
+}
+
+static int add_chunk(const struct rfn_chunks *chunks, struct rfn_toc_entry *entry,
+                     struct rfn_buf *out, struct rfn_diag *diag)
+{
+    struct rfn_payload payload;
+    RFN_TRY(rfn_chunks_load(chunks, entry, &payload, diag));
+    entry->offset = out->size;
+    entry->stored_size = rfn_chunk_append(out, entry->type, entry->id, payload.data, payload.size,
+                                          false);
+    rfn_payload_release(&payload);
+    return rfn_buf_status(out);
+}
+
+int rfn_page_archive_part(const struct rfn_archive *archive, struct rfn_buf *out,
+                          struct rfn_diag *diag)
+{
+    const struct rfn_chunks *chunks = &archive->chunks;
+    struct rfn_toc_entry *entries = malloc((chunks->n + 1) * sizeof *entries);
+    struct rfn_buf contents = RFN_BUF_INIT;
+    size_t n = 0;
+    int error = entries ? 0 : RFN_E_NOMEM;
+    if (rfn_buf_reserve(out, RFN_HEADER_BYTES))
+        out->size += RFN_HEADER_BYTES;
+    for (size_t i = 0; i < chunks->n && !error; i++) {
+        if (!is_of_use(chunks->entries[i].type))
+            continue;
+        entries[n] = chunks->entries[i];
+        error = add_chunk(chunks, &entries[n++], out, diag);
+    }
+    const uint64_t toc = archive->complete ? out->size : 0;
+    if (!error && archive->complete) {
+        rfn_toc_append(&contents, entries, n);
+        rfn_chunk_append(out, RFN_CHUNK_TOC, 0, contents.data, contents.size, false);
+        out->failed |= contents.failed;
+    }
+    if (!error)
+        error = rfn_buf_status(out);
+    if (!error)
+        rfn_header_write(out->data, toc ? RFN_STATE_WHOLE : RFN_STATE_WRITING, toc,
+                         toc ? out->size : 0);
+    rfn_buf_release(&contents);
+    free(entries);
+    return error;
+}
+
+/* ---- the overview ---- */
+
+enum { MOST_BINS = 1 << 14, LEAST_BINS = 256, PLANES = 2 };
+
+struct overview {
+    struct rfn_timeline_window window;
+    struct rfn_timeline_bin *bins; /* of one stream */
+    uint8_t *cells, *planes[PLANES];
+};
+
+static int read_stream(const struct rfn_archive *archive, uint32_t stream,
+                       struct overview *overview, struct rfn_diag *diag)
+{
+    struct rfn_cursor *cursor;
+    RFN_TRY(rfn_cursor_open(archive, stream, &cursor, diag));
+    int error = rfn_timeline_add(archive, cursor, &overview->window, overview->bins, diag);
+    rfn_cursor_close(cursor);
+    return error;
+}
+
+static int overview_of(const struct rfn_archive *archive, uint32_t stream,
+                       struct overview *overview, struct rfn_diag *diag)
+{
+    const uint32_t n = overview->window.n;
+    memset(overview->bins, 0, n * sizeof *overview->bins);
+    int error = read_stream(archive, stream, overview, diag);
+    if (error == RFN_E_NOMEM)
+        return error;
+    rfn_timeline_pack(&overview->window, overview->bins, overview->cells);
+    for (uint32_t i = 0; i < n; i++) {
+        for (size_t plane = 0; plane < PLANES; plane++)
+            overview->planes[plane][(size_t)stream * n + i] =
+                overview->cells[i * RFN_TIMELINE_CELL_BYTES + plane];
+    }
+    return 0;
+}
+
+/* The last exit of all streams, and the first enter. */
+static int find_ends(const struct rfn_archive *archive, int64_t *from_ns, int64_t *to_ns,
+                     struct rfn_diag *diag)
+{
+    const struct rfn_record *record;
+    *from_ns = INT64_MAX;
+    *to_ns = INT64_MIN;
+    for (uint32_t i = 0; i < rfn_archive_run(archive)->streams; i++) {
+        const uint64_t events = rfn_archive_stream(archive, i).events;
+        struct rfn_cursor *cursor;
+        int error = rfn_cursor_open(archive, i, &cursor, diag);
+        if (error == RFN_E_NOMEM)
+            return error;
+        if (error < 0)
+            continue;
+        if (rfn_cursor_next(cursor, &record, diag) > 0 && record->enter_ns < *from_ns)
+            *from_ns = record->enter_ns;
+        if (events && rfn_cursor_seek(cursor, events - 1, diag) == 0 &&
+            rfn_cursor_next(cursor, &record, diag) > 0 && record->exit_ns > *to_ns)
+            *to_ns = record->exit_ns;
+        rfn_cursor_close(cursor);
+    }
+    if (*from_ns >= *to_ns)
+        *to_ns = (*from_ns = *from_ns == INT64_MAX ? 0 : *from_ns) + 1;
+    return 0;
+}
+
+static void put_double(struct rfn_buf *out, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    rfn_buf_u64(out, bits);
+}
+
+static uint32_t bins_for(uint32_t cells, uint32_t streams)
+{
+    const uint32_t n = streams ? cells / streams : cells;
+    return n > MOST_BINS ? MOST_BINS : n < LEAST_BINS ? LEAST_BINS : n;
+}
+
+int rfn_page_overview_part(const struct rfn_page_archive *of,
+                           void (*progress)(void *context, double share), void *context,
+                           struct rfn_buf *out, struct rfn_diag *diag)
+{
+    const uint32_t streams = rfn_archive_run(of->archive)->streams;
+    struct overview overview = {.window.n = bins_for(of->cells, streams)};
+    const size_t plane = (size_t)streams * overview.window.n;
+    RFN_TRY(find_ends(of->archive, &overview.window.from_ns, &overview.window.to_ns, diag));
+    rfn_buf_u32(out, streams);
+    rfn_buf_u32(out, overview.window.n);
+    put_double(out, (double)overview.window.from_ns);
+    put_double(out, (double)overview.window.to_ns);
+    uint8_t *planes = rfn_buf_reserve(out, PLANES * plane);
+    overview.bins = calloc(overview.window.n, sizeof *overview.bins);
+    overview.cells = malloc((size_t)overview.window.n * RFN_TIMELINE_CELL_BYTES);
+    int error = planes && overview.bins && overview.cells ? 0 : RFN_E_NOMEM;
+    for (size_t i = 0; i < PLANES && !error; i++)
+        overview.planes[i] = planes + i * plane;
+    for (uint32_t i = 0; i < streams && !error; i++) {
+        error = overview_of(of->archive, i, &overview, diag);
+        if (progress)
+            progress(context, (double)(i + 1) / streams);
+    }
+    if (!error)
+        out->size += PLANES * plane;
+    free(overview.bins);
+    free(overview.cells);
+    return error;
+}
+
+/* ---- waits ---- */
+
+int rfn_page_waits_part(const struct rfn_seen_waits *waits, struct rfn_buf *out)
+{
+    uint32_t stream = 0;
+    int64_t at = 0;
+    rfn_buf_varint(out, waits->all);
+    rfn_buf_varint(out, waits->n);
+    for (size_t i = 0; i < waits->n; i++) {
+        const struct rfn_wait_seen *wait = &waits->items[i];
+        rfn_buf_varint(out, wait->stream - stream);
+        if (wait->stream != stream)
+            at = 0;
+        rfn_buf_svarint(out, wait->from_ns - at);
+        rfn_buf_varint(out, (uint64_t)(wait->to_ns - wait->from_ns));
+        rfn_buf_u8(out, (uint8_t)wait->pattern);
+        rfn_buf_varint(out, wait->late_stream == RFN_NO_STREAM ? 0 : wait->late_stream + 1ul);
+        if (wait->late_stream != RFN_NO_STREAM)
+            rfn_buf_svarint(out, wait->late_ns - wait->from_ns);
+        stream = wait->stream;
+        at = wait->to_ns;
+    }
+    return rfn_buf_status(out);
+}
