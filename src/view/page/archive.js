@@ -46,16 +46,18 @@ function readWaits(bytes, streams) {
 function criticalPath(waits, overview) {
   let stream = lastToEnd(overview);
   let now = overview.to;
+  let jumps = 0; // at one time: clocks that disagree may send the path round in circles
   const path = [];
-  for (let i = 0; i < 100000; i++) {
+  while (jumps < overview.streams) {
     const list = waits.of[stream];
-    let k = upperBound(list, now);
-    while (k > 0 && (list[k - 1].late < 0 || list[k - 1].at >= list[k - 1].to || list[k - 1].to > now)) k--;
-    if (k === 0) break;
-    const wait = list[k - 1];
+    let k = upperBound(list, now) - 1;
+    while (k >= 0 && (list[k].late < 0 || list[k].to > now || list[k].at > list[k].to)) k--;
+    if (k < 0) break;
+    const wait = list[k];
     path.push({ stream, from: wait.to, to: now, comes: wait.late, at: wait.at });
+    jumps = wait.at < now ? 0 : jumps + 1;
     stream = wait.late;
-    now = Math.min(wait.at, wait.to);
+    now = Math.min(wait.at, now);
   }
   path.push({ stream, from: overview.from, to: now, comes: -1, at: 0 });
   return path.reverse();

@@ -28,7 +28,7 @@ async function start() {
   archives = await Promise.all(numbers.map((number) => Archive.load(number)));
   shared.several = archives.length > 1;
   shared.whole = { from: 0, to: Math.max(...archives.map(({ overview }) => overview.to - overview.from)) };
-  shared.view = { ...shared.whole };
+  shared.view = mainPart();
   shared.options = { waits: true, path: false, messages: false, loops: archives[0].report.ranks > 0, stacks: false, fold: archives[0].report.ranks > 48 };
   Object.assign(shared.options, readState(shared));
   document.title = `${archives.map(({ report }) => printable(report.file)).join(" and ")} - Refrain`;
@@ -42,8 +42,21 @@ async function start() {
   shared.oncalls = () => PANELS[panel][0] === "calls on screen" && fillPanel();
   await Promise.all(archives.map((archive) => archive.opened));
   restoreSelection();
+  window.refrain = { archives, timelines, shared }; // for tests, and for whoever looks into it
   document.documentElement.dataset.ready = String(performance.now());
   changed();
+}
+
+/** The whole run, or where starting MPI takes much of it, what is between Init and Finalize. */
+function mainPart() {
+  const { whole } = shared;
+  const parts = archives.map(({ report }) => [report.main_from_seconds * 1e9, report.main_to_seconds * 1e9]);
+  const from = Math.min(...parts.map((part) => part[0]));
+  const to = Math.max(...parts.map((part) => part[1]));
+  const length = whole.to - whole.from;
+  if (!(to > from) || to - from > 0.85 * length) return { ...whole };
+  const margin = 0.03 * (to - from);
+  return { from: Math.max(whole.from, from - margin), to: Math.min(whole.to, to + margin) };
 }
 
 // ---- head and summary ----
