@@ -9,12 +9,12 @@
 #include "refrain/archive.h"
 
 /* Name in JSON; words. */
-#define RFN_TIMELINE_KINDS(X)                              \
-    X(COMPUTING, "computing", "computing")                 \
-    X(MESSAGES, "messages", "messages (point to point)")   \
-    X(COLLECTIVES, "collectives", "collective calls")      \
-    X(ONE_SIDED, "one_sided", "one-sided communication")   \
-    X(FILES, "files", "files (MPI-IO)")                    \
+#define RFN_TIMELINE_KINDS(X)                            \
+    X(COMPUTING, "computing", "computing")               \
+    X(MESSAGES, "messages", "messages (point to point)") \
+    X(COLLECTIVES, "collectives", "collective calls")    \
+    X(ONE_SIDED, "one_sided", "one-sided communication") \
+    X(FILES, "files", "files (MPI-IO)")                  \
     X(OTHER, "other", "other MPI calls")
 
 enum rfn_timeline_kind {
@@ -28,6 +28,11 @@ enum rfn_timeline_kind {
 const char *rfn_timeline_kind_words(enum rfn_timeline_kind kind);
 /* What a call of the function is. */
 enum rfn_timeline_kind rfn_timeline_kind_of(const struct rfn_function_info *function);
+
+/* The first enter and the last exit of all streams that can be read; 0 and 1 where there are none.
+ * RFN_E_NOMEM. */
+int rfn_timeline_ends(const struct rfn_archive *archive, int64_t *from_ns, int64_t *to_ns,
+                      struct rfn_diag *diag);
 
 /* What a stream does in a bin, ns of each kind. Less than the bin is long where nothing is known:
  * before the first call, after the last one, while recording was off. */

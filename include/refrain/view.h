@@ -21,8 +21,8 @@ const char *rfn_page_missing(void);
 struct rfn_seen_waits {
     struct rfn_wait_seen *items;
     size_t n, capacity;
-    size_t most;   /* that are kept */
-    uint64_t all;  /* that there were */
+    size_t most;                 /* that are kept */
+    uint64_t all;                /* that there were */
     struct rfn_wait_watch watch; /* for struct rfn_waits_options */
 };
 
@@ -39,17 +39,17 @@ struct rfn_page;
 /* What the page holds of an archive. */
 struct rfn_page_archive {
     const struct rfn_archive *archive;
-    const char *report; /* `refrain report --json --all`, */
-    size_t report_size; /* its bytes */
+    const char *report;                 /* `refrain report --json --all`, */
+    size_t report_size;                 /* its bytes */
     const struct rfn_seen_waits *waits; /* finished */
-    uint32_t cells; /* of the overview, at most; the least is one per stream */
+    uint32_t cells;                     /* of the overview, at most; the least is one per stream */
 };
 
 /* Begins a file. RFN_E_EXISTS without `force`, RFN_E_IO, RFN_E_UNSUPPORTED (rfn_page_missing),
  * RFN_E_NOMEM. *page is to be closed or cancelled; path must stay until then. */
 int rfn_page_open(const char *path, bool force, struct rfn_page **page, struct rfn_diag *diag);
-/* Adds an archive, which has times. progress (may be NULL) is told the share done. Errors: as above,
- * and those of reading. Streams that cannot be read are shown as far as they can. */
+/* Adds an archive, which has times. progress (may be NULL) is told the share done. Errors: as
+ * above, and those of reading. Streams that cannot be read are shown as far as they can. */
 int rfn_page_add(struct rfn_page *page, const struct rfn_page_archive *archive,
                  void (*progress)(void *context, double share), void *context,
                  struct rfn_diag *diag);

@@ -174,9 +174,9 @@ struct rfn_waits_options {
     struct rfn_profile **profile; /* if not NULL: here the profile goes, to be freed, made of the
                                      same events, as recorded, on the way */
     struct rfn_behaviour *
-        *behaviour; /* if not NULL: the same for patterns of behaviour
-                       (refrain/behaviour.h), of some steps (NULL without times) */
-    bool all_steps; /* ... of all, which takes much longer */
+        *behaviour;                     /* if not NULL: the same for patterns of behaviour
+                                           (refrain/behaviour.h), of some steps (NULL without times) */
+    bool all_steps;                     /* ... of all, which takes much longer */
     const struct rfn_wait_watch *watch; /* NULL: nobody wants to see each wait */
 };
 

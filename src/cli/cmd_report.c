@@ -27,14 +27,12 @@ enum {
     KEY_HANG
 };
 
-enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
-
 struct options {
     struct rfn_file_argument given; /* first: its parser gets what is not parsed here */
     bool fix_clocks, behaviour, head_only, all, hang;
     struct rfn_rank_filter ranks; /* none: all */
     const char *call_path, *region;
-    enum color color;
+    enum rfn_colors color;
     const char *csv;          /* the table; NULL: not asked for */
     const char *network_file; /* NULL: not given */
     struct rfn_network network;
@@ -59,18 +57,6 @@ static const struct argp_option options[] = {
     {"fix-clocks", KEY_FIX_CLOCKS, NULL, 0, "Repair receives that end before their send", 0},
     {0},
 };
-
-static enum color color_argument(struct argp_state *state, const char *text)
-{
-    static const char *const words[] = {
-        [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(text, words[i]) == 0)
-            return (enum color)i;
-    }
-    argp_error(state, "--color is auto, always or never, not '%s'", text);
-    return COLOR_AUTO;
-}
 
 /* `help` is answered at once. */
 static void csv_argument(struct argp_state *state, const char *table)
@@ -111,7 +97,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         given->head_only = true;
         return 0;
     case KEY_COLOR:
-        given->color = color_argument(state, arg);
+        given->color = rfn_colors_argument(state, arg);
         return 0;
     case KEY_CSV:
         csv_argument(state, arg);
@@ -257,8 +243,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                    .network = given->network_file ? &given->network : NULL,
                    .behaviour_table = given->behaviour,
                    .head_only = given->head_only,
-                   .colors = given->color == COLOR_ALWAYS ||
-                             (given->color == COLOR_AUTO && rfn_terminal_colors()),
+                   .colors = rfn_colors_wanted(given->color),
                    .width = rfn_terminal_columns()}};
     const struct rfn_report_wish wish = {.waits = {.region = given->region,
                                                    .fix_clocks = given->fix_clocks,
@@ -292,13 +277,11 @@ static int report_hang(const struct rfn_archive *archive, const struct options *
     const int error = rfn_hang_find(archive, &hang, &diag);
     if (error < 0)
         return rfn_command_fail(given->given.file, error, &diag);
-    const struct rfn_hang_page page = {
-        .archive = archive,
-        .hang = hang,
-        .all = given->all,
-        .colors = given->color == COLOR_ALWAYS ||
-                  (given->color == COLOR_AUTO && rfn_terminal_colors()),
-        .width = rfn_terminal_columns()};
+    const struct rfn_hang_page page = {.archive = archive,
+                                       .hang = hang,
+                                       .all = given->all,
+                                       .colors = rfn_colors_wanted(given->color),
+                                       .width = rfn_terminal_columns()};
     int status = RFN_EXIT_OK;
     if (given->given.json) {
         status = rfn_command_print_json(rfn_report_hang_json(&page), status);

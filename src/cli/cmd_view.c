@@ -5,6 +5,7 @@
 #include "cli/report/whole_report.h"
 #include "cli/text/json.h"
 #include "cli/text/terminal.h"
+#include "cli/view/text_timeline.h"
 #include "refrain/view.h"
 
 #include <stdlib.h>
@@ -12,13 +13,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_ARCHIVES = 2, MOST_WAITS = 50000, OVERVIEW_CELLS = 1 << 20 };
+enum { MOST_ARCHIVES = 2, MOST_WAITS = 20000, OVERVIEW_CELLS = 1 << 19 };
 
-enum { KEY_OPEN = 0x100 };
+enum { KEY_OPEN = 0x100, KEY_TEXT, KEY_WINDOW, KEY_COLOR };
 
 static const struct argp_option options[] = {
     {"output", 'o', "OUT", 0, "Write the page here (FILE with .html in place of .rfn)", 0},
     {"open", KEY_OPEN, NULL, 0, "Show the page in the browser", 0},
+    {"text", KEY_TEXT, NULL, 0, "Draw the timeline here instead", 0},
+    {"window", KEY_WINDOW, "FROM-TO", 0, "With --text: only this time, as 1.5s-2s or 20ms-", 0},
+    {"rank", 'r', "LIST", 0, "With --text: only these ranks: 3 or 0-3,7", 0},
+    {"color", KEY_COLOR, "WHEN", 0, "With --text: colours: auto, always or never", 0},
     {"force", 'f', NULL, 0, "Replace OUT if it exists", 0},
     {"json", 'j', NULL, 0, "Print the result as JSON", 0},
     {0},
@@ -28,9 +33,26 @@ struct options {
     struct rfn_output_argument written;
     const char *files[MOST_ARCHIVES];
     size_t n;
-    bool open;
+    bool open, text;
+    struct rfn_rank_filter ranks; /* none: all */
+    int64_t from_ns, to_ns;
+    enum rfn_colors colors;
     char *output; /* owned; as given, or after the first file */
 };
+
+static void check(const struct options *given, struct argp_state *state)
+{
+    const bool narrows = given->ranks.n || given->from_ns || given->to_ns != INT64_MAX;
+    if (!given->n)
+        argp_error(state, "which archive?");
+    if (given->text && (given->written.output || given->open || given->written.json))
+        argp_error(state, "--text draws here: -o, --open and --json are about the page");
+    if (given->text && given->n > 1)
+        argp_error(state, "--text draws one archive");
+    if (!given->text && (narrows || given->colors))
+        argp_error(state, "--window, --rank and --color are for --text: the page shows all, and "
+                          "zooms");
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -44,9 +66,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "a page shows one archive, or two below each other");
         given->files[given->n++] = arg;
         return 0;
+    case KEY_TEXT:
+        given->text = true;
+        return 0;
+    case KEY_WINDOW:
+        rfn_window_argument(state, arg, "window", &given->from_ns, &given->to_ns);
+        return 0;
+    case 'r':
+        rfn_rank_argument(state, arg, &given->ranks);
+        return 0;
+    case KEY_COLOR:
+        given->colors = rfn_colors_argument(state, arg);
+        return 0;
     case ARGP_KEY_END:
-        if (!given->n)
-            argp_error(state, "which archive?");
+        check(given, state);
         return 0;
     default:
         return rfn_output_argument_parse(key, arg, state, &given->written);
@@ -106,8 +139,7 @@ static int add_archive(struct rfn_page *page, const char *file, const struct rfn
 {
     struct rfn_seen_waits waits;
     rfn_seen_waits_init(&waits, MOST_WAITS);
-    struct rfn_whole_report whole = {
-        .report = {.file = file, .archive = archive, .top = SIZE_MAX}};
+    struct rfn_whole_report whole = {.report = {.file = file, .archive = archive, .top = SIZE_MAX}};
     const struct rfn_report_wish wish = {.waits = {.watch = &waits.watch}};
     int status = rfn_whole_report_find(&whole, &wish);
     rfn_seen_waits_finish(&waits);
@@ -191,9 +223,41 @@ static int write_page(const struct options *given, struct rfn_archive *const *ar
     return given->open && !status ? open_in_browser(given->output) : status;
 }
 
+/* ---- the timeline as text ---- */
+
+static int draw(const struct options *given, const struct rfn_archive *archive)
+{
+    enum { ROWS = 40, OTHER_LINES = 4 };
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct rfn_progress progress = {.what = "reading events"};
+    struct rfn_text out = {0};
+    const size_t lines = rfn_terminal_lines();
+    const struct rfn_text_timeline of = {
+        .archive = archive,
+        .ranks = given->ranks.n ? &given->ranks : NULL,
+        .from_ns = given->from_ns,
+        .to_ns = given->to_ns,
+        .width = rfn_terminal_columns(),
+        .rows = isatty(STDOUT_FILENO) && lines > 2 * OTHER_LINES ? lines - OTHER_LINES : ROWS,
+        .colors = rfn_colors_wanted(given->colors)};
+    int status = rfn_command_check_ranks(archive, given->files[0], of.ranks);
+    if (status)
+        return status;
+    const int error = rfn_text_timeline(&out, &of, rfn_progress_show, &progress, &diag);
+    rfn_progress_done(&progress);
+    if (error == RFN_E_RANGE) {
+        rfn_command_error("%s: %s", given->files[0], diag.text);
+        return RFN_EXIT_USAGE;
+    }
+    if (error < 0)
+        return rfn_command_fail(given->files[0], error, &diag);
+    status = rfn_command_check_complete(archive, given->files[0], RFN_EXIT_OK);
+    return rfn_command_print(&out, given->files[0], status);
+}
+
 static int run(const struct rfn_command *command, int argc, char **argv)
 {
-    struct options given = {0};
+    struct options given = {.to_ns = INT64_MAX};
     struct rfn_archive *archives[MOST_ARCHIVES] = {0};
     int status = RFN_EXIT_OK;
     rfn_command_parse(command, parse, argc, argv, &given);
@@ -203,10 +267,11 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     for (size_t i = 0; i < given.n && !status; i++)
         status = open_archive(given.files[i], &archives[i]);
     if (!status)
-        status = write_page(&given, archives);
+        status = given.text ? draw(&given, archives[0]) : write_page(&given, archives);
     for (size_t i = 0; i < given.n; i++)
         rfn_archive_close(archives[i]);
     free(given.output);
+    rfn_rank_filter_release(&given.ranks);
     return status;
 }
 
@@ -217,5 +282,6 @@ const struct rfn_command rfn_cmd_view = {
     .about = "The page is one file without a network: it can be mailed. With two archives it shows "
              "both below each other, the second one aligned with the first.",
     .options = options,
+    .values = "--color=auto,always,never",
     .run = run,
 };

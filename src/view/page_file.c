@@ -30,8 +30,8 @@ static int compress_part(const struct rfn_buf *part, struct rfn_buf *out)
 #ifdef RFN_HAVE_ZLIB
     enum { GZIP = 16 + MAX_WBITS, MEMORY = 9 };
     z_stream stream = {.next_in = part->data};
-    if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP, MEMORY,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) !=
+        Z_OK)
         return RFN_E_NOMEM;
     int state = Z_OK;
     for (size_t left = part->size; state == Z_OK;) {
@@ -65,7 +65,8 @@ static int put_base64(struct rfn_page *page, const struct rfn_buf *from, struct 
                               (n > 1 ? (uint32_t)from->data[at + 1] << 8 : 0) |
                               (n > 2 ? from->data[at + 2] : 0);
         const char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
-                              n > 1 ? digits[bits >> 6 & 63] : '=', n > 2 ? digits[bits & 63] : '='};
+                              n > 1 ? digits[bits >> 6 & 63] : '=',
+                              n > 2 ? digits[bits & 63] : '='};
         rfn_buf_bytes(rfn_text_sink_text(page->sink), four, sizeof four);
         if (at % (1 << 18) == 0)
             RFN_TRY(rfn_text_sink_flow(page->sink, diag));

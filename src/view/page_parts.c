@@ -78,6 +78,14 @@ static int read_stream(const struct rfn_archive *archive, uint32_t stream,
     return error;
 }
 
+/* As many shares as a screen shows differences: noise is not to make the page large. */
+static uint8_t rounded(uint8_t share)
+{
+    enum { STEP = 16 };
+    const unsigned up = (share + STEP / 2u) / STEP * STEP;
+    return (uint8_t)(up > UINT8_MAX ? UINT8_MAX : up);
+}
+
 static int overview_of(const struct rfn_archive *archive, uint32_t stream,
                        struct overview *overview, struct rfn_diag *diag)
 {
@@ -88,37 +96,10 @@ static int overview_of(const struct rfn_archive *archive, uint32_t stream,
         return error;
     rfn_timeline_pack(&overview->window, overview->bins, overview->cells);
     for (uint32_t i = 0; i < n; i++) {
-        for (size_t plane = 0; plane < PLANES; plane++)
-            overview->planes[plane][(size_t)stream * n + i] =
-                overview->cells[i * RFN_TIMELINE_CELL_BYTES + plane];
+        const uint8_t *cell = &overview->cells[i * RFN_TIMELINE_CELL_BYTES];
+        overview->planes[0][(size_t)stream * n + i] = cell[0];
+        overview->planes[1][(size_t)stream * n + i] = rounded(cell[1]);
     }
-    return 0;
-}
-
-/* The last exit of all streams, and the first enter. */
-static int find_ends(const struct rfn_archive *archive, int64_t *from_ns, int64_t *to_ns,
-                     struct rfn_diag *diag)
-{
-    const struct rfn_record *record;
-    *from_ns = INT64_MAX;
-    *to_ns = INT64_MIN;
-    for (uint32_t i = 0; i < rfn_archive_run(archive)->streams; i++) {
-        const uint64_t events = rfn_archive_stream(archive, i).events;
-        struct rfn_cursor *cursor;
-        int error = rfn_cursor_open(archive, i, &cursor, diag);
-        if (error == RFN_E_NOMEM)
-            return error;
-        if (error < 0)
-            continue;
-        if (rfn_cursor_next(cursor, &record, diag) > 0 && record->enter_ns < *from_ns)
-            *from_ns = record->enter_ns;
-        if (events && rfn_cursor_seek(cursor, events - 1, diag) == 0 &&
-            rfn_cursor_next(cursor, &record, diag) > 0 && record->exit_ns > *to_ns)
-            *to_ns = record->exit_ns;
-        rfn_cursor_close(cursor);
-    }
-    if (*from_ns >= *to_ns)
-        *to_ns = (*from_ns = *from_ns == INT64_MAX ? 0 : *from_ns) + 1;
     return 0;
 }
 
@@ -142,7 +123,7 @@ int rfn_page_overview_part(const struct rfn_page_archive *of,
     const uint32_t streams = rfn_archive_run(of->archive)->streams;
     struct overview overview = {.window.n = bins_for(of->cells, streams)};
     const size_t plane = (size_t)streams * overview.window.n;
-    RFN_TRY(find_ends(of->archive, &overview.window.from_ns, &overview.window.to_ns, diag));
+    RFN_TRY(rfn_timeline_ends(of->archive, &overview.window.from_ns, &overview.window.to_ns, diag));
     rfn_buf_u32(out, streams);
     rfn_buf_u32(out, overview.window.n);
     put_double(out, (double)overview.window.from_ns);

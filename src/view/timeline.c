@@ -46,9 +46,8 @@ static void spread(const struct rfn_timeline_window *window, struct rfn_timeline
                    size_t at, int64_t from_ns, int64_t to_ns, double share)
 {
     const double width = (double)(window->to_ns - window->from_ns) / window->n;
-    const double from = (double)((from_ns > window->from_ns ? from_ns : window->from_ns) -
-                                 window->from_ns) /
-                        width;
+    const double from =
+        (double)((from_ns > window->from_ns ? from_ns : window->from_ns) - window->from_ns) / width;
     const double to = (double)((to_ns < window->to_ns ? to_ns : window->to_ns) - window->from_ns) /
                       width;
     if (!(to > from))
@@ -118,6 +117,32 @@ int rfn_timeline_add(const struct rfn_archive *archive, struct rfn_cursor *curso
             return 0;
     }
     return more;
+}
+
+int rfn_timeline_ends(const struct rfn_archive *archive, int64_t *from_ns, int64_t *to_ns,
+                      struct rfn_diag *diag)
+{
+    const struct rfn_record *record;
+    *from_ns = INT64_MAX;
+    *to_ns = INT64_MIN;
+    for (uint32_t i = 0; i < rfn_archive_run(archive)->streams; i++) {
+        const uint64_t events = rfn_archive_stream(archive, i).events;
+        struct rfn_cursor *cursor;
+        int error = rfn_cursor_open(archive, i, &cursor, diag);
+        if (error == RFN_E_NOMEM)
+            return error;
+        if (error < 0)
+            continue;
+        if (rfn_cursor_next(cursor, &record, diag) > 0 && record->enter_ns < *from_ns)
+            *from_ns = record->enter_ns;
+        if (events && rfn_cursor_seek(cursor, events - 1, diag) == 0 &&
+            rfn_cursor_next(cursor, &record, diag) > 0 && record->exit_ns > *to_ns)
+            *to_ns = record->exit_ns;
+        rfn_cursor_close(cursor);
+    }
+    if (*from_ns >= *to_ns)
+        *to_ns = (*from_ns = *from_ns == INT64_MAX ? 0 : *from_ns) + 1;
+    return 0;
 }
 
 static uint8_t share_of(double part, double all)

@@ -8,7 +8,8 @@
 
 enum { LINE = 64 }; /* of the cache */
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct rfn_event_order_stream) == 2 * LINE, "a stream has grown by a line");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct rfn_event_order_stream) == 2 * LINE,
+               "a stream has grown by a line");
 
 /* Streams by what their current event does next, the earliest first; ties by number. It leaves at
  * its exit; where it has not entered yet, it enters at its enter. */

@@ -1,5 +1,7 @@
 #include "cli/args/file_argument.h"
 
+#include "cli/text/terminal.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +54,27 @@ int64_t rfn_time_argument(struct argp_state *state, const char *text, const char
     return (int64_t)(ns + 0.5);
 }
 
+void rfn_window_argument(struct argp_state *state, const char *text, const char *option,
+                         int64_t *from_ns, int64_t *to_ns)
+{
+    char from[64];
+    const char *dash = strchr(text, '-');
+    const size_t n = dash ? (size_t)(dash - text) : 0;
+    if (!dash || n >= sizeof from || (n == 0 && !dash[1])) {
+        argp_error(state, "--%s takes FROM-TO, such as 1.5s-2s, 3s- or -20ms, not '%s'", option,
+                   text);
+        return;
+    }
+    memcpy(from, text, n);
+    from[n] = '\0';
+    if (n)
+        *from_ns = rfn_time_argument(state, from, option);
+    if (dash[1])
+        *to_ns = rfn_time_argument(state, dash + 1, option);
+    if (*from_ns > *to_ns)
+        argp_error(state, "--%s begins behind its end: '%s'", option, text);
+}
+
 double rfn_positive_argument(struct argp_state *state, const char *text, const char *option,
                              double most)
 {
@@ -72,6 +95,23 @@ long rfn_whole_argument(struct argp_state *state, const char *text, const char *
         argp_error(state, "--%s is a whole number from %ld to %ld, not '%s'", option, least, most,
                    text);
     return number;
+}
+
+enum rfn_colors rfn_colors_argument(struct argp_state *state, const char *text)
+{
+    static const char *const words[] = {
+        [RFN_COLORS_AUTO] = "auto", [RFN_COLORS_ALWAYS] = "always", [RFN_COLORS_NEVER] = "never"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, words[i]) == 0)
+            return (enum rfn_colors)i;
+    }
+    argp_error(state, "--color is auto, always or never, not '%s'", text);
+    return RFN_COLORS_AUTO;
+}
+
+bool rfn_colors_wanted(enum rfn_colors colors)
+{
+    return colors == RFN_COLORS_ALWAYS || (colors == RFN_COLORS_AUTO && rfn_terminal_colors());
 }
 
 const char *rfn_mpi_argument(struct argp_state *state, const char *text)

@@ -246,7 +246,8 @@ function changed() {
     waiting = false;
     const began = performance.now();
     for (const timeline of timelines) timeline.changed();
-    window.refrainDrawn = performance.now() - began;
+    document.documentElement.dataset.drew = String(performance.now() - began);
+    document.documentElement.dataset.first ??= String(performance.now());
     byId("window").textContent = `${time(shared.view.from, 6)} to ${time(shared.view.to, 6)} (${time(shared.view.to - shared.view.from)})`;
     writeState(shared, timelines, PANELS[panel][0]);
   });

@@ -549,7 +549,7 @@ export class Timeline {
     context.fillRect(left, y, Math.max(1, right - left), LANE - 2);
     context.globalAlpha = 1;
     context.strokeStyle = color("loop");
-    context.strokeRect(left + 0.5, y + 0.5, Math.max(0, right - left - 1), LANE - 3);
+    if (right - left > 3) context.strokeRect(left + 0.5, y + 0.5, Math.max(0, right - left - 1), LANE - 3);
     if ((this.x(band.to) - this.x(band.from)) / band.count > 4) this.drawIterations(band, y);
     context.fillStyle = color("text");
     if (right - left > 60) context.fillText(clip(context, bandText(band), right - left - 8), Math.max(left, GUTTER) + 4, y + 10);

@@ -88,8 +88,8 @@ static uint32_t chain_of(uint32_t context, uint32_t top, uint32_t chain[MOST_DEP
     uint32_t n = 0;
     if (context < top || context >= loops.n_contexts)
         return 0;
-    for (uint32_t loop = loops.loop_of[context]; loop != RFN_NO_CONTEXT && loop >= top &&
-                                                 loop < loops.n_contexts && n < MOST_DEPTH;
+    for (uint32_t loop = loops.loop_of[context];
+         loop != RFN_NO_CONTEXT && loop >= top && loop < loops.n_contexts && n < MOST_DEPTH;
          loop = loops.around[loop])
         chain[n++] = loop;
     return n;
@@ -136,10 +136,8 @@ static int open_loop(uint32_t loop, uint32_t key, double ns)
     if (loops.n_bands < MOST_BANDS) {
         RFN_TRY(RFN_GROW(loops.bands, loops.bands_capacity, loops.n_bands + 1));
         open->band = (uint32_t)loops.n_bands;
-        loops.bands[loops.n_bands++] = (struct band){.from = ns,
-                                                     .to = ns,
-                                                     .loop = loop,
-                                                     .depth = loops.n_open};
+        loops.bands[loops.n_bands++] = (struct band){
+            .from = ns, .to = ns, .loop = loop, .depth = loops.n_open};
     }
     loops.n_open++;
     return note_start(open, ns);

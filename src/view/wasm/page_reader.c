@@ -1,10 +1,10 @@
 /* page_reader.c - what a page in a browser calls of the library, compiled to WebAssembly.
  *
  * One archive per instance. Numbers go in and out as they are in JavaScript: counts and numbers of
- * things as uint32_t, times as double (ns since the start of the run, exact up to 104 days). Answers
- * with many values are columns, arrays of one type each, which the page views in place: they are
- * valid until the next call of the same function. A function that fails returns a negative number;
- * page_error() has the words.
+ * things as uint32_t, times as double (ns since the start of the run, exact up to 104 days).
+ * Answers with many values are columns, arrays of one type each, which the page views in place:
+ * they are valid until the next call of the same function. A function that fails returns a negative
+ * number; page_error() has the words.
  */
 #include "view/wasm/page_reader.h"
 
@@ -119,8 +119,9 @@ const char *EXPORT(page_region)(uint32_t number)
 
 const char *EXPORT(page_datatype)(uint32_t number)
 {
-    return number < rfn_archive_datatypes(page_archive) ? rfn_archive_datatype(page_archive, number)->name
-                                                   : NULL;
+    return number < rfn_archive_datatypes(page_archive)
+               ? rfn_archive_datatype(page_archive, number)->name
+               : NULL;
 }
 
 /* ---- streams ---- */

@@ -1,0 +1,26 @@
+/* text_timeline.h - the timeline in a terminal: ranks by time, a character per part of the time.
+ *
+ * With colours a character is a block as high as the share of MPI calls, in the colour of the kind
+ * that takes most of it, or that of waiting; without, a letter of what takes most of it. */
+#ifndef RFN_CLI_VIEW_TEXT_TIMELINE_H
+#define RFN_CLI_VIEW_TEXT_TIMELINE_H
+
+#include "cli/args/rank_filter.h"
+#include "refrain/text.h"
+#include "refrain/waits.h"
+
+struct rfn_text_timeline {
+    const struct rfn_archive *archive;   /* with times */
+    const struct rfn_rank_filter *ranks; /* NULL: all */
+    int64_t from_ns, to_ns;              /* since the first call; INT64_MAX: to the end */
+    size_t width, rows;                  /* at most */
+    bool colors;
+};
+
+/* Draws it. RFN_E_NOMEM, RFN_E_RANGE: the window is behind the run; what cannot be read is left
+ * out. */
+int rfn_text_timeline(struct rfn_text *out, const struct rfn_text_timeline *of,
+                      void (*progress)(void *context, double share), void *context,
+                      struct rfn_diag *diag);
+
+#endif
