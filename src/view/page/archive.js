@@ -11,6 +11,12 @@ export const PATTERNS = [
   "early_fence", "late_post", "early_wait", "lock_contention",
 ];
 
+/** What the report of an archive of samples alone does not have. */
+const NO_REPORT = {
+  stories: [], wait_states: [], causes: [], time_per_rank: [], functions: [], regions: [], call_paths: [], communication_matrix: [],
+  message_sizes: { point_to_point: [], collective: [], one_sided: [] }, efficiency: {}, verdict: null, waits: null, alike: null, critical_path: null,
+};
+
 /** The overview: planes of streams * bins bytes (view/page_parts.h). */
 function readOverview(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -92,7 +98,7 @@ export class Archive {
     const archive = new Archive();
     const [overview, report] = await Promise.all([unpacked(`overview-${number}`), unpacked(`report-${number}`)]);
     archive.overview = readOverview(overview);
-    archive.report = JSON.parse(new TextDecoder().decode(report));
+    archive.report = { ...NO_REPORT, ...JSON.parse(new TextDecoder().decode(report)) };
     archive.waits = readWaits(await unpacked(`waits-${number}`), archive.overview.streams);
     archive.path = criticalPath(archive.waits, archive.overview);
     archive.start(number);

@@ -97,7 +97,7 @@ function efficiencyBars(report) {
 function notices(report) {
   const list = [];
   if (!report.complete) list.push(`This archive is incomplete: ${report.incomplete_because || "the file was cut short"}.`);
-  if (report.predicted !== null) list.push(`This run was predicted, not recorded: ${report.predicted || "as it was"}.`);
+  if (typeof report.predicted === "string") list.push(`This run was predicted, not recorded: ${report.predicted || "as it was"}.`);
   if (report.reduced) list.push("Times of iterations that resemble each other are kept once: times are approximate.");
   if (report.left_out) list.push("Calls were left out on request.");
   return list.map((text) => el("p", { class: "notice" }, text));
@@ -111,7 +111,7 @@ function fillSummary() {
         ? el("strong", {}, ` Without it the run would take ${seconds(story.without_seconds)} instead of ${seconds(report.run_time_seconds)}.`)
         : null));
   byId("summary").append(
-    el("div", { class: "words" }, ...notices(report), el("p", { class: "verdict" }, report.verdict?.text || "There are no times to tell from."), stories.length ? el("ol", {}, ...stories) : null),
+    el("div", { class: "words" }, ...notices(report), el("p", { class: "verdict" }, report.verdict?.text || "Messages were sampled here; calls were not recorded."), stories.length ? el("ol", {}, ...stories) : null),
     el("div", { class: "numbers" }, compared(), efficiencyBars(report), rankBars(report, 380, (rank) => pickRank(rank))),
   );
 }
