@@ -5,7 +5,7 @@
  *
  * FOLDER has sound ones, in archives/ and in journals/. What happens to the file with a number
  * follows from SEED and that number. JOBS processes share the numbers; one that dies counts as a
- * crash, one that takes LIMIT_S for a file as a hang, and another one goes on behind it. -o: only
+ * crash, one that computes for LIMIT_S at a file as a hang, and another one goes on behind it. -o: only
  * that number, in this process; the damaged file, or the folder, is left in damaged.rfn or
  * damaged.journal for whoever looks for the fault.
  *
@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LIMIT_S = 20, SEEDS = 32, JOBS_MOST = 64, SHOWN_WRONG = 20, LARGE = 16 << 10 };
+enum { LIMIT_S = 20, WAIT_LIMIT_S = 600, SEEDS = 32, JOBS_MOST = 64, SHOWN_WRONG = 20, LARGE = 16 << 10 };
 
 /* A forged size is no reason to end; short words about faults are enough. */
 const char *__asan_default_options(void);
@@ -159,10 +159,13 @@ struct task {
     unsigned jobs;
 };
 
+/* Of computing; and of waiting, of which there is none to speak of, but on a busy machine. */
 static void limit_time(void)
 {
     const struct itimerval limit = {.it_value = {.tv_sec = LIMIT_S}};
-    setitimer(ITIMER_REAL, &limit, NULL);
+    const struct itimerval wait_limit = {.it_value = {.tv_sec = WAIT_LIMIT_S}};
+    setitimer(ITIMER_PROF, &limit, NULL);
+    setitimer(ITIMER_REAL, &wait_limit, NULL);
 }
 
 static void work_on(const struct task *task, const char *work, uint64_t first,
@@ -231,7 +234,8 @@ static void take_end(struct worker *worker, int status, const struct task *task,
         return;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
         exit(1);
-    const bool hang = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+    const bool hang = WIFSIGNALED(status) &&
+                      (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF);
     counts->hangs += hang;
     counts->crashes += !hang;
     printf("number %llu: %s (damage -o %llu -s %llu)\n", (unsigned long long)at,
