@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { INSIDE = RFN_FOLDER_PATH + 512 /* of a file in the folder */ };
+
 static bool is_inner(const struct rfn_folder_kind *kind, const char *name)
 {
     return kind->inner && strcmp(name, kind->inner) == 0;
@@ -35,7 +37,7 @@ static bool is_ours(const struct rfn_folder_kind *kind, const char *name)
 /* Removes the files, and their folder if nothing else is in it. */
 static int remove_files(const struct rfn_folder_kind *kind, const char *folder)
 {
-    char path[RFN_FOLDER_PATH];
+    char path[INSIDE];
     struct dirent *entry;
     DIR *listing = opendir(folder);
     if (!listing)
@@ -53,7 +55,7 @@ static int remove_files(const struct rfn_folder_kind *kind, const char *folder)
 
 static bool is_marked(const struct rfn_folder_kind *kind, const char *folder)
 {
-    char path[RFN_FOLDER_PATH];
+    char path[INSIDE];
     struct stat found;
     snprintf(path, sizeof path, "%s/%s", folder, kind->mark);
     return stat(path, &found) == 0;
@@ -112,10 +114,16 @@ static int make_beside(const char *folder, char beside[RFN_FOLDER_PATH], struct 
 int rfn_output_folder_open(struct rfn_output_folder *folder, const struct rfn_folder_kind *kind,
                            const char *path, bool force, struct rfn_diag *diag)
 {
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    if (n >= sizeof folder->path)
+        return rfn_fail(diag, RFN_E_RANGE, -1, -1, "the name of the folder is too long");
+    memcpy(folder->path, path, n);
+    folder->path[n] = '\0';
     folder->kind = kind;
-    folder->path = path;
-    RFN_TRY(check_folder(kind, path, force, diag));
-    RFN_TRY(make_beside(path, folder->scratch, diag));
+    RFN_TRY(check_folder(kind, folder->path, force, diag));
+    RFN_TRY(make_beside(folder->path, folder->scratch, diag));
     chmod(folder->scratch, 0755);
     return 0;
 }

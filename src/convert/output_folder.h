@@ -22,7 +22,7 @@ struct rfn_folder_kind {
 
 struct rfn_output_folder {
     const struct rfn_folder_kind *kind;
-    const char *path;              /* borrowed */
+    char path[RFN_FOLDER_PATH];    /* without a slash at its end */
     char scratch[RFN_FOLDER_PATH]; /* where to write */
 };
 

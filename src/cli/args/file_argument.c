@@ -52,6 +52,27 @@ int64_t rfn_time_argument(struct argp_state *state, const char *text, const char
     return (int64_t)(ns + 0.5);
 }
 
+void rfn_window_argument(struct argp_state *state, const char *text, const char *option,
+                         int64_t *from_ns, int64_t *to_ns)
+{
+    char from[64];
+    const char *dash = strchr(text, '-');
+    const size_t n = dash ? (size_t)(dash - text) : 0;
+    if (!dash || n >= sizeof from || (n == 0 && !dash[1])) {
+        argp_error(state, "--%s takes FROM-TO, such as 1.5s-2s, 3s- or -20ms, not '%s'", option,
+                   text);
+        return;
+    }
+    memcpy(from, text, n);
+    from[n] = '\0';
+    if (n)
+        *from_ns = rfn_time_argument(state, from, option);
+    if (dash[1])
+        *to_ns = rfn_time_argument(state, dash + 1, option);
+    if (*from_ns > *to_ns)
+        argp_error(state, "--%s begins behind its end: '%s'", option, text);
+}
+
 double rfn_positive_argument(struct argp_state *state, const char *text, const char *option,
                              double most)
 {

@@ -39,6 +39,10 @@ void rfn_rank_argument(struct argp_state *state, const char *text, struct rfn_ra
 uint64_t rfn_number_argument(struct argp_state *state, const char *text, const char *what);
 /* The nanoseconds of a time like 1.5s, 20ms or 300, or a usage error that names the option. */
 int64_t rfn_time_argument(struct argp_state *state, const char *text, const char *option);
+/* The times around the '-' in FROM-TO, both within; a side that is empty is left as it is. Or a
+ * usage error, also where nothing lies between them. */
+void rfn_window_argument(struct argp_state *state, const char *text, const char *option,
+                         int64_t *from_ns, int64_t *to_ns);
 /* A number above 0 and at most `most`; a whole number from least to most. Errors name the option.
  */
 double rfn_positive_argument(struct argp_state *state, const char *text, const char *option,
