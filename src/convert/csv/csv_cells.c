@@ -1,6 +1,6 @@
-#define _POSIX_C_SOURCE 200809L /* strdup */
-
 #include "convert/csv/csv_tables.h"
+
+#include "base/copy_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static char *cell_of(const char *name)
 {
     struct rfn_text cell = {0};
     rfn_csv_name(&cell, name);
-    char *copy = cell.failed ? NULL : strdup(rfn_text_terminated(&cell));
+    char *copy = cell.failed ? NULL : rfn_copy_text(rfn_text_terminated(&cell));
     rfn_text_release(&cell);
     return copy;
 }

@@ -1,7 +1,6 @@
-#define _POSIX_C_SOURCE 200809L /* strdup */
-
 #include "convert/paraver/paraver_writing.h"
 
+#include "base/copy_text.h"
 #include "base/grow.h"
 
 #include <inttypes.h>
@@ -18,7 +17,7 @@ uint32_t rfn_paraver_label(struct paraver_labels *labels, const char *label)
         return (uint32_t)*found;
     if (RFN_GROW(labels->labels, labels->capacity, labels->n + 1) < 0)
         return 0;
-    char *copy = strdup(label);
+    char *copy = rfn_copy_text(label);
     if (!copy)
         return 0;
     labels->labels[labels->n++] = copy;

@@ -2,6 +2,7 @@
  *
  * The walk over matched events makes records, which are sorted by time and then written: Paraver
  * wants lines in the order of time, but a message is known only when its receive is over. */
+#include "base/copy_text.h"
 #include "convert/convertible.h"
 #include "convert/paraver/paraver_writing.h"
 #include "convert/run_part.h"
@@ -214,11 +215,8 @@ static int make_path_text(struct writing *writing, uint32_t number)
         n += (size_t)snprintf(text + n, sizeof text - n, ":%u:%u:%u:%u", PARAVER_CALLER + i + 1,
                               function, PARAVER_LINE + i + 1, line);
     }
-    writing->path_texts[number] = malloc(n + 1);
-    if (!writing->path_texts[number])
-        return no_memory(writing);
-    memcpy(writing->path_texts[number], text, n + 1);
-    return 0;
+    writing->path_texts[number] = rfn_copy_text(text);
+    return writing->path_texts[number] ? 0 : no_memory(writing);
 }
 
 static int put_call(struct writing *writing, const struct record *record)
@@ -351,11 +349,9 @@ static int open_files(struct writing *writing, const char *path)
 {
     static const char *const ends[] = {"", ".pcf", ".row"};
     for (int i = 0; i < 3; i++) {
-        writing->paths[i] = i ? beside(path, ends[i]) : malloc(strlen(path) + 1);
+        writing->paths[i] = i ? beside(path, ends[i]) : rfn_copy_text(path);
         if (!writing->paths[i])
             return no_memory(writing);
-        if (i == 0)
-            memcpy(writing->paths[i], path, strlen(path) + 1);
         RFN_TRY(rfn_text_sink_open(writing->paths[i], writing->force, &writing->sinks[i],
                                    writing->diag));
     }
