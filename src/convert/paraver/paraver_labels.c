@@ -49,23 +49,23 @@ static const char options[] = "DEFAULT_OPTIONS\n"
                               "THREAD_FUNC         State As Is\n";
 
 static const struct {
-    enum paraver_state state;
     const char *label;
+    enum paraver_state state;
     unsigned char red, green, blue;
-} states[] = {{0, "Idle", 117, 195, 255},
-              {PARAVER_RUNNING, "Running", 0, 0, 255},
-              {PARAVER_RECEIVING, "Waiting a message", 255, 0, 0},
-              {PARAVER_SENDING, "Blocking Send", 255, 0, 174},
-              {PARAVER_SYNCHRONIZING, "Synchronization", 179, 0, 0},
-              {PARAVER_TESTING, "Test/Probe", 0, 255, 0},
-              {PARAVER_WAITING, "Wait/WaitAll", 235, 0, 0},
-              {PARAVER_POSTING_SEND, "Immediate Send", 255, 0, 255},
-              {PARAVER_POSTING_RECEIVE, "Immediate Receive", 100, 100, 177},
-              {PARAVER_IN_FILES, "I/O", 172, 174, 41},
-              {PARAVER_TOGETHER, "Group Communication", 255, 144, 26},
-              {PARAVER_ELSE, "Others", 192, 224, 0},
-              {PARAVER_BOTH, "Send Receive", 66, 66, 66},
-              {PARAVER_ACCESSING, "Remote memory access", 0, 109, 255}};
+} states[] = {{"Idle", PARAVER_IDLE, 117, 195, 255},
+              {"Running", PARAVER_RUNNING, 0, 0, 255},
+              {"Waiting a message", PARAVER_RECEIVING, 255, 0, 0},
+              {"Blocking Send", PARAVER_SENDING, 255, 0, 174},
+              {"Synchronization", PARAVER_SYNCHRONIZING, 179, 0, 0},
+              {"Test/Probe", PARAVER_TESTING, 0, 255, 0},
+              {"Wait/WaitAll", PARAVER_WAITING, 235, 0, 0},
+              {"Immediate Send", PARAVER_POSTING_SEND, 255, 0, 255},
+              {"Immediate Receive", PARAVER_POSTING_RECEIVE, 100, 100, 177},
+              {"I/O", PARAVER_IN_FILES, 172, 174, 41},
+              {"Group Communication", PARAVER_TOGETHER, 255, 144, 26},
+              {"Others", PARAVER_ELSE, 192, 224, 0},
+              {"Send Receive", PARAVER_BOTH, 66, 66, 66},
+              {"Remote memory access", PARAVER_ACCESSING, 0, 109, 255}};
 
 static void append_states(struct rfn_text *text)
 {

@@ -41,8 +41,9 @@ static bool number_streams(struct paraver_objects *objects, const struct rfn_arc
             thread = 0;
         }
         rank = stream.rank;
+        thread++;
         *object = (struct paraver_object){.task = objects->n_tasks,
-                                          .thread = ++thread,
+                                          .thread = thread,
                                           .node = node_of(objects, nodes, host_of(&stream))};
         if (!object->node)
             return false;

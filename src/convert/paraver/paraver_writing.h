@@ -31,6 +31,7 @@ enum paraver_type {
 };
 
 enum paraver_state {
+    PARAVER_IDLE = 0,
     PARAVER_RUNNING = 1,
     PARAVER_RECEIVING = 3,
     PARAVER_SENDING = 4,
