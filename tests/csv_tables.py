@@ -29,7 +29,8 @@ class Tables:
         self.names = sorted(os.listdir(folder))
         self.events, self.messages, self.ranks, self.call_paths = (
             table(folder, name) for name in ("events", "messages", "ranks", "call_paths"))
-        self.waits, self.causes = (table(folder, name) if name + ".csv" in self.names else None for name in ("waits", "causes"))
+        self.waits, self.causes = (
+            table(folder, name) if name + ".csv" in self.names else None for name in ("waits", "causes"))
         self.paths = {}
         for row in self.call_paths:
             frames = self.paths.setdefault(row["path"], [])

@@ -9,6 +9,7 @@ import csv_tables
 import goal
 import harness
 import paraver
+import perfetto
 import test_convert
 import test_events
 import test_waits
@@ -50,8 +51,8 @@ def is_call(event):
 
 def check_events(tables, events):
     expected = collections.Counter(
-        (int(e["rank"]), int(e["thread"]), int(e["index"]), e["function"], int(e["enter_ns"]), int(e["exit_ns"]), harness.polls(e),
-         e["call_path"].replace("\\s", " ")) for e in events)
+        (int(e["rank"]), int(e["thread"]), int(e["index"]), e["function"], int(e["enter_ns"]), int(e["exit_ns"]),
+         harness.polls(e), e["call_path"].replace("\\s", " ")) for e in events)
     found = collections.Counter(
         (row["rank"], row["thread"], row["event"], row["function"], row["enter_ns"], row["exit_ns"], row["calls"],
          " > ".join(escaped_frame(frame) for frame in reversed(tables.paths.get(row["path"], [])))) for row in tables.events)
@@ -72,12 +73,14 @@ def check_messages(tables, report, name):
         sent = events[row["sender"], row["sender_thread"], row["send_event"]]
         received = events[row["receiver"], row["receiver_thread"], row["receive_event"]]
         harness.compare("begins", (row["send_enter_ns"], row["receive_enter_ns"], row["send_path"], row["receive_path"]),
-                        (sent["enter_ns"], received["enter_ns"], path_of(sent, row, "send"), path_of(received, row, "receive")))
+                        (sent["enter_ns"], received["enter_ns"], path_of(sent, row, "send"),
+                         path_of(received, row, "receive")))
         for end in ("send", "receive"):
             if row[f"{end}_end_event"] is None:
                 harness.compare("exit", row[f"{end}_exit_ns"], None)
     sent = sum(row["sent_bytes"] for row in tables.ranks)
-    harness.compare("bytes that are sent", sent + UNSENT.get(name, 0), sum(pair["bytes"] for pair in report["communication_matrix"]))
+    harness.compare("bytes that are sent", sent + UNSENT.get(name, 0),
+                    sum(pair["bytes"] for pair in report["communication_matrix"]))
     for row, rank in zip(tables.ranks, report["time_per_rank"], strict=True):
         columns = ["rank", "events", "calls", "threads"] + ([] if name in UNSENT else ["messages", "sent_bytes"])
         harness.compare("rank", [row[column] for column in columns], [rank[column] for column in columns])
@@ -122,7 +125,8 @@ def check_paraver(bench, archive, events, tables, suffix=".prv"):
          since_start(row["send_enter_ns"]), since_start(row["receive_enter_ns"]),
          since_start(row["receive_enter_ns"] if row["receive_exit_ns"] is None else row["receive_exit_ns"]),
          row["bytes"], row["tag"]) for row in tables.messages)
-    found = collections.Counter((m.sender, m.receiver, m.posted, m.receive_posted, m.received, m.bytes, m.tag) for m in trace.messages)
+    found = collections.Counter((m.sender, m.receiver, m.posted, m.receive_posted, m.received, m.bytes, m.tag)
+                                for m in trace.messages)
     harness.compare("messages", found, sent)
     harness.compare("said", (said["calls"], said["messages"]), (sum(map(len, trace.calls.values())), len(trace.messages)))
     return trace
@@ -194,18 +198,22 @@ def test_halo(bench):
     archive = halo(bench)
     events, report, tables, trace, schedule = check(bench, archive)
     for row, rank in zip(tables.ranks, report["time_per_rank"], strict=True):
-        harness.compare("times", (row["mpi_ns"], row["outside_ns"]), (harness.ns(rank["mpi_seconds"]), harness.ns(rank["outside_seconds"])))
+        harness.compare("times", (row["mpi_ns"], row["outside_ns"]),
+                        (harness.ns(rank["mpi_seconds"]), harness.ns(rank["outside_seconds"])))
         own = [e for e in tables.events if e["rank"] == row["rank"]]
-        harness.compare("sums", (sum(e["inside_ns"] for e in own), sum(e["sent_bytes"] or 0 for e in own if e["dest"] is not None),
+        harness.compare("sums", (sum(e["inside_ns"] for e in own),
+                                 sum(e["sent_bytes"] or 0 for e in own if e["dest"] is not None),
                                  sum(e["received_bytes"] or 0 for e in own if e["function"] == "MPI_Waitall")),
-                        (row["mpi_ns"], row["sent_bytes"], sum(m["bytes"] for m in tables.messages if m["receiver"] == row["rank"])))
+                        (row["mpi_ns"], row["sent_bytes"],
+                         sum(m["bytes"] for m in tables.messages if m["receiver"] == row["rank"])))
         ran = sum(end - begin for begin, end in trace.runs[f"rank {row['rank']}"])
         computed = sum(one.bytes for rank, one in schedule.operations("calc") if rank == row["rank"])
         silent = sum(e["inside_ns"] for e in own if e["function"] in SILENT)
         harness.compare("computing", (ran, computed), (row["outside_ns"], row["outside_ns"] + silent))
     for event in tables.events:
         if event["function"] == "MPI_Isend":
-            harness.compare("of a message", (event["sent_bytes"], event["received_bytes"], event["tag"] in range(4)), (128, None, True))
+            harness.compare("of a message", (event["sent_bytes"], event["received_bytes"], event["tag"] in range(4)),
+                            (128, None, True))
     kinds = {call.function: (call.state, call.callers[0], call.lines[0].split("/")[-1].split(":")[0], call.sent)
              for call in trace.calls["rank 0"]}
     harness.compare("an Isend", kinds["MPI_Isend"], ("Immediate Send", "exchange", "halo.c", None))
@@ -221,7 +229,7 @@ def test_late_sender(bench):
     waits = {row["rank"]: row for row in tables.waits if row["pattern"] == "late_sender"}
     harness.compare("who waited", sorted(waits), [1, 2])
     cause = max(tables.causes, key=lambda row: row["wait_ns"])
-    harness.compare("cause", (cause["pattern"], cause["waited_function"], cause["activity"], cause["rank"], cause["function"]),
+    harness.compare("cause", tuple(cause[name] for name in ("pattern", "waited_function", "activity", "rank", "function")),
                     ("late_sender", "MPI_Recv", "compute", 0, "MPI_Send"))
     if not all(row["wait_ns"] > 100e6 for row in waits.values()):
         raise harness.Failure(waits)
@@ -300,7 +308,8 @@ def test_goal_of_text(bench):
     path = os.path.splitext(bench.fresh("run.x"))[0] + ".goal"
     run = bench.run([bench.refrain, "convert", text, "-o", path], check=True)
     harness.compare("schedule", test_convert.opened(path), GOAL)
-    harness.compare("said", ("volumes of the text count as ns" in run.err, "2 collective calls became messages" in run.err), (True, True))
+    for said in ("volumes of the text count as ns", "2 collective calls became messages"):
+        harness.compare(said, said in run.err, True)
     harness.compare("messages", read_goal(path).run(True), 5)
     bench.verb("convert", text, "-o", path + ".gz")
     harness.compare("compressed", test_convert.opened(path + ".gz"), GOAL)
@@ -314,7 +323,8 @@ def test_goal_of_text(bench):
 
 def test_collectives(bench):
     """Each becomes messages that are all received, of calls with a request too."""
-    _, archive = bench.record("openmpi", 3, [bench.program("collectives", "openmpi")], env={"EXPECT_OUT": bench.fresh("log")})
+    program = bench.program("collectives", "openmpi")
+    _, archive = bench.record("openmpi", 3, [program], env={"EXPECT_OUT": bench.fresh("log")})
     schedule = check(bench, archive)[4]
     if not any(one.tag >= test_convert.OWN_TAGS and one.bytes > 1 for _, one in schedule.operations("send")):
         raise harness.Failure("no call became messages")
@@ -356,16 +366,17 @@ def test_parts(bench):
         harness.compare("computing", [ran], [row["outside_ns"] for row in part.ranks if row["rank"] == rank])
     path, said = converted(bench, archive, ".pftrace", *options)
     check_perfetto_part(path, said, expected)
+    told = bench.run([bench.refrain, "convert", archive, "-o", bench.fresh("told.csv"), *options], check=True).err
+    harness.compare("told", "waits.csv and causes.csv are of whole runs" in told, True)
 
 
 def check_perfetto_part(path, said, expected):
-    import perfetto  # pylint: disable=import-outside-toplevel
     with open(path, "rb") as file:
         trace = perfetto.Trace(file.read())
-    found = collections.Counter((trace.tracks[track][0], one.name, one.begin, one.end) for track, slices in trace.slices.items()
-                                for one in slices if one.category == "mpi")
-    harness.compare("slices", found, collections.Counter((f"rank {row['rank']}", row["function"], row["enter_ns"], row["exit_ns"])
-                                                         for row in expected))
+    found = collections.Counter((trace.tracks[track][0], one.name, one.begin, one.end)
+                                for track, slices in trace.slices.items() for one in slices if one.category == "mpi")
+    calls = collections.Counter((f"rank {row['rank']}", row["function"], row["enter_ns"], row["exit_ns"]) for row in expected)
+    harness.compare("slices", found, calls)
     harness.compare("said", (said["ranks"], said["calls"]), (3, len(expected)))
 
 

@@ -395,6 +395,8 @@ static int print_trace_json(const struct arguments *arguments,
 static int print_trace(const struct arguments *arguments, const struct rfn_trace_summary *summary)
 {
     struct rfn_text text = {0};
+    if (arguments->windowed && arguments->to == FORMAT_CSV)
+        rfn_command_error("waits.csv and causes.csv are of whole runs: --window leaves them out");
     if (arguments->written.json)
         return print_trace_json(arguments, summary);
     rfn_text_printable(&text, arguments->input);
