@@ -446,6 +446,11 @@ def test_formats_replaced(bench):
     os.remove(path)
     run = bench.run([bench.refrain, "convert", archive, "-o", path])
     harness.compare("names are there", (run.code, os.path.exists(path)), (1, False))
+    path, _ = converted(bench, archive, ".goal")
+    before = test_convert.opened(path)
+    bad = test_convert.written(bench, "bad.txt", "0 init\n0 send 1 0 8\n1 init\n1 recv 0 0 8\n1 nothing\n")
+    run = bench.run([bench.refrain, "convert", "--force", bad, "-o", path])
+    harness.compare("the old one stays", (run.code, test_convert.opened(path)), (3, before))
     left = [name for name in os.listdir(bench.folder) if name.endswith(".part") or re.search(r"\.csv\.\w{6}$", name)]
     harness.compare("left behind", left, [])
     bench.verb("convert", archive, "-o", bench.path("slash.csv") + "/")

@@ -1,13 +1,11 @@
 /* The tables of the wait analysis: who waited, and what made ranks wait. */
 #include "convert/csv/csv_tables.h"
 #include "convert/run_part.h"
+#include "refrain/explain.h"
 
 static const char wait_columns[] = "pattern,function,path,rank,wait_ns";
 static const char cause_columns[] = "cause,pattern,waited_function,waited_path,activity,"
                                     "before_function,before_path,function,path,region,rank,wait_ns";
-
-/* By enum rfn_activity_kind. */
-static const char *const activity_names[] = {"compute", "mpi", "wait", "start"};
 
 static void append_site(struct rfn_text *row, const struct csv_names *names, bool known,
                         struct rfn_call_site site)
@@ -43,7 +41,7 @@ static int write_wait_rows(const struct csv_writing *writing, const struct rfn_w
 static void append_activity(struct rfn_text *row, const struct csv_names *names,
                             const struct rfn_activity *activity)
 {
-    csv_cell(row, activity_names[activity->kind]);
+    csv_cell(row, rfn_activity_kind_name(activity->kind));
     append_site(row, names, activity->kind == RFN_ACTIVITY_COMPUTE, activity->before);
     append_site(row, names, activity->kind != RFN_ACTIVITY_START, activity->at);
     csv_cell(row,
