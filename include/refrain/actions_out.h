@@ -40,6 +40,14 @@ int rfn_text_of_actions(struct rfn_actions *actions, const char *path,
                         const struct rfn_text_options *options, struct rfn_actions_summary *summary,
                         struct rfn_diag *diag);
 
+/* GOAL text of LogGOPSim: messages, computing in ns, and what each waits for. Collective calls
+ * become messages (doc/prediction.md has the table). Volumes of text count as ns. path ends in .gz
+ * or .zst: it is compressed. RFN_E_EXISTS: it is there, and not `force`; RFN_E_UNSUPPORTED: volumes
+ * that are no times, or no gzip in this build; RFN_E_IO; and what reading the actions returns. */
+int rfn_goal_of_actions(struct rfn_actions *actions, const char *path, bool force,
+                        const struct rfn_convert_progress *progress,
+                        struct rfn_actions_summary *summary, struct rfn_diag *diag);
+
 /* An archive with structure, parameters and volumes, of the ranks that are here; rfn_merge_archives
  * joins archives of different ranks. program: as in struct rfn_run, may be NULL. RFN_E_EXISTS as of
  * rfn_writer_new; and what reading the actions returns. */

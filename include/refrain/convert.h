@@ -1,7 +1,8 @@
 /* convert.h - archives of traces that other tools recorded, and such traces of archives.
  *
  * OTF2 is the format of Score-P, Scalasca, EZTrace and TAU. doc/otf2.md has the table: which event
- * of OTF2 becomes what, and which are left out. Perfetto shows a trace in a browser.
+ * of OTF2 becomes what, and which are left out. Perfetto shows a trace in a browser, Paraver in a
+ * program of its own. Tables of comma-separated values are for pandas and its like.
  */
 #ifndef REFRAIN_CONVERT_H
 #define REFRAIN_CONVERT_H
@@ -53,18 +54,43 @@ int rfn_otf2_write(const struct rfn_archive *archive, const char *folder, bool f
                    const struct rfn_convert_progress *progress, struct rfn_otf2_summary *summary,
                    struct rfn_diag *diag);
 
-struct rfn_perfetto_summary {
-    uint32_t ranks;
-    uint64_t calls, messages; /* of MPI; with both their ends */
-    uint64_t bytes;           /* of the file */
+/* The part of a run that is written: calls of these ranks that lie in the window, in whole or in
+ * part, and messages between these ranks that are under way in it, from the enter of the send to
+ * the exit of the call that completes the receive. Functions below take NULL for the whole run. */
+struct rfn_convert_part {
+    int64_t from_ns, to_ns; /* since the start of the run, both within */
+    const bool *ranks;      /* by rank of MPI_COMM_WORLD; NULL: all */
 };
 
-/* Writes a complete archive with times as a trace for Perfetto (ui.perfetto.dev): calls of MPI, the
- * functions that lead to them, regions of the program, and arrows for messages. A path that ends in
- * .gz is compressed, which Perfetto reads. RFN_E_EXISTS: there is such a file, and not `force`;
- * RFN_E_UNSUPPORTED: it has no times; RFN_E_INCOMPLETE; RFN_E_IO; RFN_E_NOMEM. */
+struct rfn_trace_summary {
+    uint32_t ranks;           /* that are in the trace */
+    uint64_t calls, messages; /* of MPI; with both their ends */
+    uint64_t bytes;           /* of the files */
+};
+
+/* The three functions below write a complete archive with times. RFN_E_EXISTS: such a file is
+ * there, and not `force`; RFN_E_UNSUPPORTED: it has no times, or this build knows no gzip;
+ * RFN_E_INCOMPLETE; RFN_E_IO; RFN_E_NOMEM. */
+
+/* A trace for Perfetto (ui.perfetto.dev): calls of MPI, the functions that lead to them, regions of
+ * the program, and arrows for messages whose calls are both in the part. A path that ends in .gz is
+ * compressed, which Perfetto reads. */
 int rfn_perfetto_write(const struct rfn_archive *archive, const char *path, bool force,
+                       const struct rfn_convert_part *part,
                        const struct rfn_convert_progress *progress,
-                       struct rfn_perfetto_summary *summary, struct rfn_diag *diag);
+                       struct rfn_trace_summary *summary, struct rfn_diag *diag);
+
+/* A trace for Paraver: path, which ends in .prv or .prv.gz, and beside it the names of values
+ * (.pcf) and of threads (.row). */
+int rfn_paraver_write(const struct rfn_archive *archive, const char *path, bool force,
+                      const struct rfn_convert_part *part,
+                      const struct rfn_convert_progress *progress,
+                      struct rfn_trace_summary *summary, struct rfn_diag *diag);
+
+/* Tables in a new folder: events.csv, messages.csv, ranks.csv, call_paths.csv, and of a whole run
+ * waits.csv and causes.csv. `force` replaces a folder that has only these. */
+int rfn_csv_write(const struct rfn_archive *archive, const char *folder, bool force,
+                  const struct rfn_convert_part *part, const struct rfn_convert_progress *progress,
+                  struct rfn_trace_summary *summary, struct rfn_diag *diag);
 
 #endif

@@ -60,6 +60,8 @@ void rfn_text_printable(struct rfn_text *text, const char *string);
 /* The same for JSON, which has escapes of its own: only bytes that are no part of a character are.
  */
 void rfn_text_utf8(struct rfn_text *text, const char *string);
+/* A cell of comma-separated values (RFC 4180): in quotes where it needs them. */
+void rfn_text_csv(struct rfn_text *text, const char *cell);
 /* Ranks in ascending order as runs: "0-3,8,12"; with a stride "0-12:4" (every fourth). */
 void rfn_text_ranks(struct rfn_text *text, const uint32_t *ranks, size_t n);
 

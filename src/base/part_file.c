@@ -1,5 +1,7 @@
-#define _POSIX_C_SOURCE 200809L /* strdup */
+#define _POSIX_C_SOURCE 200809L /* lstat */
 #include "base/part_file.h"
+
+#include "base/copy_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +19,7 @@ static bool is_apart(const char *path, bool force)
 char *rfn_part_path(const char *path, bool force)
 {
     if (!is_apart(path, force))
-        return strdup(path);
+        return rfn_copy_text(path);
     const size_t size = strlen(path) + sizeof ".part";
     char *part = malloc(size);
     if (part)

@@ -137,6 +137,20 @@ void rfn_text_utf8(struct rfn_text *text, const char *string)
     }
 }
 
+void rfn_text_csv(struct rfn_text *text, const char *cell)
+{
+    const bool quoted = cell[strcspn(cell, ",\"\r\n")] != '\0';
+    if (quoted)
+        rfn_text_char(text, '"');
+    for (; *cell; cell++) {
+        if (*cell == '"')
+            rfn_text_char(text, '"');
+        rfn_text_char(text, *cell);
+    }
+    if (quoted)
+        rfn_text_char(text, '"');
+}
+
 void rfn_text_ranks(struct rfn_text *text, const uint32_t *ranks, size_t n)
 {
     for (size_t i = 0, length; i < n; i += length) {

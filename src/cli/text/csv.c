@@ -6,32 +6,18 @@
 
 /* ---- cells ---- */
 
-static void append_cell(struct rfn_text *out, const char *text)
-{
-    bool quoted = text[strcspn(text, ",\"\r\n")] != '\0';
-    if (quoted)
-        rfn_text_char(out, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            rfn_text_char(out, '"');
-        rfn_text_char(out, *text);
-    }
-    if (quoted)
-        rfn_text_char(out, '"');
-}
-
 static void append_value(struct rfn_text *out, const json_t *value)
 {
     if (!value || json_is_null(value))
         return;
     if (json_is_string(value)) {
-        append_cell(out, json_string_value(value));
+        rfn_text_csv(out, json_string_value(value));
         return;
     }
     char *text = json_dumps(value,
                             JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(RFN_JSON_DIGITS));
     out->failed |= !text;
-    append_cell(out, text ? text : "");
+    rfn_text_csv(out, text ? text : "");
     free(text);
 }
 
@@ -84,7 +70,7 @@ static void append_row(struct rfn_text *out, const json_t *columns, const json_t
         if (row)
             append_value(out, json_object_get(row, key));
         else
-            append_cell(out, key);
+            rfn_text_csv(out, key);
         comma = ",";
     }
     rfn_text_string(out, "\r\n");

@@ -2,136 +2,18 @@
  *
  * The trace is written to a folder of its own beside the final one, and gets its name when it is
  * there in full. */
-#define _POSIX_C_SOURCE 200809L /* mkdtemp */
-
 #include "convert/convertible.h"
 #include "convert/otf2/otf2_writing.h"
+#include "convert/output_folder.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { EVENT_CHUNK = 1 << 20, DEFINITION_CHUNK = 1 << 22, FOLDER = 4096 /* of its path */ };
+enum { EVENT_CHUNK = 1 << 20, DEFINITION_CHUNK = 1 << 22 };
 
-/* ---- folders ---- */
-
-static bool ends_in(const char *name, const char *end)
-{
-    const size_t n = strlen(name), m = strlen(end);
-    return n > m && strcmp(name + n - m, end) == 0;
-}
-
-/* Whether OTF2's archive with the name "traces" has such a file. */
-static bool is_ours(const char *name)
-{
-    static const char *const ends[] = {".otf2", ".def", ".evt", ".snap", ".thumb", ".marker"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        if (ends_in(name, ends[i]))
-            return true;
-    }
-    return false;
-}
-
-/* Removes a trace, and its folder if nothing else is in it. */
-static int remove_trace(const char *folder)
-{
-    char path[4096];
-    struct dirent *entry;
-    DIR *listing = opendir(folder);
-    if (!listing)
-        return -1;
-    while ((entry = readdir(listing))) {
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (strcmp(entry->d_name, "traces") == 0)
-            remove_trace(path);
-        else if (is_ours(entry->d_name))
-            unlink(path);
-    }
-    closedir(listing);
-    return rmdir(folder);
-}
-
-static bool is_trace(const char *folder)
-{
-    char path[4096];
-    struct stat found;
-    snprintf(path, sizeof path, "%s/traces.otf2", folder);
-    return stat(path, &found) == 0;
-}
-
-/* Whether there is something in the folder that does not belong to a trace. */
-static bool has_others(const char *folder)
-{
-    const struct dirent *entry;
-    bool others = false;
-    DIR *listing = opendir(folder);
-    if (!listing)
-        return true;
-    while (!others && (entry = readdir(listing))) {
-        const char *name = entry->d_name;
-        others = strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, "traces") != 0 &&
-                 !is_ours(name);
-    }
-    closedir(listing);
-    return others;
-}
-
-static int check_folder(const char *folder, bool force, struct rfn_diag *diag)
-{
-    struct stat found;
-    if (lstat(folder, &found) != 0)
-        return 0;
-    if (!force)
-        return rfn_fail(diag, RFN_E_EXISTS, -1, -1, "%s exists already", folder);
-    if (!S_ISDIR(found.st_mode) || !is_trace(folder))
-        return rfn_fail(diag, RFN_E_EXISTS, -1, -1,
-                        "%s is no folder with an OTF2 trace, so it is not replaced", folder);
-    if (has_others(folder))
-        return rfn_fail(diag, RFN_E_EXISTS, -1, -1,
-                        "%s has other files than an OTF2 trace in it, so it is not replaced; "
-                        "remove it, or write to another folder",
-                        folder);
-    return 0;
-}
-
-static int cannot(const char *folder, struct rfn_diag *diag)
-{
-    return rfn_fail(diag, RFN_E_IO, -1, -1, "cannot write %s: %s", folder, strerror(errno));
-}
-
-/* An empty folder beside the final one. */
-static int make_beside(const char *folder, char beside[FOLDER], struct rfn_diag *diag)
-{
-    const int n = snprintf(beside, FOLDER, "%s.XXXXXX", folder);
-    if (n < 0 || n >= FOLDER)
-        return rfn_fail(diag, RFN_E_RANGE, -1, -1, "the name of the folder is too long");
-    return mkdtemp(beside) ? 0 : cannot(folder, diag);
-}
-
-/* The folder gets its final name. The old trace, if there is one, is removed behind that. */
-static int put_in_place(const char *scratch, const char *folder, struct rfn_diag *diag)
-{
-    char old[FOLDER];
-    if (!is_trace(folder))
-        return rename(scratch, folder) == 0 ? 0 : cannot(folder, diag);
-    RFN_TRY(make_beside(folder, old, diag));
-    if (rename(folder, old) != 0) {
-        const int error = cannot(folder, diag);
-        rmdir(old);
-        return error;
-    }
-    if (rename(scratch, folder) != 0) {
-        const int error = cannot(folder, diag);
-        rename(old, folder);
-        return error;
-    }
-    remove_trace(old);
-    return 0;
-}
+static const char *const trace_files[] = {".otf2",  ".def",    ".evt", ".snap",
+                                          ".thumb", ".marker", NULL};
+static const struct rfn_folder_kind trace_folder = {
+    .what = "an OTF2 trace", .mark = "traces.otf2", .files = trace_files, .inner = "traces"};
 
 /* ---- the trace ---- */
 
@@ -258,22 +140,20 @@ int rfn_otf2_write(const struct rfn_archive *archive, const char *folder, bool f
 {
     struct otf2_writing writing = {
         .archive = archive, .folder = folder, .summary = summary, .diag = diag};
-    char scratch[FOLDER];
+    struct rfn_output_folder to;
     *summary = (struct rfn_otf2_summary){.ranks = rfn_archive_run(archive)->ranks,
                                          .streams = rfn_archive_run(archive)->streams};
     RFN_TRY(rfn_convertible(archive, "an OTF2 trace", diag));
-    RFN_TRY(check_folder(folder, force, diag));
-    RFN_TRY(make_beside(folder, scratch, diag));
-    chmod(scratch, 0755);
+    RFN_TRY(rfn_output_folder_open(&to, &trace_folder, folder, force, diag));
     rfn_otf2_listen(&writing.errors);
     int error = init(&writing);
     if (!error)
-        error = write_trace(&writing, scratch, progress);
+        error = write_trace(&writing, to.scratch, progress);
     rfn_otf2_unlisten(&writing.errors);
     release(&writing);
     if (!error)
-        error = put_in_place(scratch, folder, diag);
+        error = rfn_output_folder_place(&to, diag);
     if (error)
-        remove_trace(scratch);
+        rfn_output_folder_cancel(&to);
     return error;
 }

@@ -11,7 +11,9 @@
  */
 #include "base/grow.h"
 #include "convert/convertible.h"
+#include "convert/event_messages.h"
 #include "convert/perfetto/protobuf.h"
+#include "convert/run_part.h"
 #include "convert/text/text_sink.h"
 #include "refrain/convert.h"
 #include "refrain/match.h"
@@ -59,18 +61,11 @@ struct open {
     uint32_t location, line;
 };
 
-/* Messages that a call sends, or receives. */
-struct messages {
-    size_t n;
-    uint32_t peer;      /* of the last one, RFN_NO_PEER: not known */
-    int64_t tag, bytes; /* -1: not known */
-};
-
 struct stream {
     struct open *open; /* the outermost first */
     size_t n_open, open_capacity;
-    struct messages sent; /* by the call at hand, */
-    uint64_t *sends;      /* and their flows */
+    struct rfn_event_messages sent; /* by the call at hand, */
+    uint64_t *sends;                /* and their flows */
     size_t n_sends, sends_capacity;
     size_t n_regions; /* that are open */
     int64_t last_ns;
@@ -83,9 +78,9 @@ struct writing {
     bool *named; /* by number of a name: it is in the file */
     struct stream *streams;
     uint64_t flows, packets;
-    uint64_t events, all_events; /* read */
-    const struct rfn_convert_progress *progress;
-    struct rfn_perfetto_summary *summary;
+    const struct rfn_convert_part *part;
+    struct rfn_walk_progress walk;
+    struct rfn_trace_summary *summary;
     struct rfn_diag *diag;
 };
 
@@ -180,6 +175,8 @@ static int write_tracks(struct writing *writing)
     RFN_TRY(write_track(writing, ALL, 0, run->program ? run->program : "program", 0));
     for (uint32_t i = 0; i < run->streams; i++) {
         const struct rfn_stream_info stream = rfn_archive_stream(archive, i);
+        if (!rfn_part_has_rank(writing->part, stream.rank))
+            continue;
         if (stream.thread)
             snprintf(name, sizeof name, "rank %u, thread %u", stream.rank, stream.thread);
         else
@@ -292,28 +289,15 @@ static int follow(struct writing *writing, uint32_t number, struct rfn_path path
 
 /* ---- events ---- */
 
-static struct messages messages_of(const struct rfn_match_event *event, enum rfn_match_what what)
-{
-    struct messages messages = {.peer = RFN_NO_PEER};
-    for (size_t i = 0; i < event->n_ops; i++) {
-        const struct rfn_match_op *op = &event->ops[i];
-        if (op->what != what || op->cancelled)
-            continue;
-        messages.n++;
-        messages.peer = op->peer;
-        messages.tag = op->tag;
-        messages.bytes = op->bytes < 0 || messages.bytes < 0 ? -1 : messages.bytes + op->bytes;
-    }
-    return messages;
-}
-
 /* What a call sends begins an arrow. */
 static int enter(void *context, const struct rfn_match_event *event)
 {
     struct writing *writing = context;
     struct stream *stream = &writing->streams[event->stream];
+    if (!rfn_part_has_event(writing->part, event))
+        return 0;
     stream->n_sends = 0;
-    stream->sent = messages_of(event, RFN_MATCH_SEND);
+    stream->sent = rfn_event_messages(event, RFN_MATCH_SEND);
     for (size_t i = 0; i < event->n_ops; i++) {
         if (event->ops[i].what != RFN_MATCH_SEND || !event->ops[i].user)
             continue;
@@ -325,7 +309,7 @@ static int enter(void *context, const struct rfn_match_event *event)
 }
 
 /* Of several messages only their bytes. */
-static void annotate_messages(struct writing *writing, const struct messages *messages,
+static void annotate_messages(struct writing *writing, const struct rfn_event_messages *messages,
                               const char *const names[3])
 {
     if (messages->n == 1 && messages->peer != RFN_NO_PEER) {
@@ -345,7 +329,7 @@ static int write_call(struct writing *writing, const struct rfn_match_event *eve
     static const char *const sent_names[] = {"to rank", "sent tag", "sent bytes"},
                              *const received_names[] = {"from rank", "received tag",
                                                         "received bytes"};
-    const struct messages received = messages_of(event, RFN_MATCH_RECEIVE);
+    const struct rfn_event_messages received = rfn_event_messages(event, RFN_MATCH_RECEIVE);
     RFN_TRY(follow(writing, event->stream, path, event->enter_ns));
     begin_slice(writing, track_of(event->stream), CALL, number_of_function(record->function),
                 rfn_archive_function(archive, record->function)->name);
@@ -399,25 +383,23 @@ static int write_region(struct writing *writing, const struct rfn_match_event *e
 
 static int leave(void *context, const struct rfn_match_event *event)
 {
-    enum { TOLD_EVERY = 4096 };
     struct writing *writing = context;
     const struct rfn_function_info *function = rfn_archive_function(writing->archive,
                                                                     event->record->function);
-    int error = 0;
+    rfn_walk_step(&writing->walk);
+    if (!rfn_part_has_event(writing->part, event))
+        return 0;
     if (function->class_ == RFN_CLASS_REGION)
-        error = write_region(writing, event, function);
-    else if (rfn_class_is_mpi(function->class_))
-        error = write_call(writing, event);
-    if (++writing->events % TOLD_EVERY == 0 && writing->progress && writing->progress->tell)
-        writing->progress->tell(writing->progress->context,
-                                (double)writing->events / (double)writing->all_events);
-    return error;
+        return write_region(writing, event, function);
+    return rfn_class_is_mpi(function->class_) ? write_call(writing, event) : 0;
 }
 
 static int end(void *context, uint32_t stream, int64_t ns)
 {
     struct writing *writing = context;
     RFN_TRY(close_down_to(writing, stream, 0));
+    if (writing->part && ns > writing->part->to_ns)
+        ns = writing->part->to_ns;
     for (struct stream *of = &writing->streams[stream]; of->n_regions; of->n_regions--) {
         end_slice(writing, region_track_of(stream));
         RFN_TRY(end_event(writing, ns));
@@ -434,8 +416,6 @@ static int init(struct writing *writing)
     const size_t names = (size_t)number_of_location(archive, rfn_archive_locations(archive)) + 1;
     writing->named = calloc(names, sizeof *writing->named);
     writing->streams = calloc((size_t)streams + 1, sizeof *writing->streams);
-    for (uint32_t i = 0; i < streams; i++)
-        writing->all_events += rfn_archive_stream(archive, i).events;
     return writing->named && writing->streams
                ? 0
                : rfn_fail(writing->diag, RFN_E_NOMEM, -1, -1, "out of memory");
@@ -466,14 +446,14 @@ static int write_all(struct writing *writing)
 }
 
 int rfn_perfetto_write(const struct rfn_archive *archive, const char *path, bool force,
+                       const struct rfn_convert_part *part,
                        const struct rfn_convert_progress *progress,
-                       struct rfn_perfetto_summary *summary, struct rfn_diag *diag)
+                       struct rfn_trace_summary *summary, struct rfn_diag *diag)
 {
-    struct writing writing = {
-        .archive = archive, .progress = progress, .summary = summary, .diag = diag};
-    const struct rfn_run *run = rfn_archive_run(archive);
+    struct writing writing = {.archive = archive, .part = part, .summary = summary, .diag = diag};
     uint64_t bytes = 0;
-    *summary = (struct rfn_perfetto_summary){.ranks = run->ranks};
+    *summary = (struct rfn_trace_summary){.ranks = rfn_part_ranks(archive, part)};
+    rfn_walk_begin(&writing.walk, archive, progress, 1);
     RFN_TRY(rfn_convertible(archive, "a trace for Perfetto", diag));
     RFN_TRY(rfn_text_sink_open(path, force, &writing.sink, diag));
     int error = write_all(&writing);

@@ -1,7 +1,8 @@
-#define _POSIX_C_SOURCE 200809L /* strdup */
+#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
 
 #include "convert/text/text_sink.h"
 
+#include "base/copy_text.h"
 #include "base/part_file.h"
 
 #include <errno.h>
@@ -112,7 +113,7 @@ int rfn_text_sink_open(const char *path, bool force, struct rfn_text_sink **sink
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
     (*sink)->file = -1;
     (*sink)->force = force;
-    (*sink)->path = strdup(path);
+    (*sink)->path = rfn_copy_text(path);
     (*sink)->part = rfn_part_path(path, force);
     const int error = begin(*sink, diag);
     if (error < 0) {

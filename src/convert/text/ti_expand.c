@@ -8,6 +8,27 @@ void rfn_expansion_release(struct rfn_expansion *expansion)
 {
     free(expansion->actions);
     free(expansion->requests);
+    free(expansion->world);
+}
+
+/* ---- tags ---- */
+
+enum {
+    OWN_TAG = 1 << 30, /* from here on those of messages that calls were made of */
+    COLLECTIVE_TAG = OWN_TAG + (1 << 29),
+    NEIGHBOR_TAG = OWN_TAG + (1 << 28),
+    COMM_TAG = 1 << 29,
+    TAG_BITS = 16,
+    COMMS = 1 << 13 /* that have a part of the tags each */
+};
+
+int64_t rfn_text_tag(uint32_t comm, int64_t tag)
+{
+    if (comm && tag == OWN_TAG)
+        return NEIGHBOR_TAG + (comm & (COMMS - 1));
+    if (!comm || comm >= COMMS || tag < 0 || tag >= 1 << TAG_BITS)
+        return tag;
+    return COMM_TAG + (int64_t)((uint64_t)comm << TAG_BITS) + tag;
 }
 
 /* ---- steps ---- */
@@ -265,4 +286,59 @@ int rfn_expand(struct rfn_expansion *expansion, const struct rfn_action *action,
     RFN_TRY(compute(expansion, action->volume));
     point_at_requests(expansion);
     return 0;
+}
+
+/* ---- calls of a source ---- */
+
+/* Ranks of MPI_COMM_WORLD; NULL: out of memory. */
+static const int64_t *world_members(struct rfn_expansion *expansion, uint32_t n)
+{
+    if (expansion->world)
+        return expansion->world;
+    expansion->world = malloc(((size_t)n + 1) * sizeof *expansion->world);
+    for (uint32_t i = 0; expansion->world && i < n; i++)
+        expansion->world[i] = i;
+    return expansion->world;
+}
+
+static int cannot(const char **fault, const char *why)
+{
+    *fault = why;
+    return RFN_E_UNSUPPORTED;
+}
+
+int rfn_expand_call(struct rfn_expansion *expansion, const struct rfn_actions *actions,
+                    const struct rfn_action *action, uint32_t rank, const char **fault)
+{
+    uint32_t n = rfn_actions_ranks(actions);
+    const int64_t *members = action->comm ? rfn_actions_comm(actions, action->comm, &n)
+                                          : world_members(expansion, n);
+    if (!members)
+        return action->comm
+                   ? cannot(fault, "is a call on a communicator whose members are not known")
+                   : RFN_E_NOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        if (members[i] < 0)
+            return cannot(fault, "is a call with processes that are not in MPI_COMM_WORLD");
+    }
+    expansion->tag = COLLECTIVE_TAG + (action->comm & (COMMS - 1));
+    const int error = rfn_expand(expansion, action, members, n, rank);
+    return error == RFN_E_UNSUPPORTED
+               ? cannot(fault, "is a call on a communicator that the rank is not in")
+               : error;
+}
+
+void rfn_expand_sendrecv(const struct rfn_action *action, int64_t request,
+                         struct rfn_action parts[2])
+{
+    parts[0] = parts[1] = *action;
+    parts[0].kind = RFN_ACTION_RECV;
+    parts[0].peer = action->receive_peer;
+    parts[0].tag = action->receive_tag;
+    parts[0].bytes = action->receive_bytes;
+    parts[1].kind = RFN_ACTION_SEND;
+    for (int i = 0; i < 2; i++) {
+        parts[i].blocks = false;
+        parts[i].request = request + i;
+    }
 }

@@ -24,10 +24,11 @@ struct rfn_expansion {
     int64_t *requests; /* WAIT's lists point here when the expansion is complete */
     size_t n_requests, requests_capacity;
     int64_t next_request; /* its requests are numbered from here on; the caller's to set */
-    int64_t tag;          /* of its messages; the caller's to set */
+    int64_t tag;          /* of its messages; the caller's of rfn_expand to set */
     uint32_t own;         /* rank in the communicator */
     const int64_t *members;
     uint32_t size;
+    int64_t *world; /* members of MPI_COMM_WORLD, once they were needed */
 };
 
 void rfn_expansion_release(struct rfn_expansion *expansion);
@@ -35,5 +36,16 @@ void rfn_expansion_release(struct rfn_expansion *expansion);
  * RFN_E_UNSUPPORTED: the rank is no member. */
 int rfn_expand(struct rfn_expansion *expansion, const struct rfn_action *action,
                const int64_t *members, uint32_t size, uint32_t rank);
+/* The same for a call of a rank whose members the actions know; sets the tag, too.
+ * RFN_E_UNSUPPORTED: *fault says why it has no messages. */
+int rfn_expand_call(struct rfn_expansion *expansion, const struct rfn_actions *actions,
+                    const struct rfn_action *action, uint32_t rank, const char **fault);
+
+/* SENDRECV as MPI has it: a receive and a send that are posted, with this request and the next. */
+void rfn_expand_sendrecv(const struct rfn_action *action, int64_t request,
+                         struct rfn_action parts[2]);
+
+/* Tags of MPI_COMM_WORLD stay; others have the communicator's number in them. */
+int64_t rfn_text_tag(uint32_t comm, int64_t tag);
 
 #endif

@@ -5,15 +5,7 @@
 
 #include <stdlib.h>
 
-enum {
-    OWN_TAG = 1 << 30, /* from here on those of messages that calls were made of */
-    COLLECTIVE_TAG = OWN_TAG + (1 << 29),
-    NEIGHBOR_TAG = OWN_TAG + (1 << 28),
-    COMM_TAG = 1 << 29,
-    TAG_BITS = 16,
-    COMMS = 1 << 13,        /* that have a part of the tags each */
-    PEERS_FROM = -(1 << 10) /* of the peers that a key can hold, the lowest */
-};
+enum { PEERS_FROM = -(1 << 10) /* of the peers that a key can hold, the lowest */ };
 
 _Static_assert((int)PEERS_FROM <= (int)RFN_ACTION_ANY, "a key can hold a receive from any rank");
 
@@ -33,15 +25,6 @@ void rfn_ti_writer_release(struct rfn_ti_writer *writer)
     rfn_expansion_release(&writer->expansion);
     free(writer->order);
     free(writer->waited);
-}
-
-int64_t rfn_text_tag(uint32_t comm, int64_t tag)
-{
-    if (comm && tag == OWN_TAG)
-        return NEIGHBOR_TAG + (comm & (COMMS - 1));
-    if (!comm || comm >= COMMS || tag < 0 || tag >= 1 << TAG_BITS)
-        return tag;
-    return COMM_TAG + (int64_t)((uint64_t)comm << TAG_BITS) + tag;
 }
 
 /* ---- lines ---- */
@@ -298,18 +281,12 @@ static int write_message(struct rfn_ti_writer *writer, const struct rfn_action *
 /* As MPI has it: both are posted, then waited for. */
 static int write_both(struct rfn_ti_writer *writer, const struct rfn_action *action)
 {
-    struct rfn_action receive = *action, send = *action;
-    int64_t requests[2];
-    receive.kind = RFN_ACTION_RECV;
-    receive.peer = action->receive_peer;
-    receive.tag = action->receive_tag;
-    receive.bytes = action->receive_bytes;
-    send.kind = RFN_ACTION_SEND;
-    receive.blocks = send.blocks = false;
-    receive.request = requests[0] = OWN_REQUESTS + writer->parts++;
-    send.request = requests[1] = OWN_REQUESTS + writer->parts++;
-    RFN_TRY(write_message(writer, &receive));
-    RFN_TRY(write_message(writer, &send));
+    const int64_t requests[2] = {OWN_REQUESTS + writer->parts, OWN_REQUESTS + writer->parts + 1};
+    struct rfn_action parts[2];
+    rfn_expand_sendrecv(action, requests[0], parts);
+    writer->parts += 2;
+    RFN_TRY(write_message(writer, &parts[0]));
+    RFN_TRY(write_message(writer, &parts[1]));
     const struct rfn_action wait = {.kind = RFN_ACTION_WAIT, .requests = requests, .n_requests = 2};
     return write_wait(writer, &wait);
 }
@@ -432,20 +409,15 @@ static bool is_world(const struct rfn_ti_writer *writer, const int64_t *members,
     return n == writer->n_ranks;
 }
 
-static int write_expanded(struct rfn_ti_writer *writer, const struct rfn_action *action,
-                          const int64_t *members, uint32_t n)
+static int write_expanded(struct rfn_ti_writer *writer, const struct rfn_action *action)
 {
     struct rfn_expansion *expansion = &writer->expansion;
     const int64_t first = OWN_REQUESTS + writer->parts;
-    for (uint32_t i = 0; i < n; i++) {
-        if (members[i] < 0)
-            return cannot(writer, "is a call with processes that are not in MPI_COMM_WORLD");
-    }
-    expansion->tag = COLLECTIVE_TAG + (action->comm & (COMMS - 1));
+    const char *fault;
     expansion->next_request = first;
-    const int error = rfn_expand(expansion, action, members, n, writer->rank);
+    const int error = rfn_expand_call(expansion, writer->actions, action, writer->rank, &fault);
     if (error == RFN_E_UNSUPPORTED)
-        return cannot(writer, "is a call on a communicator that the rank is not in");
+        return cannot(writer, fault);
     RFN_TRY(error);
     const int64_t made = expansion->next_request - first;
     writer->parts += made;
@@ -457,38 +429,18 @@ static int write_expanded(struct rfn_ti_writer *writer, const struct rfn_action 
                : keep_group(writer, action->request, first, (uint64_t)made);
 }
 
-/* Ranks of MPI_COMM_WORLD; the expansion's memory. */
-static int world_members(struct rfn_ti_writer *writer, int64_t **members)
-{
-    *members = malloc(((size_t)writer->n_ranks + 1) * sizeof **members);
-    if (!*members)
-        return RFN_E_NOMEM;
-    for (uint32_t i = 0; i < writer->n_ranks; i++)
-        (*members)[i] = i;
-    return 0;
-}
-
 static int write_collective(struct rfn_ti_writer *writer, const struct rfn_action *action)
 {
     uint32_t n = writer->n_ranks;
-    int64_t *world = NULL;
-    const int64_t *members = NULL;
-    if (action->comm) {
-        members = rfn_actions_comm(writer->actions, action->comm, &n);
-        if (!members)
-            return cannot(writer, "is a call on a communicator whose members are not known");
-    }
-    const char *word = word_for(writer, action, n);
-    if (word && (!members || is_world(writer, members, n))) {
-        begin_line(writer, word);
-        put_fields(writer, action);
-        return end_line(writer);
-    }
-    if (!members)
-        RFN_TRY(world_members(writer, &world));
-    const int error = write_expanded(writer, action, members ? members : world, n);
-    free(world);
-    return error;
+    const int64_t *members = action->comm ? rfn_actions_comm(writer->actions, action->comm, &n)
+                                          : NULL;
+    const bool world = !action->comm || (members && is_world(writer, members, n));
+    const char *word = world ? word_for(writer, action, n) : NULL;
+    if (!word)
+        return write_expanded(writer, action);
+    begin_line(writer, word);
+    put_fields(writer, action);
+    return end_line(writer);
 }
 
 /* ---- actions ---- */

@@ -1,8 +1,8 @@
 /* ti_writer.h - a rank's actions as lines of time-independent text.
  *
  * Messages of sub-communicators are told apart by their tags, as text has no communicators:
- * rfn_text_tag. `wait SOURCE DEST TAG` names the request of the key that was posted first, as
- * SimGrid's replay takes it; a wait for all that is pending is one `waitall`.
+ * rfn_text_tag (ti_expand.h). `wait SOURCE DEST TAG` names the request of the key that was posted
+ * first, as SimGrid's replay takes it; a wait for all that is pending is one `waitall`.
  */
 #ifndef RFN_CONVERT_TEXT_TI_WRITER_H
 #define RFN_CONVERT_TEXT_TI_WRITER_H
@@ -38,8 +38,5 @@ void rfn_ti_writer_release(struct rfn_ti_writer *writer);
 int rfn_ti_write(struct rfn_ti_writer *writer, const struct rfn_action *action);
 /* Behind the last action. */
 int rfn_ti_write_end(struct rfn_ti_writer *writer);
-
-/* Tags of MPI_COMM_WORLD stay; others have the communicator's number in them. */
-int64_t rfn_text_tag(uint32_t comm, int64_t tag);
 
 #endif
