@@ -222,7 +222,7 @@ export class Timeline {
     this.messages = { messages: { n: 0 }, collectives: [] };
     const events = this.archive.streams.reduce((sum, stream) => sum + stream.events, 0);
     if (events > MOST_EVENTS)
-      return this.shared.complain(`messages are not matched in the page where a run has more than ${count(MOST_EVENTS)} events; refrain view --window makes a page of a part`);
+      return this.shared.complain(`messages are drawn for runs of at most ${count(MOST_EVENTS)} events`);
     this.messages = await this.archive.ask("messages", { most: 4e6 });
     this.draw();
   }
