@@ -6,6 +6,8 @@
 #ifndef REFRAIN_ACTIONS_OUT_H
 #define REFRAIN_ACTIONS_OUT_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/actions.h"
 #include "refrain/convert.h"
 
@@ -46,5 +48,7 @@ int rfn_text_of_actions(struct rfn_actions *actions, const char *path,
 int rfn_archive_of_actions(struct rfn_actions *actions, const char *path, bool force,
                            const char *program, const struct rfn_convert_progress *progress,
                            struct rfn_actions_summary *summary, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

@@ -6,6 +6,8 @@
 #ifndef REFRAIN_CONVERT_H
 #define REFRAIN_CONVERT_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 
 /* Told how much is done, 0 to 1, now and then. May be NULL. */
@@ -66,5 +68,7 @@ struct rfn_perfetto_summary {
 int rfn_perfetto_write(const struct rfn_archive *archive, const char *path, bool force,
                        const struct rfn_convert_progress *progress,
                        struct rfn_perfetto_summary *summary, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif
