@@ -3,7 +3,7 @@
 #   make                 the tool, the library, a recorder per MPI that is installed
 #   make demo            installs what is missing, builds, records an example and reports on it
 #   make check           the tests (installs what they need); with ALL=1 also those that take long
-#   make install         PREFIX=/usr/local DESTDIR=
+#   make install         PREFIX=/usr/local DESTDIR= PYTHONDIR=PREFIX/lib/python3/dist-packages
 #   make help            the other targets and variables
 #
 # Sources are found by wildcard: a new src/STAGE/x.c or src/STAGE/FOLDER/x.c needs no line here. How
