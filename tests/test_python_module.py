@@ -2,6 +2,7 @@
 import ast
 import collections
 import contextlib
+import ctypes
 import glob
 import json
 import os
@@ -224,7 +225,7 @@ def test_choices(bench):
     with module(bench).open(ring(bench)) as run:
         every = list(run.events().rows())
         harness.compare("rank 1", list(run.events(ranks=1).rows()), [row for row in every if row["rank"] == 1])
-        harness.compare("ranks", list(run.events(ranks=[2, 0, 2]).rows()), [row for row in every if row["rank"] != 1])
+        harness.compare("ranks", list(run.events(ranks=(2, 0, 2)).rows()), [row for row in every if row["rank"] != 1])
         harness.compare("no rank", len(run.events(ranks=[])), 0)
         start, end = every[5]["enter_ns"], every[9]["exit_ns"]
         inside = [row for row in every if row["exit_ns"] >= start and row["enter_ns"] <= end]
@@ -356,7 +357,7 @@ for _ in range(int(sys.argv[3])):
         file.write(bad)
     try:
         with refrain.open(copy) as run:
-            repr(run.events(limit=20000).to_dict()), repr(run.messages), repr(run.threads().to_dict())
+            run.events(limit=20000).to_dict(), run.threads().to_dict()
             for table in (run.messages, run.waits, run.causes, run.call_paths, run.functions, run.per_rank, run.regions):
                 table().to_dict()
     except refrain.Error as error:
@@ -483,6 +484,26 @@ def test_no_library(bench):
                  "    print(error.code.name, error)")
         run = bench.run([sys.executable, "-c", lines], env={**environment(bench), "REFRAIN_LIBRARY": place}, check=True)
         harness.compare(place, (run.out.split()[0], "REFRAIN_LIBRARY" in run.out), ("NOTFOUND", True))
+
+
+def test_structures(bench):
+    """Those of the module are laid out as those of the headers."""
+    module(bench)
+    from refrain import _library  # pylint: disable=import-error,import-outside-toplevel
+    pairs = (("rfn_diag", _library.Diag), ("rfn_column", _library.Column), ("rfn_fact", _library.Fact),
+             ("rfn_location", _library.Location), ("rfn_path", _library.Path), ("rfn_text", _library.Text),
+             ("rfn_event_choice", _library.EventChoice))
+    lines = [f"sizeof(struct {name})" for name, _ in pairs]
+    lines += [f"offsetof(struct {name}, {field})" for name, structure in pairs for field, _ in structure._fields_]
+    expected = [ctypes.sizeof(structure) for _, structure in pairs]
+    expected += [getattr(structure, field).offset for _, structure in pairs for field, _ in structure._fields_]
+    path, program = bench.fresh("structures.c"), bench.fresh("structures")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("#include <refrain/columns.h>\n#include <refrain/text.h>\n#include <stdio.h>\nint main(void)\n{\n" +
+                   "".join(f'    printf("%zu\\n", {line});\n' for line in lines) + "}\n")
+    bench.run(["gcc", "-std=c11", "-I", harness.INCLUDE, "-o", program, path], check=True)
+    found = map(int, bench.run([program], check=True).out.split())
+    harness.compare("layout", dict(zip(lines, found)), dict(zip(lines, expected)))
 
 
 def test_old_python(_bench):

@@ -9,7 +9,7 @@ version=$1 prefix=$2 pythondir=$3 flavours=$4
 echo
 echo "Installed Refrain $version in $prefix${DESTDIR:+ (below $DESTDIR)}:"
 line() {
-    printf '  %-28s %s\n' "$1" "$2"
+    printf '  %-36s %s\n' "$1" "$2"
 }
 line bin/refrain "the tool: refrain help, man refrain"
 line lib/refrain "recorders and programs for:${flavours:+ $(echo $flavours)}"

@@ -118,7 +118,7 @@ void rfn_event_rows_close(struct rfn_event_rows *rows);
 /* Writes messages in the order in which they are complete. Whenever there are `most` (at least 1),
  * and at the end, `take` is told how many there are, and the arrays are used again. take returns
  * NULL to end the walk, or the arrays for the messages that follow: `columns` again, say. Otherwise
- * as rfn_match_run (refrain/match.h). */
+ * as rfn_match_run (refrain/match.h): without times, times are numbers of events. */
 int rfn_message_rows(const struct rfn_archive *archive, void *const *columns, size_t most,
                      void *const *(*take)(void *context, size_t n), void *context,
                      struct rfn_diag *diag);

@@ -5,6 +5,7 @@ effect for calls that come later, and the archive is freed with the last one tha
 """
 import contextlib
 import ctypes
+import numbers
 import os
 import sys
 import threading
@@ -186,7 +187,8 @@ class Run:
         return (table for table in tables if len(table))
 
     def messages(self, columns: Optional[Iterable[str]] = None) -> Table:
-        """Messages that both ends have completed, in the order in which they did."""
+        """Messages that both ends have completed, in the order in which they did. In an archive without times, times
+        are numbers of events."""
         with self._archive as archive:
             filling = Filling(Layout(MESSAGES), columns)
             self._match(archive, filling)
@@ -260,7 +262,7 @@ class Run:
     def _choice(self, ranks: Optional[Ranks], window: Optional[Window]) -> EventChoice:
         choice = EventChoice()
         if ranks is not None:
-            chosen = sorted({ranks} if isinstance(ranks, int) else set(ranks))
+            chosen = sorted({int(rank) for rank in ([ranks] if isinstance(ranks, numbers.Integral) else ranks)})
             wrong = [rank for rank in chosen if not 0 <= rank < self.ranks]
             if wrong:
                 raise ValueError(f"no rank {wrong[0]}; the run has ranks 0 to {self.ranks - 1}")
