@@ -490,7 +490,7 @@ def test_structures(bench):
     """Those of the module are laid out as those of the headers."""
     module(bench)
     from refrain import _library  # pylint: disable=import-error,import-outside-toplevel
-    pairs = (("rfn_diag", _library.Diag), ("rfn_column", _library.Column), ("rfn_fact", _library.Fact),
+    pairs = (("rfn_diag", _library.Diag), ("rfn_column_info", _library.Column), ("rfn_fact", _library.Fact),
              ("rfn_location", _library.Location), ("rfn_path", _library.Path), ("rfn_text", _library.Text),
              ("rfn_event_choice", _library.EventChoice))
     lines = [f"sizeof(struct {name})" for name, _ in pairs]

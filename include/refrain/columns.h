@@ -59,14 +59,14 @@ enum rfn_column_names {
     RFN_NAMES_ACTIVITIES /* "compute", "mpi", "wait", "start" */
 };
 
-struct rfn_column {
+struct rfn_column_info {
     const char *name; /* "enter_ns" */
     enum rfn_column_type type;
     enum rfn_column_names names;
 };
 
 /* How many columns a table has; *columns (static) has them in order. */
-uint32_t rfn_columns_of(enum rfn_column_table table, const struct rfn_column **columns);
+uint32_t rfn_columns_of(enum rfn_column_table table, const struct rfn_column_info **columns);
 
 /* How many codes there are in an archive, and the name of one. Borrowed until the archive is
  * closed; NULL: it is not known, or the code is that of a call path, or none. */

@@ -58,7 +58,7 @@ static void *arrays[MOST_COLUMNS];
 /* The table that cells are of: all of its columns are wanted. */
 static inline void show(enum rfn_column_table table)
 {
-    const struct rfn_column *columns;
+    const struct rfn_column_info *columns;
     const uint32_t n = rfn_columns_of(table, &columns);
     assert_true(n > 0 && n <= MOST_COLUMNS);
     shown = table;
@@ -69,7 +69,7 @@ static inline void show(enum rfn_column_table table)
 
 static inline uint32_t number_of(const char *name)
 {
-    const struct rfn_column *columns;
+    const struct rfn_column_info *columns;
     const uint32_t n = rfn_columns_of(shown, &columns);
     uint32_t i = 0;
     while (i < n && strcmp(columns[i].name, name) != 0)
@@ -81,7 +81,7 @@ static inline uint32_t number_of(const char *name)
 
 static inline int64_t cell(const char *name, size_t row)
 {
-    const struct rfn_column *columns;
+    const struct rfn_column_info *columns;
     const uint32_t i = number_of(name);
     rfn_columns_of(shown, &columns);
     return columns[i].type == RFN_COLUMN_INT32 ? ((int32_t *)arrays[i])[row]

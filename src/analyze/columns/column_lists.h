@@ -30,7 +30,7 @@ static inline void rfn_column_put_INT64(void *column, size_t at, int64_t value)
 }
 
 struct rfn_column_list {
-    const struct rfn_column *columns;
+    const struct rfn_column_info *columns;
     uint32_t n;
 };
 

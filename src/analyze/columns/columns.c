@@ -10,7 +10,7 @@ int rfn_columns_version(void)
     return RFN_COLUMNS_VERSION;
 }
 
-uint32_t rfn_columns_of(enum rfn_column_table table, const struct rfn_column **columns)
+uint32_t rfn_columns_of(enum rfn_column_table table, const struct rfn_column_info **columns)
 {
     struct rfn_column_list list = {NULL, 0};
     if (table == RFN_COLUMNS_EVENTS)

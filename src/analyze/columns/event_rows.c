@@ -57,7 +57,7 @@ struct rfn_event_rows {
 #define NUMBER(name, type, names, value) COLUMN_##name,
 enum { EVENT_COLUMNS(NUMBER) };
 
-static const struct rfn_column event_columns[] = {EVENT_COLUMNS(RFN_COLUMN_INFO)};
+static const struct rfn_column_info event_columns[] = {EVENT_COLUMNS(RFN_COLUMN_INFO)};
 const struct rfn_column_list rfn_event_columns = RFN_COLUMN_LIST(event_columns);
 
 /* ---- what an event communicates ---- */

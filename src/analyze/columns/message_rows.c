@@ -31,7 +31,7 @@ struct job {
     END_COLUMNS(X, send, sent)                          \
     END_COLUMNS(X, receive, received)
 
-static const struct rfn_column message_columns[] = {MESSAGE_COLUMNS(RFN_COLUMN_INFO)};
+static const struct rfn_column_info message_columns[] = {MESSAGE_COLUMNS(RFN_COLUMN_INFO)};
 const struct rfn_column_list rfn_message_columns = RFN_COLUMN_LIST(message_columns);
 
 static int64_t thread_of(const struct job *job, const struct rfn_match_end *end)

@@ -128,14 +128,15 @@ struct rfn_result_rows {
     X(ranks, INT32, NONE, row->n_ranks)                                               \
     X(costliest_rank, INT32, NONE, row->n_ranks ? (int64_t)row->ranks[0].rank : -1)
 
-static const struct rfn_column path_columns[] = {PATH_COLUMNS(RFN_COLUMN_INFO)};
-static const struct rfn_column function_columns[] = {FUNCTION_COLUMNS(RFN_COLUMN_INFO)};
-static const struct rfn_column rank_columns[] = {RANK_COLUMNS(RFN_COLUMN_INFO)};
-static const struct rfn_column region_columns[] = {REGION_COLUMNS(RFN_COLUMN_INFO)};
-static const struct rfn_column pair_columns[] = {PAIR_COLUMNS(RFN_COLUMN_INFO)};
-static const struct rfn_column wait_columns[] = {WAIT_COLUMNS(RFN_COLUMN_INFO)};
-static const struct rfn_column wait_by_rank_columns[] = {WAIT_BY_RANK_COLUMNS(RFN_COLUMN_INFO)};
-static const struct rfn_column cause_columns[] = {CAUSE_COLUMNS(RFN_COLUMN_INFO)};
+static const struct rfn_column_info path_columns[] = {PATH_COLUMNS(RFN_COLUMN_INFO)};
+static const struct rfn_column_info function_columns[] = {FUNCTION_COLUMNS(RFN_COLUMN_INFO)};
+static const struct rfn_column_info rank_columns[] = {RANK_COLUMNS(RFN_COLUMN_INFO)};
+static const struct rfn_column_info region_columns[] = {REGION_COLUMNS(RFN_COLUMN_INFO)};
+static const struct rfn_column_info pair_columns[] = {PAIR_COLUMNS(RFN_COLUMN_INFO)};
+static const struct rfn_column_info wait_columns[] = {WAIT_COLUMNS(RFN_COLUMN_INFO)};
+static const struct rfn_column_info wait_by_rank_columns[] = {
+    WAIT_BY_RANK_COLUMNS(RFN_COLUMN_INFO)};
+static const struct rfn_column_info cause_columns[] = {CAUSE_COLUMNS(RFN_COLUMN_INFO)};
 
 const struct rfn_column_list rfn_result_columns[RFN_COLUMNS_TABLES] = {
     [RFN_COLUMNS_PATHS] = RFN_COLUMN_LIST(path_columns),

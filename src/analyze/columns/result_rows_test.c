@@ -206,7 +206,7 @@ static void test_columns(void **state)
 {
     (void)state;
     for (int table = 0; table < RFN_COLUMNS_TABLES; table++) {
-        const struct rfn_column *columns;
+        const struct rfn_column_info *columns;
         const uint32_t n = rfn_columns_of((enum rfn_column_table)table, &columns);
         assert_true(n >= 4 && n <= MOST_COLUMNS);
         for (uint32_t i = 0; i < n; i++) {
@@ -214,7 +214,7 @@ static void test_columns(void **state)
                 assert_string_not_equal(columns[i].name, columns[k].name);
         }
     }
-    const struct rfn_column *none;
+    const struct rfn_column_info *none;
     assert_int_equal(rfn_columns_of(RFN_COLUMNS_TABLES, &none), 0);
 }
 

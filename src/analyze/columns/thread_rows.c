@@ -13,7 +13,7 @@
     X(region_events, INT64, NONE, info.region_events)  \
     X(readable, INT32, NONE, info.readable)
 
-static const struct rfn_column thread_columns[] = {THREAD_COLUMNS(RFN_COLUMN_INFO)};
+static const struct rfn_column_info thread_columns[] = {THREAD_COLUMNS(RFN_COLUMN_INFO)};
 const struct rfn_column_list rfn_thread_columns = RFN_COLUMN_LIST(thread_columns);
 
 static int64_t host_of(const struct rfn_archive *archive, const char *name)
