@@ -19,7 +19,7 @@ ROOT = os.path.dirname(harness.HERE)
 SOURCES = os.path.join(ROOT, "python")
 # Debian's, which has numpy and pandas; the tests before do without.
 PYTHON = "/usr/bin/python3"
-SAMPLE = (("point_to_point", 2), ("regions", 2), ("completions", 2), ("collectives", 4), ("one_sided", 2), ("threads", 2))
+SAMPLE = ("point_to_point", "regions", "completions", "collectives", "one_sided", "threads")
 MOVES = re.compile(r"MPI_(?:B|S|R)?(?:send|recv|sendrecv|bcast|allreduce|put|get)$", re.IGNORECASE)
 
 
@@ -164,7 +164,9 @@ def compare_all(bench, archive):
 
 
 def test_sample_of_programs(bench, flavour):
-    for name, ranks in SAMPLE:
+    for name, ranks in test_reader.programs():
+        if name not in SAMPLE:
+            continue
         _, archive = bench.record(flavour, ranks, [bench.program(name, flavour)])
         assert compare_all(bench, archive) > 0, f"{name}: no events"
 
