@@ -3,7 +3,7 @@
 #   make                 the tool, the library, a recorder per MPI that is installed
 #   make demo            installs what is missing, builds, records an example and reports on it
 #   make check           the tests (installs what they need); with ALL=1 also those that take long
-#   make install         PREFIX=/usr/local DESTDIR=
+#   make install         PREFIX=/usr/local DESTDIR= PYTHONDIR=PREFIX/lib/python3/dist-packages
 #   make help            the other targets and variables
 #
 # Sources are found by wildcard: a new src/STAGE/x.c or src/STAGE/FOLDER/x.c needs no line here. How
@@ -61,13 +61,15 @@ BASE_FLAGS  = -std=c11 $(WARNINGS) $(OPTIMIZE) $(SANITIZE) -ffile-prefix-map=$(C
               -MMD -MP -Isrc -Iinclude $(CORE_INCLUDES) $(OTF2_INCLUDES) -DRFN_VERSION='"$(VERSION)"' \
               $(if $(HAVE_PAPI),-DRFN_HAVE_PAPI) $(if $(HAVE_ZLIB),-DRFN_HAVE_ZLIB) \
               $(if $(HAVE_EXPAT),-DRFN_HAVE_EXPAT)
-# The library goes into the tool, into the recorders (shared objects) and into other programs.
-LIB_FLAGS   = $(BASE_FLAGS) -fPIC -fvisibility=hidden $(CPPFLAGS) $(CFLAGS)
+# The library goes into the tool, into the recorders (shared objects) and into other programs. Of its
+# symbols the shared library has those that public headers declare; they cost no more than hidden ones.
+LIB_FLAGS   = $(BASE_FLAGS) -fPIC -fvisibility=hidden -fno-semantic-interposition $(CPPFLAGS) $(CFLAGS)
 CLI_FLAGS   = $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS)
 # Call paths are walked from the wrapper's frame on. MPI's headers count as system headers.
 RECORD_FLAGS = $(LIB_FLAGS) -fno-omit-frame-pointer -D_GNU_SOURCE
 
 q := $(if $(V),,@)
+comma := ,
 say = @$(if $(V),:,printf '  %-4s %s\n' $(1) $(2))
 
 # Objects are made again when the way they are compiled changes, or the name of their folder.
@@ -104,6 +106,10 @@ CLI_OBJ      := $(CLI_SRC:src/%.c=$(O)/obj/%.o)
 
 TOOL := $(O)/refrain
 LIB  := $(O)/librefrain.a
+# For programs that load the library, as python/refrain does. Its number changes when a public function
+# or structure does.
+SHARED_NAME := librefrain.so.0
+SHARED_LIB  := $(O)/lib/$(SHARED_NAME)
 LIBS  = $(CORE_LIBS) $(JSON_LIBS) $(if $(HAVE_ZLIB),-lz) $(if $(HAVE_EXPAT),-lexpat) -ldl
 # For whoever converts traces.
 CONVERT_LIBS = $(OTF2_LIBS)
@@ -121,6 +127,12 @@ $(O)/obj/%.o: src/%.c $(O)/flags
 $(LIB): $(LIB_OBJ)
 	$(call say,AR,$@)
 	$(q)rm -f $@ && $(AR) rcsD $@ $^
+
+$(SHARED_LIB): $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(q)$(CC) -shared $(OPTIMIZE) $(SANITIZE) $(LDFLAGS) -Wl,-soname,$(SHARED_NAME) \
+	    $(if $(SAN),,-Wl$(comma)--no-undefined) -Wl,-Bsymbolic -Wl,-z,relro -o $@ $^ $(LIBS) $(CONVERT_LIBS) -lm -lpthread
 
 $(TOOL): $(CLI_OBJ) $(LIB)
 	$(call say,LD,$@)
@@ -180,12 +192,14 @@ $(O)/obj/record-$(1)/%.o: src/record/%.c $(O)/flags | $$(GEN_$(1))
 	$$(q)$$(CC) $$(FLAGS_$(1)) -c -o $$@ $$<
 
 # Names are bound inside the recorder, so that nothing the program defines gets in between; an
-# undefined MPI symbol is an error because MPI may not be loaded yet when the recorder is.
-$(O)/lib/librefrain-$(1).so: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ)
+# undefined MPI symbol is an error because MPI may not be loaded yet when the recorder is. The
+# library's names stay inside: the program may load a librefrain of its own.
+$(O)/lib/librefrain-$(1).so: $$(SRC_OBJ_$(1)) $$(GEN_OBJ_$(1)) $$(EMBEDDED_OBJ) src/record/hidden.map
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)
 	$$(q)$$(CC) -shared $$(OPTIMIZE) $$(LDFLAGS) -Wl,-soname,$$(@F) -Wl,--no-undefined -Wl,-z,nodelete \
-	    -Wl,-Bsymbolic -Wl,-z,now -Wl,-z,relro -Wl,--build-id -Wl,--exclude-libs,ALL -o $$@ $$^ \
+	    -Wl,-Bsymbolic -Wl,-z,now -Wl,-z,relro -Wl,--build-id -Wl,--exclude-libs,ALL \
+	    -Wl,--version-script,src/record/hidden.map -o $$@ $$(filter %.o,$$^) \
 	    $$(CORE_LIBS) $$(UNWIND_LIBS) -lpthread -ldl
 
 # For programs that are linked with the recorder: SMPI copies the program's data for each rank, so
@@ -274,7 +288,7 @@ MPI_PROGRAMS := $(if $(SAN),,$(foreach p,$(PROGRAMS),$(FLAVOURS:%=$(O)/lib/refra
 
 all: $(O)/summary
 
-$(O)/summary: $(TOOL) $(LIB) $(REGION_LIB) $(RECORDERS) $(MPI_PROGRAMS) $(SIMGRID_PROGRAM) $(O)/config.mk
+$(O)/summary: $(TOOL) $(LIB) $(SHARED_LIB) $(REGION_LIB) $(RECORDERS) $(MPI_PROGRAMS) $(SIMGRID_PROGRAM) $(O)/config.mk
 	@echo "Built $(TOOL)."
 	@printf '%s\n' '$(SUMMARY)' | tr '|' '\n' | sed '/^ *$$/d; s/^ */  /' | tee $@
 

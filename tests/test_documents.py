@@ -1,4 +1,4 @@
-"""README.md and doc/tutorial.md show what the tool does: their commands run, and print output of the shape shown.
+"""README.md, doc/tutorial.md and doc/python.md show what the tool does: their commands run, and print output of the shape shown.
 Links of all documents resolve. The first ones to be read read well (tools/words.py).
 
 A command is a line "    $ ..." of an indented block; the lines below it, up to the next command or the end of
@@ -65,7 +65,8 @@ def sources(bench):
     openmpi = harness.FLAVOURS["openmpi"]
     for name in ("refrain", "lib"):
         os.symlink(os.path.join(bench.build, name), os.path.join(root, "build", name))
-    os.symlink(os.path.join(ROOT, "examples"), os.path.join(root, "examples"))
+    for name in ("examples", "python"):
+        os.symlink(os.path.join(ROOT, name), os.path.join(root, name))
     for name, words in (("mpicc", [openmpi.mpicc]), ("mpirun", openmpi.mpirun)):
         with open(os.path.join(root, "bin", name), "w", encoding="ascii") as script:
             script.write(f'#!/bin/sh\nexec {" ".join(words)} "$@"\n')
@@ -99,6 +100,12 @@ def test_readme(bench):
     compiled = "mkdir tutorial; cp examples/tiles.c tutorial; cd tutorial; mpicc -O2 -g -o tiles tiles.c"
     if run_commands(bench, "README.md", compiled) < 4:
         raise harness.Failure("README.md has lost its commands")
+
+
+@harness.real_time
+def test_python(bench):
+    if run_commands(bench, "doc/python.md", "export PYTHONDONTWRITEBYTECODE=1") < 4:
+        raise harness.Failure("doc/python.md has lost its commands")
 
 
 # ---- links ----
@@ -153,7 +160,7 @@ def test_words(_bench):
     harness.compare("header", (header.words, header.phrases), (5, ["what is", "of which"]))
 
 
-GUIDES = ("README.md", "doc/glossary.md", "doc/limits.md", "doc/measurements.md", "doc/tutorial.md")
+GUIDES = ("README.md", "doc/glossary.md", "doc/limits.md", "doc/measurements.md", "doc/python.md", "doc/tutorial.md")
 MOST_STILTED = 3  # phrases per 1,000 words
 
 

@@ -2,6 +2,8 @@
 import json
 import os
 import re
+import shutil
+import sys
 
 import harness
 
@@ -50,14 +52,14 @@ end program
 """
 
 
-def make(bench, goal):
+def make(bench, goal, *variables):
     """With the compiler that the build was made with, so that nothing is made anew."""
     with open(os.path.join(bench.build, "flags"), encoding="utf-8") as file:
         words = file.read().split()
-    bench.run(["make", "-C", ROOT, f"O={os.path.relpath(bench.build, ROOT)}", f"CC={words[0]}",
-               f"WERROR={1 if '-Werror' in words else ''}",
-               f"DESTDIR={bench.path('installed')}", f"PREFIX={PREFIX}", goal],
-              timeout=600, check=True)
+    return bench.run(["make", "-C", ROOT, f"O={os.path.relpath(bench.build, ROOT)}", f"CC={words[0]}",
+                      f"WERROR={1 if '-Werror' in words else ''}",
+                      f"DESTDIR={bench.path('installed')}", f"PREFIX={PREFIX}", *variables, goal],
+                     timeout=600, check=True)
 
 
 def tree(bench):
@@ -124,6 +126,42 @@ def test_reading_library(bench):
               check=True)
     _, archive = bench.record("openmpi", 2, [bench.program("regions", "openmpi")])
     harness.compare("what it reads", bench.run([program, archive], check=True).out, "2 whole\n")
+
+
+TABLES = """
+import os, sys
+import refrain
+print(os.path.dirname(refrain.__file__), os.path.exists(os.path.join(os.path.dirname(refrain.__file__), "py.typed")))
+with refrain.open(sys.argv[1]) as run:
+    print(run.ranks, set(run.events(columns=["region"]).decoded("region")) - {None})
+"""
+
+
+def test_python_module(bench):
+    """It finds the library beside it, also when the whole tree is moved."""
+    moved = bench.fresh("moved")
+    shutil.copytree(tree(bench), moved)
+    _, archive = bench.record("openmpi", 2, [bench.program("regions", "openmpi")])
+    for prefix in (tree(bench), moved):
+        python = f"{prefix}/lib/python3/dist-packages"
+        out = bench.run([sys.executable, "-c", TABLES, archive], check=True,
+                        env={"PYTHONPATH": python, "PYTHONDONTWRITEBYTECODE": "1", "REFRAIN_LIBRARY": ""}).out.split("\n")
+        harness.compare("module", out[0], f"{python}/refrain True")
+        assert out[1].startswith("2 {") and "'whole'" in out[1], out
+
+
+def test_summary(bench):
+    """The installation ends with what is where, and what to do next."""
+    tree(bench)
+    out = make(bench, "install", "PYTHONDIR=/opt/python").out
+    summary = out[out.index("Installed Refrain"):]
+    for words in ("in /usr (below", "bin/refrain", "lib/refrain", "/opt/python/refrain", "Next:",
+                  "export PYTHONPATH=/opt/python", "refrain record ./app"):
+        assert words in summary, f"no {words!r} in {summary}"
+    place = bench.path("installed") + "/opt"
+    with open(f"{place}/python/refrain/_installed.py", encoding="ascii") as file:
+        harness.compare("library", file.readline().split('"')[1], "../../../usr/lib/librefrain.so.0")
+    shutil.rmtree(place)
 
 
 def test_messages_example(bench):

@@ -10,6 +10,8 @@
 #ifndef REFRAIN_ACTIONS_H
 #define REFRAIN_ACTIONS_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 
 enum rfn_action_kind {
@@ -119,5 +121,7 @@ int rfn_actions_of_files(const char *const *paths, uint32_t n_ranks, struct rfn_
 int rfn_text_rank(const char *path, int64_t *rank, struct rfn_diag *diag);
 /* A hash of all lines of a file of text, the same whether it is compressed. Errors as above. */
 int rfn_text_hash(const char *path, uint64_t *hash, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

@@ -6,6 +6,8 @@
 #ifndef REFRAIN_ACTIONS_OUT_H
 #define REFRAIN_ACTIONS_OUT_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/actions.h"
 #include "refrain/convert.h"
 
@@ -54,5 +56,7 @@ int rfn_goal_of_actions(struct rfn_actions *actions, const char *path, bool forc
 int rfn_archive_of_actions(struct rfn_actions *actions, const char *path, bool force,
                            const char *program, const struct rfn_convert_progress *progress,
                            struct rfn_actions_summary *summary, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

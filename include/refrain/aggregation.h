@@ -8,6 +8,8 @@
 #ifndef REFRAIN_AGGREGATION_H
 #define REFRAIN_AGGREGATION_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/predict.h"
 
 /* So many events were left out in front of an event of a stream. */
@@ -62,5 +64,7 @@ struct rfn_aggregate_result {
 int rfn_aggregate(const struct rfn_archive *archive, const struct rfn_aggregate_options *options,
                   const char *path, bool force, struct rfn_aggregate_result *result,
                   struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

@@ -16,6 +16,8 @@
 #ifndef REFRAIN_ARCHIVE_H
 #define REFRAIN_ARCHIVE_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/error.h"
 #include "refrain/event.h"
 #include "refrain/recording.h"
@@ -369,5 +371,7 @@ int rfn_cursor_show_calls(const struct rfn_cursor *cursor,
  * the first error. progress (may be NULL) is told the share done, 0 to 1. */
 int rfn_archive_verify(const char *path, void (*progress)(void *context, double share),
                        void *context, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

@@ -10,6 +10,8 @@
 #ifndef REFRAIN_BEHAVIOUR_H
 #define REFRAIN_BEHAVIOUR_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/waits.h"
 
 struct rfn_behaviour_pattern {
@@ -58,5 +60,7 @@ struct rfn_behaviour {
 int rfn_behaviour_new(const struct rfn_archive *archive, const char *across,
                       struct rfn_behaviour **behaviour, struct rfn_diag *diag);
 void rfn_behaviour_free(struct rfn_behaviour *behaviour);
+
+#pragma GCC visibility pop
 
 #endif

@@ -8,6 +8,8 @@
 #ifndef REFRAIN_CLUSTERS_H
 #define REFRAIN_CLUSTERS_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 #include "refrain/expression.h"
 
@@ -192,5 +194,7 @@ const struct rfn_sub_cluster *rfn_clustering_sub(const struct rfn_clustering *cl
                                                  uint32_t sub);
 const struct rfn_cluster_parameter *
 rfn_clustering_parameter(const struct rfn_clustering *clustering, uint32_t parameter);
+
+#pragma GCC visibility pop
 
 #endif

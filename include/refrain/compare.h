@@ -7,6 +7,8 @@
 #ifndef REFRAIN_COMPARE_H
 #define REFRAIN_COMPARE_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 #include "refrain/waits.h"
 
@@ -62,5 +64,7 @@ void rfn_comparison_free(struct rfn_comparison *comparison);
 /* Of an archive that has times: what one pass over it found. */
 struct rfn_run_times rfn_run_times_of(const struct rfn_profile *profile,
                                       const struct rfn_waits *waits);
+
+#pragma GCC visibility pop
 
 #endif

@@ -19,6 +19,8 @@
 #ifndef REFRAIN_COMPLETION_H
 #define REFRAIN_COMPLETION_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 #include "refrain/event.h"
 #include "refrain/volume.h"
@@ -105,5 +107,7 @@ int rfn_tracker_skip(struct rfn_tracker *tracker, uint32_t thread, uint64_t n);
 
 /* Requests that the thread has created so far, persistent ones not counted. */
 uint64_t rfn_tracker_created(const struct rfn_tracker *tracker, uint32_t thread);
+
+#pragma GCC visibility pop
 
 #endif

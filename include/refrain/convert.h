@@ -7,6 +7,8 @@
 #ifndef REFRAIN_CONVERT_H
 #define REFRAIN_CONVERT_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 
 /* Told how much is done, 0 to 1, now and then. May be NULL. */
@@ -92,5 +94,7 @@ int rfn_paraver_write(const struct rfn_archive *archive, const char *path, bool 
 int rfn_csv_write(const struct rfn_archive *archive, const char *folder, bool force,
                   const struct rfn_convert_part *part, const struct rfn_convert_progress *progress,
                   struct rfn_trace_summary *summary, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

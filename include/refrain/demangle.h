@@ -8,11 +8,15 @@
 #ifndef REFRAIN_DEMANGLE_H
 #define REFRAIN_DEMANGLE_H
 
+#pragma GCC visibility push(default)
+
 #include <stdbool.h>
 
 /* The name, without the list of arguments, to be freed; NULL if it is not mangled, or memory is
  * short, or no library is there to demangle it: then it can be shown as it is. may_load: a library
  * may be loaded for it. */
 char *rfn_demangle(const char *name, bool may_load);
+
+#pragma GCC visibility pop
 
 #endif

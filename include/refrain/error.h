@@ -8,6 +8,8 @@
 #ifndef REFRAIN_ERROR_H
 #define REFRAIN_ERROR_H
 
+#pragma GCC visibility push(default)
+
 #include <stdint.h>
 
 /* One table of codes and texts. Values are part of the interface: add at the end only. */
@@ -67,5 +69,7 @@ int rfn_fail(struct rfn_diag *diag, int error, int64_t file_offset, int rank, co
         if (rfn_try_error_ < 0)      \
             return rfn_try_error_;   \
     } while (0)
+
+#pragma GCC visibility pop
 
 #endif

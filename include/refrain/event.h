@@ -8,6 +8,8 @@
 #ifndef REFRAIN_EVENT_H
 #define REFRAIN_EVENT_H
 
+#pragma GCC visibility push(default)
+
 #include <stdint.h>
 
 enum rfn_kind {
@@ -191,5 +193,7 @@ struct rfn_function_info {
 /* The name of the k-th predefined handle of a kind ("MPI_SUM"; k = 0 is the null handle), or NULL
  * when there is none. Static. */
 const char *rfn_kind_predefined(uint8_t kind, unsigned k);
+
+#pragma GCC visibility pop
 
 #endif

@@ -10,6 +10,8 @@
 #ifndef REFRAIN_EXPLAIN_H
 #define REFRAIN_EXPLAIN_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/clusters.h"
 #include "refrain/text.h"
 #include "refrain/usage.h"
@@ -440,5 +442,7 @@ void rfn_scaling_release(struct rfn_scaling *scaling);
 /* "16 ranks are 2.50 times as fast as 4, of 4.00 at best: 10.0 s -> 4.00 s. Global efficiency falls
  * from 90.0 % to 56.3 %, most of it by load balance (95.0 % -> 60.0 %)." */
 void rfn_scaling_append(struct rfn_text *text, const struct rfn_scaling *scaling);
+
+#pragma GCC visibility pop
 
 #endif

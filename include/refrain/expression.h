@@ -9,6 +9,8 @@
 #ifndef REFRAIN_EXPRESSION_H
 #define REFRAIN_EXPRESSION_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 
 struct rfn_expressions;
@@ -39,5 +41,7 @@ struct rfn_expression_counts {
 };
 
 struct rfn_expression_counts rfn_expressions_counts(const struct rfn_expressions *expressions);
+
+#pragma GCC visibility pop
 
 #endif

@@ -12,6 +12,8 @@
 #ifndef REFRAIN_HANG_H
 #define REFRAIN_HANG_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/open_calls.h"
 
 enum rfn_hang_what {
@@ -116,5 +118,7 @@ struct rfn_hang {
  * RFN_E_IO. To be freed unless it fails. */
 int rfn_hang_find(const struct rfn_archive *archive, struct rfn_hang **hang, struct rfn_diag *diag);
 void rfn_hang_free(struct rfn_hang *hang); /* may be NULL */
+
+#pragma GCC visibility pop
 
 #endif

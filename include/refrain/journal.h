@@ -8,6 +8,8 @@
 #ifndef REFRAIN_JOURNAL_H
 #define REFRAIN_JOURNAL_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 #include "refrain/merge_archives.h"
 
@@ -61,5 +63,7 @@ bool rfn_journals_are(const char *path);
  * rfn_merge_archives. */
 int rfn_journals_recover(const struct rfn_journals *journals, const char *path, bool force,
                          struct rfn_merge_result *result, size_t *lost, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef REFRAIN_LEFT_OUT_H
 #define REFRAIN_LEFT_OUT_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 
 struct rfn_left_out {
@@ -24,5 +26,7 @@ struct rfn_left_out {
  * after an error. RFN_E_NOMEM. */
 int rfn_left_out_read(const struct rfn_archive *archive, struct rfn_left_out *left_out);
 void rfn_left_out_release(struct rfn_left_out *left_out);
+
+#pragma GCC visibility pop
 
 #endif

@@ -10,6 +10,8 @@
 #ifndef REFRAIN_LIVE_H
 #define REFRAIN_LIVE_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/error.h"
 #include "refrain/sampling.h"
 
@@ -65,5 +67,7 @@ void rfn_live_rows_release(struct rfn_live_rows *rows);
  * of MPI. The wish before is forgotten. Errors as above. */
 int rfn_live_wish(const struct rfn_live_process *process,
                   const struct rfn_sample_strategy *strategy, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

@@ -17,6 +17,8 @@
 #ifndef REFRAIN_MATCH_H
 #define REFRAIN_MATCH_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 #include "refrain/event.h"
 #include "refrain/volume.h"
@@ -134,5 +136,7 @@ struct rfn_match_hooks {
  * Otherwise 0, RFN_E_NOMEM, or what a hook returned. */
 int rfn_match_run(const struct rfn_archive *archive, const struct rfn_match_hooks *hooks,
                   struct rfn_matching *matching, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef REFRAIN_MERGE_ARCHIVES_H
 #define REFRAIN_MERGE_ARCHIVES_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 
 /* Which ranks are kept. */
@@ -47,5 +49,7 @@ struct rfn_merge_result {
 int rfn_merge_archives(const struct rfn_archive *const *archives, size_t n,
                        const struct rfn_merge_options *options, const char *path, bool force,
                        struct rfn_merge_result *result, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

@@ -6,6 +6,8 @@
 #ifndef REFRAIN_NETWORK_H
 #define REFRAIN_NETWORK_H
 
+#pragma GCC visibility push(default)
+
 #include <stdint.h>
 
 /* Times in nanoseconds. */
@@ -27,5 +29,7 @@ static inline struct rfn_network rfn_network_assumed(void)
                                 .gap_per_byte_ns = 1,
                                 .eager_bytes = 512};
 }
+
+#pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef REFRAIN_OPEN_CALLS_H
 #define REFRAIN_OPEN_CALLS_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 
 enum rfn_open_kind {
@@ -26,5 +28,7 @@ struct rfn_open_call {
  * of any record. 1; 0: it is not known; or RFN_E_CORRUPT, RFN_E_IO, RFN_E_NOMEM. */
 int rfn_cursor_open_call(struct rfn_cursor *cursor, struct rfn_open_call *open,
                          struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef REFRAIN_PLATFORM_H
 #define REFRAIN_PLATFORM_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/error.h"
 
 #include <stdbool.h>
@@ -70,5 +72,7 @@ int rfn_platform_config_check(const struct rfn_platform *platform, const char *c
  * host, RFN_E_CORRUPT. */
 int rfn_platform_place(const struct rfn_platform *platform, const char *path, uint32_t ranks,
                        uint32_t *hosts, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

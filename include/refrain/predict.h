@@ -10,6 +10,8 @@
 #ifndef REFRAIN_PREDICT_H
 #define REFRAIN_PREDICT_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 #include "refrain/network.h"
 #include "refrain/waits.h"
@@ -170,5 +172,7 @@ int rfn_remedies_rank(const struct rfn_archive *archive, const struct rfn_networ
                       const struct rfn_lane *given, struct rfn_remedy *remedies, size_t n,
                       size_t best, void (*progress)(void *context, double share), void *context,
                       struct rfn_prediction *prediction, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

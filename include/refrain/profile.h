@@ -30,6 +30,8 @@
 #ifndef REFRAIN_PROFILE_H
 #define REFRAIN_PROFILE_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 
 /* A sum of nanoseconds per rank, over the ranks that have one. */
@@ -164,5 +166,7 @@ struct rfn_efficiency {
 /* Takes the whole run as its main part. */
 void rfn_profile_take_whole(struct rfn_profile *profile);
 struct rfn_efficiency rfn_profile_efficiency(const struct rfn_profile *profile);
+
+#pragma GCC visibility pop
 
 #endif

@@ -7,6 +7,8 @@
 #ifndef REFRAIN_RECORD_OPTIONS_H
 #define REFRAIN_RECORD_OPTIONS_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/error.h"
 
 #include <stdint.h>
@@ -162,5 +164,7 @@ const struct rfn_record_row *rfn_record_row(enum rfn_record_option option);
  * beginning with `named`, as in "--resolution is a time ..., not '5x'". */
 int rfn_record_check(enum rfn_record_option option, const char *named, const char *text,
                      struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

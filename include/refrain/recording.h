@@ -7,6 +7,8 @@
 #ifndef REFRAIN_RECORDING_H
 #define REFRAIN_RECORDING_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/error.h"
 
 #include <stdbool.h>
@@ -104,5 +106,7 @@ bool rfn_function_patterns(const char *text);
 /* Calls per second at which functions are switched off, in text: a number from 1 to 10^9, or
  * "none", which is UINT64_MAX. 0: neither. */
 uint64_t rfn_function_rate_parse(const char *text);
+
+#pragma GCC visibility pop
 
 #endif

@@ -14,6 +14,8 @@
 #ifndef REFRAIN_SAMPLING_H
 #define REFRAIN_SAMPLING_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 
 #include <stdbool.h>
@@ -237,5 +239,7 @@ double rfn_sample_deviation_ns(const struct rfn_sample_row *row);
 
 /* Adds the numbers of `from` to `to`, whose key stays. */
 void rfn_sample_row_add(struct rfn_sample_row *to, const struct rfn_sample_row *from);
+
+#pragma GCC visibility pop
 
 #endif

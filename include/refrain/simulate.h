@@ -10,6 +10,8 @@
 #ifndef REFRAIN_SIMULATE_H
 #define REFRAIN_SIMULATE_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/actions.h"
 #include "refrain/platform.h"
 
@@ -101,5 +103,7 @@ int rfn_simulate_write(const struct rfn_archive *archive, struct rfn_actions *ac
                        uint64_t *bytes, struct rfn_diag *diag);
 
 void rfn_simulated_release(struct rfn_simulated *simulated);
+
+#pragma GCC visibility pop
 
 #endif

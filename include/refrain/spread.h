@@ -15,6 +15,8 @@
 #ifndef REFRAIN_SPREAD_H
 #define REFRAIN_SPREAD_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 
 /* Times are in nanoseconds, and rounded down to their 8 highest binary digits, as are numbers in
@@ -66,5 +68,7 @@ struct rfn_spread_cluster rfn_time_spreads_cluster(const struct rfn_time_spreads
 /* *n positions that have events, in order of clusters and call sites. Borrowed. */
 const struct rfn_position_spread *rfn_time_spreads_positions(const struct rfn_time_spreads *spreads,
                                                              size_t *n);
+
+#pragma GCC visibility pop
 
 #endif

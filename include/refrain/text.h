@@ -6,6 +6,8 @@
 #ifndef REFRAIN_TEXT_H
 #define REFRAIN_TEXT_H
 
+#pragma GCC visibility push(default)
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,5 +83,7 @@ struct rfn_quantity rfn_bytes_text(uint64_t bytes);  /* "512 B", "1.21 KiB" */
 struct rfn_quantity rfn_bytes_short(uint64_t bytes); /* at most four characters: "1.2M", "." */
 struct rfn_quantity rfn_count_text(uint64_t count);  /* "1,234,567" */
 struct rfn_quantity rfn_share_text(double share);    /* 0.1234 is "12.3 %" */
+
+#pragma GCC visibility pop
 
 #endif

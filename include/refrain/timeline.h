@@ -8,6 +8,8 @@
 
 #include "refrain/archive.h"
 
+#pragma GCC visibility push(default)
+
 /* Name in JSON; words. */
 #define RFN_TIMELINE_KINDS(X)                            \
     X(COMPUTING, "computing", "computing")               \
@@ -65,5 +67,7 @@ void rfn_timeline_select(const struct rfn_timeline_window *window, struct rfn_ti
 enum { RFN_TIMELINE_UNKNOWN = 255, RFN_TIMELINE_CELL_BYTES = 3 };
 void rfn_timeline_pack(const struct rfn_timeline_window *window,
                        const struct rfn_timeline_bin *bins, uint8_t *cells);
+
+#pragma GCC visibility pop
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef REFRAIN_TRACE_PROFILE_H
 #define REFRAIN_TRACE_PROFILE_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 #include "refrain/expression.h"
 
@@ -103,5 +105,7 @@ struct rfn_reduction_measures {
 /* Reads all streams once more. Errors as above. */
 int rfn_trace_profile_measure(const struct rfn_trace_profile *profile,
                               struct rfn_reduction_measures *measures, struct rfn_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

@@ -8,6 +8,8 @@
 #ifndef REFRAIN_USAGE_H
 #define REFRAIN_USAGE_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 
 /* The gaps that were measured between two calls; times in ns. */
@@ -49,5 +51,7 @@ void rfn_usage_release(struct rfn_usage *usage);
 
 /* The usage of a rank's process; `known` is false where the archive has none. */
 struct rfn_process_usage rfn_usage_of_rank(const struct rfn_usage *usage, uint32_t rank);
+
+#pragma GCC visibility pop
 
 #endif

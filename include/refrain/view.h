@@ -12,6 +12,8 @@
 #include "refrain/archive.h"
 #include "refrain/waits.h"
 
+#pragma GCC visibility push(default)
+
 /* Whether this build can make pages. NULL: yes; else what it was built without. */
 const char *rfn_page_missing(void);
 
@@ -56,5 +58,7 @@ int rfn_page_add(struct rfn_page *page, const struct rfn_page_archive *archive,
 /* Ends the file; it has its name only now. *bytes: its size. Frees the page in any case. */
 int rfn_page_close(struct rfn_page *page, uint64_t *bytes, struct rfn_diag *diag);
 void rfn_page_cancel(struct rfn_page *page);
+
+#pragma GCC visibility pop
 
 #endif

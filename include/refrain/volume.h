@@ -24,6 +24,8 @@
 #ifndef REFRAIN_VOLUME_H
 #define REFRAIN_VOLUME_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 #include "refrain/event.h"
 
@@ -59,5 +61,7 @@ struct rfn_posted {
     int source, tag;
 };
 struct rfn_posted rfn_volume_posted(const struct rfn_volumes *volumes, uint32_t function);
+
+#pragma GCC visibility pop
 
 #endif

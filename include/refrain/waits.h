@@ -16,6 +16,8 @@
 #ifndef REFRAIN_WAITS_H
 #define REFRAIN_WAITS_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/network.h"
 #include "refrain/profile.h"
 
@@ -186,5 +188,7 @@ int rfn_waits_new(const struct rfn_archive *archive, const struct rfn_waits_opti
                   void (*progress)(void *context, double share), void *context,
                   struct rfn_waits **waits, struct rfn_diag *diag);
 void rfn_waits_free(struct rfn_waits *waits);
+
+#pragma GCC visibility pop
 
 #endif

@@ -16,6 +16,8 @@
 #ifndef REFRAIN_WRITER_H
 #define REFRAIN_WRITER_H
 
+#pragma GCC visibility push(default)
+
 #include "refrain/archive.h"
 
 struct rfn_writer;
@@ -83,5 +85,7 @@ int rfn_writer_event(struct rfn_writer *writer, uint32_t stream, const struct rf
 int rfn_writer_close(struct rfn_writer *writer, uint64_t *bytes);
 /* Frees the writer and writes nothing. */
 void rfn_writer_cancel(struct rfn_writer *writer);
+
+#pragma GCC visibility pop
 
 #endif
