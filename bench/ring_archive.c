@@ -5,14 +5,24 @@
  *
  * Each rank computes a little longer or shorter from step to step, some ranks longer than others.
  */
-#include "support/fake_archive.h"
-
 #include "refrain/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { STEPS_PER_SUM = 10, CALL_NS = 2000, BYTES = 4096 };
+
+static const struct rfn_param_info sendrecv_params[] = {
+    {"sendbuf", RFN_KIND_BUFFER, 0},      {"sendcount", RFN_KIND_COUNT, 0},
+    {"sendtype", RFN_KIND_TYPE, 0},       {"dest", RFN_KIND_RANK, 0},
+    {"sendtag", RFN_KIND_TAG, 0},         {"recvbuf", RFN_KIND_BUFFER, 0},
+    {"recvcount", RFN_KIND_COUNT, 0},     {"recvtype", RFN_KIND_TYPE, 0},
+    {"source", RFN_KIND_RANK, 0},         {"recvtag", RFN_KIND_TAG, 0},
+    {"comm", RFN_KIND_COMM, 0},           {"source", RFN_KIND_RANK, RFN_PARAM_OUT},
+    {"tag", RFN_KIND_TAG, RFN_PARAM_OUT}, {"bytes", RFN_KIND_BYTES, RFN_PARAM_OUT}};
+static const struct rfn_param_info allreduce_params[] = {
+    {"sendbuf", RFN_KIND_BUFFER, 0}, {"recvbuf", RFN_KIND_BUFFER, 0}, {"count", RFN_KIND_COUNT, 0},
+    {"datatype", RFN_KIND_TYPE, 0},  {"op", RFN_KIND_OP, 0},          {"comm", RFN_KIND_COMM, 0}};
 
 struct ring {
     struct rfn_writer *writer;

@@ -169,7 +169,7 @@ BENCHES   := $(BENCH_SRC:bench/%.c=$(O)/bench/%)
 $(O)/bench/%: bench/%.c $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(q)$(CC) $(RECORD_FLAGS) -fvisibility=default -Itests -MF $@.d -MT $@ $(LDFLAGS) -o $@ $< \
+	$(q)$(CC) $(RECORD_FLAGS) -fvisibility=default -MF $@.d -MT $@ $(LDFLAGS) -o $@ $< \
 	    $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB) $(LIBS) $(UNWIND_LIBS) -lm -lpthread -ldl
 -include $(wildcard $(O)/bench/*.d)
 

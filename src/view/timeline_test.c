@@ -43,9 +43,7 @@ static int setup(void **state)
     static const struct rfn_function_info functions[] = {
         [BARRIER] = {.name = "MPI_Barrier", .class_ = RFN_CLASS_BARRIER},
         [PCONTROL] = {.name = "MPI_Pcontrol", .n_in = 1, .params = level},
-        [POLL] = {.name = "MPI_Iprobe",
-                  .class_ = RFN_CLASS_PROBE,
-                  .flags = RFN_FUNCTION_POLL}};
+        [POLL] = {.name = "MPI_Iprobe", .class_ = RFN_CLASS_PROBE, .flags = RFN_FUNCTION_POLL}};
     const struct rfn_run run = {.recorder = "test", .ranks = 1, .times = true};
     const int64_t off = 0, on = 1;
     struct rfn_writer *writer;
@@ -85,8 +83,9 @@ static void expect(const struct rfn_timeline_window *window, size_t kind, const 
     assert_true(window->n <= 8);
     assert_int_equal(rfn_timeline_add(archive, cursor, window, bins, NULL), 0);
     for (uint32_t i = 0; i < window->n; i++)
-        assert_float_equal((float)(kind < RFN_TIMELINE_KIND_COUNT ? bins[i].ns[kind] : bins[i].selected_ns),
-                           (float)expected[i], 1e-3F);
+        assert_float_equal(
+            (float)(kind < RFN_TIMELINE_KIND_COUNT ? bins[i].ns[kind] : bins[i].selected_ns),
+            (float)expected[i], 1e-3F);
 }
 
 static const struct rfn_timeline_window whole = {.from_ns = 0, .to_ns = 1000, .n = 4};
@@ -129,7 +128,7 @@ static void test_cells(void **state)
     (void)state;
     assert_int_equal(rfn_timeline_add(archive, cursor, &whole, bins, NULL), 0);
     rfn_timeline_pack(&whole, bins, cells);
-    const uint8_t expected[] = {RFN_TIMELINE_COLLECTIVES, 170, 0, RFN_TIMELINE_MESSAGES, 51, 0,
+    const uint8_t expected[] = {RFN_TIMELINE_COLLECTIVES, 170, 0, RFN_TIMELINE_MESSAGES,    51,  0,
                                 RFN_TIMELINE_COLLECTIVES, 85,  0, RFN_TIMELINE_COLLECTIVES, 255, 0};
     assert_memory_equal(cells, expected, sizeof cells);
 }

@@ -5,8 +5,8 @@
  *
  * FOLDER has sound ones, in archives/ and in journals/. What happens to the file with a number
  * follows from SEED and that number. JOBS processes share the numbers; one that dies counts as a
- * crash, one that computes for LIMIT_S at a file as a hang, and another one goes on behind it. -o: only
- * that number, in this process; the damaged file, or the folder, is left in damaged.rfn or
+ * crash, one that computes for LIMIT_S at a file as a hang, and another one goes on behind it. -o:
+ * only that number, in this process; the damaged file, or the folder, is left in damaged.rfn or
  * damaged.journal for whoever looks for the fault.
  *
  * Built with sanitizers, which end the process at the first fault. cases.h tells which answers are
@@ -29,7 +29,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LIMIT_S = 20, WAIT_LIMIT_S = 600, SEEDS = 32, JOBS_MOST = 64, SHOWN_WRONG = 20, LARGE = 16 << 10 };
+enum {
+    LIMIT_S = 20,
+    WAIT_LIMIT_S = 600,
+    SEEDS = 32,
+    JOBS_MOST = 64,
+    SHOWN_WRONG = 20,
+    LARGE = 16 << 10
+};
 
 /* A forged size is no reason to end; short words about faults are enough. */
 const char *__asan_default_options(void);
