@@ -346,12 +346,15 @@ static int print(struct asking *asking, const struct options *given)
 {
     struct rfn_whatif *page = &asking->page;
     struct rfn_text out = {0};
+    const bool json = given->given.json;
     int error = rank(asking, &asking->lane, page->candidates->remedies,
                      page->top < SIZE_MAX ? page->top : page->candidates->n, &page->prediction);
     if (!error)
         error = ask_further(asking, given);
-    int status = error ? fail(asking, error) : RFN_EXIT_OK;
-    if (!error && given->given.json) {
+    int status = error ? fail(asking, error)
+                       : rfn_command_tell_missing(page->run->archive, json ? page->file : NULL,
+                                                  json ? NULL : &out, RFN_EXIT_OK);
+    if (!error && json) {
         status = rfn_command_print_json(rfn_whatif_json(page), status);
     } else if (!error) {
         rfn_whatif_text(&out, page);
@@ -437,6 +440,8 @@ static int ask(const struct rfn_measured *run, const struct options *given)
     if (!status && given->output)
         status = rfn_whatif_write(&asking.page, &asking.lane, given->output, given->force,
                                   given->given.json);
+    if (!status && given->output)
+        status = rfn_command_tell_missing(run->archive, given->given.file, NULL, RFN_EXIT_OK);
     else if (!status)
         status = print(&asking, given);
     for (size_t i = 0; i < given->n; i++)
@@ -472,7 +477,7 @@ static int ask_archive(const struct rfn_archive *archive, const struct options *
     int status = ask(&run, given);
     rfn_waits_free(waits);
     rfn_profile_free(profile);
-    return status ? status : rfn_command_check_complete(archive, file, RFN_EXIT_OK);
+    return status;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)
