@@ -46,6 +46,19 @@ struct rfn_work_usage rfn_work_usage_of(const struct rfn_measured *run,
     return (struct rfn_work_usage){true, cpu_ns / wall_ns, core_wait_ns / wall_ns};
 }
 
+double rfn_core_wait_share(const struct rfn_measured *run)
+{
+    double wall_ns = 0, core_wait_ns = 0;
+    for (size_t i = 0; run->usage && i < run->usage->n; i++) {
+        const struct rfn_process_usage *of = &run->usage->streams[i].process;
+        if (!of->known || !of->knows_waiting)
+            continue;
+        wall_ns += (double)of->wall_ns;
+        core_wait_ns += (double)of->core_wait_ns;
+    }
+    return wall_ns > 0 ? core_wait_ns / wall_ns : -1;
+}
+
 void rfn_work_usage_append(struct rfn_text *text, const struct rfn_work_usage *usage,
                            const char *before)
 {

@@ -4,10 +4,9 @@
 
 #include "refrain/explain.h"
 
-/* CPU time below this share of a core is no computing; waiting for a core above that share is worth
- * a word. */
-#define RFN_IDLE_SHARE    0.2
-#define RFN_CROWDED_SHARE 0.1
+/* CPU time below this share of a core is no computing; waiting for a core above RFN_CROWDED_SHARE
+ * is worth a word. */
+#define RFN_IDLE_SHARE 0.2
 
 static inline bool rfn_work_is_idle(const struct rfn_work_usage *usage)
 {

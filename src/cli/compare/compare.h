@@ -35,4 +35,12 @@ int rfn_compare_reduction(const struct rfn_compare_options *given);
 void rfn_compare_file_append(struct rfn_text *text, const char *file,
                              const struct rfn_compared_run *run);
 
+/* For both: "B (4 ranks share the 2 cores of north, and waited for one 38 % of the time)", of a run
+ * with fewer cores than ranks, or whose ranks waited for a core. */
+void rfn_compare_cores_append(struct rfn_text *text, const char *name,
+                              const struct rfn_compared_run *run);
+/* A sentence of these words, which are released; nothing where there are none. */
+void rfn_compare_cores_print(struct rfn_text *out, const struct rfn_compare_options *given,
+                             struct rfn_text *text);
+
 #endif

@@ -48,6 +48,8 @@ static json_t *run_json(const char *file, const struct rfn_compared_run *run)
     RFN_JSON_SET(value, "mpi", about->mpi);
     RFN_JSON_SET(value, "hosts", rfn_json_hosts(run->measured.archive));
     rfn_json_missing(value, run->measured.archive);
+    const double core_wait = rfn_core_wait_share(&run->measured);
+    RFN_JSON_SET(value, "core_wait_share", known(core_wait >= 0, core_wait));
     RFN_JSON_SET(value, "ranks", run->ranks);
     RFN_JSON_SET(value, "missing_ranks", run->ranks - run->present);
     RFN_JSON_SET(value, "times", run->times);
