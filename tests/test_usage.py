@@ -75,6 +75,17 @@ def test_crowded(bench):
             raise harness.Failure(page)
 
 
+@harness.real_time
+def test_alone(bench):
+    """Rank 1 alone computes, which is wrong also with a core for each. Ranks that wait may take its core."""
+    found, _ = recorded(bench, "openmpi", "cpu_use", 8, "alone")
+    text = "{text} {advice}".format(**shares(found))
+    crowded = ("Give each rank a core of its own",) if "waits for a core" in text else ()
+    for words in ("rank 1 alone computes ", "Let the root send before it does this work", *crowded):
+        if words not in text:
+            raise harness.Failure(f"no '{words}' in: {text}")
+
+
 def test_memory(bench, flavour):
     """Rank r touches (r + 1) times 32 MiB."""
     ranks, each = 3, 32

@@ -19,6 +19,10 @@ static inline bool rfn_work_lacks_cores(const struct rfn_work_usage *usage)
     return usage->known && usage->core_wait_share > RFN_CROWDED_SHARE;
 }
 
+/* Whether one rank did this work, and the others next to nothing of it: they would wait for it on
+ * cores of their own, too. */
+bool rfn_work_is_serial(const struct rfn_measured *run, const struct rfn_finding *finding);
+
 /* By the gaps that were measured of the ranks that are late: by rank of the run. */
 struct rfn_work_usage rfn_work_usage_of(const struct rfn_measured *run,
                                         const struct rfn_activity *activity, const bool *late);

@@ -990,8 +990,8 @@ static void test_ahead(void **state)
     page();
     expect(" Without it the run would take 7.00 s instead of 10.0 s. 2. ");
     expect(" Without it the run would hardly be shorter. 3. ");
-    expect("serialization efficiency 94.7 % longest outside MPI / on an ideal network");
-    expect("transfer efficiency 95.0 % on an ideal network / from Init to Finalize");
+    expect("serialization efficiency 94.7 % longest outside MPI / run on ideal network");
+    expect("transfer efficiency 95.0 % run on ideal network / from Init to Finalize");
     expect("When is efficiency lost? Factors by time window from to parallel load balance "
            "serialization transfer 0 s 4.00 s 50.0 % 80.0 % 83.3 % 75.0 % 4.00 s 10.0 s 58.3 % "
            "100.0 % 100.0 % 58.3 %");
