@@ -460,10 +460,12 @@ static int ask_archive(const struct rfn_archive *archive, const struct options *
     struct rfn_waits *waits;
     const struct rfn_waits_options how = {.network = given->network_file ? &given->network : NULL,
                                           .profile = &profile};
-    if (!rfn_archive_run(archive)->times) {
-        rfn_command_error("%s: this archive has no times (it was recorded with --time=none), so "
-                          "nothing can be predicted",
-                          file);
+    const struct rfn_run *about = rfn_archive_run(archive);
+    if (!about->times) {
+        rfn_command_error("%s: this archive has no times (it was recorded with %s): %s", file,
+                          about->apart ? "--time-independent" : "--time=none",
+                          about->apart ? "refrain predict is for it"
+                                       : "record without that option to predict");
         return RFN_EXIT_BAD_INPUT;
     }
     if (given->events && rfn_kept_refuses_events(archive, file))

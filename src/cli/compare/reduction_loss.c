@@ -307,8 +307,14 @@ static int compare(struct compared *compared, bool json)
         print_times(compared);
     if (concerned)
         file = concerned == compared->full ? compared->full_file : compared->reduced_file;
-    if (error < 0)
-        return rfn_command_fail(file, error, &diag);
+    /* What an incomplete file lacks looks like other events. */
+    const char *why;
+    const bool complete = rfn_archive_complete(compared->full, &why) &&
+                          rfn_archive_complete(compared->reduced, &why);
+    if (error < 0) {
+        const int failed = rfn_command_fail(file, error, &diag);
+        return complete || failed != RFN_EXIT_USAGE ? failed : RFN_EXIT_BAD_INPUT;
+    }
     struct rfn_text out = {0}, *page = json ? NULL : &out;
     int status = rfn_command_tell_missing(compared->full, compared->full_file, page, RFN_EXIT_OK);
     status = rfn_command_tell_missing(compared->reduced, compared->reduced_file, page, status);
