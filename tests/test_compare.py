@@ -158,5 +158,8 @@ def test_cut(bench):
         for files in ((full, cut), (cut, full)):
             run = bench.run([bench.refrain, "compare", "--reduction", *files])
             harness.compare("exit status", run.code, 3)
-            if cut not in run.err:
-                raise harness.Failure(run.err)
+            if cut not in run.out + run.err:
+                raise harness.Failure(run.out + run.err)
+    part = full + ".part"
+    bench.verb("reduce", "--rank=0", "-o", part, full)  # which looks like a run of fewer ranks
+    harness.compare("a rank is missing", bench.run([bench.refrain, "compare", "--reduction", full, part]).code, 3)

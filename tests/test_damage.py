@@ -30,11 +30,13 @@ VERBS = ("info", "clusters", "variation", "dump", "report", "verify")
 
 
 def run(bench, verb, path):
-    """(exit, lines on standard output, messages)"""
+    """(exit, lines on standard output, messages): also that of a page, which tells itself that its file is incomplete."""
     words = ["info", f"--{verb}"] if verb in ("clusters", "variation") else [verb]
     done = subprocess.run([bench.refrain, *words, path], capture_output=True, timeout=30,
                           stdin=subprocess.DEVNULL, check=False)
-    return done.returncode, done.stdout.split(b"\n")[:-1], done.stderr.decode(errors="replace")
+    told = re.search(rb"^incomplete: .*(\n   .*)*", done.stdout)
+    err = done.stderr + (b"%s: %s" % (path.encode(), b" ".join(told[0].split())) if told else b"")
+    return done.returncode, done.stdout.split(b"\n")[:-1], err.decode(errors="replace")
 
 
 def spoil(bench, name, data):

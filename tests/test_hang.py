@@ -95,9 +95,11 @@ def report(bench, archive, *options):
 
 
 def is_there(found, ranks, expected):
-    """Whether all ranks have a checkpoint from when it hangs, and nothing but the fault is found."""
+    """Whether all ranks have a checkpoint from when it hangs, and nothing but the fault is found. Where collective
+    calls disagree, no rank can go on."""
     there = sorted({thread["rank"] for thread in found["threads"]})
-    return there == list(range(ranks)) and len(found["findings"]) == 1 and fits(found["findings"][0], expected)
+    stuck = found["stuck"] == ranks or expected["fault"] != "collective_calls_disagree"
+    return there == list(range(ranks)) and len(found["findings"]) == 1 and stuck and fits(found["findings"][0], expected)
 
 
 def check(bench, flavour, ranks, how, seconds=60):

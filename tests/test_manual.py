@@ -1,33 +1,45 @@
-"""Each command of the EXAMPLES of the man pages runs, on files of the names that it has.
+"""Each command that a man page shows runs, on files of the names that it has, and prints lines of the shape shown.
+
+A command is a line of a block (.nf or .EX) outside of the SYNOPSIS; the lines below it, up to the next
+command or the end of the block, are its output (compared as those of documents are). EXAMPLES are one
+test, the blocks of the other sections another.
 
 app, halo.c of examples/, is recorded on 4 ranks; archives of 64 ranks are simulated. Launchers are scripts: srun is
 mpirun of MPICH, or of Open MPI without --mpi=mpich, and jobs have at most four ranks where their number
-does not matter. jq only reads.
+does not matter. apptainer runs the rest of its line. jq only reads.
 """
 import glob
 import os
 import re
 import shutil
+import socket
 import sys
 
 import harness
+import test_documents
 import test_smpi
 
 SIMULATED = True
 ROOT = os.path.dirname(harness.HERE)
 EXAMPLES = os.path.join(ROOT, "examples")
-PAGES = [os.path.basename(path) for path in sorted(glob.glob(os.path.join(ROOT, "doc", "man", "*.1")))]
+PAGES = [os.path.basename(path) for path in sorted(glob.glob(os.path.join(ROOT, "doc", "man", "*.[15]")))]
 # In place of what only others have.
 PLACES = (("/scratch/", ""), ("/tmp/traces", "traces"), ("PAPI_TOT_INS", "cpu"), ("volume=instructions", "volume=cpu"),
           ("-N 4 -n 16", "-n 4"), ("-n 512", "-n 4"), ("-n 8", "-n 4"), ("-n 7", "-n 3"), ("app.8", "app.4"),
-          ("solver::*", "s*"), (" 4711 ", " $(pgrep -x controlled | head -n 1) "))
+          ("solver::*", "s*"), ("halo.c:87", "app.c:58"), ("cluster.xml ./app", "cluster.xml ./app.smpi 10 4"),
+          ("-o app ", "-o app.smpi "), (" 4711 ", " $(pgrep -x controlled | head -n 1) "))
 # How files are made that commands read. A command that makes a file itself comes too late to need one.
 MAKE = {
     "app.rfn": "mpirun -n 4 refrain record --functions='*' --volume=cpu -o app.rfn ./app 200 64",
+    "app.4.rfn": "mpirun -n 4 refrain record -o app.4.rfn ./app 5 64",
+    "halo.4.rfn": "mpirun -n 4 refrain record --time-independent -o halo.4.rfn ./app 60 300",
+    "tiles.4.rfn": "mpirun -n 4 refrain record -o tiles.4.rfn ./tiles",
     "before.rfn": "mpirun -n 4 refrain record -o before.rfn ./app 200 64",
     "after.rfn": "mpirun -n 4 refrain record -o after.rfn ./app 100 64",
     "full.rfn": "cp app.64.rfn full.rfn",
     "small.rfn": "refrain reduce app.64.rfn -o small.rfn",
+    "app.64.rank": "refrain reduce --rank=0-31 app.64.rfn -o app.64.rank0.rfn &&"
+                   " refrain reduce --rank=32-63 app.64.rfn -o app.64.rank32.rfn",
     "app.small.rfn": "refrain reduce app.64.rfn -o app.small.rfn",
     "fft.64.rfn": "cp app.64.rfn fft.64.rfn",
     "real.64.rfn": "cp app.64.rfn real.64.rfn",
@@ -36,6 +48,7 @@ MAKE = {
     "/tmp/traces": "refrain convert app.64.rfn -o t.txt && mv t.txt_files traces",
     "trace.lst": "refrain convert app.rfn -o trace.ti && mv trace.ti trace.lst",
     "traces.otf2": "refrain convert app.rfn --to otf2 -o otf2 && mv otf2/* .",
+    "scorep-run/traces.otf2": "refrain convert app.rfn --to otf2 -o scorep-run",
     "network.json": "mpirun -n 2 refrain calibrate --seconds=1 -o network.json",
     "hosts": "printf 'node-%d\\n' $(seq 0 63) >hosts",
     "input.txt": "touch input.txt",
@@ -44,7 +57,8 @@ MAKE = {
 }
 READS = {"full.rfn": "app.64.rfn", "small.rfn": "app.64.rfn", "app.small.rfn": "app.64.rfn", "fft.64.rfn": "app.64.rfn",
          "real.64.rfn": "app.64.rfn", "app.txt": "app.rfn", "app.txt_files": "app.rfn", "/tmp/traces": "app.64.rfn",
-         "trace.lst": "app.rfn", "traces.otf2": "app.rfn"}
+         "trace.lst": "app.rfn", "traces.otf2": "app.rfn", "scorep-run/traces.otf2": "app.rfn",
+         "app.64.rank": "app.64.rfn"}
 # What a page needs before its commands, and in them. A snapshot and a recovered record are not whole: 3.
 START = """
 wait_for() { for i in $(seq 300); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done; echo "not seen: $*"; exit 1; }
@@ -57,33 +71,52 @@ BEFORE = {
     "refrain-snapshot.1": ENDS,
     "refrain-watch.1": ENDS,
 }
+KILLED = (("./app ", "./killed || true "), ("journal ./app\n", "journal ./killed || true\n"),
+          ("recover app.4.rfn.journal\n", "recover app.4.rfn.journal || test $? = 3\n"))
 INSTEAD = {
     "refrain-control.1": (("app.4", "controlled.4"),),
     "refrain-convert.1": ((" -o ", " --force -o "),),
     "refrain-gather.1": ((" -o ", " --force -o "),),
+    "refrain-merge.1": ((" -o app.64.rfn", " --force -o app.64.rfn"),),
     "refrain-snapshot.1": (("./app &", "./app 1000000 64 &\nwait_for sh -c 'ls app.4.rfn.journal/*.3.checkpoint.*'"),
                            ("snapshot.rfn\n", "snapshot.rfn || test $? = 3\n")),
     "refrain-watch.1": (("app.4", "watched.4"),
                         ("./app &", "./watched 1000000 64 &\nwait_for refrain watch watched.4 --once"),
                         ("watch watched.4\n", "watch watched.4 & sleep 2; kill $!\n")),
-    "refrain-recover.1": (("./app ", "./killed || true "),
-                          ("recover app.4.rfn.journal\n", "recover app.4.rfn.journal || test $? = 3\n"),
-                          ("report app.4.rfn\n", "report app.4.rfn || test $? = 3\nsplit app.4.rfn.journal\n"),
+    "refrain-record.1": (*KILLED[1:2], ("recover app.4.rfn.journal\n",
+                                        "recover --force app.4.rfn.journal || test $? = 3\n")),
+    "refrain-recover.1": (*KILLED[::2], ("report app.4.rfn\n",
+                                         "report app.4.rfn || test $? = 3\nsplit app.4.rfn.journal\n"),
                           ("recover -o", "recover --force -o"), ("node2/app.4.rfn.journal\n",
                                                                  "node2/app.4.rfn.journal || test $? = 3\n")),
 }
+# The first words of a command.
+COMMAND = re.compile(r"(\$ )?([A-Z_]+=\S+ )*(refrain|mpi(run|exec)|j?srun|smpi(cc|run)) ")
+MARK = "\x01"  # ends the output of a command
 
 
-def examples(page):
-    """Commands of a page."""
+def page_parts(page):
+    """The title and the text of each section; lines that continue are joined."""
     with open(os.path.join(ROOT, "doc", "man", page), encoding="utf-8") as file:
-        text = file.read()
-    part = re.search(r"^\.SH EXAMPLES\n(.*?)(?=^\.SH|\Z)", text, re.MULTILINE | re.DOTALL)
-    lines = part[1].replace("\\\\\n", " ") if part else ""
+        text = re.sub(r"\\[e\\]?\n *", " ", file.read())
     for old, new in (("\\-", "-"), ("\\(aq", "'"), ("\\e", "\\"), ("\\&", "")):
-        lines = lines.replace(old, new)
-    return [line.removeprefix("$ ") for line in lines.splitlines()
-            if re.match(r"(\$ )?(refrain|mpirun|srun) ", line)]
+        text = text.replace(old, new)
+    return re.findall(r"^\.SH (.*)\n((?:(?!\.SH ).*\n)*)", text, re.MULTILINE)
+
+
+def commands(page, are_examples):
+    """(command, lines shown below it) of a page's EXAMPLES, or of its other sections."""
+    for title, text in page_parts(page):
+        if title == "SYNOPSIS" or (title == "EXAMPLES") != are_examples:
+            continue
+        for block in re.findall(r"^\.(?:nf|EX)\n(.*?)^\.(?:fi|EE)", text, re.MULTILINE | re.DOTALL):
+            shown = None
+            for line in block.splitlines():
+                if COMMAND.match(line):
+                    shown = []
+                    yield line.removeprefix("$ "), shown
+                elif shown is not None:
+                    shown.append(line)
 
 
 def script(path, *lines):
@@ -97,14 +130,23 @@ def programs(bench, root):
     os.mkdir(os.path.join(root, "bin"))
     openmpi, mpich = harness.FLAVOURS["openmpi"], harness.FLAVOURS["mpich"]
     script(os.path.join(root, "bin", "mpirun"), f'exec {" ".join(openmpi.mpirun)} "$@"')
+    script(os.path.join(root, "bin", "mpiexec"), f'exec {" ".join(mpich.mpirun)} "$@"')
+    script(os.path.join(root, "bin", "jsrun"), 'exec mpirun "$@"')
+    script(os.path.join(root, "bin", "apptainer"), 'test "$1" = exec && shift 2 && exec "$@"')
     script(os.path.join(root, "bin", "srun"), 'test "$1" != -N || shift 2',
            f'case "$*" in *--mpi=mpich*) exec {" ".join(mpich.mpirun)} "$@";; esac',
            f'exec {" ".join(openmpi.mpirun)} "$@"')
     script(os.path.join(root, "bin", "jq"), f"exec {sys.executable} -c 'import json, sys; json.load(sys.stdin)'")
     os.symlink(bench.refrain, os.path.join(root, "bin", "refrain"))
-    halo = bench.program(os.path.join(EXAMPLES, "halo.c"), "openmpi", ["-finstrument-functions"])
+    shutil.copy(os.path.join(bench.build, "lib", "librefrain-smpi.a"), root)
+    source = bench.path("app.c")
+    for copy in (source, os.path.join(root, "app.c")):
+        shutil.copy(os.path.join(EXAMPLES, "halo.c"), copy)
+    app = bench.program(source, "openmpi",
+                        ["-finstrument-functions", f"-ffile-prefix-map={os.path.dirname(source)}=app"])
     for name in ("app", "master", "worker", "controlled", "watched"):
-        shutil.copy(halo, os.path.join(root, name))
+        shutil.copy(app, os.path.join(root, name))
+    shutil.copy(bench.program(os.path.join(EXAMPLES, "tiles.c"), "openmpi", ["-O2"]), os.path.join(root, "tiles"))
     script(os.path.join(root, "killed"), "./app 1000000 64 &",
            "until [ $(ls *.journal/*.checkpoint.* 2>/dev/null | wc -l) -ge 4 ]; do sleep 0.1; done", "sleep 1", "kill -KILL $!",
            "wait $!")
@@ -112,7 +154,7 @@ def programs(bench, root):
     shutil.copy(bench.compiled("plugin.so", plugin), os.path.join(root, "plugin.so"))
 
 
-def make_files(bench, root, commands):
+def make_files(bench, root, steps):
     """The lines that make what the commands read."""
     made, lines = set(), []
 
@@ -132,42 +174,61 @@ def make_files(bench, root, commands):
         else:
             lines.append(MAKE[name])
 
-    written = {word for command in commands for word in re.findall(r"(?:-o |> ?)(\S+)", command)}
-    if any("refrain calibrate" in command for command in commands):
+    written = {word for command in steps for word in re.findall(r"(?:-o |> ?)(\S+)", command)}
+    if any("refrain calibrate" in command for command in steps):
         written |= {"network.json", "cluster.xml"}
-    for command in commands:
-        for word in re.findall(r"[\w./]+", command):
+    for command in steps:
+        for word in re.findall(r"[\w./-]+", command):
             if word not in written and (word in MAKE or word == "cluster.xml" or re.fullmatch(r"app\.\d\d\.rfn", word)):
                 make(word)
     return lines
 
 
-def run_page(bench, page):
+def as_here(page, text):
+    """A command or lines of a page with what this machine has."""
+    for old, new in (*PLACES, *INSTEAD.get(page, ())):
+        text = text.replace(old, new)
+    return text
+
+
+def compare_output(page, command, shown, printed):
+    """Blocks of a page are narrow: far to the right a line continues the one before."""
+    host = socket.gethostname()
+    lines = ["..." if line.strip() == "..." else as_here(page, line).replace("Hosts       vm", f"Hosts {host}")
+             for line in shown if not line.startswith(9 * " ")]
+    test_documents.compare_shape(command, lines, printed)
+
+
+def run_page(bench, page, are_examples):
     root = bench.fresh("manual")
     os.mkdir(root)
     programs(bench, root)
-    text = "\n".join(examples(page)) + "\n"
-    files = make_files(bench, root, text.splitlines())
-    for old, new in (*PLACES, *INSTEAD.get(page, ())):
-        text = text.replace(old, new)
-    commands = text.splitlines()
-    lines = ["set -e", START, *files, BEFORE.get(page, ""), "set -o pipefail -x"]
-    run = bench.run(["bash", "-c", "\n".join([*lines, *commands])], cwd=root, timeout=240,
+    steps = list(commands(page, are_examples))
+    files = make_files(bench, root, [command for command, _ in steps])
+    lines = ["set -e", START, *files, BEFORE.get(page, ""), "exec 2>&1", "set -o pipefail"]
+    lines += [f"{as_here(page, command + chr(10))}printf '{MARK}'" for command, _ in steps]
+    run = bench.run(["bash", "-c", "\n".join(lines)], cwd=root, timeout=240,
                     env={"PATH": os.path.join(root, "bin") + os.pathsep + os.environ["PATH"]})
-    if run.code != 0:
-        raise harness.Failure(f"{page}: exit {run.code}: {run.out[-1500:]}\n{run.err[-3000:]}")
+    printed = run.out.split(MARK)
+    if run.code != 0 or len(printed) <= len(steps):
+        raise harness.Failure(f"{page}: exit {run.code}: {[*steps, ('', '')][len(printed) - 1][0]}\n"
+                              f"{printed[-1][-1500:]}\n{run.err[-3000:]}")
+    for (command, shown), text in zip(steps, printed):
+        compare_output(page, command, shown, text.splitlines())
 
 
-def make_test(page):
+def make_test(page, are_examples):
     def test(bench):
-        run_page(bench, page)
+        run_page(bench, page, are_examples)
     return harness.long(test)
 
 
 for _page in PAGES:
-    if examples(_page):
-        globals()[f"test_{_page[:-2].replace('-', '_')}"] = make_test(_page)
+    for _suffix, _examples in (("", True), ("_text", False)):
+        if list(commands(_page, _examples)):
+            globals()[f"test_{_page[:-2].replace('-', '_')}{_suffix}"] = make_test(_page, _examples)
 
 
 def test_all_have_examples(_bench):
-    harness.compare("pages without examples", [page for page in PAGES if not examples(page)], ["refrain.1"])
+    harness.compare("pages without examples", [page for page in PAGES if not list(commands(page, True))],
+                    ["refrain-json.5", "refrain.1"])

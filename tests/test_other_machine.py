@@ -162,6 +162,17 @@ def test_compare(bench):
         raise harness.Failure(text)
 
 
+def test_ends_apart(bench):
+    """Ranks that wait at their end for what was not recorded are no deadlock; others are."""
+    path, program = platform(bench, MACHINES[0]), bench.program("stops_apart", "openmpi")
+    for options, cut in ((["--until=level=2"], 1), ([], 0)):
+        _, archive = bench.record("openmpi", 2, [program], options)
+        found = json.loads(bench.verb("predict", "--json", archive, "--platform", path))
+        harness.compare("ranks cut short", (found["ranks_cut_short"], found["left_out"] is not None), (cut, cut == 1))
+        page = " ".join(bench.verb("predict", archive, "--platform", path).split())
+        harness.compare("said", "1 rank ends in a call for which the archive lacks" in page, cut == 1)
+
+
 def test_compare_with_others(bench):
     """The run to compare with is looked at first; the prediction is printed beside an incomplete one, too."""
     path = platform(bench, MACHINES[0])

@@ -379,7 +379,7 @@ def check_slow_rank_page(page):
     text = " ".join(page.split())
     for part in (" of all ranks' time is lost (", "rank 1 takes longer than the others in nanosleep(), called in main() [",
                  " of a core: input and output, or sleep. Rank 0 waits at the barrier in main() [",
-                 " Without it the run would take ", " longest outside MPI / on an ideal network", "Critical path: "):
+                 " Without it the run would take ", " longest outside MPI / run on ideal network", "Critical path: "):
         if part not in text:
             raise harness.Failure(f"no {part!r} in\n{page}")
 

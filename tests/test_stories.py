@@ -108,6 +108,7 @@ def master(workers):
 # ---- programs ----
 
 LESS_WORK = "Give that rank less of this work, or look"
+SHARE_WORK = "Share this work out over the ranks"  # which one does alone
 HOST = [0] * 4 + [1] * 4
 
 
@@ -165,11 +166,11 @@ MASTERS = [
     Program("master", 8, 20, Story("master", master(7), [0], ANSWER)),
     Program("lookups", 4, 40, Story("master", served([1, 2, 3], 40, 2), [3], ANSWER)),
     Program("counter", 8, 100, Story("master", served([2] * 7, 100, 0.5), [0], ANSWER)),
-    Program("fixed_order", 8, 20, Story("cause", master(7), [0], LESS_WORK)),
+    Program("fixed_order", 8, 20, Story("cause", master(7), [0], SHARE_WORK)),
     # Rank 0 waits, too: 6, and 3 each time after both have their answers.
     Program("master", 3, 20, Parts("cause", served([6] * 2, 20, 3) + 6 + 19 * 3)),
     Program("workers_talk", 8, 20, Story("cause", master(7), [0])),
-    Program("collector", 8, 10, Story("cause", 10 * 7 * 21, [0], LESS_WORK)),
+    Program("collector", 8, 10, Story("cause", 10 * 7 * 21, [0], SHARE_WORK)),
 ]
 SMALLER = "Hand work on in smaller parts"
 

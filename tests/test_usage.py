@@ -57,7 +57,7 @@ def test_spinning(bench, flavour):
 def test_crowded(bench):
     """All ranks compute, more than there are cores."""
     ranks = 8
-    found, _ = recorded(bench, "openmpi", "cpu_use", ranks, "crowd")
+    found, archive = recorded(bench, "openmpi", "cpu_use", ranks, "crowd")
     if found["hosts"][0]["cores"] > ranks // 2:
         raise harness.Refused("needs a host of at most 4 cores")
     shown = [story for story in found["stories"] if story["findings"] and
@@ -67,6 +67,23 @@ def test_crowded(bench):
         raise harness.Failure(f"it waits for a core: {shown[0]['text']}")
     waited = [rank["core_wait_share"] for rank in found["time_per_rank"]]
     check_share("of all ranks", sum(waited) / ranks, 0.1, 1)
+    compared = json.loads(bench.verb("compare", "--json", archive, archive))
+    check_share("as compare has it", compared["runs"][0]["core_wait_share"], 0.1, 1)
+    for files in ([archive] * 2, [archive] * 3):
+        page = " ".join(bench.verb("compare", *files).split())
+        if "Short of cores: " not in page or "cores of" not in page or "and waited for one" not in page:
+            raise harness.Failure(page)
+
+
+@harness.real_time
+def test_alone(bench):
+    """Rank 1 alone computes, which is wrong also with a core for each. Ranks that wait may take its core."""
+    found, _ = recorded(bench, "openmpi", "cpu_use", 8, "alone")
+    text = "{text} {advice}".format(**shares(found))
+    crowded = ("Give each rank a core of its own",) if "waits for a core" in text else ()
+    for words in ("rank 1 alone computes ", "Let the root send before it does this work", *crowded):
+        if words not in text:
+            raise harness.Failure(f"no '{words}' in: {text}")
 
 
 def test_memory(bench, flavour):

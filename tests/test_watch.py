@@ -187,9 +187,10 @@ def test_killed_rank(bench):
 
 
 def test_wrong_usage(bench):
-    for words, what in (([], "which job?"), (["x"], "what is to change?"), (["x", "rate=5"], "cannot be changed"),
+    for words, what in (([], "which job?"), (["x", "rate=5"], "cannot be changed"),
                         (["x", "sample=often"], "sample=often"), (["x", "sample=off", "y"], "one change")):
         expect_in(refrain(bench, "control", *words, code=2).err, what)
+    expect_in(refrain(bench, "control", "x", code=1).err, "no job named 'x'")
     for words, what in ((["x", "--interval=0"], "--interval"), (["x", "y"], "one job at a time")):
         expect_in(refrain(bench, "watch", *words, code=2).err, what)
 

@@ -169,6 +169,11 @@ struct rfn_work_usage {
     double core_wait_share; /* in which the rank could have run, had it had a core */
 };
 
+/* The share of the run in which ranks waited for a core, by the ranks that know it; negative: none
+ * does. Above RFN_CROWDED_SHARE the run's times say little of the program. */
+#define RFN_CROWDED_SHARE 0.1
+double rfn_core_wait_share(const struct rfn_measured *run);
+
 /* Causes of waiting that are one piece of work, whatever pattern and call path the waits had.
  *
  * Activities are one piece of work when they lie in the same function and region before the same

@@ -40,6 +40,7 @@ struct rfn_simulate_options {
     const struct rfn_setting *settings; /* in place of the platform's and SimGrid's */
     size_t n_settings;
     bool no_contention;
+    bool may_end_early; /* ranks that wait for what does not come end there: no deadlock */
     double rate;  /* flop per unit of volume; 0: the unit is flop, or time (refrain/actions.h) */
     double scale; /* computing takes so many times as long; 0: 1 */
     double (*weight)(void *context, uint32_t rank, const struct rfn_action *action); /* and a
@@ -70,7 +71,7 @@ struct rfn_simulated {
     double seconds; /* when the last rank is done */
     uint64_t actions, messages;
     struct rfn_simulated_rank *ranks;
-    uint32_t n_ranks;
+    uint32_t n_ranks, cut_short;      /* cut_short: that end early */
     struct rfn_simulated_link *links; /* as the platform's */
     size_t n_links;
     struct rfn_setting *settings; /* all of the model, and where they are from */

@@ -59,11 +59,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* ---- runs ---- */
 
-static int compare_two(const struct rfn_compare_options *how, const struct rfn_measured *runs,
-                       int status)
+/* What the archives lack, before anything else is told of them; the exit status. */
+static int tell_missing(const struct rfn_compare_options *how, const struct rfn_measured *runs,
+                        struct rfn_text *page)
+{
+    int status = RFN_EXIT_OK;
+    for (size_t i = 0; i < how->n_files; i++)
+        status = rfn_command_tell_missing(runs[i].archive, how->files[i], how->json ? NULL : page,
+                                          status);
+    return status;
+}
+
+static int compare_two(const struct rfn_compare_options *how, const struct rfn_measured *runs)
 {
     struct rfn_compared_runs compared;
     struct rfn_text out = {0};
+    int status = tell_missing(how, runs, &out);
     if (rfn_compared_runs_init(&compared, runs) < 0) {
         status = rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
     } else if (how->json) {
@@ -76,11 +87,11 @@ static int compare_two(const struct rfn_compare_options *how, const struct rfn_m
     return status;
 }
 
-static int compare_many(const struct rfn_compare_options *how, const struct rfn_measured *runs,
-                        int status)
+static int compare_many(const struct rfn_compare_options *how, const struct rfn_measured *runs)
 {
     struct rfn_scaling scaling;
     struct rfn_text out = {0};
+    int status = tell_missing(how, runs, &out);
     if (rfn_scaling_init(&scaling, runs, how->n_files, how->findings) < 0) {
         status = rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
     } else if (how->json) {
@@ -98,8 +109,7 @@ static int compare_runs(const struct rfn_compare_options *how)
     struct rfn_opened_runs opened;
     int status = rfn_opened_runs_init(&opened, (const char *const *)how->files, how->n_files);
     if (opened.n == how->n_files)
-        status = opened.n == 2 ? compare_two(how, opened.runs, status)
-                               : compare_many(how, opened.runs, status);
+        status = opened.n == 2 ? compare_two(how, opened.runs) : compare_many(how, opened.runs);
     rfn_opened_runs_release(&opened);
     return status;
 }

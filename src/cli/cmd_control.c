@@ -38,9 +38,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!given->name)
             argp_error(state, "which job? 'refrain watch' lists them");
-        if (!given->asked)
-            argp_error(state, "what is to change? As in: refrain control %s sample=random:0.05",
-                       given->name);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -61,6 +58,24 @@ static int tell_done(const struct rfn_picked *job, size_t asked, const struct gi
                         "The job has %u ranks: ask those on other nodes there, too. Until then "
                         "messages between nodes may be dropped and counted.\n",
                         first->ranks);
+    return rfn_command_print(&text, NULL, RFN_EXIT_OK);
+}
+
+/* Nothing is to change: what there is. */
+static int show(const struct rfn_picked *job)
+{
+    struct rfn_text text = {0};
+    const char *before = NULL;
+    rfn_text_printable(&text, job->processes->job);
+    rfn_text_string(&text, ":");
+    for (size_t i = 0; i < job->n; i++) {
+        const char *strategy = job->processes[i].strategy;
+        if (strategy[0] && (!before || strcmp(before, strategy) != 0))
+            rfn_text_format(&text, "%s sample=%s", before ? "," : "", strategy);
+        before = strategy[0] ? strategy : before;
+    }
+    rfn_text_format(&text, "%s; refrain control %s sample=STRATEGY changes it\n",
+                    before ? "" : " its strategy is not known yet", job->processes->job);
     return rfn_command_print(&text, NULL, RFN_EXIT_OK);
 }
 
@@ -93,7 +108,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     int status = error < 0 ? rfn_command_fail(NULL, error, NULL)
                            : rfn_pick_job(&list, given.name, &job);
     if (status == RFN_EXIT_OK)
-        status = ask(&job, &given);
+        status = given.asked ? ask(&job, &given) : show(&job);
     rfn_live_list_release(&list);
     return status;
 }
@@ -101,7 +116,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
 const struct rfn_command rfn_cmd_control = {
     .name = "control",
     .summary = "Changes how a running job samples messages",
-    .usage = "NAME sample=STRATEGY",
+    .usage = "NAME [sample=STRATEGY]",
     .about = "NAME is a job, a program or the number of a process, as refrain watch lists them. "
              "STRATEGY is one of refrain record --sample: random:0.05, adaptive, counter:100+-10, "
              "timer:1ms+-100us, off.\n"
@@ -109,6 +124,6 @@ const struct rfn_command rfn_cmd_control = {
              "  refrain control app.8 sample=random:0.05\n"
              "\n"
              "Each process of the job on this node takes the strategy in one of its next calls of "
-             "MPI.",
+             "MPI. Without a change, prints the strategy in use.",
     .run = run,
 };

@@ -9,7 +9,6 @@
 #include "cli/args/file_argument.h"
 #include "cli/args/rank_filter.h"
 #include "cli/text/aggregation_text.h"
-#include "cli/text/left_out_text.h"
 #include "cli/text/pager.h"
 #include "cli/text/parameters.h"
 #include "cli/text/print_text.h"
@@ -333,8 +332,7 @@ static int dump_all(struct dump *dump)
     if (run->forced)
         tell(dump, rfn_forced_append);
     tell_if_any(dump, rfn_aggregation_append);
-    tell_if_any(dump, rfn_left_out_append);
-    int incomplete = rfn_command_check_complete(dump->archive, file, RFN_EXIT_OK);
+    int incomplete = rfn_command_tell_missing(dump->archive, file, NULL, RFN_EXIT_OK);
     dump->times = run->times;
     dump->volume = run->volume != NULL;
     rfn_text_string(&dump->out, "index\trank\tthread\tenter_ns\texit_ns\t");

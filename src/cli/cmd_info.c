@@ -303,16 +303,11 @@ static int print_json(const struct facts *facts, int status)
     const struct rfn_archive *archive = facts->archive;
     const struct totals *totals = &facts->totals;
     const struct info_options *options = facts->options;
-    const char *why = NULL;
-    bool complete = rfn_archive_complete(archive, &why);
     json_t *value = json_object(), *groups = json_array();
     RFN_JSON_SET(value, "file", facts->file);
-    RFN_JSON_SET(value, "complete", complete);
-    if (!complete)
-        RFN_JSON_SET(value, "incomplete_because", why);
+    rfn_json_missing(value, archive);
     set_run(value, facts->run);
     RFN_JSON_SET(value, "aggregated", rfn_json_aggregation(archive));
-    RFN_JSON_SET(value, "left_out", rfn_json_left_out(archive));
     RFN_JSON_SET(value, "sampling", rfn_json_archive_samples(archive));
     RFN_JSON_SET(value, "events", totals->events);
     RFN_JSON_SET(value, "calls", totals->calls);
@@ -574,7 +569,10 @@ static int print(const struct rfn_archive *archive, const struct info_options *o
     int status = facts.totals.error < 0
                      ? rfn_command_fail(file, facts.totals.error, &facts.totals.diag)
                      : RFN_EXIT_OK;
-    status = rfn_command_check_complete(archive, file, status);
+    const char *why;
+    if (!rfn_archive_complete(archive, &why))
+        status = given->json ? rfn_command_tell_missing(archive, file, NULL, status)
+                             : RFN_EXIT_BAD_INPUT;
     int error = options->model ? rfn_trace_model_make(&model, archive, options->model, &diag) : 0;
     if (error == RFN_E_USAGE)
         return rfn_command_fail(NULL, error, &diag);

@@ -10,6 +10,7 @@
 #include "cli/text/json.h"
 #include "cli/text/pager.h"
 #include "cli/text/terminal.h"
+#include "refrain/left_out.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -352,7 +353,8 @@ static void remove_folder(struct predicting *predicting)
 
 /* ---- what is told ---- */
 
-static int compare(const struct predicting *predicting, struct rfn_text *out, json_t **value)
+static int compare(const struct predicting *predicting, struct rfn_text *out, json_t **value,
+                   int status)
 {
     const struct options *given = predicting->given;
     const struct rfn_prediction_compared what = {
@@ -362,7 +364,8 @@ static int compare(const struct predicting *predicting, struct rfn_text *out, js
         .json = given->given.json,
         .top = predicting->top,
         .width = rfn_terminal_columns()};
-    return rfn_prediction_compare(&what, out, value);
+    const int compared = rfn_prediction_compare(&what, out, value);
+    return compared ? compared : status;
 }
 
 static int print(const struct predicting *predicting, const struct rfn_simulated *simulated,
@@ -377,6 +380,7 @@ static int print(const struct predicting *predicting, const struct rfn_simulated
         .options = &given->simulate,
         .on_simgrid = given->simgrid,
         .simulated = simulated,
+        .archive = predicting->archive,
         .unit = rfn_actions_unit(predicting->actions),
         .assumed = rfn_text_terminated((struct rfn_text *)&predicting->assumed),
         .output = given->output,
@@ -387,12 +391,16 @@ static int print(const struct predicting *predicting, const struct rfn_simulated
         .width = rfn_terminal_columns()};
     struct rfn_text out = {0};
     json_t *compared = NULL;
+    const bool json = given->given.json;
     int status = RFN_EXIT_OK;
-    if (!given->given.json)
+    if (page.archive)
+        status = rfn_command_tell_missing(page.archive, json ? page.file : NULL, json ? NULL : &out,
+                                          status);
+    if (!json)
         rfn_prediction_text(&out, &page);
     if (given->real)
-        status = compare(predicting, &out, &compared);
-    if (!given->given.json)
+        status = compare(predicting, &out, &compared, status);
+    if (!json)
         return rfn_command_print_page(&out, page.file, status);
     json_t *value = rfn_prediction_json(&page);
     if (compared)
@@ -426,13 +434,32 @@ static int run_engine(struct predicting *predicting, const struct rfn_simulate_o
                         simulated, &predicting->diag);
 }
 
+/* Whether ranks may wait at their end for what others do later. */
+static bool may_end_early(const struct rfn_archive *archive)
+{
+    struct rfn_left_out left_out;
+    const char *why;
+    if (!archive || !rfn_archive_complete(archive, &why))
+        return archive;
+    rfn_left_out_read(archive, &left_out);
+    const bool stopped = left_out.stopped;
+    rfn_left_out_release(&left_out);
+    return stopped;
+}
+
 static int fail(const struct predicting *predicting, int error)
 {
+    const struct options *given = predicting->given;
+    if (given->simgrid && may_end_early(predicting->archive))
+        rfn_command_error(
+            "%s: this archive ends at different times on its ranks, which SimGrid may "
+            "take for a deadlock; --engine=own predicts as far as each rank goes",
+            given->given.file);
     if (error == RFN_E_EXISTS) {
-        rfn_command_error("%s exists already; --force replaces it", predicting->given->output);
+        rfn_command_error("%s exists already; --force replaces it", given->output);
         return RFN_EXIT_FAILURE;
     }
-    return rfn_command_fail(predicting->given->given.file, error, &predicting->diag);
+    return rfn_command_fail(given->given.file, error, &predicting->diag);
 }
 
 /* All that is assumed: what the page and the predicted archive say of it. */
@@ -480,6 +507,7 @@ static int simulate(struct predicting *predicting)
     how.weight = given->scaled.n && predicting->archive ? weight : NULL;
     how.scaled = given->scaled.n ? &given->scaled.network : NULL;
     how.seconds = given->rates.n_files ? seconds : NULL;
+    how.may_end_early = may_end_early(predicting->archive);
     describe(&predicting->assumed, given);
     const int error = run_engine(predicting, &how, &simulated, &bytes);
     if (predicting->shown)
@@ -517,9 +545,7 @@ static int predict(struct predicting *predicting)
         status = find_rates(predicting);
     if (status == RFN_EXIT_OK)
         status = simulate(predicting);
-    return status || !predicting->archive
-               ? status
-               : rfn_command_check_complete(predicting->archive, given->given.file, status);
+    return status;
 }
 
 static void release(struct predicting *predicting)

@@ -128,14 +128,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* What is wrong with the file, on standard error; the exit status. */
-static int complain(const struct rfn_report *report)
+/* What is wrong with the file; the exit status. That chunks are missing needs no word where it is
+ * told that the file is incomplete. */
+static int complain(const struct rfn_report *report, struct rfn_text *page)
 {
-    if (report->profile->error)
-        return rfn_command_fail(report->file, report->profile->error, &report->profile->diag);
-    if (report->waits->error)
-        return rfn_command_fail(report->file, report->waits->error, &report->waits->diag);
-    return rfn_command_check_complete(report->archive, report->file, RFN_EXIT_OK);
+    const int status = rfn_command_tell_missing(report->archive, page ? NULL : report->file, page,
+                                                RFN_EXIT_OK);
+    const int expected = status ? RFN_E_INCOMPLETE : 0;
+    const struct rfn_profile *profile = report->profile;
+    const struct rfn_waits *waits = report->waits;
+    if (profile->error && profile->error != expected)
+        return rfn_command_fail(report->file, profile->error, &profile->diag);
+    if (waits->error && waits->error != expected)
+        return rfn_command_fail(report->file, waits->error, &waits->diag);
+    return status;
 }
 
 /* Text that no call path contains is a mistake, unless there are no calls to tell. */
@@ -214,7 +220,7 @@ static int print(const struct rfn_report *report, const struct options *given)
         status = check_table(report, given->csv);
     if (status)
         return status;
-    status = complain(report);
+    status = complain(report, given->csv || given->given.json ? NULL : &out);
     if (given->csv) {
         rfn_report_csv(&out, report, given->csv);
         return rfn_command_print(&out, report->file, status);

@@ -110,8 +110,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int print(const struct rfn_report *report, const struct options *given, int status)
 {
     struct rfn_text out = {0};
-    if (!status)
-        status = rfn_command_check_complete(report->archive, report->file, RFN_EXIT_OK);
+    const bool is_page = !given->csv && !given->given.json;
+    status = rfn_command_tell_missing(report->archive, is_page ? NULL : report->file,
+                                      is_page ? &out : NULL, status);
     if (given->csv) {
         rfn_report_samples_csv(&out, report, given->csv);
         return rfn_command_print(&out, report->file, status);

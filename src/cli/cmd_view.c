@@ -146,7 +146,7 @@ static int add_archive(struct rfn_page *page, const char *file, const struct rfn
     if (!status)
         status = add_report(page, &whole.report, &waits);
     if (!status)
-        status = rfn_command_check_complete(archive, file, whole.unread);
+        status = rfn_command_tell_missing(archive, file, NULL, whole.unread);
     rfn_whole_report_release(&whole);
     rfn_seen_waits_release(&waits);
     return status;
@@ -243,15 +243,17 @@ static int draw(const struct options *given, const struct rfn_archive *archive)
     int status = rfn_command_check_ranks(archive, given->files[0], of.ranks);
     if (status)
         return status;
+    status = rfn_command_tell_missing(archive, given->files[0], &out, RFN_EXIT_OK);
     const int error = rfn_text_timeline(&out, &of, rfn_progress_show, &progress, &diag);
     rfn_progress_done(&progress);
+    if (error < 0)
+        rfn_text_release(&out);
     if (error == RFN_E_RANGE) {
         rfn_command_error("%s: %s", given->files[0], diag.text);
         return RFN_EXIT_USAGE;
     }
     if (error < 0)
         return rfn_command_fail(given->files[0], error, &diag);
-    status = rfn_command_check_complete(archive, given->files[0], RFN_EXIT_OK);
     return rfn_command_print(&out, given->files[0], status);
 }
 

@@ -346,12 +346,15 @@ static int print(struct asking *asking, const struct options *given)
 {
     struct rfn_whatif *page = &asking->page;
     struct rfn_text out = {0};
+    const bool json = given->given.json;
     int error = rank(asking, &asking->lane, page->candidates->remedies,
                      page->top < SIZE_MAX ? page->top : page->candidates->n, &page->prediction);
     if (!error)
         error = ask_further(asking, given);
-    int status = error ? fail(asking, error) : RFN_EXIT_OK;
-    if (!error && given->given.json) {
+    int status = error ? fail(asking, error)
+                       : rfn_command_tell_missing(page->run->archive, json ? page->file : NULL,
+                                                  json ? NULL : &out, RFN_EXIT_OK);
+    if (!error && json) {
         status = rfn_command_print_json(rfn_whatif_json(page), status);
     } else if (!error) {
         rfn_whatif_text(&out, page);
@@ -437,6 +440,8 @@ static int ask(const struct rfn_measured *run, const struct options *given)
     if (!status && given->output)
         status = rfn_whatif_write(&asking.page, &asking.lane, given->output, given->force,
                                   given->given.json);
+    if (!status && given->output)
+        status = rfn_command_tell_missing(run->archive, given->given.file, NULL, RFN_EXIT_OK);
     else if (!status)
         status = print(&asking, given);
     for (size_t i = 0; i < given->n; i++)
@@ -455,10 +460,12 @@ static int ask_archive(const struct rfn_archive *archive, const struct options *
     struct rfn_waits *waits;
     const struct rfn_waits_options how = {.network = given->network_file ? &given->network : NULL,
                                           .profile = &profile};
-    if (!rfn_archive_run(archive)->times) {
-        rfn_command_error("%s: this archive has no times (it was recorded with --time=none), so "
-                          "nothing can be predicted",
-                          file);
+    const struct rfn_run *about = rfn_archive_run(archive);
+    if (!about->times) {
+        rfn_command_error("%s: this archive has no times (it was recorded with %s): %s", file,
+                          about->apart ? "--time-independent" : "--time=none",
+                          about->apart ? "refrain predict is for it"
+                                       : "record without that option to predict");
         return RFN_EXIT_BAD_INPUT;
     }
     if (given->events && rfn_kept_refuses_events(archive, file))
@@ -472,7 +479,7 @@ static int ask_archive(const struct rfn_archive *archive, const struct options *
     int status = ask(&run, given);
     rfn_waits_free(waits);
     rfn_profile_free(profile);
-    return status ? status : rfn_command_check_complete(archive, file, RFN_EXIT_OK);
+    return status;
 }
 
 static int run(const struct rfn_command *command, int argc, char **argv)

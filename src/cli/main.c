@@ -82,6 +82,10 @@ static int help(int argc, char **argv)
         print_help();
         return RFN_EXIT_OK;
     }
+    if (strcmp(argv[1], "json") == 0) {
+        puts("The fields of --json are in the manual: man refrain-json (section 5).");
+        return RFN_EXIT_OK;
+    }
     const struct rfn_command *command = find(argv[1]);
     if (!command)
         return unknown(argv[1]);

@@ -45,7 +45,8 @@ enum rfn_late_kind rfn_late_kind_of(const struct rfn_rank_ns *ranks, uint32_t n,
 }
 
 /* What to do about ranks that compute longer than others. */
-static const char *for_computing(enum rfn_pattern pattern, enum rfn_late_kind late, bool idle)
+static const char *for_computing(enum rfn_pattern pattern, enum rfn_late_kind late,
+                                 struct rfn_advised doing)
 {
     if (pattern == RFN_LATE_BROADCAST)
         return "Let the root send before it does this work, or let every rank compute the data "
@@ -73,7 +74,9 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_late_kind la
     if (pattern == RFN_EARLY_REDUCE || pattern == RFN_WAIT_AT_NX1)
         return "Balance this work over the ranks, or let the root go on meanwhile (MPI_Ireduce, "
                "MPI_Igather).";
-    if (late == RFN_LATE_ONE && idle)
+    if (doing.serial)
+        return "Share this work out over the ranks, or let them do something else meanwhile.";
+    if (late == RFN_LATE_ONE && doing.idle)
         return "Give that rank less of this work.";
     if (late == RFN_LATE_ONE)
         return "Give that rank less of this work, or look at what holds it up: input and output, "
@@ -139,7 +142,7 @@ const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing, enum 
         return "Ranks were launched one after the other: nothing in the program, and it counts "
                "less the longer it runs.";
     if (kind == RFN_ACTIVITY_COMPUTE)
-        return for_computing(pattern, late, doing.idle);
+        return for_computing(pattern, late, doing);
     if (kind == RFN_ACTIVITY_MPI)
         return for_call(doing, missing);
     if (doing.collective && !missing) /* all had come, and it was not over yet */

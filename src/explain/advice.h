@@ -23,6 +23,7 @@ struct rfn_advised {
     bool collective; /* that call */
     bool polls;      /* it is in a call that polls, or between polls of one place */
     bool idle;       /* computing, it hardly used a core */
+    bool serial;     /* one rank computes, and no other does */
 };
 
 /* missing: ranks are not in the archive. Static. */

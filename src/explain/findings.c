@@ -473,16 +473,19 @@ void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
                                       .class_ = function->class_,
                                       .collective = function->flags & RFN_FUNCTION_COLLECTIVE,
                                       .polls = rfn_activity_polls(run->archive, activity),
-                                      .idle = rfn_work_is_idle(&finding->usage)};
+                                      .idle = rfn_work_is_idle(&finding->usage),
+                                      .serial = rfn_work_is_serial(run, finding)};
     const char *used = rfn_work_usage_advice(&finding->usage);
     if (finding->waits >= MANY && finding->mean_wait_ns < SHORT_NS)
         rfn_text_format(text,
                         "These waits are short, %s on average, but many: communicate less often, "
                         "with more data at a time, or have several messages under way.",
                         rfn_time_text(finding->mean_wait_ns).text);
+    else if (!used || doing.serial)
+        rfn_text_format(text, "%s%s%s", rfn_advice(finding->pattern, doing, finding->late, missing),
+                        used ? " " : "", used ? used : "");
     else
-        rfn_text_string(text,
-                        used ? used : rfn_advice(finding->pattern, doing, finding->late, missing));
+        rfn_text_string(text, used);
     if (rfn_work_is_idle(&finding->usage))
         rfn_text_string(text, " Read and write in fewer and larger pieces, by several ranks at "
                               "once (MPI_File_read_all), or ahead of time; leave out what sleeps.");

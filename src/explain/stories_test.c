@@ -715,6 +715,14 @@ static void test_no_overlap(void **state)
                  "Many MPIs move large data only");
     moving(all_wait, 40000, 4); /* 0.1 ms each, and a twentieth */
     expect_kind(RFN_STORY_NO_OVERLAP);
+    moving(all_wait, 8000, 20);
+    for (unsigned i = 0; i < RANKS; i++)
+        ranks[i].mpi_ns = ranks[i].span_ns - SECONDS(0.4); /* 3.2 s of all ranks are computed */
+    tell();
+    expect_words("25.0 % of all ranks' time is lost (20.0 s): messages move while ranks wait in "
+                 "MPI_Waitall, exchange() [halo.c:80], and there is hardly anything to compute "
+                 "meanwhile.",
+                 "Send less, or give each rank more");
 }
 
 static void test_overlap(void **state)

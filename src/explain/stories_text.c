@@ -59,7 +59,10 @@ static void append_cause(struct rfn_text *text, const struct rfn_measured *run,
                 finding->n_late < run->waits->n_ranks; /* else there are no others */
     bool one = finding->n_late <= 1;                   /* as they are named */
     append_late(text, run, finding);
-    if (computes && more && rfn_work_is_idle(&finding->usage))
+    if (rfn_work_is_serial(run, finding))
+        rfn_text_string(text,
+                        rfn_work_is_idle(&finding->usage) ? " alone is busy " : " alone computes ");
+    else if (computes && more && rfn_work_is_idle(&finding->usage))
         rfn_text_string(text,
                         one ? " takes longer than the others " : " take longer than the others ");
     else if (computes && more)
@@ -85,6 +88,15 @@ static void append_row(struct rfn_text *text, const struct rfn_measured *run,
     rfn_text_printable(text, rfn_call_site_function(run->archive, site)->name);
     rfn_text_string(text, ", ");
     rfn_call_site_place(text, run->archive, site);
+}
+
+/* What ranks compute in all may hide so much of the time that messages take, or more. */
+#define WORTH_HIDING 0.2
+
+static bool computes_meanwhile(const struct rfn_measured *run, const struct rfn_story *story)
+{
+    const struct rfn_efficiency *e = &run->efficiency;
+    return (double)e->mean_outside_ns * run->profile->n_ranks >= WORTH_HIDING * (double)story->ns;
 }
 
 void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
@@ -158,7 +170,9 @@ void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
     case RFN_STORY_NO_OVERLAP:
         rfn_text_string(text, "messages move while ranks wait in ");
         append_row(text, run, story->row);
-        rfn_text_string(text, ", not while they compute.");
+        rfn_text_string(text, computes_meanwhile(run, story)
+                                  ? ", not while they compute."
+                                  : ", and there is hardly anything to compute meanwhile.");
         break;
     }
 }
@@ -206,8 +220,10 @@ void rfn_story_advice(struct rfn_text *text, const struct rfn_measured *run,
         break;
     case RFN_STORY_NO_OVERLAP:
         rfn_text_string(
-            text, "Many MPIs move large data only while ranks are in MPI: call MPI_Test now and "
-                  "then while computing, or let MPI have a thread for that.");
+            text, computes_meanwhile(run, story)
+                      ? "Many MPIs move large data only while ranks are in MPI: call MPI_Test now "
+                        "and then while computing, or let MPI have a thread for that."
+                      : "Send less, or give each rank more to compute for what it sends.");
         break;
     }
 }

@@ -4,6 +4,8 @@
  * long ones are measured. */
 enum { LEAST_NS = 1000000 };
 #define LEAST_PART 0.1
+/* Of what one rank spends in some work: below that share the others together do not do it. */
+#define NOTHING 0.01
 
 static bool is_between(const struct rfn_gap_usage *gap, const struct rfn_activity *activity)
 {
@@ -44,6 +46,32 @@ struct rfn_work_usage rfn_work_usage_of(const struct rfn_measured *run,
     if (wall_ns < LEAST_NS || wall_ns < LEAST_PART * spent_ns(run, activity, late))
         return (struct rfn_work_usage){0};
     return (struct rfn_work_usage){true, cpu_ns / wall_ns, core_wait_ns / wall_ns};
+}
+
+bool rfn_work_is_serial(const struct rfn_measured *run, const struct rfn_finding *finding)
+{
+    double others = 0, all = 0;
+    if (finding->late != RFN_LATE_ONE || finding->n_late != 1 || run->waits->n_ranks < 3 ||
+        run->waits->activities[finding->activity].kind != RFN_ACTIVITY_COMPUTE)
+        return false;
+    for (uint32_t i = 0; i < run->waits->n_ranks; i++) {
+        all += (double)finding->spent[i];
+        others += i == finding->ranks[0].rank ? 0 : (double)finding->spent[i];
+    }
+    return all > 0 && others < NOTHING * all;
+}
+
+double rfn_core_wait_share(const struct rfn_measured *run)
+{
+    double wall_ns = 0, core_wait_ns = 0;
+    for (size_t i = 0; run->usage && i < run->usage->n; i++) {
+        const struct rfn_process_usage *of = &run->usage->streams[i].process;
+        if (!of->known || !of->knows_waiting)
+            continue;
+        wall_ns += (double)of->wall_ns;
+        core_wait_ns += (double)of->core_wait_ns;
+    }
+    return wall_ns > 0 ? core_wait_ns / wall_ns : -1;
 }
 
 void rfn_work_usage_append(struct rfn_text *text, const struct rfn_work_usage *usage,

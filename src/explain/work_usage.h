@@ -4,10 +4,9 @@
 
 #include "refrain/explain.h"
 
-/* CPU time below this share of a core is no computing; waiting for a core above that share is worth
- * a word. */
-#define RFN_IDLE_SHARE    0.2
-#define RFN_CROWDED_SHARE 0.1
+/* CPU time below this share of a core is no computing; waiting for a core above RFN_CROWDED_SHARE
+ * is worth a word. */
+#define RFN_IDLE_SHARE 0.2
 
 static inline bool rfn_work_is_idle(const struct rfn_work_usage *usage)
 {
@@ -19,6 +18,10 @@ static inline bool rfn_work_lacks_cores(const struct rfn_work_usage *usage)
 {
     return usage->known && usage->core_wait_share > RFN_CROWDED_SHARE;
 }
+
+/* Whether one rank did this work, and the others next to nothing of it: they would wait for it on
+ * cores of their own, too. */
+bool rfn_work_is_serial(const struct rfn_measured *run, const struct rfn_finding *finding);
 
 /* By the gaps that were measured of the ranks that are late: by rank of the run. */
 struct rfn_work_usage rfn_work_usage_of(const struct rfn_measured *run,

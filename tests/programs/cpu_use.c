@@ -1,8 +1,9 @@
-/* cpu_use.c [sleep | spin | crowd] - rank 1 is late to each broadcast, of which it is the root: it
- * takes three times as long as the others, which spin.
+/* cpu_use.c [sleep | spin | crowd | alone] - rank 1 is late to each broadcast, of which it is the
+ * root: it takes three times as long as the others, which spin.
  *
  * sleep: rank 1 sleeps; it uses no core. spin: it spins, too, by the wall clock. crowd: all spin by
- * their CPU time, so that ranks that share cores wait for them.
+ * their CPU time, so that ranks that share cores wait for them. alone: so does rank 1, and the
+ * others do nothing.
  */
 #include <mpi.h>
 #include <string.h>
@@ -36,7 +37,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int step = 0; step < STEPS; step++) {
-        if (strcmp(way, "crowd") == 0)
+        if (strcmp(way, "alone") == 0)
+            spin(rank == 1 ? 0.03 : 0, CLOCK_THREAD_CPUTIME_ID);
+        else if (strcmp(way, "crowd") == 0)
             spin(rank == 1 ? 0.03 : 0.01, CLOCK_THREAD_CPUTIME_ID);
         else if (rank == 1 && strcmp(way, "spin") != 0)
             idle(0.03);

@@ -2,12 +2,14 @@
  *
  * 1. Which waits are over: a message that was sent and not received, a collective call that all
  * have come to. What is left gives the ranks that a thread waits for.
- * 2. Which threads are stuck. Threads that do not wait are free; so is one that waits for ranks
- *    which all have a free thread, or, where one is enough, for one of them; nothing else is.
+ * 2. Which collective calls disagree: who is in one of them cannot go on, although all may be
+ * there.
+ * 3. Which threads are stuck. Other threads that do not wait are free; so is one that waits for
+ *    ranks which all have a free thread, or, where one is enough, for one of them; nothing else is.
  *    The rest cannot go on.
- * 3. What is wrong, causes first: collective calls that disagree, messages that nearly match, peers
- *    that have come to their end; if there is none of these, ranks that wait for each other; and
- *    free threads that others wait for. */
+ * 4. What else is wrong, causes first: collective calls in different orders, messages that nearly
+ * match, peers that have come to their end; if there is none of these, ranks that wait for each
+ * other; and free threads that others wait for. */
 #include "analyze/hang/hang_scan.h"
 
 #include "analyze/match/recording_off.h"
@@ -33,6 +35,7 @@ struct finding_of {
     size_t findings_capacity;
     uint32_t *marks; /* by rank: a set */
     uint32_t mark;
+    bool *disagrees; /* by thread: it is in a collective call about which ranks disagree */
 };
 
 /* ---- tables by rank ---- */
@@ -321,7 +324,7 @@ static int find_waits(struct finding_of *of)
     return 0;
 }
 
-/* ---- 2. which threads are stuck ---- */
+/* ---- 3. which threads are stuck ---- */
 
 static bool rank_is_free(const struct finding_of *of, uint32_t rank)
 {
@@ -346,12 +349,12 @@ static void find_stuck(const struct finding_of *of)
 {
     struct rfn_hang *hang = of->hang;
     for (size_t t = 0; t < hang->n_threads; t++)
-        hang->threads[t].stuck = hang->threads[t].n_ranks > 0;
+        hang->threads[t].stuck = hang->threads[t].n_ranks > 0 || of->disagrees[t];
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t t = 0; t < hang->n_threads; t++) {
             struct rfn_hang_thread *thread = &hang->threads[t];
-            if (thread->stuck && can_go_on(of, thread)) {
+            if (thread->stuck && !of->disagrees[t] && can_go_on(of, thread)) {
                 thread->stuck = false;
                 changed = true;
             }
@@ -363,7 +366,7 @@ static void find_stuck(const struct finding_of *of)
     }
 }
 
-/* ---- 3. what is wrong ---- */
+/* ---- what is wrong ---- */
 
 static struct rfn_hang_finding *add_finding(struct finding_of *of, struct rfn_hang_finding finding)
 {
@@ -478,6 +481,18 @@ static const struct rfn_hang_wait *collective_of(const struct rfn_hang_thread *t
                                                                                 : NULL;
 }
 
+/* Threads that are in this call of the place. */
+static void mark_those_in(struct finding_of *of, int64_t place, uint64_t instance)
+{
+    for (size_t t = 0; t < of->hang->n_threads; t++) {
+        const struct rfn_hang_thread *thread = &of->hang->threads[t];
+        const struct rfn_hang_wait *wait = collective_of(thread);
+        const struct rfn_hang_place_calls *calls =
+            wait && wait->place == place ? rfn_hang_calls_of(&of->scan, thread->rank, place) : NULL;
+        of->disagrees[t] |= calls && instance_of(calls) == instance;
+    }
+}
+
 /* One finding per place. */
 static int find_disagreement(struct finding_of *of, uint32_t t)
 {
@@ -493,7 +508,32 @@ static int find_disagreement(struct finding_of *of, uint32_t t)
     finding.wait = *wait;
     RFN_TRY(
         group_members(of, thread->rank, wait->place, instance, &finding.groups, &finding.n_groups));
-    return finding.n_groups < 2 || add_finding(of, finding) ? 0 : RFN_E_NOMEM;
+    if (finding.n_groups < 2)
+        return 0;
+    mark_those_in(of, wait->place, instance);
+    return add_finding(of, finding) ? 0 : RFN_E_NOMEM;
+}
+
+/* Calls that were not recorded are missing in all counts. */
+static bool has_gaps(const struct finding_of *of)
+{
+    const struct rfn_archive *archive = of->scan.archive;
+    bool gaps = rfn_archive_run(archive)->start_off;
+    for (uint32_t i = 0; i < rfn_archive_functions(archive) && !gaps; i++)
+        gaps = rfn_switches_recording(archive, i);
+    return gaps;
+}
+
+/* Recording was off at times: nothing can be compared. */
+static int find_disagreements(struct finding_of *of)
+{
+    of->hang->uncounted = has_gaps(of);
+    of->disagrees = rfn_arena_zeroed(of->arena, of->hang->n_threads, sizeof *of->disagrees);
+    if (!of->disagrees)
+        return RFN_E_NOMEM;
+    for (uint32_t t = 0; t < of->hang->n_threads && !of->hang->uncounted; t++)
+        RFN_TRY(find_disagreement(of, t));
+    return 0;
 }
 
 static bool waits_for(const struct rfn_hang_thread *thread, uint32_t rank)
@@ -743,23 +783,10 @@ static int find_late(struct finding_of *of)
     return !finding.n_waiting || add_finding(of, finding) ? 0 : RFN_E_NOMEM;
 }
 
-/* Calls that were not recorded are missing in all counts. */
-static bool has_gaps(const struct finding_of *of)
-{
-    const struct rfn_archive *archive = of->scan.archive;
-    bool gaps = rfn_archive_run(archive)->start_off;
-    for (uint32_t i = 0; i < rfn_archive_functions(archive) && !gaps; i++)
-        gaps = rfn_switches_recording(archive, i);
-    return gaps;
-}
-
 static int find_faults(struct finding_of *of)
 {
-    of->hang->uncounted = has_gaps(of);
     if (of->hang->uncounted)
         return find_late(of);
-    for (uint32_t t = 0; t < of->hang->n_threads; t++)
-        RFN_TRY(find_disagreement(of, t));
     for (uint32_t t = 0; t < of->hang->n_threads; t++)
         RFN_TRY(find_order(of, t));
     for (uint32_t t = 0; t < of->hang->n_threads; t++)
@@ -796,6 +823,7 @@ static int find_all(struct finding_of *of, struct rfn_diag *diag)
                         "what refrain recover makes of them");
     RFN_TRY(make_tables(of));
     RFN_TRY(find_waits(of));
+    RFN_TRY(find_disagreements(of));
     find_stuck(of);
     return find_faults(of);
 }

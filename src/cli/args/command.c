@@ -5,7 +5,10 @@
 #include "cli/args/unknown_option.h"
 #include "cli/launch/mpi_environment.h"
 #include "cli/text/json.h"
+#include "cli/text/left_out_text.h"
 #include "cli/text/pager.h"
+#include "cli/text/terminal.h"
+#include "cli/text/wrap.h"
 #include "refrain/sampling.h"
 #include "refrain/shell_word.h"
 
@@ -219,6 +222,41 @@ int rfn_command_check_complete(const struct rfn_archive *archive, const char *fi
         return status;
     rfn_command_error("%s: incomplete: %s", file, why ? why : "the file was cut short");
     return RFN_EXIT_BAD_INPUT;
+}
+
+/* A sentence about the archive, which is released: a line of the page, or of standard error. */
+static void tell(const char *file, struct rfn_text *page, struct rfn_text *sentence)
+{
+    struct rfn_text line = {0};
+    if (!page) {
+        rfn_command_error("%s: %s", file, rfn_text_terminated(sentence));
+    } else {
+        rfn_text_printable(&line, file ? file : "");
+        rfn_text_string(&line, file ? ": " : "");
+        rfn_text_bytes(&line, sentence->data, sentence->n);
+        rfn_text_wrap(page, &line, rfn_terminal_columns(), 3);
+    }
+    rfn_text_release(&line);
+    rfn_text_release(sentence);
+}
+
+int rfn_command_tell_missing(const struct rfn_archive *archive, const char *file,
+                             struct rfn_text *page, int status)
+{
+    struct rfn_text text = {0};
+    const char *why = NULL;
+    const bool complete = rfn_archive_complete(archive, &why);
+    if (!complete) {
+        rfn_text_format(&text, "incomplete: %s", why ? why : "the file was cut short");
+        tell(file, page, &text);
+    }
+    rfn_left_out_append(&text, archive);
+    if (text.n)
+        rfn_text_string(&text, page ? "." : "");
+    if (text.n)
+        tell(file, page, &text);
+    rfn_text_release(&text);
+    return complete ? status : RFN_EXIT_BAD_INPUT;
 }
 
 int rfn_command_check_ranks(const struct rfn_archive *archive, const char *file,

@@ -80,6 +80,11 @@ int rfn_command_check_calls(const struct rfn_archive *archive, const char *file)
 int rfn_command_open_calls(const char *file, struct rfn_archive **archive);
 /* The exit status: `status`, or RFN_EXIT_BAD_INPUT after telling that the archive is incomplete. */
 int rfn_command_check_complete(const struct rfn_archive *archive, const char *file, int status);
+/* The same for verbs that give numbers, which are about less than the run where the archive is
+ * incomplete or calls were left out on request. That is told once: as first lines of the page, with
+ * the file's name if it is not NULL; or on standard error, where page is NULL. */
+int rfn_command_tell_missing(const struct rfn_archive *archive, const char *file,
+                             struct rfn_text *page, int status);
 /* 0, or RFN_EXIT_USAGE after telling which rank of the filter (may be NULL) the run does not have.
  */
 int rfn_command_check_ranks(const struct rfn_archive *archive, const char *file,

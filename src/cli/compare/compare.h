@@ -30,9 +30,17 @@ json_t *rfn_compare_many_json(const struct rfn_compare_options *given,
 /* Prints what the second of two files, the reduced one, saves and loses; the exit status. */
 int rfn_compare_reduction(const struct rfn_compare_options *given);
 
-/* For both: "before.rfn: halo on 8 ranks of north; Open MPI v4.1.2"; and, where it is so, that not
- * all of it is here, that it has no times, or times of alike iterations. */
+/* For both: "before.rfn: halo on 8 ranks of north; Open MPI v4.1.2"; and, where it is so, that it
+ * has no times, or times of alike iterations. */
 void rfn_compare_file_append(struct rfn_text *text, const char *file,
                              const struct rfn_compared_run *run);
+
+/* For both: "B (4 ranks share the 2 cores of north, and waited for one 38 % of the time)", of a run
+ * with fewer cores than ranks, or whose ranks waited for a core. */
+void rfn_compare_cores_append(struct rfn_text *text, const char *name,
+                              const struct rfn_compared_run *run);
+/* A sentence of these words, which are released; nothing where there are none. */
+void rfn_compare_cores_print(struct rfn_text *out, const struct rfn_compare_options *given,
+                             struct rfn_text *text);
 
 #endif

@@ -124,6 +124,10 @@ void rfn_compare_many_text(struct rfn_text *out, const struct rfn_compare_option
     rfn_scaling_append(&text, scaling);
     rfn_text_wrap(out, &text, given->width, INDENT);
     rfn_text_release(&text);
+    for (size_t i = 0; i < scaling->n; i++)
+        rfn_compare_cores_append(&text, given->files[scaling->runs[i].given],
+                                 &scaling->runs[i].run);
+    rfn_compare_cores_print(out, given, &text);
     append_table(out, scaling, given->width);
     append_findings(out, given, scaling);
     rfn_text_string(out, "\nRuns, in the order of the columns\n");

@@ -283,16 +283,15 @@ static void print_times(const struct compared *compared)
     }
 }
 
-static int print_text(const struct compared *compared, int status)
+static int print_text(struct rfn_text *out, const struct compared *compared, int status)
 {
     const struct rfn_comparison *found = compared->comparison;
-    struct rfn_text out = {0};
     if (compared->two_runs)
-        append_runs(&out, &found->full_times, &found->reduced_times);
-    append_measures(&out, compared);
+        append_runs(out, &found->full_times, &found->reduced_times);
+    append_measures(out, compared);
     if (!found->trends_retained)
-        append_changes(&out, compared);
-    return rfn_command_print_page(&out, NULL, status);
+        append_changes(out, compared);
+    return rfn_command_print_page(out, NULL, status);
 }
 
 static int compare(struct compared *compared, bool json)
@@ -308,11 +307,18 @@ static int compare(struct compared *compared, bool json)
         print_times(compared);
     if (concerned)
         file = concerned == compared->full ? compared->full_file : compared->reduced_file;
-    if (error < 0)
-        return rfn_command_fail(file, error, &diag);
-    int status = rfn_command_check_complete(compared->full, compared->full_file, RFN_EXIT_OK);
-    status = rfn_command_check_complete(compared->reduced, compared->reduced_file, status);
-    status = json ? print_json(compared, status) : print_text(compared, status);
+    /* What an incomplete file lacks looks like other events. */
+    const char *why;
+    const bool complete = rfn_archive_complete(compared->full, &why) &&
+                          rfn_archive_complete(compared->reduced, &why);
+    if (error < 0) {
+        const int failed = rfn_command_fail(file, error, &diag);
+        return complete || failed != RFN_EXIT_USAGE ? failed : RFN_EXIT_BAD_INPUT;
+    }
+    struct rfn_text out = {0}, *page = json ? NULL : &out;
+    int status = rfn_command_tell_missing(compared->full, compared->full_file, page, RFN_EXIT_OK);
+    status = rfn_command_tell_missing(compared->reduced, compared->reduced_file, page, status);
+    status = json ? print_json(compared, status) : print_text(&out, compared, status);
     rfn_comparison_free(compared->comparison);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "cli/compare/compare.h"
 #include "cli/text/hosts.h"
 #include "cli/text/json.h"
+#include "cli/text/left_out_text.h"
 #include "cli/text/run_text.h"
 
 static json_t *known(bool times, double value)
@@ -40,14 +41,15 @@ static json_t *spent_json(const struct rfn_compared_run *run)
 static json_t *run_json(const char *file, const struct rfn_compared_run *run)
 {
     const struct rfn_run *about = rfn_archive_run(run->measured.archive);
-    const char *why = NULL;
     json_t *value = json_object();
     RFN_JSON_SET(value, "file", file);
     RFN_JSON_SET(value, "program", about->program);
     RFN_JSON_SET(value, "command", about->command);
     RFN_JSON_SET(value, "mpi", about->mpi);
     RFN_JSON_SET(value, "hosts", rfn_json_hosts(run->measured.archive));
-    RFN_JSON_SET(value, "complete", rfn_archive_complete(run->measured.archive, &why));
+    rfn_json_missing(value, run->measured.archive);
+    const double core_wait = rfn_core_wait_share(&run->measured);
+    RFN_JSON_SET(value, "core_wait_share", known(core_wait >= 0, core_wait));
     RFN_JSON_SET(value, "ranks", run->ranks);
     RFN_JSON_SET(value, "missing_ranks", run->ranks - run->present);
     RFN_JSON_SET(value, "times", run->times);

@@ -75,7 +75,6 @@ void rfn_compare_file_append(struct rfn_text *text, const char *file,
 {
     const struct rfn_archive *archive = run->measured.archive;
     const struct rfn_run *about = rfn_archive_run(archive);
-    const char *why = NULL;
     rfn_text_printable(text, file);
     rfn_text_string(text, ": ");
     rfn_text_printable(text, about->program ? about->program : "?");
@@ -87,10 +86,6 @@ void rfn_compare_file_append(struct rfn_text *text, const char *file,
     if (about->predicted) {
         rfn_text_string(text, "; ");
         rfn_predicted_append(text, about);
-    }
-    if (!rfn_archive_complete(archive, &why)) {
-        rfn_text_string(text, "; incomplete: ");
-        rfn_text_printable(text, why ? why : "the file was cut short");
     }
     if (!run->times)
         rfn_text_string(text, "; without times");
@@ -114,17 +109,9 @@ static void append_notes(struct rfn_text *out, const struct rfn_compare_options 
                          const struct rfn_compared_runs *compared)
 {
     struct rfn_text text = {0};
-    bool whole[2];
-    const char *why;
     for (unsigned i = 0; i < 2; i++)
-        whole[i] = rfn_archive_complete(compared->runs[i].measured.archive, &why);
-    if (!whole[0] || !whole[1]) {
-        rfn_text_format(&text, "Not all of %s is here: only the rest is compared.",
-                        whole[1]   ? "A"
-                        : whole[0] ? "B"
-                                   : "A and B");
-        append_sentence(out, given, &text, INDENT);
-    }
+        rfn_compare_cores_append(&text, i ? "B" : "A", &compared->runs[i]);
+    rfn_compare_cores_print(out, given, &text);
     if (compared->other_programs || compared->nothing_common) {
         rfn_text_string(&text, compared->other_programs ? "The programs have different names"
                                                         : "The programs have one name");

@@ -13,6 +13,8 @@ int rfn_prediction_compare(const struct rfn_prediction_compared *what, struct rf
     struct rfn_compared_runs compared;
     int status = rfn_opened_runs_init(&opened, files, 2);
     if (opened.n == 2) {
+        status = rfn_command_tell_missing(opened.archives[0], what->real, what->json ? NULL : out,
+                                          status);
         if (rfn_compared_runs_init(&compared, opened.runs) < 0)
             status = rfn_command_fail(NULL, RFN_E_NOMEM, NULL);
         else if (what->json)

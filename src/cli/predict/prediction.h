@@ -15,6 +15,7 @@ struct rfn_prediction_page {
     bool on_simgrid; /* it tells neither waiting nor the use of links nor all of its parameters */
     const struct rfn_simulate_options *options;
     const struct rfn_simulated *simulated;
+    const struct rfn_archive *archive; /* NULL: text */
     enum rfn_action_unit unit;
     const char *assumed;                   /* "on cluster.xml, rank:3 x 0.5": all that is */
     const struct rfn_compute_rates *rates; /* NULL: none */

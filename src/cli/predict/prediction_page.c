@@ -1,6 +1,7 @@
 /* prediction_page.c - how long a run would take on a platform, for people and for machines. */
 #include "cli/predict/prediction.h"
 #include "cli/text/json.h"
+#include "cli/text/left_out_text.h"
 #include "cli/text/table.h"
 #include "cli/text/wrap.h"
 
@@ -118,6 +119,21 @@ static void append_efficiencies(struct rfn_text *out, const struct rfn_predictio
                     rfn_share_text(found.communication).text,
                     rfn_count_text(page->simulated->messages).text,
                     rfn_count_text(page->simulated->actions).text);
+    sentence(out, page, &text);
+}
+
+/* Where the record ends in the middle of messages. */
+static void append_cut_short(struct rfn_text *out, const struct rfn_prediction_page *page)
+{
+    const uint32_t n = page->simulated->cut_short;
+    struct rfn_text text = {0};
+    if (!n)
+        return;
+    rfn_text_format(&text,
+                    "%s rank%s end%s in a call for which the archive lacks other ranks' part: it "
+                    "ends at different times on its ranks, or lacks some of them. The prediction "
+                    "ends where no rank can go on.",
+                    rfn_count_text(n).text, n == 1 ? "" : "s", n == 1 ? "s" : "");
     sentence(out, page, &text);
 }
 
@@ -251,6 +267,7 @@ void rfn_prediction_text(struct rfn_text *out, const struct rfn_prediction_page 
 {
     append_head(out, page);
     append_efficiencies(out, page);
+    append_cut_short(out, page);
     append_computing(out, page);
     if (page->rates && page->rates->missing)
         append_missing(out, page);
@@ -338,6 +355,8 @@ json_t *rfn_prediction_json(const struct rfn_prediction_page *page)
         json_array_append_new(ranks, rank_json(page, i));
     RFN_JSON_SET(value, "schema", (int64_t)1);
     RFN_JSON_SET(value, "file", page->file);
+    if (page->archive)
+        rfn_json_missing(value, page->archive);
     RFN_JSON_SET(value, "platform", page->platform_file);
     RFN_JSON_SET(value, "engine", page->on_simgrid ? "simgrid" : "own");
     RFN_JSON_SET(value, "contention", (bool)!page->options->no_contention);
@@ -350,6 +369,7 @@ json_t *rfn_prediction_json(const struct rfn_prediction_page *page)
     RFN_JSON_SET(value, "ranks", page->simulated->n_ranks);
     RFN_JSON_SET(value, "actions", page->simulated->actions);
     RFN_JSON_SET(value, "messages", page->simulated->messages);
+    RFN_JSON_SET(value, "ranks_cut_short", page->simulated->cut_short);
     RFN_JSON_SET(value, "unit", units[page->unit]);
     RFN_JSON_SET(value, "efficiency", efficiencies_json(page));
     if (page->rates)

@@ -31,7 +31,6 @@ struct rfn_report {
     const struct rfn_report_ahead *ahead;  /* NULL: nothing can be predicted */
     const struct rfn_samples *samples;     /* of messages; NULL: there are none */
     const struct rfn_samples *all_samples; /* all messages, to compare with; NULL: not known */
-    const char *incomplete;                /* why the file is not whole, NULL if it is */
     size_t top;                            /* rows of a table */
     size_t width;                          /* of the page */
     bool colors;                           /* escape sequences for a terminal */

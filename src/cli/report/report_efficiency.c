@@ -13,24 +13,25 @@ static void append_ideal(struct rfn_table *table, const struct rfn_report *repor
     }
     const struct rfn_window_efficiency e = rfn_report_window_efficiency(&report->ahead->main);
     rfn_table_row(table,
-                  "    serialization efficiency\t%s\tlongest outside MPI / on an ideal network",
+                  "    serialization efficiency\t%s\tlongest outside MPI / run on ideal network",
                   rfn_share_text(e.serialization).text);
-    rfn_table_row(table, "    transfer efficiency\t%s\ton an ideal network / from Init to Finalize",
+    rfn_table_row(table,
+                  "    transfer efficiency\t%s\trun on ideal network / from Init to Finalize",
                   rfn_share_text(e.transfer).text);
 }
 
 static void append_factors(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_efficiency *e = &report->efficiency;
+    const char *part = report->profile->region ? "time in the region" : "from Init to Finalize";
     struct rfn_table table;
     rfn_table_init(&table, "lrl", NULL);
     rfn_table_row(&table, "parallel efficiency\t%s\tmean outside MPI / %s",
-                  rfn_share_text(e->parallel).text,
-                  report->profile->region ? "time in the region" : "from Init to Finalize");
+                  rfn_share_text(e->parallel).text, part);
     rfn_table_row(&table, "  load balance\t%s\tmean / longest outside MPI",
                   rfn_share_text(e->load_balance).text);
-    rfn_table_row(&table, "  communication efficiency\t%s\tlongest outside MPI / the same",
-                  rfn_share_text(e->communication).text);
+    rfn_table_row(&table, "  communication efficiency\t%s\tlongest outside MPI / %s",
+                  rfn_share_text(e->communication).text, part);
     append_ideal(&table, report);
     rfn_text_string(out, "\nHow efficient are the ranks? Efficiency, by factors of POP");
     rfn_report_end_title(out, report, 0);

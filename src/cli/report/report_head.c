@@ -4,7 +4,6 @@
 #include "cli/report/report.h"
 #include "cli/text/aggregation_text.h"
 #include "cli/text/hosts.h"
-#include "cli/text/left_out_text.h"
 #include "cli/text/run_text.h"
 #include "cli/text/terminal.h"
 
@@ -387,7 +386,6 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
     if (report->run->predicted)
         append_predicted(out, report);
     append_if_any(out, report, rfn_aggregation_append);
-    append_if_any(out, report, rfn_left_out_append);
     if (report->run->forced)
         append_forced(out, report);
     if (report->ranks)

@@ -24,9 +24,7 @@ static void set_run(json_t *value, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
     RFN_JSON_SET(value, "file", report->file);
-    RFN_JSON_SET(value, "complete", json_boolean(!report->incomplete));
-    if (report->incomplete)
-        RFN_JSON_SET(value, "incomplete_because", report->incomplete);
+    rfn_json_missing(value, report->archive);
     RFN_JSON_SET(value, "region", report->profile->region);
     RFN_JSON_SET(value, "missing_ranks", rfn_report_missing(report));
     RFN_JSON_SET(value, "unreadable_threads", report->profile->unreadable);
@@ -45,7 +43,6 @@ static void set_run(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "ignored_parameters", run->forced);
     RFN_JSON_SET(value, "predicted", run->predicted);
     RFN_JSON_SET(value, "aggregated", rfn_json_aggregation(report->archive));
-    RFN_JSON_SET(value, "left_out", rfn_json_left_out(report->archive));
     RFN_JSON_SET(value, "volume", run->volume);
     RFN_JSON_SET(value, "volume_unit", run->volume ? rfn_json_text(run->volume_unit) : json_null());
     RFN_JSON_SET(value, "online_merges_seconds", rfn_json_seconds((double)run->merging.online.ns));

@@ -294,11 +294,6 @@ static void append_sampled_run(struct rfn_text *out, const struct rfn_report *re
 
 void rfn_report_text(struct rfn_text *out, const struct rfn_report *report)
 {
-    struct rfn_text incomplete = {0};
-    if (report->incomplete) {
-        rfn_text_format(&incomplete, "incomplete: %s", report->incomplete);
-        rfn_report_sentence(out, report, &incomplete, 2);
-    }
     if (rfn_report_only_samples(report)) {
         append_sampled_run(out, report);
         rfn_report_samples(out, report);

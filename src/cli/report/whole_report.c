@@ -58,8 +58,6 @@ int rfn_whole_report_find(struct rfn_whole_report *whole, const struct rfn_repor
     struct rfn_report *report = &whole->report;
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     report->run = rfn_archive_run(report->archive);
-    if (!rfn_archive_complete(report->archive, &report->incomplete) && !report->incomplete)
-        report->incomplete = "the file was cut short";
     int error = find_samples(whole, wish->each_sample, &diag);
     if (!error)
         error = find_waits(whole, wish, &diag);

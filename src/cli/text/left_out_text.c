@@ -73,3 +73,13 @@ json_t *rfn_json_left_out(const struct rfn_archive *archive)
     rfn_left_out_release(&of);
     return value;
 }
+
+void rfn_json_missing(json_t *value, const struct rfn_archive *archive)
+{
+    const char *why = NULL;
+    const bool complete = rfn_archive_complete(archive, &why);
+    RFN_JSON_SET(value, "complete", complete);
+    if (!complete)
+        RFN_JSON_SET(value, "incomplete_because", why ? why : "the file was cut short");
+    RFN_JSON_SET(value, "left_out", rfn_json_left_out(archive));
+}

@@ -1,5 +1,5 @@
 /* left_out_text.h - which calls an archive lacks because somebody asked for that
- * (refrain/left_out.h), for several verbs. */
+ * (refrain/left_out.h) or as it is incomplete, for several verbs. */
 #ifndef RFN_CLI_TEXT_LEFT_OUT_TEXT_H
 #define RFN_CLI_TEXT_LEFT_OUT_TEXT_H
 
@@ -14,5 +14,7 @@ void rfn_left_out_append(struct rfn_text *out, const struct rfn_archive *archive
 
 /* The same for --json; null: no limits were asked for. */
 json_t *rfn_json_left_out(const struct rfn_archive *archive);
+/* Sets complete, incomplete_because (only then) and left_out. */
+void rfn_json_missing(json_t *value, const struct rfn_archive *archive);
 
 #endif

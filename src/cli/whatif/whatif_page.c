@@ -1,6 +1,7 @@
 /* whatif_page.c - what mending this or that would save, for people and for machines. */
 #include "cli/text/hosts.h"
 #include "cli/text/json.h"
+#include "cli/text/left_out_text.h"
 #include "cli/text/table.h"
 #include "cli/text/wrap.h"
 #include "cli/whatif/whatif.h"
@@ -425,6 +426,7 @@ json_t *rfn_whatif_json(const struct rfn_whatif *whatif)
     }
     RFN_JSON_SET(value, "schema", (uint32_t)1);
     RFN_JSON_SET(value, "file", whatif->file);
+    rfn_json_missing(value, whatif->run->archive);
     RFN_JSON_SET(value, "recorded_seconds", rfn_json_seconds((double)prediction->recorded_ns));
     RFN_JSON_SET(value, "predicted_seconds", rfn_json_seconds((double)as_given(whatif)));
     RFN_JSON_SET(value, "assumptions", assumptions_json(whatif));
