@@ -4,6 +4,7 @@
     tools/pages.py --build DIR
 """
 import argparse
+import json
 import os
 import shutil
 import sys
@@ -15,27 +16,33 @@ import browser  # pylint: disable=wrong-import-position
 import harness  # pylint: disable=wrong-import-position
 
 OUT = os.path.join(ROOT, "doc", "view")
+NO_SUMMARY = "document.getElementById('summary').remove()"
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
-def halo(bench):
-    program = bench.program(os.path.join(ROOT, "examples", "halo.c"), "openmpi", ["-g"])
-    return bench.record("openmpi", 4, [program, "200", "128"], archive=bench.fresh("halo.4.rfn"))[1]
-
-
-def hpcc(bench):
-    folder = os.path.dirname(bench.fresh("hpcc.4.rfn"))
-    with open(HPCC_INPUT, encoding="utf-8") as source, open(os.path.join(folder, "hpccinf.txt"), "w", encoding="utf-8") as to:
-        to.write(source.read())
-    archive = os.path.join(folder, "hpcc.4.rfn")
-    bench.run([*bench.flavours["openmpi"].launch(4), bench.refrain, "record", "--force", "-o", archive, "hpcc"], cwd=folder, timeout=900, check=True)
+def record(bench, folder, archive, ranks, *command):
+    launch = harness.FLAVOURS["openmpi"].launch(ranks)
+    bench.run([*launch, bench.refrain, "record", "-o", archive, *command], cwd=folder, timeout=900, check=True)
     return archive
 
 
-def page(bench, name, *archives):
-    made = os.path.join(OUT, name)
-    bench.verb("view", "--force", *archives, "-o", made, timeout=600)
-    return made
+def halo(bench, folder):
+    source = os.path.relpath(os.path.join(ROOT, "examples", "halo.c"), ROOT)
+    program = os.path.join(folder, "halo")
+    bench.run([harness.FLAVOURS["openmpi"].mpicc, "-O2", "-g", source, "-o", program, "-lm"], cwd=ROOT, check=True)
+    return record(bench, folder, "halo.4.rfn", 4, "./halo", "200", "128")
+
+
+def hpcc(bench, folder):
+    shutil.copy(HPCC_INPUT, os.path.join(folder, "hpccinf.txt"))
+    full = record(bench, folder, "full.rfn", 4, "hpcc")
+    bench.run([bench.refrain, "reduce", full, "-o", "hpcc.4.rfn"], cwd=folder, check=True)
+    return "hpcc.4.rfn"
+
+
+def page(bench, folder, out, *archives):
+    bench.run([bench.refrain, "view", "--force", *archives, "-o", out], cwd=folder, timeout=600, check=True)
+    return os.path.join(folder, out)
 
 
 def picture(shown, made, name, fragment="", script="0"):
@@ -51,26 +58,22 @@ def main():
     parser.add_argument("--build", required=True)
     build = os.path.abspath(parser.parse_args().build)
     bench = harness.Harness(build)
+    folder = os.path.dirname(bench.fresh("pages"))
     os.makedirs(OUT, exist_ok=True)
     try:
-        archive = halo(bench)
-        reduced = bench.fresh("halo.small.rfn")
-        bench.verb("reduce", archive, "-o", reduced)
-        many = bench.fresh("ring.1024.rfn")
-        bench.run([os.path.join(build, "bench", "ring_archive"), "1024", "200", many], check=True)
+        archive = halo(bench, folder)
+        bench.run([bench.refrain, "reduce", archive, "-o", "halo.small.rfn"], cwd=folder, check=True)
+        bench.run([os.path.join(build, "bench", "ring_archive"), "1024", "200", "ring.1024.rfn"], cwd=folder, check=True)
+        made = page(bench, folder, os.path.join(OUT, "halo.html"), archive)
         with browser.Browser(1200, 1000) as shown:
-            made = page(bench, "halo.html", archive)
             picture(shown, made, "halo.png", "#o=waits,path,loops")
-            whole = shown.run("JSON.stringify(refrain.shared.view)")
-            start = f"const v = {whole}, l = v.to - v.from; location.hash = 't=' + Math.round(v.from + 0.4 * l) + '-' + Math.round(v.from + 0.46 * l) + '&o=waits,messages,loops,stacks'"
-            picture(shown, made, "messages.png", "#", start + "; document.getElementById('summary').remove()")
-            both = page(bench, "both.html", archive, reduced)
-            picture(shown, both, "compare.png", "#o=waits", "document.getElementById('summary').remove()")
-            os.remove(both)
-            picture(shown, page(bench, "hpcc.html", hpcc(bench)), "hpcc.png", "#o=waits,loops")
-            ranks = page(bench, "ranks.html", many)
-            picture(shown, ranks, "ranks.png", "#o=waits,loops,fold&p=messages")
-            os.remove(ranks)
+            view = json.loads(shown.run("JSON.stringify(refrain.shared.view)"))
+            step = (view["to"] - view["from"]) / 100
+            near = f"#t={round(view['from'] + 40 * step)}-{round(view['from'] + 45 * step)}&o=waits,messages,loops,stacks"
+            picture(shown, made, "messages.png", near, NO_SUMMARY)
+            picture(shown, page(bench, folder, "both.html", archive, "halo.small.rfn"), "compare.png", "#o=waits", NO_SUMMARY)
+            picture(shown, page(bench, folder, os.path.join(OUT, "hpcc.html"), hpcc(bench, folder)), "hpcc.png", "#o=waits,loops")
+            picture(shown, page(bench, folder, "ranks.html", "ring.1024.rfn"), "ranks.png", "#o=waits,loops,fold&p=messages")
     finally:
         bench.close()
     for name in sorted(os.listdir(OUT)):

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_ARCHIVES = 2, MOST_WAITS = 20000, OVERVIEW_CELLS = 1 << 19 };
+enum { MOST_ARCHIVES = 2, MOST_WAITS = 20000, MOST_ROWS = 500, OVERVIEW_CELLS = 1 << 19 };
 
 enum { KEY_OPEN = 0x100, KEY_TEXT, KEY_WINDOW, KEY_COLOR };
 
@@ -105,7 +105,7 @@ static char *output_for(const char *file)
 
 /* ---- one archive ---- */
 
-/* Everything of the report as JSON; to be freed. NULL: out of memory. */
+/* The report as JSON, the longest rows of each table; to be freed. NULL: out of memory. */
 static char *report_text(const struct rfn_report *report)
 {
     json_t *json = rfn_report_json(report);
@@ -139,7 +139,7 @@ static int add_archive(struct rfn_page *page, const char *file, const struct rfn
 {
     struct rfn_seen_waits waits;
     rfn_seen_waits_init(&waits, MOST_WAITS);
-    struct rfn_whole_report whole = {.report = {.file = file, .archive = archive, .top = SIZE_MAX}};
+    struct rfn_whole_report whole = {.report = {.file = file, .archive = archive, .top = MOST_ROWS}};
     const struct rfn_report_wish wish = {.waits = {.watch = &waits.watch}};
     int status = rfn_whole_report_find(&whole, &wish);
     rfn_seen_waits_finish(&waits);

@@ -10,7 +10,7 @@ export function rankBars(report, width, onpick) {
   const waits = new Array(ranks.length).fill(0);
   for (const row of report.wait_states) row.seconds_by_rank.forEach((s, rank) => (waits[rank] += s));
   const most = Math.max(...ranks.map((rank) => rank.mpi_seconds + rank.outside_seconds), 1e-9);
-  const height = Math.max(1, Math.min(16, Math.floor(260 / ranks.length)));
+  const height = ranks.length > 130 ? 260 / ranks.length : Math.min(16, Math.floor(260 / ranks.length));
   const label = height > 8 ? 52 : 0;
   const root = svg("svg", { class: "bars", width, height: ranks.length * height + 18, role: "img", "aria-label": "Time per rank: computing, waiting, other MPI time" });
   const x = (s) => (s / most) * (width - label - 4);
@@ -23,7 +23,7 @@ export function rankBars(report, width, onpick) {
     if (label) group.append(svg("text", { x: 0, y: y + height - 4, class: "faint" }, `rank ${rank.rank}`));
     let at = label;
     for (const [value, fill] of parts) {
-      group.append(svg("rect", { x: at, y, width: Math.max(0, x(value)), height: Math.max(1, height - (height > 3 ? 1 : 0)), fill }));
+      group.append(svg("rect", { x: at, y, width: Math.max(0, x(value)), height: height > 3 ? height - 1 : height, fill }));
       at += x(value);
     }
     root.append(group);

@@ -1,7 +1,7 @@
 // The page: what the report says first, the timelines, and tables; linked by what is chosen.
 import { Archive, PATTERNS } from "./archive.js";
 import { rankBars } from "./charts.js";
-import { KINDS, isDark } from "./colors.js";
+import { KINDS, color, isDark, kindColor } from "./colors.js";
 import { bytes, count, el, frame, percent, printable, save, seconds, time } from "./format.js";
 import { PANELS } from "./panels.js";
 import { readState, writeState } from "./state.js";
@@ -73,8 +73,14 @@ function fillHead() {
 
 function toggleTheme() {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  restyle();
+}
+
+/** Colours are others now. */
+function restyle() {
   byId("summary").replaceChildren();
   fillSummary();
+  document.querySelector(".legend").replaceWith(legend());
   fillPanel();
   changed();
 }
@@ -274,12 +280,18 @@ function fillTimelines() {
 }
 
 function legend() {
-  const box = el("div", { class: "legend", "aria-hidden": "true" });
+  const box = el("div", { class: "legend" });
   const used = new Set();
   for (const { overview } of archives) for (let i = 0; i < overview.kind.length; i++) used.add(overview.kind[i]);
-  KINDS.forEach((kind, i) => (i === 0 || used.has(i)) && box.append(el("span", { class: `key kind${i}` }, kind.name)));
-  box.append(el("span", { class: "key wait" }, "waiting"));
+  KINDS.forEach((kind, i) => (i === 0 || used.has(i)) && box.append(key(kind.name, kindColor(i))));
+  box.append(key("waiting", color("wait")));
   return box;
+}
+
+function key(name, background) {
+  const sample = el("span", { class: "key" });
+  sample.style.background = background;
+  return el("span", {}, sample, name);
 }
 
 function toggle(name) {
@@ -474,7 +486,7 @@ addEventListener("hashchange", () => {
   Object.assign(shared.options, readState(shared));
   changed();
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => changed());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => timelines.length && restyle());
 
 start().catch((error) => {
   byId("said").textContent = `The page cannot be shown: ${error.message}`;
