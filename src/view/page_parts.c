@@ -148,25 +148,44 @@ int rfn_page_overview_part(const struct rfn_page_archive *of,
 
 /* ---- waits ---- */
 
+/* A number of the wait i, by column. */
+static void put_wait(const struct rfn_seen_waits *waits, size_t i, unsigned column,
+                     struct rfn_buf *out)
+{
+    const struct rfn_wait_seen *wait = &waits->items[i];
+    const struct rfn_wait_seen *before = i ? wait - 1 : NULL;
+    const bool same = before && before->stream == wait->stream;
+    switch (column) {
+    case 0:
+        rfn_buf_varint(out, wait->stream - (before ? before->stream : 0));
+        return;
+    case 1:
+        rfn_buf_svarint(out, wait->from_ns - (same ? before->to_ns : 0));
+        return;
+    case 2:
+        rfn_buf_varint(out, (uint64_t)(wait->to_ns - wait->from_ns));
+        return;
+    case 3:
+        rfn_buf_varint(out, wait->pattern);
+        return;
+    case 4:
+        rfn_buf_varint(out, wait->late_stream == RFN_NO_STREAM ? 0 : wait->late_stream + 1ul);
+        return;
+    default:
+        rfn_buf_svarint(out,
+                        wait->late_stream == RFN_NO_STREAM ? 0 : wait->late_ns - wait->to_ns);
+        return;
+    }
+}
+
 int rfn_page_waits_part(const struct rfn_seen_waits *waits, struct rfn_buf *out)
 {
-    uint32_t stream = 0;
-    int64_t at = 0;
+    enum { COLUMNS = 6 };
     rfn_buf_varint(out, waits->all);
     rfn_buf_varint(out, waits->n);
-    for (size_t i = 0; i < waits->n; i++) {
-        const struct rfn_wait_seen *wait = &waits->items[i];
-        rfn_buf_varint(out, wait->stream - stream);
-        if (wait->stream != stream)
-            at = 0;
-        rfn_buf_svarint(out, wait->from_ns - at);
-        rfn_buf_varint(out, (uint64_t)(wait->to_ns - wait->from_ns));
-        rfn_buf_u8(out, (uint8_t)wait->pattern);
-        rfn_buf_varint(out, wait->late_stream == RFN_NO_STREAM ? 0 : wait->late_stream + 1ul);
-        if (wait->late_stream != RFN_NO_STREAM)
-            rfn_buf_svarint(out, wait->late_ns - wait->from_ns);
-        stream = wait->stream;
-        at = wait->to_ns;
+    for (unsigned column = 0; column < COLUMNS; column++) {
+        for (size_t i = 0; i < waits->n; i++)
+            put_wait(waits, i, column, out);
     }
     return rfn_buf_status(out);
 }

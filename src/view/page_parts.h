@@ -6,10 +6,10 @@
  *             whole), without those that the page has no use for
  *   overview  u32 streams, u32 bins, f64 from_ns, f64 to_ns, then two planes of streams * bins
  *             bytes: kind of the MPI calls, share of MPI (refrain/timeline.h)
- *   waits     varint of all waits that there were, varint of those that follow; of each, by stream
- *             and time: varint streams since the wait before, svarint from_ns since that one's
- *             to_ns (since 0, of another stream), varint length, u8 pattern, varint late stream + 1
- *             (0: none), and with one svarint late_ns - from_ns
+ *   waits     varint of all waits that there were, varint n of those that follow, by stream and
+ *             time; then six columns of n numbers: varint streams since the wait before, svarint
+ *             from_ns since that one's to_ns (since 0, where it is another stream's), varint
+ *             length, varint pattern, varint late stream + 1 (0: none), svarint late_ns - to_ns
  */
 #ifndef RFN_VIEW_PAGE_PARTS_H
 #define RFN_VIEW_PAGE_PARTS_H

@@ -26,24 +26,27 @@ function readOverview(bytes) {
   return { streams, bins, from: view.getFloat64(8, true), to: view.getFloat64(16, true), kind: plane(0), mpi: plane(1) };
 }
 
-/** The longest waits, by stream: lists of {from, to, pattern, late, at}. */
+/** The longest waits, by stream: lists of {from, to, pattern, late, at}; view/page_parts.h has the columns. */
 function readWaits(bytes, streams) {
   const reader = new NumberReader(bytes);
   const all = reader.number();
   const n = reader.number();
+  const column = (next) => Array.from({ length: n }, next);
+  const steps = column(() => reader.number());
+  const froms = column(() => reader.signed());
+  const lengths = column(() => reader.number());
+  const patterns = column(() => reader.number());
+  const lates = column(() => reader.number() - 1);
+  const ats = column(() => reader.signed());
   const of = Array.from({ length: streams }, () => []);
   let stream = 0;
-  let at = 0;
+  let end = 0;
   for (let i = 0; i < n; i++) {
-    const step = reader.number();
-    if (step) at = 0;
-    stream += step;
-    const from = at + reader.signed();
-    const to = from + reader.number();
-    const pattern = reader.byte();
-    const late = reader.number() - 1;
-    of[stream].push({ from, to, pattern, late, at: late >= 0 ? from + reader.signed() : 0 });
-    at = to;
+    if (steps[i]) end = 0;
+    stream += steps[i];
+    const from = end + froms[i];
+    end = from + lengths[i];
+    of[stream].push({ from, to: end, pattern: patterns[i], late: lates[i], at: end + ats[i] });
   }
   return { all, n, of };
 }
