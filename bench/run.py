@@ -24,6 +24,7 @@ import time
 import engine
 import prediction
 import smpi
+import view
 import harness  # smpi.py says where it is
 import pathologies
 
@@ -31,7 +32,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 PARTS = ("calls", "journal", "sampling", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
          "segments", "clusters", "resolution", "read", "report", "predict", "engine", "texts",
-         "reality", "smpi", "fold", "column")
+         "reality", "smpi", "fold", "column", "view")
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
@@ -503,6 +504,9 @@ class Bench:
     def column(self):
         print("\nColumns\n")
         print(run([os.path.join(self.build, "bench", "column_bench")], self.folder))
+
+    def view(self):
+        view.run(self.build)
 
 
 def main():

@@ -139,7 +139,8 @@ static int add_archive(struct rfn_page *page, const char *file, const struct rfn
 {
     struct rfn_seen_waits waits;
     rfn_seen_waits_init(&waits, MOST_WAITS);
-    struct rfn_whole_report whole = {.report = {.file = file, .archive = archive, .top = MOST_ROWS}};
+    struct rfn_whole_report whole = {
+        .report = {.file = file, .archive = archive, .top = MOST_ROWS}};
     const struct rfn_report_wish wish = {.waits = {.watch = &waits.watch}};
     int status = rfn_whole_report_find(&whole, &wish);
     rfn_seen_waits_finish(&waits);

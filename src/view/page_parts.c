@@ -172,8 +172,7 @@ static void put_wait(const struct rfn_seen_waits *waits, size_t i, unsigned colu
         rfn_buf_varint(out, wait->late_stream == RFN_NO_STREAM ? 0 : wait->late_stream + 1ul);
         return;
     default:
-        rfn_buf_svarint(out,
-                        wait->late_stream == RFN_NO_STREAM ? 0 : wait->late_ns - wait->to_ns);
+        rfn_buf_svarint(out, wait->late_stream == RFN_NO_STREAM ? 0 : wait->late_ns - wait->to_ns);
         return;
     }
 }

@@ -34,19 +34,22 @@ static void keep_longest(struct rfn_seen_waits *waits)
         return;
     qsort(waits->items, waits->n, sizeof *waits->items, longest_first);
     waits->n = waits->most;
+    waits->least_ns = waits->n ? length(&waits->items[waits->n - 1]) : 0;
 }
 
-/* Sorts once per `most` waits, so that memory is bounded. */
+/* Sorts when there are twice as many as are kept, so that memory is bounded. */
 static int waited(void *context, const struct rfn_wait_seen *wait)
 {
     struct rfn_seen_waits *waits = context;
     if (length(wait) <= 0)
         return 0;
+    waits->all++;
+    if (length(wait) < waits->least_ns)
+        return 0;
     if (waits->n == 2 * waits->most)
         keep_longest(waits);
     RFN_TRY(RFN_GROW(waits->items, waits->capacity, waits->n + 1));
     waits->items[waits->n++] = *wait;
-    waits->all++;
     return 0;
 }
 
