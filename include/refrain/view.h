@@ -25,6 +25,7 @@ struct rfn_seen_waits {
     size_t n, capacity;
     size_t most;                 /* that are kept */
     uint64_t all;                /* that there were */
+    int64_t least_ns;            /* shorter ones are not among the longest */
     struct rfn_wait_watch watch; /* for struct rfn_waits_options */
 };
 

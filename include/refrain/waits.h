@@ -179,7 +179,7 @@ struct rfn_waits_options {
         *behaviour;                     /* if not NULL: the same for patterns of behaviour
                                            (refrain/behaviour.h), of some steps (NULL without times) */
     bool all_steps;                     /* ... of all, which takes much longer */
-    const struct rfn_wait_watch *watch; /* NULL: nobody wants to see each wait */
+    const struct rfn_wait_watch *watch; /* NULL: none */
 };
 
 /* Finds the waits; *waits is to be freed. Data that cannot be read are left out and counted.
