@@ -301,6 +301,31 @@ def test_two(bench):
         check_quiet(page)
 
 
+def test_whatif(bench):
+    """What whatif predicted, and where the events of its domino path are."""
+    archive = halo(bench)
+    facts = json.loads(bench.verb("whatif", "--json", "--events", "--domino", "3", archive))
+    saved = bench.fresh("whatif.json")
+    with open(saved, "w", encoding="utf-8") as file:
+        json.dump(facts, file)
+    of_rank = collections.defaultdict(list)
+    for event in bench.dump(archive):
+        of_rank[event["rank"]].append((int(event["enter_ns"]), int(event["exit_ns"])))
+    places = [re.match(r"(?:event|before):(\d+)/(\d+)", step["selector"]).groups() for step in facts["domino"]]
+    with browser.Browser() as page:
+        page.open(view(bench, archive, options=("--whatif", saved)))
+        found = run_json(page, "refrain.archives[0].dominoes.map((domino) => [domino.enter, domino.exit])")
+        harness.compare("places", found, [list(of_rank[rank][int(index)]) for rank, index in places])
+        rows = rows_of(page, "what if")
+        harness.compare("steps", [row["gone"] for row in rows], [step["selector"] for step in facts["domino"]])
+        check_quiet(page)
+    for content in ("{", "{}"):
+        with open(saved, "w", encoding="utf-8") as file:
+            file.write(content)
+        run = bench.run([bench.refrain, "view", "--force", "--whatif", saved, archive])
+        harness.compare("exit status", (run.code, "refrain whatif --json" in run.err), (3, True))
+
+
 # ---- what people may put in ----
 
 def test_hostile(bench):

@@ -45,6 +45,7 @@ struct rfn_page_archive {
     const char *report;                 /* `refrain report --json --all`, */
     size_t report_size;                 /* its bytes */
     const struct rfn_seen_waits *waits; /* finished */
+    const char *whatif;                 /* `refrain whatif --json`, a string; NULL: none */
     uint32_t cells;                     /* of the overview, at most; the least is one per stream */
 };
 

@@ -175,10 +175,10 @@ struct rfn_waits_options {
     const struct rfn_network *network; /* measured where the program ran; NULL: as assumed */
     struct rfn_profile **profile; /* if not NULL: here the profile goes, to be freed, made of the
                                      same events, as recorded, on the way */
-    struct rfn_behaviour *
-        *behaviour;                     /* if not NULL: the same for patterns of behaviour
-                                           (refrain/behaviour.h), of some steps (NULL without times) */
-    bool all_steps;                     /* ... of all, which takes much longer */
+    /* If not NULL: the same for patterns of behaviour (refrain/behaviour.h), of some steps (NULL
+     * without times), */
+    struct rfn_behaviour **behaviour;
+    bool all_steps;                     /* or of all, which takes much longer */
     const struct rfn_wait_watch *watch; /* NULL: none */
 };
 

@@ -15,11 +15,12 @@
 
 enum { MOST_ARCHIVES = 2, MOST_WAITS = 20000, MOST_ROWS = 500, OVERVIEW_CELLS = 1 << 19 };
 
-enum { KEY_OPEN = 0x100, KEY_TEXT, KEY_WINDOW, KEY_COLOR };
+enum { KEY_OPEN = 0x100, KEY_TEXT, KEY_WINDOW, KEY_COLOR, KEY_WHATIF };
 
 static const struct argp_option options[] = {
     {"output", 'o', "OUT", 0, "Write the page here (FILE with .html in place of .rfn)", 0},
     {"open", KEY_OPEN, NULL, 0, "Show the page in the browser", 0},
+    {"whatif", KEY_WHATIF, "JSON", 0, "Show what refrain whatif --json --domino wrote", 0},
     {"text", KEY_TEXT, NULL, 0, "Draw the timeline here instead", 0},
     {"window", KEY_WINDOW, "FROM-TO", 0, "With --text: only this time, as 1.5s-2s or 20ms-", 0},
     {"rank", 'r', "LIST", 0, "With --text: only these ranks: 3 or 0-3,7", 0},
@@ -37,7 +38,9 @@ struct options {
     struct rfn_rank_filter ranks; /* none: all */
     int64_t from_ns, to_ns;
     enum rfn_colors colors;
-    char *output; /* owned; as given, or after the first file */
+    const char *whatif_file; /* NULL: not given */
+    json_t *whatif;          /* what is in it */
+    char *output;            /* owned; as given, or after the first file */
 };
 
 static void check(const struct options *given, struct argp_state *state)
@@ -45,8 +48,9 @@ static void check(const struct options *given, struct argp_state *state)
     const bool narrows = given->ranks.n || given->from_ns || given->to_ns != INT64_MAX;
     if (!given->n)
         argp_error(state, "which archive?");
-    if (given->text && (given->written.output || given->open || given->written.json))
-        argp_error(state, "--text draws here: -o, --open and --json are about the page");
+    if (given->text &&
+        (given->written.output || given->open || given->written.json || given->whatif_file))
+        argp_error(state, "--text draws here: -o, --open, --json and --whatif are about the page");
     if (given->text && given->n > 1)
         argp_error(state, "--text draws one archive");
     if (!given->text && (narrows || given->colors))
@@ -65,6 +69,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (given->n == MOST_ARCHIVES)
             argp_error(state, "a page shows one archive, or two below each other");
         given->files[given->n++] = arg;
+        return 0;
+    case KEY_WHATIF:
+        given->whatif_file = arg;
         return 0;
     case KEY_TEXT:
         given->text = true;
@@ -105,37 +112,46 @@ static char *output_for(const char *file)
 
 /* ---- one archive ---- */
 
+/* A value of JSON as text; to be freed. NULL: out of memory. */
+static char *json_text(const json_t *value)
+{
+    return value ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(RFN_JSON_DIGITS)) : NULL;
+}
+
 /* The report as JSON, the longest rows of each table; to be freed. NULL: out of memory. */
 static char *report_text(const struct rfn_report *report)
 {
     json_t *json = rfn_report_json(report);
-    char *text = json && !rfn_json_failed()
-                     ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(RFN_JSON_DIGITS))
-                     : NULL;
+    char *text = rfn_json_failed() ? NULL : json_text(json);
     json_decref(json);
     return text;
 }
 
 static int add_report(struct rfn_page *page, const struct rfn_report *report,
-                      const struct rfn_seen_waits *waits)
+                      const struct rfn_seen_waits *waits, const json_t *whatif)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_progress progress = {.what = "drawing the overview"};
-    char *text = report_text(report);
-    if (!text)
+    char *text = report_text(report), *assumed = json_text(whatif);
+    if (!text || (whatif && !assumed)) {
+        free(text);
         return rfn_command_fail(report->file, RFN_E_NOMEM, NULL);
+    }
     const struct rfn_page_archive added = {.archive = report->archive,
                                            .report = text,
                                            .report_size = strlen(text),
                                            .waits = waits,
+                                           .whatif = assumed,
                                            .cells = OVERVIEW_CELLS};
     const int error = rfn_page_add(page, &added, rfn_progress_show, &progress, &diag);
     rfn_progress_done(&progress);
     free(text);
+    free(assumed);
     return error < 0 ? rfn_command_fail(report->file, error, &diag) : RFN_EXIT_OK;
 }
 
-static int add_archive(struct rfn_page *page, const char *file, const struct rfn_archive *archive)
+static int add_archive(struct rfn_page *page, const char *file, const struct rfn_archive *archive,
+                       const json_t *whatif)
 {
     struct rfn_seen_waits waits;
     rfn_seen_waits_init(&waits, MOST_WAITS);
@@ -145,7 +161,7 @@ static int add_archive(struct rfn_page *page, const char *file, const struct rfn
     int status = rfn_whole_report_find(&whole, &wish);
     rfn_seen_waits_finish(&waits);
     if (!status)
-        status = add_report(page, &whole.report, &waits);
+        status = add_report(page, &whole.report, &waits, whatif);
     if (!status)
         status = rfn_command_tell_missing(archive, file, NULL, whole.unread);
     rfn_whole_report_release(&whole);
@@ -162,6 +178,21 @@ static int open_archive(const char *file, struct rfn_archive **archive)
                       "--time-independent)",
                       file);
     return RFN_EXIT_FAILURE;
+}
+
+/* What `refrain whatif --json` wrote; the exit status. */
+static int read_whatif(struct options *given)
+{
+    json_error_t error;
+    if (!given->whatif_file)
+        return RFN_EXIT_OK;
+    given->whatif = json_load_file(given->whatif_file, 0, &error);
+    if (given->whatif && json_is_array(json_object_get(given->whatif, "remedies")))
+        return RFN_EXIT_OK;
+    rfn_command_error("%s: %s; --whatif takes what refrain whatif --json FILE prints",
+                      given->whatif_file,
+                      given->whatif ? "it has no list of remedies" : error.text);
+    return RFN_EXIT_BAD_INPUT;
 }
 
 /* ---- the page ---- */
@@ -212,7 +243,7 @@ static int write_page(const struct options *given, struct rfn_archive *const *ar
         return rfn_command_fail(given->output, error, &diag);
     int status = RFN_EXIT_OK;
     for (size_t i = 0; i < given->n && (!status || status == RFN_EXIT_BAD_INPUT); i++)
-        status = add_archive(page, given->files[i], archives[i]);
+        status = add_archive(page, given->files[i], archives[i], i ? NULL : given->whatif);
     if (status && status != RFN_EXIT_BAD_INPUT) {
         rfn_page_cancel(page);
         return status;
@@ -267,12 +298,14 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     given.output = given.written.output ? strdup(given.written.output) : output_for(given.files[0]);
     if (!given.output)
         return rfn_command_fail(given.files[0], RFN_E_NOMEM, NULL);
+    status = read_whatif(&given);
     for (size_t i = 0; i < given.n && !status; i++)
         status = open_archive(given.files[i], &archives[i]);
     if (!status)
         status = given.text ? draw(&given, archives[0]) : write_page(&given, archives);
     for (size_t i = 0; i < given.n; i++)
         rfn_archive_close(archives[i]);
+    json_decref(given.whatif);
     free(given.output);
     rfn_rank_filter_release(&given.ranks);
     return status;

@@ -118,6 +118,11 @@ int rfn_page_add(struct rfn_page *page, const struct rfn_page_archive *archive,
     if (!error)
         error = put_part(page, "report", &part, diag);
     part.size = 0;
+    if (!error && archive->whatif) {
+        rfn_buf_bytes(&part, archive->whatif, strlen(archive->whatif));
+        error = put_part(page, "whatif", &part, diag);
+        part.size = 0;
+    }
     if (!error)
         error = rfn_page_archive_part(archive->archive, &part, diag);
     if (!error)

@@ -103,6 +103,7 @@ export class Archive {
     archive.overview = readOverview(overview);
     archive.report = { ...NO_REPORT, ...JSON.parse(new TextDecoder().decode(report)) };
     archive.waits = readWaits(await unpacked(`waits-${number}`), archive.overview.streams);
+    archive.whatif = part(`whatif-${number}`) ? JSON.parse(new TextDecoder().decode(await unpacked(`whatif-${number}`))) : null;
     archive.path = criticalPath(archive.waits, archive.overview);
     archive.start(number);
     return archive;
@@ -115,8 +116,21 @@ export class Archive {
     this.worker.onmessage = ({ data }) => this.answered(data);
     this.opened = this.ask("open", { reader: part("reader"), archive: part(`archive-${number}`) }).then((names) => {
       Object.assign(this, names);
-      return this;
+      return this.findDominoes();
     });
+  }
+
+  /** Finds where the events of the domino path are: {step, stream, enter, exit}. */
+  async findDominoes() {
+    this.dominoes = [];
+    for (const [i, domino] of (this.whatif?.domino || []).entries()) {
+      const named = /^(event|before):(\d+)\/(\d+)/.exec(domino.selector);
+      if (!named) continue;
+      const stream = this.streams.findIndex((of) => of.rank === Number(named[2]));
+      if (stream < 0) continue;
+      const { enter, exit } = await this.ask("call", { stream, index: Number(named[3]) });
+      this.dominoes.push({ step: i + 1, stream, enter, exit, before: named[1] === "before" });
+    }
   }
 
   answered(data) {

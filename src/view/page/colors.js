@@ -17,6 +17,7 @@ const OTHERS = {
   faint: { light: "#8a919b", dark: "#808791" },
   line: { light: "#c4c9d0", dark: "#434a53" },
   loop: { light: "#6b4fa0", dark: "#b39ddb" },
+  domino: { light: "#a0185a", dark: "#ff9ac8" },
   selected: { light: "#f0e442", dark: "#f0e442" },
 };
 

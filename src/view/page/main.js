@@ -183,6 +183,17 @@ function pickCall(timeline, call) {
   changed();
 }
 
+/** Goes to an event of the domino path. */
+function pickDomino(step) {
+  const timeline = timelines[0];
+  const domino = archives[0].dominoes?.find((of) => of.step === step);
+  if (!domino) return;
+  const margin = Math.max(LEAST_WINDOW, 4 * (domino.exit - domino.enter));
+  timeline.row = Math.max(0, timeline.rowOfStream(domino.stream));
+  showRow(timeline);
+  setView(domino.enter - timeline.start - margin, domino.exit - timeline.start + margin);
+}
+
 async function describe(timeline, stream, call) {
   const { archive } = timeline;
   const { rank } = archive.streams[stream];
@@ -193,7 +204,7 @@ async function describe(timeline, stream, call) {
   ];
   if (call.polls > 1) lines.push(["polls", `${count(call.polls)} unsuccessful ones`]);
   if (wait) lines.push(["waits", `${time(wait.to - wait.from)}: ${PATTERNS[wait.pattern].replace(/_/g, " ")}${wait.late >= 0 ? `, for rank ${archive.streams[wait.late].rank}` : ""}`]);
-  const words = await archive.ask("call", { stream, index: call.index });
+  const { words } = await archive.ask("call", { stream, index: call.index });
   for (const word of words) lines.push([word.name, wordText(word)]);
   byId("picked").replaceChildren(
     el("h3", {}, archive.functions[call.function].name, " ",
@@ -395,13 +406,13 @@ function saveSvg() {
 // ---- tables ----
 
 function page() {
-  return { archive: archives[0], timelines, width: Math.max(300, byId("details").clientWidth - 32), pickSite, isSite, pickRank, pickCall, hint };
+  return { archive: archives[0], timelines, width: Math.max(300, byId("details").clientWidth - 32), pickSite, isSite, pickRank, pickCall, pickDomino, hint };
 }
 
 function fillDetails() {
-  const tabs = PANELS.map(([name, has], i) => (has(archives[0].report) ? el("button", { role: "tab", "data-panel": i, "aria-selected": "false", onclick: () => showPanel(i) }, name) : null));
+  const tabs = PANELS.map(([name, has], i) => (has(archives[0].report, archives[0]) ? el("button", { role: "tab", "data-panel": i, "aria-selected": "false", onclick: () => showPanel(i) }, name) : null));
   byId("details").append(el("div", { role: "tablist", class: "tabs", onkeydown: tabKey }, ...tabs), el("div", { id: "panel", role: "tabpanel" }));
-  const wanted = PANELS.findIndex(([name, has]) => name === shared.options.panel && has(archives[0].report));
+  const wanted = PANELS.findIndex(([name, has]) => name === shared.options.panel && has(archives[0].report, archives[0]));
   showPanel(Math.max(0, wanted));
 }
 

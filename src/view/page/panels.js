@@ -14,6 +14,7 @@ export const PANELS = [
   ["causes", (report) => report.causes.length > 0, causes],
   ["critical path", (report) => report.critical_path?.parts?.length > 0, criticalPath],
   ["remedies", (report) => report.stories.length > 0, remedies],
+  ["what if", (report, archive) => !!archive.whatif, whatIf],
   ["ranks", () => true, ranks],
   ["alike", (report) => report.alike?.kinds?.length > 0, alike],
   ["functions", (report) => report.functions.length > 0, functions],
@@ -94,6 +95,33 @@ function remedies(page) {
     onpick: (row) => row.frames && page.pickSite(row.function, row.frames),
     isPicked: (row) => page.isSite(row.function, row.frames),
   });
+}
+
+/** Whatif's ranking, and its domino path: the best, then the best after it. */
+function whatIf(page) {
+  const { remedies: ranked, domino, recorded_seconds: recorded } = page.archive.whatif;
+  return el(
+    "div", {},
+    domino?.length ? el("h3", {}, "One after the other, the best each time") : null,
+    domino?.length ? table({
+      name: "domino path", rows: domino.map((row, i) => ({ ...row, step: i + 1 })),
+      columns: [
+        column("step", (row) => row.step, count), words("gone", (row) => row.selector), column("the run then takes", (row) => row.predicted_seconds, seconds),
+        column("left of the run", (row) => row.predicted_seconds / recorded, percent),
+        column("without as many of the longest waits", (row) => row.without_longest_waits_seconds, seconds),
+      ],
+      onpick: (row) => page.pickDomino(row.step),
+    }) : null,
+    el("h3", {}, "Each alone"),
+    table({
+      name: "what if", rows: ranked,
+      columns: [
+        words("gone", (row) => row.selector), column("saved", (row) => row.saved_seconds, seconds),
+        column("share", (row) => (row.saved_seconds === null ? null : row.saved_seconds / recorded), percent),
+        column("if halved", (row) => row.saved_half_seconds, seconds), column("at most", (row) => row.bound_seconds, seconds),
+      ],
+    }),
+  );
 }
 
 function ranks(page) {

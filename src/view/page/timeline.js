@@ -250,6 +250,7 @@ export class Timeline {
     if (this.shared.options.waits) this.drawWaits();
     if (this.shared.options.messages) this.drawMessages();
     if (this.shared.options.path) this.drawPath();
+    if (this.archive.dominoes?.length) this.drawDominoes();
     context.restore();
     this.drawAxis();
     if (this.lanes) this.drawLoops();
@@ -447,6 +448,31 @@ export class Timeline {
     }
     context.stroke();
     context.lineWidth = 1;
+  }
+
+  /** The events whose mending saves most, one after the other, numbered, and joined in this order. */
+  drawDominoes() {
+    const context = this.context;
+    const places = this.archive.dominoes.map((domino) => {
+      const at = domino.before ? domino.enter : (domino.enter + domino.exit) / 2;
+      return { ...domino, x: this.x(at), y: this.middle(this.rowOfStream(domino.stream)) };
+    });
+    context.strokeStyle = color("domino");
+    context.setLineDash([2, 4]);
+    context.beginPath();
+    places.forEach(({ x, y }, i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
+    context.stroke();
+    context.setLineDash([]);
+    for (const { step, x, y } of places) {
+      context.fillStyle = color("domino");
+      context.beginPath();
+      context.arc(x, y, 8, 0, 2 * Math.PI);
+      context.fill();
+      context.fillStyle = color("unknown");
+      context.textAlign = "center";
+      context.fillText(step, x, y + 4);
+      context.textAlign = "start";
+    }
   }
 
   drawMessages() {

@@ -114,11 +114,13 @@ function calls(message) {
 
 function call(message) {
   const KIND_TYPE = 3;
-  return list(check(reader.page_call(message.stream, message.index)), (i) => {
+  const words = list(check(reader.page_call(message.stream, message.index)), (i) => {
     const kind = reader.page_call_kind(i);
     const word = reader.page_call_word(i);
     return { name: text(reader.page_call_name(i)), kind, word, type: kind === KIND_TYPE && word >= 0 ? text(reader.page_datatype(word)) : null };
   });
+  const [enter, exit] = new Float64Array(reader.memory.buffer, reader.page_call_times(), 2);
+  return { words, enter, exit };
 }
 
 /** The loops of a stream as bands, each with the times at which its iterations began. */

@@ -289,7 +289,13 @@ int EXPORT(page_calls)(uint32_t stream, double from_ns, double to_ns, uint32_t m
 static struct {
     const struct rfn_function_info *function;
     double words[2 * RFN_PARAMS_MAX];
+    double times[2]; /* enter, exit */
 } call;
+
+const double *EXPORT(page_call_times)(void)
+{
+    return call.times;
+}
 
 /* How many parameters it has; page_call_name, page_call_kind and page_call_word tell them. */
 int EXPORT(page_call)(uint32_t stream, double index)
@@ -305,6 +311,8 @@ int EXPORT(page_call)(uint32_t stream, double index)
     if (more <= 0)
         return more < 0 ? cursor_failed(stream, more) : 0;
     call.function = rfn_archive_function(page_archive, record->function);
+    call.times[0] = (double)record->enter_ns;
+    call.times[1] = (double)record->exit_ns;
     for (uint32_t i = 0; i < call.function->n_in; i++)
         call.words[i] = (double)record->in[i];
     for (uint32_t i = 0; i < call.function->n_out; i++)
