@@ -149,17 +149,33 @@ function isSite(name, frames) {
   return archives[0].siteOf(name, frames)?.path === selected.path;
 }
 
-/** Goes to where a story costs most: the longest wait in its call, else its call site. */
-function pickStory(story) {
+/** Goes to where a story costs most: its call is marked, and the part of the run where it takes most time is shown. */
+async function pickStory(story) {
   const frames = story.frames || story.findings?.[0]?.waited_frames;
   const name = story.function || story.findings?.[0]?.waited_function;
-  if (name) {
+  const rank = story.findings?.[0]?.ranks?.[0]?.rank;
+  const site = name && archives[0].functions ? archives[0].siteOf(name, frames) : null;
+  if (rank !== undefined) pickRank(rank);
+  if (site) {
     shared.selected = null;
+    await showMost(site);
     pickSite(name, frames);
   }
-  const rank = story.findings?.[0]?.ranks?.[0]?.rank;
-  if (rank !== undefined) pickRank(rank);
   byId("timelines").scrollIntoView({ block: "nearest" });
+}
+
+/** Shows a twentieth of the run, the one in which a call site takes most of a rank's time. */
+async function showMost(site) {
+  const n = 200;
+  const [archive, timeline] = [archives[0], timelines[0]];
+  const { from, to } = archive.overview;
+  const best = { bin: 0, share: -1, stream: 0 };
+  await archive.ask("pictures", { streams: timeline.shown().map((row) => row.stream), from, to, n, select: site }, ({ stream, cells }) => {
+    for (let bin = 0; bin < n; bin++) if (cells[3 * bin + 2] > best.share) Object.assign(best, { bin, share: cells[3 * bin + 2], stream });
+  });
+  if (best.share <= 0) return;
+  const middle = ((best.bin + 0.5) / n) * (to - from);
+  setView(middle - (to - from) / 40, middle + (to - from) / 40);
 }
 
 function pickRank(rank) {

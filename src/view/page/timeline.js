@@ -350,7 +350,7 @@ export class Timeline {
       this.context.fillStyle = kindColor(0);
       const [left, right] = [Math.max(GUTTER, this.x(Math.max(calls.from, calls.enter[0] ?? calls.from))), this.x(Math.min(calls.to, calls.exit[calls.n - 1] ?? calls.to))];
       this.context.fillRect(left, y, right - left, this.rowHeight - 1);
-      if (stacks) this.drawStacks(calls, y + 20, this.rowHeight - 22);
+      if (stacks) this.drawStacks(calls, y + 20, this.rowHeight - 22 - this.drawRegions(calls, y + this.rowHeight - 2));
       for (let k = 0; k < calls.n; k++) this.drawCall(calls, k, y, height, selected);
     });
   }
@@ -379,27 +379,50 @@ export class Timeline {
 
   /** The functions that lead to the calls, the outermost on top: one bar while successive calls share it. */
   drawStacks(calls, y, height) {
-    const context = this.context;
-    const paths = Array.from({ length: calls.n }, (_, k) => (this.archive.functions[calls.function[k]].kind === UNKNOWN ? [] : this.archive.frames(calls.path[k]).slice(0).reverse()));
+    const paths = Array.from({ length: calls.n }, (_, k) => (this.archive.functions[calls.function[k]].kind === UNKNOWN ? [] : this.archive.frames(calls.path[k]).reverse()));
     const depth = Math.floor(height / 11);
     for (let level = 0; level < depth; level++) {
       for (let k = 0; k < calls.n; ) {
         const name = paths[k][level]?.name;
         let last = k;
         while (last + 1 < calls.n && paths[last + 1][level]?.name === name && this.sameAbove(paths[k], paths[last + 1], level)) last++;
-        if (name) {
-          const left = Math.max(GUTTER, this.x(calls.enter[k]));
-          const right = Math.min(this.width, this.x(calls.exit[last]));
-          context.fillStyle = color("line");
-          context.fillRect(left, y + level * 11, Math.max(0.6, right - left), 10);
-          if (right - left > 40) {
-            context.fillStyle = color("text");
-            context.fillText(printable(name).slice(0, Math.floor((right - left) / 6)), left + 2, y + level * 11 + 9);
-          }
-        }
+        if (name) this.drawBar(name, calls.enter[k], calls.exit[last], y + level * 11, color("faint"));
         k = last + 1;
       }
     }
+  }
+
+  /** The regions of the program, the outermost at the bottom; the height that they take. One that begins before the
+   *  calls that are here begins with them. */
+  drawRegions(calls, bottom) {
+    const open = [];
+    const found = [];
+    for (let k = 0; k < calls.n; k++) {
+      const { name } = this.archive.functions[calls.function[k]];
+      if (name === "refrain_region_begin") open.push({ region: calls.word[k], from: calls.enter[k], depth: open.length });
+      if (name !== "refrain_region_end") continue;
+      const ended = open.pop() || { region: calls.word[k], from: calls.from, depth: 0 };
+      found.push({ ...ended, to: calls.exit[k] });
+    }
+    for (const region of open) found.push({ ...region, to: calls.to });
+    const depth = found.reduce((most, region) => Math.max(most, region.depth + 1), 0);
+    for (const { region, from, to, depth: level } of found) this.drawBar(this.archive.regions[region] ?? "?", from, to, bottom - 11 * (level + 1), color("loop"));
+    return 11 * depth;
+  }
+
+  /** A bar with a name, where there is room for it. */
+  drawBar(name, from, to, y, fill) {
+    const context = this.context;
+    const left = Math.max(GUTTER, this.x(from));
+    const right = Math.min(this.width, this.x(to));
+    if (right < left) return;
+    context.globalAlpha = 0.45;
+    context.fillStyle = fill;
+    context.fillRect(left, y, Math.max(0.6, right - left), 10);
+    context.globalAlpha = 1;
+    if (right - left < 40) return;
+    context.fillStyle = color("text");
+    context.fillText(clip(context, printable(name), right - left - 4), left + 2, y + 9);
   }
 
   sameAbove(left, right, level) {
