@@ -2,8 +2,7 @@
 # of src/view/page bundled into one file, which becomes a part of the tool. Without these programs
 # (deps/packages) the tool has no page, and `refrain view` names the packages.
 
-PAGE_C       := $(O)/gen/view/page.gen.c
-PAGE_MISSING := clang, lld, wasi-libc, libclang-rt-dev-wasm32, esbuild and zlib1g-dev
+PAGE_C := $(O)/gen/view/page.gen.c
 
 # What of the library a page needs: the linker leaves out what nothing calls.
 WASM_SRC := $(filter-out src/archive/temp_file.c src/archive/cursor/verify.c src/base/part_file.c \
@@ -49,7 +48,7 @@ $(PAGE_C): src/view/gen_page.py src/view/page/index.html $(if $(HAVE_PAGE),$(WAS
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(q)python3 src/view/gen_page.py $(if $(HAVE_PAGE),--html src/view/page/index.html --css $(O)/view/style.min.css \
-	    --main $(O)/view/main.min.js --worker $(O)/view/worker.min.js --reader $(WASM),--missing "$(PAGE_MISSING)") --out $@
+	    --main $(O)/view/main.min.js --worker $(O)/view/worker.min.js --reader $(WASM),--missing "$(PAGE_PACKAGES)") --out $@
 
 $(O)/obj/view/page.gen.o: $(PAGE_C) $(O)/flags
 	@mkdir -p $(@D)

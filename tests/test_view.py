@@ -193,9 +193,8 @@ def test_pixels(bench):
     """Where one rank computes and the other waits, far out and near: the rows have just these colours."""
     archive = late(bench)
     events = bench.dump(archive)
-    start = min(int(e["enter_ns"]) for e in events)
     wait = second_barrier(events, 1)
-    begin, end = int(wait["enter_ns"]) - start, int(second_barrier(events, 0)["enter_ns"]) - start
+    begin, end = int(wait["enter_ns"]), int(second_barrier(events, 0)["enter_ns"])
     length = end - begin
     with browser.Browser() as page:
         made = view(bench, archive)
@@ -237,7 +236,7 @@ def test_zoom(bench):
         page.key("ArrowRight")
         page.wait(f"refrain.shared.view.from > {before}")
         page.key("0")
-        page.wait(f"({span}) === refrain.shared.whole.to")
+        page.wait(f"({span}) === refrain.shared.whole.to - refrain.shared.whole.from")
         page.key("c")
         harness.compare("critical path", page.run("refrain.shared.options.path"), True)
         page.key("c")
@@ -253,9 +252,8 @@ def test_zoom(bench):
 def check_call(bench, page, archive):
     """Zooms to a call of rank 2, clicks it, and compares its parameters."""
     events = bench.dump(archive)
-    start = min(int(e["enter_ns"]) for e in events)
     call = [e for e in events if e["rank"] == "2" and e["function"] == "MPI_Allreduce"][1]
-    enter, leave = int(call["enter_ns"]) - start, int(call["exit_ns"]) - start
+    enter, leave = int(call["enter_ns"]), int(call["exit_ns"])
     page.run(f"location.hash = 't={enter - 2 * (leave - enter)}-{leave + 2 * (leave - enter)}'")
     page.wait("document.getElementById('window').textContent && refrain.timelines[0].showsCalls() && refrain.timelines[0].calls.get(2)?.n > 0")
     page.wait(f"refrain.timelines[0].at(refrain.timelines[0].x(refrain.timelines[0].start + {(enter + leave) / 2}), refrain.timelines[0].middle(2))?.call")
@@ -399,7 +397,7 @@ def test_refused(bench):
     for words, code, text in (
             ([archive, "-o", page], 1, "exists"), ([timeless], 1, "no times"), ([bench.fresh("none.rfn")], 1, "No such file"),
             ([], 2, "which archive"), ([archive, archive, archive], 2, "one archive, or two"), (["--window=1s-2s", archive], 2, "--text"),
-            (["--text", "--open", archive], 2, "--open"), (["--text", "--window=900s-", archive], 2, "ends before"),
+            (["--text", "--open", archive], 2, "--open"), (["--text", "--window=900s-", archive], 2, "nothing is in the window"),
             (["--text", "--rank=7", archive], 2, "rank 7"), ([archive, "-o", "/nowhere/x.html"], 1, "/nowhere")):
         run = bench.run([bench.refrain, "view", *words])
         harness.compare(f"exit status of {words}", run.code, code)
@@ -438,9 +436,8 @@ def test_text(bench):
     """A letter is what takes most of its time."""
     archive = late(bench)
     events = bench.dump(archive)
-    start = min(int(e["enter_ns"]) for e in events)
-    begin = int(second_barrier(events, 1)["enter_ns"]) - start
-    end = int(second_barrier(events, 0)["enter_ns"]) - start
+    begin = int(second_barrier(events, 1)["enter_ns"])
+    end = int(second_barrier(events, 0)["enter_ns"])
     rows = drawn(bench, archive, f"--window={begin + 1000}ns-{end - 1000}ns")
     harness.compare("rows", rows, {"rank 0": "." * 80, "rank 1": "w" * 80})
     half = drawn(bench, archive, "--rank=1", f"--window={2 * begin - end}ns-{end - 1000}ns")

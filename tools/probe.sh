@@ -136,7 +136,8 @@ page() {
         echo 'int main(void) { return 0; }' | clang --target=wasm32-wasi --sysroot=/usr \
             -isystem /usr/include/wasm32-wasi -x c -o /dev/null -
 }
-option HAVE_PAGE "the page of refrain view" "clang lld wasi-libc libclang-rt-dev-wasm32 esbuild zlib1g-dev" page
+page_packages="clang lld wasi-libc libclang-rt-dev-wasm32 esbuild zlib1g-dev"
+option HAVE_PAGE "the page of refrain view" "$page_packages" page
 option HAVE_EXPAT "platforms to predict for (expat)" libexpat1-dev has_header expat.h
 
 mkdir -p "$(dirname "$output")"
@@ -146,6 +147,7 @@ FLAVOURS := $flavours
 CORE_INCLUDES := $(pkg-config --cflags libzstd libunwind libdw libelf jansson libxxhash)
 CORE_LIBS := $(pkg-config --libs libzstd libdw libelf)
 JSON_LIBS := $(pkg-config --libs jansson)
+PAGE_PACKAGES := $page_packages
 XXHASH_H := $(header xxhash.h)
 UNWIND_LIBS := $(pkg-config --libs libunwind)
 OTF2_INCLUDES := $(pkg-config --cflags otf2 2>/dev/null || true)

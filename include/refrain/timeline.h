@@ -10,31 +10,22 @@
 
 #pragma GCC visibility push(default)
 
-/* Name in JSON; words. */
-#define RFN_TIMELINE_KINDS(X)                            \
-    X(COMPUTING, "computing", "computing")               \
-    X(MESSAGES, "messages", "messages (point to point)") \
-    X(COLLECTIVES, "collectives", "collective calls")    \
-    X(ONE_SIDED, "one_sided", "one-sided communication") \
-    X(FILES, "files", "files (MPI-IO)")                  \
-    X(OTHER, "other", "other MPI calls")
-
 enum rfn_timeline_kind {
-#define X(name, json, words) RFN_TIMELINE_##name,
-    RFN_TIMELINE_KINDS(X)
-#undef X
-        RFN_TIMELINE_KIND_COUNT
+    RFN_TIMELINE_COMPUTING,
+    RFN_TIMELINE_MESSAGES, /* point to point */
+    RFN_TIMELINE_COLLECTIVES,
+    RFN_TIMELINE_ONE_SIDED,
+    RFN_TIMELINE_FILES, /* MPI-IO */
+    RFN_TIMELINE_OTHER, /* other MPI calls */
+    RFN_TIMELINE_KIND_COUNT
 };
 
-/* Static. */
-const char *rfn_timeline_kind_words(enum rfn_timeline_kind kind);
 /* What a call of the function is. */
 enum rfn_timeline_kind rfn_timeline_kind_of(const struct rfn_function_info *function);
 
 /* The first enter and the last exit of all streams that can be read; 0 and 1 where there are none.
  * RFN_E_NOMEM. */
-int rfn_timeline_ends(const struct rfn_archive *archive, int64_t *from_ns, int64_t *to_ns,
-                      struct rfn_diag *diag);
+int rfn_timeline_ends(const struct rfn_archive *archive, int64_t *from_ns, int64_t *to_ns);
 
 /* What a stream does in a bin, ns of each kind. Less than the bin is long where nothing is known:
  * before the first call, after the last one, while recording was off. */
@@ -51,11 +42,20 @@ struct rfn_timeline_window {
     uint32_t function, path; /* its numbers in the archive */
 };
 
-/* Adds what the cursor's stream does to the window's bins, from where the cursor is sought to.
- * Errors of rfn_cursor_next, and RFN_E_UNSUPPORTED without times. */
-int rfn_timeline_add(const struct rfn_archive *archive, struct rfn_cursor *cursor,
-                     const struct rfn_timeline_window *window, struct rfn_timeline_bin *bins,
-                     struct rfn_diag *diag);
+/* Reads a stream's events for its bins, and knows when recording was off. One thread at a time. */
+struct rfn_timeline;
+
+/* Errors of rfn_cursor_open, and RFN_E_UNSUPPORTED without times. *timeline is to be closed. */
+int rfn_timeline_open(const struct rfn_archive *archive, uint32_t stream,
+                      struct rfn_timeline **timeline, struct rfn_diag *diag);
+void rfn_timeline_close(struct rfn_timeline *timeline);
+/* Its cursor, borrowed, which others may move. */
+struct rfn_cursor *rfn_timeline_cursor(struct rfn_timeline *timeline);
+
+/* Reads the window's events and adds their times to the bins. After an error of rfn_cursor_next the
+ * bins have what was read before. */
+int rfn_timeline_add(struct rfn_timeline *timeline, const struct rfn_timeline_window *window,
+                     struct rfn_timeline_bin *bins, struct rfn_diag *diag);
 
 /* Adds a time to selected_ns of the bins. */
 void rfn_timeline_select(const struct rfn_timeline_window *window, struct rfn_timeline_bin *bins,

@@ -42,11 +42,11 @@ struct rfn_page;
 /* What the page holds of an archive. */
 struct rfn_page_archive {
     const struct rfn_archive *archive;
-    const char *report;                 /* `refrain report --json --all`, */
+    const char *report;                 /* the report in JSON, */
     size_t report_size;                 /* its bytes */
     const struct rfn_seen_waits *waits; /* finished */
     const char *whatif;                 /* `refrain whatif --json`, a string; NULL: none */
-    uint32_t cells;                     /* of the overview, at most; the least is one per stream */
+    uint32_t cells;                     /* of the overview, at most, but 256 per stream at least */
 };
 
 /* Begins a file. RFN_E_EXISTS without `force`, RFN_E_IO, RFN_E_UNSUPPORTED (rfn_page_missing),
@@ -57,7 +57,8 @@ int rfn_page_open(const char *path, bool force, struct rfn_page **page, struct r
 int rfn_page_add(struct rfn_page *page, const struct rfn_page_archive *archive,
                  void (*progress)(void *context, double share), void *context,
                  struct rfn_diag *diag);
-/* Ends the file; it has its name only now. *bytes: its size. Frees the page in any case. */
+/* Ends the file; one that it replaces stays until then. *bytes: its size. Frees the page in any
+ * case. */
 int rfn_page_close(struct rfn_page *page, uint64_t *bytes, struct rfn_diag *diag);
 void rfn_page_cancel(struct rfn_page *page);
 

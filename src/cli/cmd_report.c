@@ -128,22 +128,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* What is wrong with the file; the exit status. That chunks are missing needs no word where it is
- * told that the file is incomplete. */
-static int complain(const struct rfn_report *report, struct rfn_text *page)
-{
-    const int status = rfn_command_tell_missing(report->archive, page ? NULL : report->file, page,
-                                                RFN_EXIT_OK);
-    const int expected = status ? RFN_E_INCOMPLETE : 0;
-    const struct rfn_profile *profile = report->profile;
-    const struct rfn_waits *waits = report->waits;
-    if (profile->error && profile->error != expected)
-        return rfn_command_fail(report->file, profile->error, &profile->diag);
-    if (waits->error && waits->error != expected)
-        return rfn_command_fail(report->file, waits->error, &waits->diag);
-    return status;
-}
-
 /* Text that no call path contains is a mistake, unless there are no calls to tell. */
 static int check_call_path(const struct rfn_report *report)
 {
@@ -212,15 +196,16 @@ static int check_table(const struct rfn_report *report, const char *table)
 }
 
 /* Prints what the events of an archive tell; the exit status. */
-static int print(const struct rfn_report *report, const struct options *given)
+static int print(const struct rfn_whole_report *whole, const struct options *given)
 {
+    const struct rfn_report *report = &whole->report;
     struct rfn_text out = {0};
     int status = rfn_report_only_samples(report) ? RFN_EXIT_OK : check_call_path(report);
     if (!status && given->csv)
         status = check_table(report, given->csv);
     if (status)
         return status;
-    status = complain(report, given->csv || given->given.json ? NULL : &out);
+    status = rfn_whole_report_complain(whole, given->csv || given->given.json ? NULL : &out);
     if (given->csv) {
         rfn_report_csv(&out, report, given->csv);
         return rfn_command_print(&out, report->file, status);
@@ -268,9 +253,7 @@ static int report_archive(const struct rfn_archive *archive, const struct option
         return status;
     status = rfn_whole_report_find(&whole, &wish);
     if (!status)
-        status = print(&whole.report, given);
-    if (!status)
-        status = whole.unread;
+        status = print(&whole, given);
     rfn_whole_report_release(&whole);
     return status;
 }

@@ -51,6 +51,8 @@ static void check(const struct options *given, struct argp_state *state)
     if (given->text &&
         (given->written.output || given->open || given->written.json || given->whatif_file))
         argp_error(state, "--text draws here: -o, --open, --json and --whatif are about the page");
+    if (given->from_ns == given->to_ns)
+        argp_error(state, "--window is empty");
     if (given->text && given->n > 1)
         argp_error(state, "--text draws one archive");
     if (!given->text && (narrows || given->colors))
@@ -127,29 +129,33 @@ static char *report_text(const struct rfn_report *report)
     return text;
 }
 
+/* 0, or the exit status after telling why there can be no page. */
 static int add_report(struct rfn_page *page, const struct rfn_report *report,
                       const struct rfn_seen_waits *waits, const json_t *whatif)
 {
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     struct rfn_progress progress = {.what = "drawing the overview"};
     char *text = report_text(report), *assumed = json_text(whatif);
-    if (!text || (whatif && !assumed)) {
-        free(text);
-        return rfn_command_fail(report->file, RFN_E_NOMEM, NULL);
-    }
     const struct rfn_page_archive added = {.archive = report->archive,
                                            .report = text,
-                                           .report_size = strlen(text),
+                                           .report_size = text ? strlen(text) : 0,
                                            .waits = waits,
                                            .whatif = assumed,
                                            .cells = OVERVIEW_CELLS};
-    const int error = rfn_page_add(page, &added, rfn_progress_show, &progress, &diag);
+    const bool enough = text && (assumed || !whatif);
+    const int error = enough ? rfn_page_add(page, &added, rfn_progress_show, &progress, &diag)
+                             : RFN_E_NOMEM;
     rfn_progress_done(&progress);
     free(text);
     free(assumed);
-    return error < 0 ? rfn_command_fail(report->file, error, &diag) : RFN_EXIT_OK;
+    if (!error)
+        return RFN_EXIT_OK;
+    const int status = rfn_command_fail(report->file, error, &diag);
+    return status == RFN_EXIT_BAD_INPUT ? RFN_EXIT_FAILURE : status;
 }
 
+/* 0, RFN_EXIT_BAD_INPUT where the page has less than the run, or another exit status where there
+ * can be no page; what is wrong has been told. */
 static int add_archive(struct rfn_page *page, const char *file, const struct rfn_archive *archive,
                        const json_t *whatif)
 {
@@ -163,7 +169,7 @@ static int add_archive(struct rfn_page *page, const char *file, const struct rfn
     if (!status)
         status = add_report(page, &whole.report, &waits, whatif);
     if (!status)
-        status = rfn_command_tell_missing(archive, file, NULL, whole.unread);
+        status = rfn_whole_report_complain(&whole, NULL);
     rfn_whole_report_release(&whole);
     rfn_seen_waits_release(&waits);
     return status;
@@ -197,7 +203,7 @@ static int read_whatif(struct options *given)
 
 /* ---- the page ---- */
 
-/* A browser that is told where the page is; it goes on when this ends. */
+/* xdg-open tells a browser and ends; a browser that is started here is waited for. */
 static int open_in_browser(const char *page)
 {
     static const char *const programs[] = {"xdg-open", "open", "firefox", "chromium"};
@@ -252,7 +258,8 @@ static int write_page(const struct options *given, struct rfn_archive *const *ar
     if (error < 0)
         return rfn_command_fail(given->output, error, &diag);
     status = tell(given, bytes, status);
-    return given->open && !status ? open_in_browser(given->output) : status;
+    const int opened = given->open ? open_in_browser(given->output) : RFN_EXIT_OK;
+    return status ? status : opened;
 }
 
 /* ---- the timeline as text ---- */
@@ -276,7 +283,8 @@ static int draw(const struct options *given, const struct rfn_archive *archive)
     if (status)
         return status;
     status = rfn_command_tell_missing(archive, given->files[0], &out, RFN_EXIT_OK);
-    const int error = rfn_text_timeline(&out, &of, rfn_progress_show, &progress, &diag);
+    int unread = 0;
+    const int error = rfn_text_timeline(&out, &of, rfn_progress_show, &progress, &unread, &diag);
     rfn_progress_done(&progress);
     if (error < 0)
         rfn_text_release(&out);
@@ -286,6 +294,8 @@ static int draw(const struct options *given, const struct rfn_archive *archive)
     }
     if (error < 0)
         return rfn_command_fail(given->files[0], error, &diag);
+    if (unread && !status)
+        status = rfn_command_fail(given->files[0], unread, &diag);
     return rfn_command_print(&out, given->files[0], status);
 }
 

@@ -124,7 +124,9 @@ int rfn_output_folder_open(struct rfn_output_folder *folder, const struct rfn_fo
     folder->kind = kind;
     RFN_TRY(check_folder(kind, folder->path, force, diag));
     RFN_TRY(make_beside(folder->path, folder->scratch, diag));
-    chmod(folder->scratch, 0755);
+    const mode_t mask = umask(0);
+    umask(mask);
+    chmod(folder->scratch, 0777 & ~mask);
     return 0;
 }
 

@@ -37,7 +37,7 @@ static inline bool rfn_part_has_message(const struct rfn_convert_part *part,
 /* How many ranks it has. */
 uint32_t rfn_part_ranks(const struct rfn_archive *archive, const struct rfn_convert_part *part);
 
-/* A walk over all events of an archive, of which this is told. */
+/* Progress of a walk over all events of an archive. */
 struct rfn_walk_progress {
     const struct rfn_convert_progress *progress; /* may be NULL */
     uint64_t events, all_events;

@@ -40,15 +40,17 @@ static int compress_part(const struct rfn_buf *part, struct rfn_buf *out)
         uint8_t *to = rfn_buf_reserve(out, PIECE);
         if (!to)
             break;
-        stream.avail_in += (uInt)(stream.avail_in ? 0 : piece);
-        left -= stream.avail_in == piece ? piece : 0;
+        if (!stream.avail_in) {
+            stream.avail_in = (uInt)piece;
+            left -= piece;
+        }
         stream.next_out = to;
         stream.avail_out = PIECE;
         state = deflate(&stream, left ? Z_NO_FLUSH : Z_FINISH);
         out->size += PIECE - stream.avail_out;
     }
     deflateEnd(&stream);
-    return rfn_buf_status(out);
+    return state == Z_STREAM_END ? rfn_buf_status(out) : RFN_E_NOMEM;
 #else
     (void)part, (void)out;
     return RFN_E_UNSUPPORTED;
@@ -105,7 +107,7 @@ int rfn_page_add(struct rfn_page *page, const struct rfn_page_archive *archive,
                  struct rfn_diag *diag)
 {
     struct rfn_buf part = RFN_BUF_INIT;
-    int error = rfn_page_overview_part(archive, progress, context, &part, diag);
+    int error = rfn_page_overview_part(archive, progress, context, &part);
     if (!error)
         error = put_part(page, "overview", &part, diag);
     part.size = 0;
@@ -138,8 +140,8 @@ int rfn_page_open(const char *path, bool force, struct rfn_page **page, struct r
 {
     if (rfn_page_template_missing)
         return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
-                        "this build of refrain has no page: install %s (by Debian's names) and "
-                        "build it again",
+                        "this build of refrain has no page; install the packages %s (Debian's "
+                        "names) and build it again",
                         rfn_page_template_missing);
     struct rfn_page *opened = calloc(1, sizeof *opened);
     if (!opened)

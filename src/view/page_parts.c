@@ -6,6 +6,8 @@
 
 /* ---- the archive ---- */
 
+enum { MOST_BYTES = 1 << 30 };
+
 /* What the page shows of these is in the report already. */
 static bool is_of_use(uint32_t type)
 {
@@ -18,6 +20,11 @@ static int add_chunk(const struct rfn_chunks *chunks, struct rfn_toc_entry *entr
                      struct rfn_buf *out, struct rfn_diag *diag)
 {
     struct rfn_payload payload;
+    if (out->size > MOST_BYTES)
+        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1,
+                        "%s: too large for a page: more than 1 GiB when unpacked; run refrain "
+                        "reduce first",
+                        chunks->path);
     RFN_TRY(rfn_chunks_load(chunks, entry, &payload, diag));
     entry->offset = out->size;
     entry->stored_size = rfn_chunk_append(out, entry->type, entry->id, payload.data, payload.size,
@@ -36,14 +43,20 @@ int rfn_page_archive_part(const struct rfn_archive *archive, struct rfn_buf *out
     int error = entries ? 0 : RFN_E_NOMEM;
     if (rfn_buf_reserve(out, RFN_HEADER_BYTES))
         out->size += RFN_HEADER_BYTES;
+    bool whole = archive->complete;
     for (size_t i = 0; i < chunks->n && !error; i++) {
         if (!is_of_use(chunks->entries[i].type))
             continue;
         entries[n] = chunks->entries[i];
-        error = add_chunk(chunks, &entries[n++], out, diag);
+        error = add_chunk(chunks, &entries[n], out, diag);
+        /* Without a damaged chunk the page's archive is an incomplete one. */
+        const bool damaged = error == RFN_E_CORRUPT || error == RFN_E_INCOMPLETE;
+        n += !damaged;
+        whole &= !damaged;
+        error = damaged ? 0 : error;
     }
-    const uint64_t toc = archive->complete ? out->size : 0;
-    if (!error && archive->complete) {
+    const uint64_t toc = whole ? out->size : 0;
+    if (!error && whole) {
         rfn_toc_append(&contents, entries, n);
         rfn_chunk_append(out, RFN_CHUNK_TOC, 0, contents.data, contents.size, false);
         out->failed |= contents.failed;
@@ -68,14 +81,17 @@ struct overview {
     uint8_t *cells, *planes[PLANES];
 };
 
+/* What cannot be read is shown as far as it can: RFN_E_NOMEM only. */
 static int read_stream(const struct rfn_archive *archive, uint32_t stream,
-                       struct overview *overview, struct rfn_diag *diag)
+                       struct overview *overview)
 {
-    struct rfn_cursor *cursor;
-    RFN_TRY(rfn_cursor_open(archive, stream, &cursor, diag));
-    int error = rfn_timeline_add(archive, cursor, &overview->window, overview->bins, diag);
-    rfn_cursor_close(cursor);
-    return error;
+    struct rfn_timeline *timeline;
+    int error = rfn_timeline_open(archive, stream, &timeline, NULL);
+    if (!error) {
+        error = rfn_timeline_add(timeline, &overview->window, overview->bins, NULL);
+        rfn_timeline_close(timeline);
+    }
+    return error == RFN_E_NOMEM ? error : 0;
 }
 
 /* As many shares as a screen shows differences: noise is not to make the page large. */
@@ -87,13 +103,11 @@ static uint8_t rounded(uint8_t share)
 }
 
 static int overview_of(const struct rfn_archive *archive, uint32_t stream,
-                       struct overview *overview, struct rfn_diag *diag)
+                       struct overview *overview)
 {
     const uint32_t n = overview->window.n;
     memset(overview->bins, 0, n * sizeof *overview->bins);
-    int error = read_stream(archive, stream, overview, diag);
-    if (error == RFN_E_NOMEM)
-        return error;
+    RFN_TRY(read_stream(archive, stream, overview));
     rfn_timeline_pack(&overview->window, overview->bins, overview->cells);
     for (uint32_t i = 0; i < n; i++) {
         const uint8_t *cell = &overview->cells[i * RFN_TIMELINE_CELL_BYTES];
@@ -118,12 +132,12 @@ static uint32_t bins_for(uint32_t cells, uint32_t streams)
 
 int rfn_page_overview_part(const struct rfn_page_archive *of,
                            void (*progress)(void *context, double share), void *context,
-                           struct rfn_buf *out, struct rfn_diag *diag)
+                           struct rfn_buf *out)
 {
     const uint32_t streams = rfn_archive_run(of->archive)->streams;
     struct overview overview = {.window.n = bins_for(of->cells, streams)};
     const size_t plane = (size_t)streams * overview.window.n;
-    RFN_TRY(rfn_timeline_ends(of->archive, &overview.window.from_ns, &overview.window.to_ns, diag));
+    RFN_TRY(rfn_timeline_ends(of->archive, &overview.window.from_ns, &overview.window.to_ns));
     rfn_buf_u32(out, streams);
     rfn_buf_u32(out, overview.window.n);
     put_double(out, (double)overview.window.from_ns);
@@ -135,7 +149,7 @@ int rfn_page_overview_part(const struct rfn_page_archive *of,
     for (size_t i = 0; i < PLANES && !error; i++)
         overview.planes[i] = planes + i * plane;
     for (uint32_t i = 0; i < streams && !error; i++) {
-        error = overview_of(of->archive, i, &overview, diag);
+        error = overview_of(of->archive, i, &overview);
         if (progress)
             progress(context, (double)(i + 1) / streams);
     }

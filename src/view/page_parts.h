@@ -18,12 +18,12 @@
 #include "refrain/timeline.h"
 #include "refrain/view.h"
 
-/* RFN_E_NOMEM, and errors of reading. */
+/* RFN_E_NOMEM, RFN_E_IO, RFN_E_UNSUPPORTED: it is too large. Without chunks that are damaged. */
 int rfn_page_archive_part(const struct rfn_archive *archive, struct rfn_buf *out,
                           struct rfn_diag *diag);
 int rfn_page_overview_part(const struct rfn_page_archive *of,
                            void (*progress)(void *context, double share), void *context,
-                           struct rfn_buf *out, struct rfn_diag *diag);
+                           struct rfn_buf *out);
 int rfn_page_waits_part(const struct rfn_seen_waits *waits, struct rfn_buf *out);
 
 #endif

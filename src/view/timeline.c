@@ -2,15 +2,16 @@
 
 #include "analyze/match/recording_off.h"
 
-const char *rfn_timeline_kind_words(enum rfn_timeline_kind kind)
-{
-    static const char *const words[] = {
-#define X(name, json, text) text,
-        RFN_TIMELINE_KINDS(X)
-#undef X
-    };
-    return words[kind];
-}
+#include <stdlib.h>
+
+/* Times of a file may be anything; within these bounds they can be subtracted. */
+#define STAMP_MAX (INT64_C(1) << 53)
+
+struct rfn_timeline {
+    const struct rfn_archive *archive;
+    struct rfn_cursor *cursor;
+    struct rfn_off_times pauses; /* of the process */
+};
 
 enum rfn_timeline_kind rfn_timeline_kind_of(const struct rfn_function_info *function)
 {
@@ -38,6 +39,11 @@ enum rfn_timeline_kind rfn_timeline_kind_of(const struct rfn_function_info *func
     default:
         return RFN_TIMELINE_OTHER;
     }
+}
+
+static int64_t bounded(int64_t ns)
+{
+    return ns > STAMP_MAX ? STAMP_MAX : ns < -STAMP_MAX ? -STAMP_MAX : ns;
 }
 
 /* A share of the time between two times, ns, goes to one number of each bin, which lies `at` a
@@ -75,73 +81,152 @@ void rfn_timeline_select(const struct rfn_timeline_window *window, struct rfn_ti
 static void add_call(const struct rfn_archive *archive, const struct rfn_timeline_window *window,
                      struct rfn_timeline_bin *bins, const struct rfn_record *record)
 {
-    const double all = (double)(record->exit_ns - record->enter_ns);
+    const int64_t enter_ns = bounded(record->enter_ns), exit_ns = bounded(record->exit_ns);
+    const double all = (double)(exit_ns - enter_ns);
     const double inside = all > 0 && record->inside_ns >= 0 && (double)record->inside_ns < all
                               ? (double)record->inside_ns / all
                               : 1;
     const enum rfn_timeline_kind kind = rfn_timeline_kind_of(
         rfn_archive_function(archive, record->function));
-    spread_kind(window, bins, kind, record->enter_ns, record->exit_ns, inside);
+    spread_kind(window, bins, kind, enter_ns, exit_ns, inside);
     if (inside < 1)
-        spread_kind(window, bins, RFN_TIMELINE_COMPUTING, record->enter_ns, record->exit_ns,
-                    1 - inside);
+        spread_kind(window, bins, RFN_TIMELINE_COMPUTING, enter_ns, exit_ns, 1 - inside);
     if (window->selects && record->path == window->path && record->function == window->function)
-        rfn_timeline_select(window, bins, record->enter_ns, record->exit_ns);
+        rfn_timeline_select(window, bins, enter_ns, exit_ns);
 }
 
-/* Whether the program switched recording off here: nothing is known until the next event. */
-static bool switches_off(const struct rfn_archive *archive, const struct rfn_record *record)
+/* Between two events the program computes, as far as recording was on. */
+static void add_gap(const struct rfn_timeline *timeline, const struct rfn_timeline_window *window,
+                    struct rfn_timeline_bin *bins, int64_t from_ns, int64_t to_ns)
 {
-    return rfn_switches_recording(archive, record->function) && record->in[0] == 0;
+    spread_kind(window, bins, RFN_TIMELINE_COMPUTING, from_ns, to_ns, 1);
+    for (size_t i = 0; i < timeline->pauses.n; i++) {
+        const struct rfn_off_time *pause = &timeline->pauses.items[i];
+        const int64_t from = pause->from_ns > from_ns ? pause->from_ns : from_ns;
+        const int64_t to = pause->to_ns < to_ns ? pause->to_ns : to_ns;
+        if (from < to)
+            spread_kind(window, bins, RFN_TIMELINE_COMPUTING, from, to, -1);
+    }
 }
 
-int rfn_timeline_add(const struct rfn_archive *archive, struct rfn_cursor *cursor,
-                     const struct rfn_timeline_window *window, struct rfn_timeline_bin *bins,
-                     struct rfn_diag *diag)
+int rfn_timeline_add(struct rfn_timeline *timeline, const struct rfn_timeline_window *window,
+                     struct rfn_timeline_bin *bins, struct rfn_diag *diag)
 {
+    const struct rfn_archive *archive = timeline->archive;
     const struct rfn_record *record;
     int64_t last_ns = window->from_ns;
-    bool off = false;
-    if (!rfn_archive_run(archive)->times)
-        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1, "the archive has no times");
-    RFN_TRY(rfn_cursor_seek_time(cursor, window->from_ns, diag));
+    RFN_TRY(rfn_cursor_seek_time(timeline->cursor, window->from_ns, diag));
     int more = 0;
-    while ((more = rfn_cursor_next(cursor, &record, diag)) > 0) {
-        if (record->index > 0 && !off)
-            spread_kind(window, bins, RFN_TIMELINE_COMPUTING, last_ns, record->enter_ns, 1);
+    while ((more = rfn_cursor_next(timeline->cursor, &record, diag)) > 0) {
+        if (record->index > 0)
+            add_gap(timeline, window, bins, last_ns, bounded(record->enter_ns));
         if (rfn_class_is_mpi(rfn_archive_function(archive, record->function)->class_))
             add_call(archive, window, bins, record);
-        off = switches_off(archive, record);
-        last_ns = record->exit_ns;
+        last_ns = bounded(record->exit_ns);
         if (last_ns >= window->to_ns)
             return 0;
     }
     return more;
 }
 
-int rfn_timeline_ends(const struct rfn_archive *archive, int64_t *from_ns, int64_t *to_ns,
-                      struct rfn_diag *diag)
+/* ---- streams ---- */
+
+/* The threads of the stream's process switch recording for all of them. */
+static int find_pauses(struct rfn_timeline *timeline, uint32_t stream)
+{
+    const struct rfn_archive *archive = timeline->archive;
+    const uint32_t n = rfn_archive_run(archive)->streams;
+    const uint32_t rank = rfn_archive_stream(archive, stream).rank;
+    uint32_t first = stream, end = stream + 1;
+    if (!rfn_off_times_possible(archive))
+        return 0;
+    while (first > 0 && rfn_archive_stream(archive, first - 1).rank == rank)
+        first--;
+    while (end < n && rfn_archive_stream(archive, end).rank == rank)
+        end++;
+    return rfn_off_times_find(&timeline->pauses, archive, first, end);
+}
+
+int rfn_timeline_open(const struct rfn_archive *archive, uint32_t stream,
+                      struct rfn_timeline **timeline, struct rfn_diag *diag)
+{
+    if (!rfn_archive_run(archive)->times)
+        return rfn_fail(diag, RFN_E_UNSUPPORTED, -1, -1, "the archive has no times");
+    struct rfn_timeline *opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return RFN_E_NOMEM;
+    opened->archive = archive;
+    int error = rfn_cursor_open(archive, stream, &opened->cursor, diag);
+    if (!error)
+        error = find_pauses(opened, stream);
+    if (error < 0)
+        rfn_timeline_close(opened);
+    else
+        *timeline = opened;
+    return error;
+}
+
+void rfn_timeline_close(struct rfn_timeline *timeline)
+{
+    if (!timeline)
+        return;
+    rfn_cursor_close(timeline->cursor);
+    rfn_off_times_release(&timeline->pauses);
+    free(timeline);
+}
+
+struct rfn_cursor *rfn_timeline_cursor(struct rfn_timeline *timeline)
+{
+    return timeline->cursor;
+}
+
+/* The exit of the last event of a stream that can be read, from where the cursor is. */
+static int64_t last_exit(struct rfn_cursor *cursor, int64_t ns)
 {
     const struct rfn_record *record;
+    while (rfn_cursor_next(cursor, &record, NULL) > 0)
+        ns = bounded(record->exit_ns);
+    return ns;
+}
+
+/* RFN_E_NOMEM; of a stream that cannot be read to its end, where it can be read to. */
+static int add_ends(const struct rfn_archive *archive, uint32_t stream, int64_t *from_ns,
+                    int64_t *to_ns)
+{
+    const uint64_t events = rfn_archive_stream(archive, stream).events;
+    const struct rfn_record *record;
+    struct rfn_cursor *cursor;
+    int64_t end_ns = INT64_MIN;
+    int error = rfn_cursor_open(archive, stream, &cursor, NULL);
+    if (error < 0)
+        return error == RFN_E_NOMEM ? error : 0;
+    if (rfn_cursor_next(cursor, &record, NULL) > 0) {
+        end_ns = bounded(record->exit_ns);
+        *from_ns = bounded(record->enter_ns) < *from_ns ? bounded(record->enter_ns) : *from_ns;
+    }
+    error = events > 1 ? rfn_cursor_seek(cursor, events - 1, NULL) : 0;
+    if (error < 0) {
+        rfn_cursor_close(cursor);
+        cursor = NULL;
+        error = rfn_cursor_open(archive, stream, &cursor, NULL);
+    }
+    if (!error)
+        end_ns = last_exit(cursor, end_ns);
+    rfn_cursor_close(cursor);
+    *to_ns = end_ns > *to_ns ? end_ns : *to_ns;
+    return 0;
+}
+
+int rfn_timeline_ends(const struct rfn_archive *archive, int64_t *from_ns, int64_t *to_ns)
+{
     *from_ns = INT64_MAX;
     *to_ns = INT64_MIN;
-    for (uint32_t i = 0; i < rfn_archive_run(archive)->streams; i++) {
-        const uint64_t events = rfn_archive_stream(archive, i).events;
-        struct rfn_cursor *cursor;
-        int error = rfn_cursor_open(archive, i, &cursor, diag);
-        if (error == RFN_E_NOMEM)
-            return error;
-        if (error < 0)
-            continue;
-        if (rfn_cursor_next(cursor, &record, diag) > 0 && record->enter_ns < *from_ns)
-            *from_ns = record->enter_ns;
-        if (events && rfn_cursor_seek(cursor, events - 1, diag) == 0 &&
-            rfn_cursor_next(cursor, &record, diag) > 0 && record->exit_ns > *to_ns)
-            *to_ns = record->exit_ns;
-        rfn_cursor_close(cursor);
-    }
-    if (*from_ns >= *to_ns)
-        *to_ns = (*from_ns = *from_ns == INT64_MAX ? 0 : *from_ns) + 1;
+    for (uint32_t i = 0; i < rfn_archive_run(archive)->streams; i++)
+        RFN_TRY(add_ends(archive, i, from_ns, to_ns));
+    if (*from_ns == INT64_MAX)
+        *from_ns = 0;
+    if (*to_ns <= *from_ns)
+        *to_ns = *from_ns + 1;
     return 0;
 }
 

@@ -17,7 +17,7 @@
 
 static char folder[64], path[96];
 static struct rfn_archive *archive;
-static struct rfn_cursor *cursor;
+static struct rfn_timeline *timeline;
 
 enum { BARRIER, PCONTROL, POLL };
 
@@ -64,14 +64,14 @@ static int setup(void **state)
     put(writer, BARRIER, 700, 1000, 300, NULL);
     assert_int_equal(rfn_writer_close(writer, NULL), 0);
     assert_int_equal(rfn_archive_open(path, &archive, NULL), 0);
-    assert_int_equal(rfn_cursor_open(archive, 0, &cursor, NULL), 0);
+    assert_int_equal(rfn_timeline_open(archive, 0, &timeline, NULL), 0);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    rfn_cursor_close(cursor);
+    rfn_timeline_close(timeline);
     rfn_archive_close(archive);
     unlink(path);
     return rmdir(folder);
@@ -81,7 +81,7 @@ static void expect(const struct rfn_timeline_window *window, size_t kind, const 
 {
     struct rfn_timeline_bin bins[8] = {0};
     assert_true(window->n <= 8);
-    assert_int_equal(rfn_timeline_add(archive, cursor, window, bins, NULL), 0);
+    assert_int_equal(rfn_timeline_add(timeline, window, bins, NULL), 0);
     for (uint32_t i = 0; i < window->n; i++)
         assert_float_equal(
             (float)(kind < RFN_TIMELINE_KIND_COUNT ? bins[i].ns[kind] : bins[i].selected_ns),
@@ -110,6 +110,15 @@ static void test_window(void **state)
     expect(&whole, RFN_TIMELINE_COLLECTIVES, (const double[]){100, 0, 50, 250});
 }
 
+/* A window within a pause has nothing. */
+static void test_pause(void **state)
+{
+    const struct rfn_timeline_window window = {.from_ns = 450, .to_ns = 650, .n = 2};
+    (void)state;
+    expect(&window, RFN_TIMELINE_COMPUTING, (const double[]){0, 50});
+    expect(&window, RFN_TIMELINE_COLLECTIVES, (const double[]){0, 0});
+}
+
 static void test_selected(void **state)
 {
     struct rfn_timeline_window window = whole;
@@ -126,7 +135,7 @@ static void test_cells(void **state)
     struct rfn_timeline_bin bins[4] = {0};
     uint8_t cells[4 * RFN_TIMELINE_CELL_BYTES];
     (void)state;
-    assert_int_equal(rfn_timeline_add(archive, cursor, &whole, bins, NULL), 0);
+    assert_int_equal(rfn_timeline_add(timeline, &whole, bins, NULL), 0);
     rfn_timeline_pack(&whole, bins, cells);
     const uint8_t expected[] = {RFN_TIMELINE_COLLECTIVES, 170, 0, RFN_TIMELINE_MESSAGES,    51,  0,
                                 RFN_TIMELINE_COLLECTIVES, 85,  0, RFN_TIMELINE_COLLECTIVES, 255, 0};
@@ -137,7 +146,7 @@ static void test_ends(void **state)
 {
     int64_t from, to;
     (void)state;
-    assert_int_equal(rfn_timeline_ends(archive, &from, &to, NULL), 0);
+    assert_int_equal(rfn_timeline_ends(archive, &from, &to), 0);
     assert_int_equal(from, 100);
     assert_int_equal(to, 1000);
 }
@@ -147,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(test_window, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_pause, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selected, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cells, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ends, setup, teardown),

@@ -3,7 +3,7 @@
 #include "cli/args/command.h"
 #include "cli/text/terminal.h"
 
-/* Of samples that cannot be read it is told, and the report goes without. */
+/* Tells of samples that cannot be read; the report then has none. */
 static int find_samples(struct rfn_whole_report *whole, bool each, struct rfn_diag *diag)
 {
     struct rfn_report *report = &whole->report;
@@ -64,6 +64,22 @@ int rfn_whole_report_find(struct rfn_whole_report *whole, const struct rfn_repor
     if (!error)
         error = find_rest(whole, wish, &diag);
     return error < 0 ? rfn_command_fail(report->file, error, &diag) : RFN_EXIT_OK;
+}
+
+int rfn_whole_report_complain(const struct rfn_whole_report *whole, struct rfn_text *page)
+{
+    const struct rfn_report *report = &whole->report;
+    const int status = rfn_command_tell_missing(report->archive, page ? NULL : report->file, page,
+                                                whole->unread);
+    /* That chunks are missing needs no word where the file is incomplete. */
+    const int expected = rfn_archive_complete(report->archive, NULL) ? 0 : RFN_E_INCOMPLETE;
+    const struct rfn_profile *profile = report->profile;
+    const struct rfn_waits *waits = report->waits;
+    if (profile->error && profile->error != expected)
+        return rfn_command_fail(report->file, profile->error, &profile->diag);
+    if (waits->error && waits->error != expected)
+        return rfn_command_fail(report->file, waits->error, &waits->diag);
+    return status;
 }
 
 void rfn_whole_report_release(struct rfn_whole_report *whole)

@@ -27,6 +27,9 @@ struct rfn_whole_report {
 /* Fills in what is not set of whole->report yet. 0, or the exit status after telling what is wrong.
  * To be released in any case. */
 int rfn_whole_report_find(struct rfn_whole_report *whole, const struct rfn_report_wish *wish);
+/* The exit status, after telling what of the run the report lacks: as first lines of a page, or on
+ * standard error, where it is NULL. */
+int rfn_whole_report_complain(const struct rfn_whole_report *whole, struct rfn_text *page);
 void rfn_whole_report_release(struct rfn_whole_report *whole);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL = 12, LEAST_COLUMNS = 20 };
+enum { LEAST_LABEL = 12, MOST_LABEL = 22, LEAST_COLUMNS = 20 };
 
 /* What a character stands for: kinds of rfn_timeline_kind, then these. */
 enum { WAITING = RFN_TIMELINE_KIND_COUNT, UNKNOWN, MARKS };
@@ -32,6 +32,8 @@ struct drawing {
     uint32_t *ranks, n_ranks;      /* that are shown */
     uint32_t *row_of;              /* by stream; n_rows: not shown */
     uint32_t n_rows, per_row;
+    size_t label; /* the width of the labels */
+    int unread;   /* the first error of reading */
     bool used[MARKS];
 };
 
@@ -41,6 +43,27 @@ static uint32_t streams(const struct drawing *drawing)
 }
 
 /* ---- what is drawn ---- */
+
+static void append_ranks(struct rfn_text *label, const struct drawing *drawing, uint32_t row)
+{
+    const uint32_t first = row * drawing->per_row, left = drawing->n_ranks - first;
+    const uint32_t n = left < drawing->per_row ? left : drawing->per_row;
+    rfn_text_string(label, n > 1 ? "" : "rank ");
+    rfn_text_ranks(label, drawing->ranks + first, n);
+}
+
+/* As wide as the longest label, within bounds. */
+static void choose_label(struct drawing *drawing)
+{
+    drawing->label = LEAST_LABEL;
+    for (uint32_t row = 0; row < drawing->n_rows; row++) {
+        struct rfn_text label = {0};
+        append_ranks(&label, drawing, row);
+        if (label.n + 1 > drawing->label)
+            drawing->label = label.n < MOST_LABEL ? label.n + 1 : MOST_LABEL;
+        rfn_text_release(&label);
+    }
+}
 
 /* Ranks in rows: one each, or as many as are needed. */
 static int choose_rows(struct drawing *drawing)
@@ -59,13 +82,15 @@ static int choose_rows(struct drawing *drawing)
     drawing->per_row = (drawing->n_ranks + rows - 1) / rows;
     drawing->per_row += !drawing->per_row;
     drawing->n_rows = (drawing->n_ranks + drawing->per_row - 1) / drawing->per_row;
+    uint32_t at = 0; /* streams are in order of ranks */
     for (uint32_t i = 0; i < streams(drawing); i++) {
         const uint32_t rank = rfn_archive_stream(of->archive, i).rank;
-        uint32_t at = 0;
-        while (at < drawing->n_ranks && drawing->ranks[at] != rank)
+        while (at < drawing->n_ranks && drawing->ranks[at] < rank)
             at++;
-        drawing->row_of[i] = at < drawing->n_ranks ? at / drawing->per_row : drawing->n_rows;
+        const bool shown = at < drawing->n_ranks && drawing->ranks[at] == rank;
+        drawing->row_of[i] = shown ? at / drawing->per_row : drawing->n_rows;
     }
+    choose_label(drawing);
     return 0;
 }
 
@@ -73,14 +98,16 @@ static int choose_window(struct drawing *drawing, struct rfn_diag *diag)
 {
     const struct rfn_text_timeline *of = drawing->of;
     int64_t first, last;
-    RFN_TRY(rfn_timeline_ends(of->archive, &first, &last, diag));
+    RFN_TRY(rfn_timeline_ends(of->archive, &first, &last));
     struct rfn_timeline_window *window = &drawing->window;
-    window->from_ns = of->from_ns < last - first ? first + of->from_ns : last;
-    window->to_ns = of->to_ns < last - first ? first + of->to_ns : last;
+    window->from_ns = of->from_ns > first ? of->from_ns : first;
+    window->to_ns = of->to_ns < last ? of->to_ns : last;
     if (window->from_ns >= window->to_ns)
-        return rfn_fail(diag, RFN_E_RANGE, -1, -1, "the run ends before the window begins: at %s",
-                        rfn_time_text(last - first).text);
-    const size_t n = of->width > LABEL + LEAST_COLUMNS ? of->width - LABEL : LEAST_COLUMNS;
+        return rfn_fail(diag, RFN_E_RANGE, -1, -1,
+                        "nothing is in the window: the run lasts from %s to %s",
+                        rfn_time_text(first).text, rfn_time_text(last).text);
+    const size_t n = of->width > drawing->label + LEAST_COLUMNS ? of->width - drawing->label
+                                                                : LEAST_COLUMNS;
     window->n = (uint32_t)n;
     drawing->bins = calloc((size_t)drawing->n_rows * n + 1, sizeof *drawing->bins);
     return drawing->bins ? 0 : RFN_E_NOMEM;
@@ -91,21 +118,23 @@ static struct rfn_timeline_bin *row_bins(const struct drawing *drawing, uint32_t
     return &drawing->bins[(size_t)row * drawing->window.n];
 }
 
+/* RFN_E_NOMEM; other errors of reading are kept, the first one. */
 static int add_streams(struct drawing *drawing, struct rfn_diag *diag)
 {
-    const struct rfn_archive *archive = drawing->of->archive;
     for (uint32_t i = 0; i < streams(drawing); i++) {
-        struct rfn_cursor *cursor;
+        struct rfn_timeline *timeline;
         if (drawing->row_of[i] == drawing->n_rows)
             continue;
-        int error = rfn_cursor_open(archive, i, &cursor, diag);
+        struct rfn_diag *why = drawing->unread ? NULL : diag;
+        int error = rfn_timeline_open(drawing->of->archive, i, &timeline, why);
         if (!error) {
-            error = rfn_timeline_add(archive, cursor, &drawing->window,
-                                     row_bins(drawing, drawing->row_of[i]), diag);
-            rfn_cursor_close(cursor);
+            error = rfn_timeline_add(timeline, &drawing->window,
+                                     row_bins(drawing, drawing->row_of[i]), why);
+            rfn_timeline_close(timeline);
         }
         if (error == RFN_E_NOMEM)
             return error;
+        drawing->unread = drawing->unread ? drawing->unread : error;
     }
     return 0;
 }
@@ -169,14 +198,14 @@ static void append_block(struct rfn_text *out, unsigned mark, double share)
 static void append_row(struct rfn_text *out, struct drawing *drawing, uint32_t row)
 {
     struct rfn_text label = {0};
-    const uint32_t first = row * drawing->per_row;
-    const uint32_t n = drawing->n_ranks - first < drawing->per_row ? drawing->n_ranks - first
-                                                                   : drawing->per_row;
-    rfn_text_string(&label, n > 1 ? "" : "rank ");
-    rfn_text_ranks(&label, drawing->ranks + first, n);
-    const size_t shown = label.n < LABEL ? label.n : LABEL - 1;
-    rfn_text_bytes(out, label.data, shown);
-    rfn_text_spaces(out, LABEL - shown);
+    append_ranks(&label, drawing, row);
+    if (label.n >= drawing->label) {
+        rfn_text_bytes(out, label.data, drawing->label - 3);
+        rfn_text_string(out, ".. ");
+    } else {
+        rfn_text_bytes(out, label.data, label.n);
+        rfn_text_spaces(out, drawing->label - label.n);
+    }
     rfn_text_release(&label);
     for (uint32_t i = 0; i < drawing->window.n; i++) {
         double share;
@@ -195,13 +224,13 @@ static void append_row(struct rfn_text *out, struct drawing *drawing, uint32_t r
 static void append_axis(struct rfn_text *out, const struct drawing *drawing)
 {
     enum { FIFTHS = 5 };
-    const struct rfn_text_timeline *of = drawing->of;
     const int64_t length = drawing->window.to_ns - drawing->window.from_ns;
     size_t at = 0;
-    rfn_text_spaces(out, LABEL);
+    rfn_text_spaces(out, drawing->label);
     for (unsigned i = 0; i < FIFTHS; i++) {
         const size_t column = (size_t)drawing->window.n * i / FIFTHS;
-        const struct rfn_quantity time = rfn_time_text(i ? length / FIFTHS * i : of->from_ns);
+        const struct rfn_quantity time = rfn_time_text(i ? length / FIFTHS * i
+                                                         : drawing->window.from_ns);
         if (column < at)
             continue;
         rfn_text_spaces(out, column - at);
@@ -215,7 +244,7 @@ static void append_axis(struct rfn_text *out, const struct drawing *drawing)
 
 static void append_legend(struct rfn_text *out, const struct drawing *drawing)
 {
-    rfn_text_spaces(out, LABEL);
+    rfn_text_spaces(out, drawing->label);
     for (unsigned mark = 0, n = 0; mark < MARKS; mark++) {
         if (!drawing->used[mark] || mark == UNKNOWN)
             continue;
@@ -232,7 +261,7 @@ static void append_legend(struct rfn_text *out, const struct drawing *drawing)
 }
 
 int rfn_text_timeline(struct rfn_text *out, const struct rfn_text_timeline *of,
-                      void (*progress)(void *context, double share), void *context,
+                      void (*progress)(void *context, double share), void *context, int *unread,
                       struct rfn_diag *diag)
 {
     struct drawing drawing = {.of = of};
@@ -249,6 +278,7 @@ int rfn_text_timeline(struct rfn_text *out, const struct rfn_text_timeline *of,
             append_row(out, &drawing, row);
         append_legend(out, &drawing);
     }
+    *unread = drawing.unread;
     free(drawing.bins);
     free(drawing.ranks);
     free(drawing.row_of);

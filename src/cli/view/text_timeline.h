@@ -17,10 +17,10 @@ struct rfn_text_timeline {
     bool colors;
 };
 
-/* Draws it. RFN_E_NOMEM, RFN_E_RANGE: the window is behind the run; what cannot be read is left
- * out. */
+/* Draws it. RFN_E_NOMEM, RFN_E_RANGE: nothing is in the window. What cannot be read is left out:
+ * *unread is the first error of reading, else 0, and diag says what it was. */
 int rfn_text_timeline(struct rfn_text *out, const struct rfn_text_timeline *of,
-                      void (*progress)(void *context, double share), void *context,
+                      void (*progress)(void *context, double share), void *context, int *unread,
                       struct rfn_diag *diag);
 
 #endif

@@ -64,8 +64,16 @@ static int no_memory(const struct writing *writing)
 
 /* ---- the walk ---- */
 
+/* The trace lasts as long as anything in it. */
+static void reach(struct writing *writing, int64_t ns)
+{
+    if (ns > writing->end_ns)
+        writing->end_ns = ns;
+}
+
 static int add(struct writing *writing, const struct record *record)
 {
+    reach(writing, record->timed.ns);
     return rfn_time_sort_add(writing->sort, record, writing->diag);
 }
 
@@ -82,6 +90,8 @@ static int gap(void *context, uint32_t stream, int64_t from_ns, int64_t to_ns)
     const int64_t from = since_start(part && from_ns < part->from_ns ? part->from_ns : from_ns);
     const int64_t to = since_start(part && to_ns > part->to_ns ? part->to_ns : to_ns);
     const struct record record = {{from, 0}, stream, RUNS, {.to_ns = to}};
+    if (to > from)
+        reach(writing, to);
     return to > from && writing->objects.streams[stream].task ? add(writing, &record) : 0;
 }
 
@@ -100,8 +110,6 @@ static int add_call(struct writing *writing, const struct rfn_match_event *event
     RFN_TRY(add(writing, &record));
     record.kind = LEAVES;
     record.timed.ns = record.of.call.to_ns;
-    if (record.timed.ns > writing->end_ns)
-        writing->end_ns = record.timed.ns;
     writing->summary->calls++;
     return add(writing, &record);
 }
@@ -185,19 +193,23 @@ static void put_state(struct writing *writing, const struct record *record, int6
 
 static uint32_t label_of_function(struct writing *writing, const struct rfn_location *at)
 {
-    char unknown[256];
+    struct rfn_text unknown = {0};
     if (at->function)
         return rfn_paraver_label(&writing->callers, at->function);
-    snprintf(unknown, sizeof unknown, "%s+0x%llx", at->module ? at->module : "",
-             (unsigned long long)at->offset);
-    return rfn_paraver_label(&writing->callers, unknown);
+    rfn_text_format(&unknown, "%s+0x%llx", at->module ? at->module : "",
+                    (unsigned long long)at->offset);
+    const uint32_t label = rfn_paraver_label(&writing->callers, rfn_text_terminated(&unknown));
+    rfn_text_release(&unknown);
+    return label;
 }
 
 static uint32_t label_of_line(struct writing *writing, const struct rfn_location *at)
 {
-    char line[512];
-    snprintf(line, sizeof line, "%s:%u", at->file ? at->file : "?", at->line);
-    return rfn_paraver_label(&writing->lines, line);
+    struct rfn_text line = {0};
+    rfn_text_format(&line, "%s:%u", at->file ? at->file : "?", at->line);
+    const uint32_t label = rfn_paraver_label(&writing->lines, rfn_text_terminated(&line));
+    rfn_text_release(&line);
+    return label;
 }
 
 /* Sets the text of a call path. */

@@ -27,7 +27,7 @@ async function start() {
   while (byId(`archive-${numbers.length}`)) numbers.push(numbers.length);
   archives = await Promise.all(numbers.map((number) => Archive.load(number)));
   shared.several = archives.length > 1;
-  shared.whole = { from: 0, to: Math.max(...archives.map(({ overview }) => overview.to - overview.from)) };
+  shared.whole = { from: Math.min(...archives.map(({ overview }) => overview.from)), to: Math.max(...archives.map(({ overview }) => overview.to)) };
   shared.view = mainPart();
   shared.options = { waits: true, path: false, messages: false, loops: archives[0].report.ranks > 0, stacks: false, fold: archives[0].report.ranks > 48 };
   Object.assign(shared.options, readState(shared));
@@ -50,7 +50,7 @@ async function start() {
 /** The whole run, or where starting MPI takes much of it, what is between Init and Finalize. */
 function mainPart() {
   const { whole } = shared;
-  const parts = archives.map(({ report }) => [report.main_from_seconds * 1e9, report.main_to_seconds * 1e9]);
+  const parts = archives.map(({ report, overview }) => [overview.from + report.main_from_seconds * 1e9, overview.from + report.main_to_seconds * 1e9]);
   const from = Math.min(...parts.map((part) => part[0]));
   const to = Math.max(...parts.map((part) => part[1]));
   const length = whole.to - whole.from;
@@ -174,7 +174,7 @@ async function showMost(site) {
     for (let bin = 0; bin < n; bin++) if (cells[3 * bin + 2] > best.share) Object.assign(best, { bin, share: cells[3 * bin + 2], stream });
   });
   if (best.share <= 0) return;
-  const middle = ((best.bin + 0.5) / n) * (to - from);
+  const middle = from + ((best.bin + 0.5) / n) * (to - from);
   setView(middle - (to - from) / 40, middle + (to - from) / 40);
 }
 

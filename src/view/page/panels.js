@@ -232,7 +232,7 @@ function onScreen(page) {
     columns: [
       words("rank", (row) => row.row.label), column("number", (row) => row.index, count), words("call", (row) => archive.functions[row.function].name),
       words("from", (row) => archive.frames(row.path).map(frame).join(" < ")), column("enter", (row) => (row.enter - timeline.start) / 1e9, seconds),
-      column("takes", (row) => (row.exit - row.enter) / 1e9, seconds), column("peer", (row) => (row.word < 0 ? null : row.word), count), column("bytes", (row) => (row.bytes < 0 ? null : row.bytes), bytes),
+      column("takes", (row) => (row.exit - row.enter) / 1e9, seconds), column("peer or root", (row) => (row.word < 0 ? null : row.word), count), column("bytes", (row) => (row.bytes < 0 ? null : row.bytes), bytes),
     ],
     onpick: (row) => page.pickCall(timeline, row),
   });

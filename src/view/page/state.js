@@ -1,6 +1,6 @@
 // What is shown, in the fragment of the address: a link shows the same.
 //
-//   #t=FROM-TO     ns since the run began
+//   #t=FROM-TO     ns since the start of the run
 //    &o=waits,...  what is drawn
 //    &r=RANK  &c=FUNCTION.PATH (numbers in the archive)  &p=TABLE
 

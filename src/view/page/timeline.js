@@ -16,12 +16,12 @@ const MOST_EVENTS = 12e6; // of an archive whose messages are matched in the pag
 const CELL_BYTES = 3;
 
 export class Timeline {
-  /** view: {from, to} in ns since the run's first call, shared by all timelines. */
+  /** view: {from, to} in ns since the start of the run, shared by all timelines. */
   constructor(archive, shared, onpick) {
     this.archive = archive;
     this.shared = shared;
     this.onpick = onpick;
-    this.start = archive.overview.from;
+    this.start = 0; // of the run, as refrain dump has times
     this.pictures = new Map(); // by stream
     this.calls = new Map();
     this.loops = new Map();

@@ -83,6 +83,7 @@ async function pictures(message) {
     if (pictured !== message.id) return { ended: false };
     const select = message.select || { function: NOTHING, path: NOTHING };
     const failed = reader.page_picture(stream, message.from, message.to, message.n, select.function, select.path) < 0;
+    if (!reader.page_cells()) throw new Error(text(reader.page_error()));
     const cells = new Uint8Array(reader.memory.buffer, reader.page_cells(), message.n * CELL_BYTES).slice();
     postMessage({ id: message.id, stream, cells, error: failed ? text(reader.page_error()) : null }, [cells.buffer]);
   }

@@ -197,5 +197,5 @@ int EXPORT(page_loops)(uint32_t stream)
         return page_fail(error);
     error = read_all(cursor);
     rfn_cursor_close(cursor);
-    return error < 0 ? page_fail(error) : (int)loops.n_bands;
+    return error < 0 && !loops.n_bands ? page_fail(error) : (int)loops.n_bands;
 }

@@ -91,7 +91,7 @@ int EXPORT(page_messages)(uint32_t most)
     found.n = found.n_members = found.collectives = 0;
     found.most = most;
     const int error = rfn_match_run(page_archive, &hooks, NULL, &page_diag);
-    if (error < 0 && error != ENOUGH && !found.n)
+    if (error < 0 && error != ENOUGH && !found.n && !found.n_members)
         return page_fail(error);
     return (int)found.n;
 }

@@ -17,8 +17,10 @@
 struct rfn_archive *page_archive;
 struct rfn_diag page_diag = {.file_offset = -1, .rank = -1};
 
-/* A cursor of each stream, which stays where it was: a picture further right costs no seek. */
-static struct rfn_cursor **cursors;
+/* Readers of streams, opened when they are needed. Where there are many, the oldest is closed. */
+enum { MOST_OPEN = 256 };
+static struct rfn_timeline **timelines;
+static uint32_t open_streams[MOST_OPEN], n_opened;
 
 int page_fail(int error)
 {
@@ -51,8 +53,8 @@ int EXPORT(page_open)(const void *bytes, uint32_t size)
     if (error < 0)
         return page_fail(error);
     const uint32_t n = rfn_archive_run(page_archive)->streams;
-    cursors = calloc((size_t)n + 1, sizeof(struct rfn_cursor *));
-    return cursors ? (int)n : page_fail(RFN_E_NOMEM);
+    timelines = calloc((size_t)n + 1, sizeof(struct rfn_timeline *));
+    return timelines ? (int)n : page_fail(RFN_E_NOMEM);
 }
 
 /* ---- names ---- */
@@ -152,18 +154,30 @@ const char *EXPORT(page_stream_host)(uint32_t stream)
 }
 
 /* NULL: it cannot be opened. */
-static struct rfn_cursor *cursor_of(uint32_t stream)
+static struct rfn_timeline *timeline_of(uint32_t stream)
 {
-    if (!cursors[stream] && rfn_cursor_open(page_archive, stream, &cursors[stream], &page_diag) < 0)
-        cursors[stream] = NULL;
-    return cursors[stream];
+    if (timelines[stream])
+        return timelines[stream];
+    const uint32_t slot = n_opened % MOST_OPEN;
+    if (n_opened >= MOST_OPEN) {
+        rfn_timeline_close(timelines[open_streams[slot]]);
+        timelines[open_streams[slot]] = NULL;
+    }
+    const int error = rfn_timeline_open(page_archive, stream, &timelines[stream], &page_diag);
+    if (error < 0) {
+        page_fail(error);
+        timelines[stream] = NULL;
+    }
+    open_streams[slot] = stream;
+    n_opened++;
+    return timelines[stream];
 }
 
-/* After an error a cursor only repeats it. */
-static int cursor_failed(uint32_t stream, int error)
+/* After an error a reader only repeats it. */
+static int timeline_failed(uint32_t stream, int error)
 {
-    rfn_cursor_close(cursors[stream]);
-    cursors[stream] = NULL;
+    rfn_timeline_close(timelines[stream]);
+    timelines[stream] = NULL;
     return page_fail(error);
 }
 
@@ -190,7 +204,8 @@ const uint8_t *EXPORT(page_cells)(void)
     return cells;
 }
 
-/* Fills page_cells, RFN_TIMELINE_CELL_BYTES per bin. function UINT32_MAX: nothing is selected. */
+/* Fills page_cells, RFN_TIMELINE_CELL_BYTES per bin, with what can be read. function UINT32_MAX:
+ * nothing is selected. */
 int EXPORT(page_picture)(uint32_t stream, double from_ns, double to_ns, uint32_t n,
                          uint32_t function, uint32_t path)
 {
@@ -201,22 +216,22 @@ int EXPORT(page_picture)(uint32_t stream, double from_ns, double to_ns, uint32_t
                                                .function = function,
                                                .path = path};
     page_forget_error();
-    struct rfn_cursor *cursor = cursor_of(stream);
-    if (!cursor)
-        return page_fail(RFN_E_CORRUPT);
     RFN_TRY(room_for_bins(n));
     memset(bins, 0, n * sizeof *bins);
-    const int error = rfn_timeline_add(page_archive, cursor, &window, bins, &page_diag);
+    struct rfn_timeline *timeline = timeline_of(stream);
+    const int error = timeline ? rfn_timeline_add(timeline, &window, bins, &page_diag) : 0;
     rfn_timeline_pack(&window, bins, cells);
-    return error < 0 ? cursor_failed(stream, error) : 0;
+    if (!timeline)
+        return RFN_E_CORRUPT;
+    return error < 0 ? timeline_failed(stream, error) : 0;
 }
 
 /* ---- single calls ---- */
 
 enum { MOST_CALLS = 1 << 16 };
 
-/* Columns of page_calls. peer, tag, bytes: of a message; -1: none, or not known. region: of a begin
- * or end. */
+/* Columns of page_calls. bytes: of the first count and datatype; word: the rank in MPI_COMM_WORLD
+ * that a call of MPI names first, the region of a begin or end; -1: none, or not known. */
 static struct {
     double enter[MOST_CALLS], exit[MOST_CALLS], index[MOST_CALLS], bytes[MOST_CALLS];
     uint32_t function[MOST_CALLS], path[MOST_CALLS], polls[MOST_CALLS];
@@ -241,6 +256,15 @@ static int64_t word_of(const struct rfn_record *record, uint8_t kind)
     return -1;
 }
 
+/* The peer or root. */
+static int64_t rank_of(const struct rfn_record *record, uint32_t world_rank)
+{
+    const int64_t comm = word_of(record, RFN_KIND_COMM);
+    if (comm < 0 || comm >= rfn_archive_comms(page_archive))
+        return -1;
+    return rfn_comm_peer(page_archive, (uint32_t)comm, world_rank, word_of(record, RFN_KIND_RANK));
+}
+
 /* Of the first count and datatype. */
 static double bytes_of(const struct rfn_record *record)
 {
@@ -255,7 +279,7 @@ static double bytes_of(const struct rfn_record *record)
     return -1;
 }
 
-static void put_call(uint32_t n, const struct rfn_record *record)
+static void put_call(uint32_t n, const struct rfn_record *record, uint32_t rank)
 {
     const bool mpi = rfn_class_is_mpi(rfn_archive_function(page_archive, record->function)->class_);
     calls.enter[n] = (double)record->enter_ns;
@@ -265,24 +289,29 @@ static void put_call(uint32_t n, const struct rfn_record *record)
     calls.function[n] = record->function;
     calls.path[n] = record->path;
     calls.polls[n] = record->polls < UINT32_MAX ? (uint32_t)record->polls : UINT32_MAX;
-    calls.word[n] = (int32_t)word_of(record, mpi ? RFN_KIND_RANK : RFN_KIND_REGION);
+    calls.word[n] = (int32_t)(mpi ? rank_of(record, rank) : word_of(record, RFN_KIND_REGION));
 }
 
-/* The events of a stream that overlap a time, as many as there is room for: their number. */
+/* The events of a stream that overlap a time, as many as there is room for: their number. After
+ * damage those before it. */
 int EXPORT(page_calls)(uint32_t stream, double from_ns, double to_ns, uint32_t most)
 {
     const struct rfn_record *record;
+    const uint32_t rank = rfn_archive_stream(page_archive, stream).rank;
     page_forget_error();
-    struct rfn_cursor *cursor = cursor_of(stream);
-    if (!cursor)
-        return page_fail(RFN_E_CORRUPT);
+    struct rfn_timeline *timeline = timeline_of(stream);
+    if (!timeline)
+        return RFN_E_CORRUPT;
+    struct rfn_cursor *cursor = rfn_timeline_cursor(timeline);
     uint32_t n = 0;
     int more = rfn_cursor_seek_time(cursor, (int64_t)from_ns, &page_diag);
     while (more >= 0 && n < most && n < MOST_CALLS &&
            (more = rfn_cursor_next(cursor, &record, &page_diag)) > 0 &&
            (double)record->enter_ns <= to_ns)
-        put_call(n++, record);
-    return more < 0 ? cursor_failed(stream, more) : (int)n;
+        put_call(n++, record, rank);
+    if (more < 0)
+        timeline_failed(stream, more);
+    return more < 0 && !n ? more : (int)n;
 }
 
 /* One event, with all of its words. */
@@ -302,14 +331,15 @@ int EXPORT(page_call)(uint32_t stream, double index)
 {
     const struct rfn_record *record;
     page_forget_error();
-    struct rfn_cursor *cursor = cursor_of(stream);
-    if (!cursor)
-        return page_fail(RFN_E_CORRUPT);
+    struct rfn_timeline *timeline = timeline_of(stream);
+    if (!timeline)
+        return RFN_E_CORRUPT;
+    struct rfn_cursor *cursor = rfn_timeline_cursor(timeline);
     int more = rfn_cursor_seek(cursor, (uint64_t)index, &page_diag);
     if (more >= 0)
         more = rfn_cursor_next(cursor, &record, &page_diag);
     if (more <= 0)
-        return more < 0 ? cursor_failed(stream, more) : 0;
+        return more < 0 ? timeline_failed(stream, more) : 0;
     call.function = rfn_archive_function(page_archive, record->function);
     call.times[0] = (double)record->enter_ns;
     call.times[1] = (double)record->exit_ns;
