@@ -93,7 +93,7 @@ FUZZ_FLAGS  = -std=c11 -O1 -g1 -DRFN_FUZZING -fsanitize=fuzzer-no-link -fsanitiz
               -DRFN_VERSION='"$(VERSION)"' \
               -DRFN_SOUND_ARCHIVES='"$(CURDIR)/tests/damage/archives"' \
               $(if $(HAVE_ZLIB),-DRFN_HAVE_ZLIB) $(if $(HAVE_EXPAT),-DRFN_HAVE_EXPAT)
-FUZZ_OBJ   := $(LIB_SRC:src/%.c=$(O)/fuzz/obj/%.o)
+FUZZ_OBJ   := $(LIB_SRC:src/%.c=$(O)/fuzz/obj/%.o) $(O)/obj/view/page.gen.o
 # Of the tool's modules what a fuzzer needs, as of its tests.
 FUZZ_CLI   := $(O)/fuzz/obj/cli/modules.a
 

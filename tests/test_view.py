@@ -267,7 +267,7 @@ def check_call(bench, page, archive):
             raise harness.Failure(f"{word} is not in: {text}")
     rows = rows_of(page, "calls on screen")
     shown = [row for row in rows if row["call"] == "MPI_Allreduce" and row["rank"] == "rank 2"]
-    harness.compare("its row", [round(float(row["enter"]) * 1e9) for row in shown if int(row["number"]) == int(call["index"])] if "index" in call else [enter], [enter])
+    harness.compare("its row", [int(row["enter (ns)"]) for row in shown if int(row["number"]) == int(call["index"])] if "index" in call else [enter], [enter])
 
 
 def test_selection(bench):
@@ -315,7 +315,7 @@ def test_whatif(bench):
         found = run_json(page, "refrain.archives[0].dominoes.map((domino) => [domino.enter, domino.exit])")
         harness.compare("places", found, [list(of_rank[rank][int(index)]) for rank, index in places])
         rows = rows_of(page, "what if")
-        harness.compare("steps", [row["gone"] for row in rows], [step["selector"] for step in facts["domino"]])
+        harness.compare("steps", [row["removed"] for row in rows], [step["selector"] for step in facts["domino"]])
         check_quiet(page)
     for content in ("{", "{}"):
         with open(saved, "w", encoding="utf-8") as file:

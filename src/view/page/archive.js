@@ -114,6 +114,7 @@ export class Archive {
     this.n = 0;
     this.worker = new Worker(URL.createObjectURL(new Blob([part("worker")], { type: "text/javascript" })));
     this.worker.onmessage = ({ data }) => this.answered(data);
+    this.worker.onerror = ({ message }) => this.requests.forEach(({ reject }) => reject(new Error(message)));
     this.opened = this.ask("open", { reader: part("reader"), archive: part(`archive-${number}`) }).then((names) => {
       Object.assign(this, names);
       return this.findDominoes();
@@ -123,7 +124,8 @@ export class Archive {
   /** Finds where the events of the domino path are: {step, stream, enter, exit}. */
   async findDominoes() {
     this.dominoes = [];
-    for (const [i, domino] of (this.whatif?.domino || []).entries()) {
+    const steps = Array.isArray(this.whatif?.domino) ? this.whatif.domino : [];
+    for (const [i, domino] of steps.entries()) {
       const named = /^(event|before):(\d+)\/(\d+)/.exec(domino.selector);
       if (!named) continue;
       const stream = this.streams.findIndex((of) => of.rank === Number(named[2]));
@@ -159,14 +161,11 @@ export class Archive {
     return inner?.name ? `${this.functions[call].name} in ${inner.name}` : this.functions[call].name;
   }
 
-  /** The numbers {function, path} of a call site of the report (its function and frames). */
+  /** The numbers {function, path} of a call site of the report (its function and frames); null: there is none. */
   siteOf(name, frames) {
-    if (!this.siteIndex) this.siteIndex = new Map();
-    const key = (called, list) => called + "\n" + list.map((frame) => `${frame.name}:${frame.file}:${frame.line}`).join("\n");
-    if (!this.siteIndex.size)
-      this.paths.forEach((_, path) => this.siteIndex.set(key("", this.frames(path)), path));
-    const wanted = (frames || []).map((frame) => ({ name: frame.function, file: frame.file, line: frame.line || 0 }));
-    const path = this.siteIndex.get(key("", wanted));
+    const key = (list) => list.map((frame) => `${frame.name}:${frame.module}:${frame.offset}:${frame.line}`).join("\n");
+    this.siteIndex ||= new Map(this.paths.map((_, path) => [key(this.frames(path)), path]));
+    const path = this.siteIndex.get(key((frames || []).map((frame) => ({ ...frame, name: frame.function, line: frame.line || 0 }))));
     const called = this.functions.findIndex((f) => f.name === name);
     return path === undefined || called < 0 ? null : { function: called, path };
   }

@@ -12,13 +12,13 @@ export function rankBars(report, width, onpick) {
   const most = Math.max(...ranks.map((rank) => rank.mpi_seconds + rank.outside_seconds), 1e-9);
   const height = ranks.length > 130 ? 260 / ranks.length : Math.min(16, Math.floor(260 / ranks.length));
   const label = height > 8 ? 52 : 0;
-  const root = svg("svg", { class: "bars", width, height: ranks.length * height + 18, role: "img", "aria-label": "Time per rank: computing, waiting, other MPI time" });
+  const root = svg("svg", { class: "bars", width, height: ranks.length * height + 18, role: "group", "aria-label": "Time per rank: computing, waiting, other MPI time" });
   const x = (s) => (s / most) * (width - label - 4);
   ranks.forEach((rank, i) => {
     const y = i * height;
     const waiting = Math.min(waits[i] || 0, rank.mpi_seconds);
     const parts = [[rank.outside_seconds, kindColor(0)], [waiting, color("wait")], [rank.mpi_seconds - waiting, kindColor(5)]];
-    const group = svg("g", { tabindex: height > 8 ? 0 : null, class: "can", onclick: () => onpick(rank.rank), onkeydown: (event) => event.key === "Enter" && onpick(rank.rank) });
+    const group = svg("g", { tabindex: height > 8 ? 0 : null, role: "button", "aria-label": `rank ${rank.rank}`, class: "can", onclick: () => onpick(rank.rank), onkeydown: (event) => event.key === "Enter" && onpick(rank.rank) });
     group.append(svg("title", {}, `rank ${rank.rank}: ${seconds(rank.outside_seconds)} outside of MPI, ${seconds(waiting)} waiting, ${seconds(rank.mpi_seconds - waiting)} in MPI without waiting`));
     if (label) group.append(svg("text", { x: 0, y: y + height - 4, class: "faint" }, `rank ${rank.rank}`));
     let at = label;
@@ -66,15 +66,15 @@ export function icicle(report, width, onpick, isPicked) {
   };
   place(tree, 0, 0);
   const deepest = boxes.reduce((most, box) => Math.max(most, box.depth), 0);
-  const root = svg("svg", { class: "icicle", width, height: (deepest + 1) * ROW, role: "img", "aria-label": "Call paths by time in MPI" });
+  const root = svg("svg", { class: "icicle", width, height: (deepest + 1) * ROW, role: "group", "aria-label": "Call paths by time in MPI" });
   for (const { node, depth, from, wide } of boxes) {
     const pick = () => node.site && onpick(node.site);
     const fill = node.site ? (isPicked(node.site) ? color("selected") : kindColor(1)) : kindColor(0);
-    const group = svg("g", { class: node.site ? "can" : "", tabindex: node.site ? 0 : null, onclick: pick, onkeydown: (event) => event.key === "Enter" && pick() });
+    const group = svg("g", { class: node.site ? "can" : "", tabindex: node.site ? 0 : null, role: node.site ? "button" : null, "aria-label": node.name, onclick: pick, onkeydown: (event) => event.key === "Enter" && pick() });
     group.append(svg("title", {}, `${node.name}: ${seconds(node.seconds)} in MPI, ${percent(node.seconds / tree.seconds)}`));
     group.append(svg("rect", { x: from, y: depth * ROW, width: Math.max(0.5, wide - 1), height: ROW - 1, fill }));
     const room = Math.floor((wide - 6) / 6.3);
-    if (room > 3) group.append(svg("text", { x: from + 4, y: depth * ROW + 14, class: node.site && !isPicked(node.site) ? "on" : "" }, node.name.length > room ? node.name.slice(0, room - 1) + "\u2026" : node.name));
+    if (room > 3) group.append(svg("text", { x: from + 4, y: depth * ROW + 14, class: node.site ? (isPicked(node.site) ? "picked" : "on") : "" }, node.name.length > room ? node.name.slice(0, room - 1) + "\u2026" : node.name));
     root.append(group);
   }
   return root;

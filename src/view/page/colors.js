@@ -14,19 +14,24 @@ const OTHERS = {
   path: { light: "#111111", dark: "#ffffff" },
   message: { light: "#333b44", dark: "#e6e9ed" },
   text: { light: "#1b1f24", dark: "#e6e9ed" },
-  faint: { light: "#8a919b", dark: "#808791" },
+  faint: { light: "#5b626c", dark: "#808791" },
   line: { light: "#c4c9d0", dark: "#434a53" },
   loop: { light: "#6b4fa0", dark: "#b39ddb" },
   domino: { light: "#a0185a", dark: "#ff9ac8" },
   selected: { light: "#f0e442", dark: "#f0e442" },
 };
 
-export const isDark = () => {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-};
+const prefers = matchMedia("(prefers-color-scheme: dark)");
+let dark = prefers.matches;
 
-const shade = () => (isDark() ? "dark" : "light");
+/** Whether the page is dark: asked for each point that is drawn, so it is kept. */
+export const isDark = () => dark;
+export function noteTheme() {
+  const chosen = document.documentElement.dataset.theme;
+  dark = chosen ? chosen === "dark" : prefers.matches;
+}
+
+const shade = () => (dark ? "dark" : "light");
 export const kindColor = (kind) => KINDS[kind][shade()];
 export const color = (name) => OTHERS[name][shade()];
 
@@ -34,4 +39,10 @@ export const color = (name) => OTHERS[name][shade()];
 export function rgb(hex) {
   const n = parseInt(hex.slice(1), 16);
   return [n >> 16, (n >> 8) & 255, n & 255];
+}
+
+/** Black or white, whichever can be read on it. */
+export function inkOn(hex) {
+  const [r, g, b] = rgb(hex).map((part) => (part / 255) ** 2.2);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.25 ? "#111111" : "#ffffff";
 }

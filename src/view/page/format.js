@@ -45,9 +45,10 @@ export function rankList(ranks) {
   return parts.join(",");
 }
 
-/** Control characters as escapes: names come from a file that may hold anything. */
+/** Control characters, and others that cannot be seen, as escapes: names come from a file that may hold anything. */
 export function printable(text) {
-  return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  const escaped = (c) => (c < "\u0100" ? `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}` : `\\u{${c.charCodeAt(0).toString(16)}}`);
+  return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, escaped);
 }
 
 /** "exchange (halo.c:58)" */
@@ -76,7 +77,7 @@ export function svg(tag, properties = {}, ...children) {
 function set(element, properties) {
   for (const [name, value] of Object.entries(properties)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value === true ? "" : value);
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value === true ? "" : printable(value));
   }
 }
 

@@ -1,8 +1,8 @@
 // The page: what the report says first, the timelines, and tables; linked by what is chosen.
 import { Archive, PATTERNS } from "./archive.js";
 import { rankBars } from "./charts.js";
-import { KINDS, color, isDark, kindColor } from "./colors.js";
-import { bytes, count, el, frame, percent, printable, save, seconds, time } from "./format.js";
+import { KINDS, color, isDark, kindColor, noteTheme } from "./colors.js";
+import { bytes, count, el, frame, percent, printable, save, seconds, tickTime, time } from "./format.js";
 import { PANELS } from "./panels.js";
 import { readState, writeState } from "./state.js";
 import { Timeline, bandText } from "./timeline.js";
@@ -37,9 +37,9 @@ async function start() {
   timelines = archives.map((archive) => new Timeline(archive, shared));
   fillTimelines();
   fillDetails();
-  byId("foot").append(`Made by ${archives[0].report.recorder}. Press ? for keys.`);
+  byId("foot").append(printable(`Made by ${archives[0].report.recorder}. Press ? for keys.`));
   shared.settled = () => (document.documentElement.dataset.settled = String(performance.now()));
-  shared.oncalls = () => PANELS[panel][0] === "calls on screen" && fillPanel();
+  shared.oncalls = () => PANELS[panel][0] === "calls on screen" && !byId("panel").contains(document.activeElement) && fillPanel();
   await Promise.all(archives.map((archive) => archive.opened));
   restoreSelection();
   window.refrain = { archives, timelines, shared }; // for tests, and for whoever looks into it
@@ -66,8 +66,8 @@ function fillHead() {
   byId("head").append(
     el("h1", {}, report.file.split("/").pop(), archives[1] ? ` and ${archives[1].report.file.split("/").pop()}` : ""),
     el("p", {}, `${report.command || report.program}: ${report.ranks} ranks, ${seconds(report.run_time_seconds)}, ${report.mpi || report.flavour}`),
-    el("button", { onclick: toggleTheme, title: "Light or dark" }, "\u25d0"),
-    el("button", { onclick: help, title: "Keys and colours" }, "?"),
+    el("button", { onclick: toggleTheme, title: "Light or dark", "aria-label": "Light or dark" }, "\u25d0"),
+    el("button", { onclick: help, title: "Keys and colours", "aria-label": "Keys and colours" }, "?"),
   );
 }
 
@@ -78,6 +78,7 @@ function toggleTheme() {
 
 /** Colours are others now. */
 function restyle() {
+  noteTheme();
   byId("summary").replaceChildren();
   fillSummary();
   document.querySelector(".legend").replaceWith(legend());
@@ -133,11 +134,11 @@ function compared() {
 
 // ---- choosing ----
 
-/** A call site of the report: it is marked in the timeline, and where most of its waiting is, is shown. */
+/** A call site of the report is marked in the timeline, or no longer. */
 function pickSite(name, frames) {
   const site = archives[0].functions ? archives[0].siteOf(name, frames) : null;
   if (!site) return;
-  const same = shared.selected && shared.selected.function === site.function && shared.selected.path === site.path;
+  const same = isSite(name, frames);
   shared.selected = same ? null : { archive: archives[0], ...site };
   fillPanel();
   changed();
@@ -145,7 +146,7 @@ function pickSite(name, frames) {
 
 function isSite(name, frames) {
   const { selected } = shared;
-  if (!selected || !archives[0].functions || archives[0].functions[selected.function].name !== name) return false;
+  if (selected?.archive !== archives[0] || archives[0].functions[selected.function].name !== name) return false;
   return archives[0].siteOf(name, frames)?.path === selected.path;
 }
 
@@ -155,22 +156,23 @@ async function pickStory(story) {
   const name = story.function || story.findings?.[0]?.waited_function;
   const rank = story.findings?.[0]?.ranks?.[0]?.rank;
   const site = name && archives[0].functions ? archives[0].siteOf(name, frames) : null;
-  if (rank !== undefined) pickRank(rank);
   if (site) {
-    shared.selected = null;
     await showMost(site);
-    pickSite(name, frames);
+    shared.selected = { archive: archives[0], ...site };
+    fillPanel();
   }
+  if (rank !== undefined) pickRank(rank);
+  changed();
   byId("timelines").scrollIntoView({ block: "nearest" });
 }
 
-/** Shows a twentieth of the run, the one in which a call site takes most of a rank's time. */
+/** Shows the twentieth of the run around where a call site takes most of a rank's time. */
 async function showMost(site) {
   const n = 200;
-  const [archive, timeline] = [archives[0], timelines[0]];
+  const archive = archives[0];
   const { from, to } = archive.overview;
   const best = { bin: 0, share: -1, stream: 0 };
-  await archive.ask("pictures", { streams: timeline.shown().map((row) => row.stream), from, to, n, select: site }, ({ stream, cells }) => {
+  await archive.ask("pictures", { purpose: "find", streams: archive.streams.map((_, stream) => stream), from, to, n, select: site }, ({ stream, cells }) => {
     for (let bin = 0; bin < n; bin++) if (cells[3 * bin + 2] > best.share) Object.assign(best, { bin, share: cells[3 * bin + 2], stream });
   });
   if (best.share <= 0) return;
@@ -179,23 +181,16 @@ async function showMost(site) {
 }
 
 function pickRank(rank) {
-  const timeline = timelines[0];
   const stream = archives[0].streams ? archives[0].streams.findIndex((of) => of.rank === rank) : rank;
-  timeline.row = Math.max(0, timeline.rowOfStream(stream));
-  showRow(timeline);
-  changed();
+  if (stream < 0) return shared.complain(`nothing of rank ${rank} is in this archive`);
+  timelines[0].choose(stream);
+  return changed();
 }
 
-function showRow(timeline) {
-  if (timeline.row < timeline.top) timeline.top = timeline.row;
-  if (timeline.row >= timeline.top + timeline.shownRows) timeline.top = timeline.row - timeline.shownRows + 1;
-}
-
-function pickCall(timeline, call) {
-  const row = call.row?.stream !== undefined ? timeline.rows.indexOf(call.row) : call.row;
-  shared.mark = { timeline, row, from: call.enter, to: call.exit };
-  timeline.row = row;
-  describe(timeline, timeline.rows[row].stream, call);
+function pickCall(timeline, stream, call) {
+  shared.mark = { timeline, stream, from: call.enter, to: call.exit };
+  timeline.choose(stream);
+  describe(timeline, stream, call).catch((error) => shared.complain(error.message));
   changed();
 }
 
@@ -205,8 +200,7 @@ function pickDomino(step) {
   const domino = archives[0].dominoes?.find((of) => of.step === step);
   if (!domino) return;
   const margin = Math.max(LEAST_WINDOW, 4 * (domino.exit - domino.enter));
-  timeline.row = Math.max(0, timeline.rowOfStream(domino.stream));
-  showRow(timeline);
+  timeline.choose(domino.stream);
   setView(domino.enter - timeline.start - margin, domino.exit - timeline.start + margin);
 }
 
@@ -237,8 +231,7 @@ function selectSite(archive, { function: called, path }) {
 }
 
 function goTo(timeline, wait) {
-  timeline.row = timeline.rowOfStream(wait.late);
-  showRow(timeline);
+  timeline.choose(wait.late);
   const half = (shared.view.to - shared.view.from) / 2;
   setView(wait.at - timeline.start - half, wait.at - timeline.start + half);
 }
@@ -281,10 +274,18 @@ function changed() {
     for (const timeline of timelines) timeline.changed();
     document.documentElement.dataset.drew = String(performance.now() - began);
     document.documentElement.dataset.first ??= String(performance.now());
-    byId("window").textContent = `${time(shared.view.from, 6)} to ${time(shared.view.to, 6)} (${time(shared.view.to - shared.view.from)})`;
+    byId("window").textContent = windowText();
     writeState(shared, timelines, PANELS[panel][0]);
   });
 }
+
+function windowText() {
+  const { from, to } = shared.view;
+  return `${exactTime(from)} to ${exactTime(to)} (${time(to - from)})`;
+}
+
+/** With as many digits as tell moments of the window apart. */
+const exactTime = (ns) => tickTime(ns, (shared.view.to - shared.view.from) / 1000);
 
 // ---- timelines ----
 
@@ -342,13 +343,18 @@ function listen(timeline) {
     return zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) * 0.008), timeline.timeAt(event.offsetX) - timeline.start);
   }, { passive: false });
   canvas.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
     drag = { x: event.offsetX, y: event.offsetY, from: shared.view.from, top: timeline.top, range: event.shiftKey, moved: false };
     canvas.setPointerCapture(event.pointerId);
   });
   canvas.addEventListener("pointermove", (event) => {
     if (!drag) return hint(event, hintText(timeline, ...place(event)));
     drag.moved ||= Math.abs(event.offsetX - drag.x) + Math.abs(event.offsetY - drag.y) > 4;
-    if (!drag.moved || drag.range) return null;
+    if (!drag.moved) return null;
+    if (drag.range) {
+      timeline.draw();
+      return timeline.drawRange(drag.x, event.offsetX);
+    }
     hint(null);
     timeline.top = drag.top - Math.round((event.offsetY - drag.y) / timeline.rowHeight);
     const by = ((drag.x - event.offsetX) / timeline.plot) * (shared.view.to - shared.view.from);
@@ -364,6 +370,7 @@ function listen(timeline) {
       setView(a, b);
     }
   });
+  canvas.addEventListener("pointercancel", () => (drag = null));
   canvas.addEventListener("pointerleave", () => hint(null));
   canvas.addEventListener("dblclick", (event) => zoom(0.25, timeline.timeAt(event.offsetX) - timeline.start));
   canvas.addEventListener("keydown", (event) => rowKey(timeline, event));
@@ -375,9 +382,9 @@ function click(timeline, x, y) {
   const row = timeline.rowAt(y);
   if (row < 0) return null;
   timeline.row = row;
-  if (x < 24) return timeline.openRow(row);
+  if (x < 24 && timeline.rows[row].number !== undefined) return timeline.openRow(row);
   const found = timeline.at(x, y);
-  if (found?.call) return pickCall(timeline, { ...found.call, row });
+  if (found?.call) return pickCall(timeline, found.stream, found.call);
   shared.mark = null;
   return changed();
 }
@@ -422,7 +429,7 @@ function saveSvg() {
 // ---- tables ----
 
 function page() {
-  return { archive: archives[0], timelines, width: Math.max(300, byId("details").clientWidth - 32), pickSite, isSite, pickRank, pickCall, pickDomino, hint };
+  return { archive: archives[0], timelines, width: Math.max(300, byId("details").clientWidth - 32), pickSite, isSite, pickStory, pickRank, pickCall, pickDomino, hint };
 }
 
 function fillDetails() {
@@ -453,6 +460,7 @@ function tabKey(event) {
 
 function restoreSelection() {
   const { call, rank } = shared.options;
+  if (!call) shared.selected = null;
   if (call && archives[0].functions[call.function] && archives[0].paths[call.path]) shared.selected = { archive: archives[0], ...call };
   if (Number.isInteger(rank)) pickRank(rank);
   fillPanel();
@@ -461,7 +469,7 @@ function restoreSelection() {
 // ---- keys ----
 
 const KEYS = {
-  "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: () => setView(shared.whole.from, shared.whole.to), Home: () => setView(shared.whole.from, shared.whole.to),
+  "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: () => setView(shared.whole.from, shared.whole.to),
   ArrowLeft: () => pan(-0.2), ArrowRight: () => pan(0.2), "?": help, Escape: unpick,
   ...Object.fromEntries(OVERLAYS.map(([name, key]) => [key, () => toggle(name)])),
 };
@@ -478,17 +486,18 @@ function rowKey(timeline, event) {
   if (step) {
     event.preventDefault();
     timeline.row = Math.max(0, Math.min(timeline.rows.length - 1, timeline.row + step));
-    showRow(timeline);
+    timeline.showRow();
     changed();
   } else if (event.key === "Enter") {
     if (timeline.rows[timeline.row].number !== undefined) return timeline.openRow(timeline.row);
     const found = timeline.at(timeline.x((timeline.from + timeline.to) / 2), timeline.middle(timeline.row));
-    if (found?.call) pickCall(timeline, { ...found.call, row: timeline.row });
+    if (found?.call) pickCall(timeline, found.stream, found.call);
   }
   return undefined;
 }
 
 document.addEventListener("keydown", (event) => {
+  if (byId("help").open || event.defaultPrevented) return;
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
   const act = KEYS[event.key];
   if (!act) return;
@@ -510,8 +519,14 @@ function help() {
 }
 
 addEventListener("hashchange", () => {
-  Object.assign(shared.options, readState(shared));
-  changed();
+  const found = readState(shared);
+  Object.assign(shared.options, found);
+  document.querySelectorAll("[data-option]").forEach((button) => button.setAttribute("aria-pressed", String(!!shared.options[button.dataset.option])));
+  timelines.forEach((timeline) => timeline.makeRows());
+  const wanted = PANELS.findIndex(([name]) => name === found.panel);
+  if (wanted >= 0 && wanted !== panel && document.querySelector(`[data-panel="${wanted}"]`)) showPanel(wanted);
+  restoreSelection();
+  setView(shared.view.from, shared.view.to);
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => timelines.length && restyle());
 

@@ -13,7 +13,7 @@ export const PANELS = [
   ["waits", (report) => report.wait_states.length > 0, waits],
   ["causes", (report) => report.causes.length > 0, causes],
   ["critical path", (report) => report.critical_path?.parts?.length > 0, criticalPath],
-  ["remedies", (report) => report.stories.length > 0, remedies],
+  ["findings", (report) => report.stories.length > 0, findings],
   ["what if", (report, archive) => !!archive.whatif, whatIf],
   ["ranks", () => true, ranks],
   ["alike", (report) => report.alike?.kinds?.length > 0, alike],
@@ -83,16 +83,16 @@ function criticalPath(page) {
   });
 }
 
-function remedies(page) {
+function findings(page) {
   const run = page.archive.report.run_time_seconds;
   return table({
-    name: "remedies", rows: page.archive.report.stories,
+    name: "findings", rows: page.archive.report.stories,
     columns: [
       words("what costs", (row) => row.text), words("what to do", (row) => row.advice || ""), column("time of all ranks", (row) => row.seconds, seconds),
       column("share", (row) => row.share, percent),
       column("run without it", (row) => row.without_seconds, (s) => (s === null || s === undefined ? "" : `${seconds(s)} of ${seconds(run)}`)),
     ],
-    onpick: (row) => row.frames && page.pickSite(row.function, row.frames),
+    onpick: (row) => page.pickStory(row),
     isPicked: (row) => page.isSite(row.function, row.frames),
   });
 }
@@ -106,7 +106,7 @@ function whatIf(page) {
     domino?.length ? table({
       name: "domino path", rows: domino.map((row, i) => ({ ...row, step: i + 1 })),
       columns: [
-        column("step", (row) => row.step, count), words("gone", (row) => row.selector), column("the run then takes", (row) => row.predicted_seconds, seconds),
+        column("step", (row) => row.step, count), words("removed", (row) => row.selector), column("the run then takes", (row) => row.predicted_seconds, seconds),
         column("left of the run", (row) => row.predicted_seconds / recorded, percent),
         column("without as many of the longest waits", (row) => row.without_longest_waits_seconds, seconds),
       ],
@@ -116,7 +116,7 @@ function whatIf(page) {
     table({
       name: "what if", rows: ranked,
       columns: [
-        words("gone", (row) => row.selector), column("saved", (row) => row.saved_seconds, seconds),
+        words("removed", (row) => row.selector), column("saved", (row) => row.saved_seconds, seconds),
         column("share", (row) => (row.saved_seconds === null ? null : row.saved_seconds / recorded), percent),
         column("if halved", (row) => row.saved_half_seconds, seconds), column("at most", (row) => row.bound_seconds, seconds),
       ],
@@ -129,9 +129,9 @@ function ranks(page) {
     name: "ranks", rows: page.archive.report.time_per_rank,
     columns: [
       column("rank", (row) => row.rank, count), column("outside of MPI", (row) => row.outside_seconds, seconds), column("in MPI", (row) => row.mpi_seconds, seconds),
-      column("of it Init, Finalize", (row) => row.setup_seconds, seconds), column("calls", (row) => row.calls, count),
+      column("in Init, Finalize", (row) => row.setup_seconds, seconds), column("calls", (row) => row.calls, count),
       column("messages", (row) => row.messages, count), column("sent", (row) => row.sent_bytes, bytes), column("collective", (row) => row.collective_bytes, bytes),
-      column("memory", (row) => row.peak_memory_bytes, bytes), column("of a core", (row) => row.cpu_share, percent),
+      column("memory", (row) => row.peak_memory_bytes, bytes), column("CPU share", (row) => row.cpu_share, percent),
     ],
     onpick: (row) => page.pickRank(row.rank),
   });
@@ -164,12 +164,14 @@ function functions(page) {
 }
 
 function regions(page) {
-  const rows = page.archive.report.regions;
-  const keys = Object.keys(rows[0]).filter((key) => typeof rows[0][key] === "number" || key === "region" || key === "name");
   return table({
-    name: "regions", rows,
-    columns: keys.map((key) =>
-      typeof rows[0][key] !== "number" ? words(key, (row) => row[key]) : column(key.replace(/_seconds$/, "").replace(/_/g, " "), (row) => row[key], key.endsWith("seconds") ? seconds : /share$/.test(key) ? percent : count)),
+    name: "regions", rows: page.archive.report.regions,
+    columns: [
+      words("region", (row) => row.name), column("visits", (row) => row.visits, count), column("time of all ranks", (row) => row.time?.seconds ?? null, seconds),
+      column("share", (row) => row.share ?? null, percent), column("in MPI", (row) => row.in_mpi?.seconds ?? null, seconds),
+      column("waiting", (row) => row.waiting_seconds ?? null, seconds), column("load balance", (row) => row.load_balance ?? null, percent),
+      column("parallel efficiency", (row) => row.parallel_efficiency ?? null, percent),
+    ],
   });
 }
 
@@ -231,9 +233,9 @@ function onScreen(page) {
     name: "calls on screen", rows,
     columns: [
       words("rank", (row) => row.row.label), column("number", (row) => row.index, count), words("call", (row) => archive.functions[row.function].name),
-      words("from", (row) => archive.frames(row.path).map(frame).join(" < ")), column("enter", (row) => (row.enter - timeline.start) / 1e9, seconds),
-      column("takes", (row) => (row.exit - row.enter) / 1e9, seconds), column("peer or root", (row) => (row.word < 0 ? null : row.word), count), column("bytes", (row) => (row.bytes < 0 ? null : row.bytes), bytes),
+      words("from", (row) => archive.frames(row.path).map(frame).join(" < ")), column("enter (ns)", (row) => row.enter, count),
+      column("takes (ns)", (row) => row.exit - row.enter, count), column("peer or root", (row) => (row.word < 0 ? null : row.word), count), column("bytes", (row) => (row.bytes < 0 ? null : row.bytes), bytes),
     ],
-    onpick: (row) => page.pickCall(timeline, row),
+    onpick: (row) => page.pickCall(timeline, row.row.stream, row),
   });
 }

@@ -9,9 +9,9 @@ const OPTIONS = ["waits", "path", "messages", "loops", "stacks", "fold"];
 /** Sets the view; gives the options that the fragment has. */
 export function readState(shared) {
   const fields = new URLSearchParams(location.hash.slice(1));
-  const found = {};
-  const [from, to] = (fields.get("t") || "").split("-").map(Number);
-  if (to > from && from >= 0) shared.view = { from, to: Math.min(to, shared.whole.to) };
+  const found = { call: null };
+  const [from, to] = (fields.get("t") || "").split("-").map((text) => Math.round(Number(text)));
+  if (to > from && from >= 0 && from < shared.whole.to) shared.view = { from, to: Math.min(to, Math.ceil(shared.whole.to)) };
   if (fields.has("o")) for (const option of OPTIONS) found[option] = fields.get("o").split(",").includes(option);
   if (/^\d+$/.test(fields.get("r") || "")) found.rank = Number(fields.get("r"));
   const site = /^(\d+)\.(\d+)$/.exec(fields.get("c") || "");
@@ -27,8 +27,8 @@ export function writeState(shared, timelines, panel) {
   clearTimeout(timer);
   timer = setTimeout(() => {
     const fields = new URLSearchParams();
-    const { view, whole, options, selected } = shared;
-    if (view.from > whole.from || view.to < whole.to) fields.set("t", `${Math.round(view.from)}-${Math.round(view.to)}`);
+    const { view, options, selected } = shared;
+    fields.set("t", `${Math.round(view.from)}-${Math.round(view.to)}`);
     fields.set("o", OPTIONS.filter((option) => options[option]).join(","));
     const row = timelines[0]?.rows[timelines[0].row];
     if (row && timelines[0].row > 0 && timelines[0].archive.streams) fields.set("r", timelines[0].archive.streams[row.stream].rank);

@@ -11,7 +11,9 @@ export function table({ name, columns, rows, onpick = null, isPicked = null }) {
   const state = { sort: -1, up: false, find: "", most: PAGE };
   const body = el("tbody");
   const more = el("button", { class: "more", onclick: () => ((state.most *= 10), fill()) });
-  const find = el("input", { type: "search", placeholder: "find", "aria-label": `Find in ${name}`, oninput: () => ((state.find = find.value.toLowerCase()), fill()) });
+  let timer;
+  const search = () => ((state.find = find.value.toLowerCase()), fill());
+  const find = el("input", { type: "search", placeholder: "find", "aria-label": `Find in ${name}`, oninput: () => (clearTimeout(timer), (timer = setTimeout(search, 200))) });
   const heads = columns.map((column, i) =>
     el("th", { scope: "col", class: column.plain ? "" : "number" }, el("button", { onclick: () => sort(i) }, column.title)),
   );

@@ -3,7 +3,7 @@
 // Far out it shows pictures, the share of each kind of activity per point: at once those of the
 // overview, then those that the worker makes of the window. Near enough it shows each call.
 import { UNKNOWN, upperBound } from "./archive.js";
-import { KINDS, color, isDark, kindColor, rgb } from "./colors.js";
+import { KINDS, color, inkOn, isDark, kindColor, rgb } from "./colors.js";
 import { count, el, printable, rankList, svg, tickTime, time } from "./format.js";
 
 const GUTTER = 132; // of labels
@@ -17,10 +17,9 @@ const CELL_BYTES = 3;
 
 export class Timeline {
   /** view: {from, to} in ns since the start of the run, shared by all timelines. */
-  constructor(archive, shared, onpick) {
+  constructor(archive, shared) {
     this.archive = archive;
     this.shared = shared;
-    this.onpick = onpick;
     this.start = 0; // of the run, as refrain dump has times
     this.pictures = new Map(); // by stream
     this.calls = new Map();
@@ -41,29 +40,38 @@ export class Timeline {
 
   // ---- rows ----
 
-  /** One per stream; of ranks that behave alike one in all, where that is wanted. */
+  /** One per stream; of ranks that behave alike one in all, where that is wanted. The chosen one stays chosen. */
   makeRows() {
-    const n = this.archive.overview.streams;
-    const rankOf = (stream) => (this.archive.streams ? this.archive.streams[stream].rank : stream);
-    this.rows = [];
-    const kinds = this.shared.options.fold && this.archive.streams ? this.archive.report.alike?.kinds : null;
-    if (kinds?.length) {
-      const streamOf = new Map();
-      this.archive.streams.forEach((stream, i) => streamOf.has(stream.rank) || streamOf.set(stream.rank, i));
-      kinds.forEach((kind, number) => {
-        const streams = kind.ranks.map((rank) => streamOf.get(rank)).filter((stream) => stream !== undefined);
-        if (streams.length > 1) this.rows.push({ stream: streams[0], streams, number, ranks: kind.ranks });
-        if (streams.length === 1 || this.opened.has(number))
-          for (const stream of streams) this.rows.push({ stream, streams: [stream], inner: streams.length > 1 });
-      });
-    }
-    if (!this.rows.length) for (let i = 0; i < n; i++) this.rows.push({ stream: i, streams: [i] });
+    const chosen = this.rows?.[this.row]?.stream;
+    this.rows = this.shared.options.fold && this.archive.streams ? this.foldedRows() : [];
+    if (!this.rows.length) for (let i = 0; i < this.archive.overview.streams; i++) this.rows.push({ stream: i, streams: [i] });
+    this.rowOf = new Int32Array(this.archive.overview.streams).fill(-1);
+    this.rows.forEach((row, i) => {
+      if (row.number !== undefined) for (const stream of row.streams) if (this.rowOf[stream] < 0) this.rowOf[stream] = i;
+    });
+    this.rows.forEach((row, i) => row.number === undefined && (this.rowOf[row.stream] = i));
     const several = this.archive.streams?.some((stream) => stream.thread > 0);
-    for (const row of this.rows) {
-      row.label = row.number !== undefined ? `${row.streams.length} alike: ${rankList(row.ranks)}` : `rank ${rankOf(row.stream)}`;
-      if (several && row.number === undefined) row.label += `.${this.archive.streams[row.stream].thread}`;
-    }
-    this.row = Math.min(this.row, this.rows.length - 1);
+    for (const row of this.rows) row.label = this.labelOf(row, several);
+    this.row = Math.max(0, chosen === undefined ? 0 : this.rowOf[chosen]);
+  }
+
+  foldedRows() {
+    const streamsOf = new Map();
+    this.archive.streams.forEach(({ rank }, i) => streamsOf.set(rank, [...(streamsOf.get(rank) || []), i]));
+    const rows = [];
+    (this.archive.report.alike?.kinds || []).forEach((kind, number) => {
+      const streams = kind.ranks.flatMap((rank) => streamsOf.get(rank) || []);
+      const alone = streams.length === 1;
+      if (!alone && streams.length) rows.push({ stream: streams[0], streams, number, ranks: kind.ranks });
+      if (alone || this.opened.has(number)) for (const stream of streams) rows.push({ stream, streams: [stream], inner: !alone });
+    });
+    return rows;
+  }
+
+  labelOf(row, several) {
+    if (row.number !== undefined) return `${row.ranks.length} alike: ${rankList(row.ranks).slice(0, 60)}`;
+    const { rank, thread } = this.archive.streams?.[row.stream] || { rank: row.stream, thread: 0 };
+    return `rank ${rank}${several ? `.${thread}` : ""}`;
   }
 
   openRow(row) {
@@ -125,13 +133,20 @@ export class Timeline {
     return this.rows.slice(this.top, this.top + this.shownRows);
   }
 
+  /** Its row, or that of the ranks like it; -1: it has none. */
   rowOfStream(stream) {
-    let alike = -1;
-    for (let i = 0; i < this.rows.length; i++) {
-      if (this.rows[i].number === undefined && this.rows[i].stream === stream) return i;
-      if (alike < 0 && this.rows[i].streams.includes(stream)) alike = i;
-    }
-    return alike;
+    return this.rowOf[stream] ?? -1;
+  }
+
+  choose(stream) {
+    this.row = Math.max(0, this.rowOfStream(stream));
+    this.showRow();
+  }
+
+  /** Scrolls to the chosen row. */
+  showRow() {
+    if (this.row < this.top) this.top = this.row;
+    if (this.row >= this.top + this.shownRows) this.top = this.row - this.shownRows + 1;
   }
 
   // ---- what the worker has to find ----
@@ -145,11 +160,14 @@ export class Timeline {
 
   request() {
     if (!this.ready || !this.canvas.isConnected) return;
-    if (this.shared.options.loops) this.requestLoops();
-    if (this.shared.options.messages) this.requestMessages();
+    if (this.shared.options.loops) this.requestLoops().catch((error) => this.shared.complain(error.message));
+    if (this.shared.options.messages) this.requestMessages().catch((error) => this.shared.complain(error.message));
     const rows = this.shown();
-    if (this.showsCalls()) this.requestCalls(rows);
-    else if (this.shared.selected || this.overviewIsCoarse()) this.requestPictures(rows);
+    const failed = (error) => this.shared.complain(error.message);
+    if (this.showsCalls()) this.requestCalls(rows).catch(failed);
+    else if (this.shared.selected || this.overviewIsCoarse()) this.requestPictures(rows).catch(failed);
+    else this.shared.settled?.();
+    this.shared.oncalls?.(this);
   }
 
   overviewIsCoarse() {
@@ -157,7 +175,7 @@ export class Timeline {
     return ((this.to - this.from) / (overview.to - overview.from)) * overview.bins < 0.9 * this.plot;
   }
 
-  /** Events of the longest row that are about in the window. */
+  /** About how many events of a stream are in the window. */
   eventsInView(stream) {
     const overview = this.archive.overview;
     return (this.archive.streams[stream].events * (this.to - this.from)) / (overview.to - overview.from);
@@ -180,7 +198,7 @@ export class Timeline {
     const streams = rows.map((row) => row.stream).filter((stream) => !same(this.pictures.get(stream)));
     if (!streams.length) return this.shared.settled?.();
     let last = performance.now();
-    await this.archive.ask("pictures", { streams, from, to, n, select: select && { function: select.function, path: select.path } }, (picture) => {
+    const { ended } = await this.archive.ask("pictures", { purpose: "window", streams, from, to, n, select: select && { function: select.function, path: select.path } }, (picture) => {
       if (picture.error) this.shared.complain(picture.error);
       this.pictures.set(picture.stream, { from, to, n, select, cells: picture.cells });
       if (performance.now() - last > 50) {
@@ -189,7 +207,7 @@ export class Timeline {
       }
     });
     this.draw();
-    this.shared.settled?.();
+    if (ended) this.shared.settled?.();
   }
 
   async requestCalls(rows) {
@@ -200,6 +218,11 @@ export class Timeline {
     const margin = (to - from) / 4;
     const answer = await this.archive.ask("calls", { streams, from: from - margin, to: to + margin, most: MOST_CALLS });
     for (const calls of answer) {
+      if (calls.error) this.shared.complain(calls.error);
+      if (!calls.n) {
+        this.calls.set(calls.stream, { ...calls, from: from - margin, to: to + margin });
+        continue;
+      }
       const cut = calls.n === MOST_CALLS;
       this.calls.set(calls.stream, { ...calls, from: from - margin, to: cut ? calls.exit[calls.n - 1] : to + margin, cut });
     }
@@ -223,7 +246,12 @@ export class Timeline {
     const events = this.archive.streams.reduce((sum, stream) => sum + stream.events, 0);
     if (events > MOST_EVENTS)
       return this.shared.complain(`messages are drawn for runs of at most ${count(MOST_EVENTS)} events`);
-    this.messages = await this.archive.ask("messages", { most: 4e6 });
+    const found = await this.archive.ask("messages", { most: 4e6 });
+    for (const collective of found.collectives) {
+      collective.from = Math.min(...collective.members.map((member) => member.enter));
+      collective.to = Math.max(...collective.members.map((member) => member.exit));
+    }
+    this.messages = found;
     this.draw();
   }
 
@@ -251,11 +279,11 @@ export class Timeline {
     if (this.shared.options.messages) this.drawMessages();
     if (this.shared.options.path) this.drawPath();
     if (this.archive.dominoes?.length) this.drawDominoes();
+    this.drawMark();
     context.restore();
     this.drawAxis();
     if (this.lanes) this.drawLoops();
     this.drawLabels();
-    this.drawMark();
   }
 
   /** Colours of a cell by kind and share of MPI, as 32 bits. */
@@ -299,6 +327,7 @@ export class Timeline {
     const fits = picture && picture.from <= this.from && picture.to >= this.to && (picture.to - picture.from) / picture.n < (overview.to - overview.from) / overview.bins * 1.2 || (picture?.select && picture.from === this.from && picture.to === this.to);
     const dims = this.shared.selected?.archive === this.archive;
     const unknown = this.packed(color("unknown"));
+    const chosen = this.packed(color("selected"));
     const step = (this.to - this.from) / pixels.length;
     const source = fits ? picture : overview;
     const width = (source.to - source.from) / (fits ? picture.n : overview.bins);
@@ -323,8 +352,7 @@ export class Timeline {
         if (share > most) [most, kind] = [share, of];
       }
       pixels[i] = known ? shades[kind * 256 + Math.round(sum / known)] : unknown;
-      if (dims && fits && picture.select && !selected) pixels[i] = this.faded(pixels[i]);
-      else if (dims && fits && picture.select && selected) pixels[i] = this.packed(color("selected"));
+      if (dims && fits && picture.select) pixels[i] = selected ? chosen : faded(pixels[i], unknown);
     }
   }
 
@@ -333,26 +361,34 @@ export class Timeline {
     return (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
   }
 
-  faded(pixel) {
-    const back = this.packed(color("unknown"));
-    const mix = (shift) => (((pixel >> shift) & 255) * 0.3 + ((back >> shift) & 255) * 0.7) & 255;
-    return (0xff000000 | (mix(16) << 16) | (mix(8) << 8) | mix(0)) >>> 0;
-  }
-
   drawCalls() {
     const selected = this.shared.selected?.archive === this.archive ? this.shared.selected : null;
     this.shown().forEach((row, i) => {
       const calls = this.calls.get(row.stream);
-      if (!calls || calls.to < this.from || calls.from > this.to) return;
+      if (!calls?.n || calls.to < this.from || calls.from > this.to) return;
       const y = this.y(this.top + i);
       const stacks = this.shared.options.stacks && this.rowHeight > 40;
       const height = stacks ? 18 : this.rowHeight - 1;
       this.context.fillStyle = kindColor(0);
-      const [left, right] = [Math.max(GUTTER, this.x(Math.max(calls.from, calls.enter[0] ?? calls.from))), this.x(Math.min(calls.to, calls.exit[calls.n - 1] ?? calls.to))];
+      const events = this.archive.streams[row.stream].events;
+      const left = Math.max(GUTTER, this.x(calls.index[0] > 0 ? calls.from : calls.enter[0]));
+      const right = this.x(calls.index[calls.n - 1] + 1 < events ? calls.to : calls.exit[calls.n - 1]);
       this.context.fillRect(left, y, right - left, this.rowHeight - 1);
+      this.drawPauses(calls, y);
       if (stacks) this.drawStacks(calls, y + 20, this.rowHeight - 22 - this.drawRegions(calls, y + this.rowHeight - 2));
       for (let k = 0; k < calls.n; k++) this.drawCall(calls, k, y, height, selected);
     });
+  }
+
+  /** Nothing is known after a call that switches recording off. */
+  drawPauses(calls, y) {
+    this.context.fillStyle = color("unknown");
+    for (let k = 0; k + 1 < calls.n; k++) {
+      const { name } = this.archive.functions[calls.function[k]];
+      const next = this.archive.functions[calls.function[k + 1]].name;
+      if (!/^(MPI_Pcontrol|refrain_recording)$/.test(name) || name !== next) continue;
+      this.context.fillRect(this.x(calls.exit[k]), y, this.x(calls.enter[k + 1]) - this.x(calls.exit[k]), this.rowHeight - 1);
+    }
   }
 
   drawCall(calls, k, y, height, selected) {
@@ -367,12 +403,12 @@ export class Timeline {
     context.fillRect(left, y, width, height);
     context.globalAlpha = 1;
     if (width > 46 && height > 10) {
-      context.fillStyle = hit || called.kind === 2 ? "#111" : "#fff";
+      context.fillStyle = inkOn(hit ? color("selected") : kindColor(called.kind));
       context.save();
       context.beginPath();
       context.rect(left, y, Math.min(width, this.width - left), height);
       context.clip();
-      context.fillText(called.name.replace(/^MPI_/, ""), Math.max(left, GUTTER) + 3, y + height / 2 + 4);
+      context.fillText(printable(called.name.replace(/^MPI_/, "")), Math.max(left, GUTTER) + 3, y + height / 2 + 4);
       context.restore();
     }
   }
@@ -463,9 +499,10 @@ export class Timeline {
     for (const part of this.archive.path) {
       if (part.to < this.from || part.from > this.to) continue;
       const row = this.rowOfStream(part.stream);
+      if (row < 0) continue;
       context.moveTo(this.x(part.from), this.middle(row));
       context.lineTo(this.x(part.to), this.middle(row));
-      if (part.comes < 0) continue;
+      if (part.comes < 0 || this.rowOfStream(part.comes) < 0) continue;
       context.moveTo(this.x(Math.min(part.at, part.from)), this.middle(this.rowOfStream(part.comes)));
       context.lineTo(this.x(part.from), this.middle(row));
     }
@@ -511,6 +548,7 @@ export class Timeline {
     if (lines.length <= MOST_LINES)
       for (const i of lines) {
         const [from, to] = [this.rowOfStream(messages.from[i]), this.rowOfStream(messages.to[i])];
+        if (from < 0 || to < 0) continue;
         context.moveTo(this.x(messages.sent[i]), this.middle(from));
         context.lineTo(this.x(messages.received[i]), this.middle(to));
       }
@@ -519,7 +557,8 @@ export class Timeline {
     context.beginPath();
     let drawn = 0;
     for (const collective of collectives) {
-      const shown = collective.members.filter((member) => member.exit >= this.from && member.enter <= this.to);
+      if (collective.to < this.from || collective.from > this.to) continue;
+      const shown = collective.members.filter((member) => member.exit >= this.from && member.enter <= this.to && this.rowOfStream(member.stream) >= 0);
       if (shown.length < 2 || ++drawn > 200) continue;
       shown.forEach((member, i) => {
         const y = this.middle(this.rowOfStream(member.stream));
@@ -530,7 +569,9 @@ export class Timeline {
     context.stroke();
     context.setLineDash([]);
     context.globalAlpha = 1;
-    this.linesLeft = lines.length > MOST_LINES;
+    if (lines.length <= MOST_LINES) return;
+    context.fillStyle = color("text");
+    context.fillText(`more than ${count(MOST_LINES)} messages here: zoom in to see them`, GUTTER + 6, this.height - 8);
   }
 
   drawAxis() {
@@ -609,7 +650,8 @@ export class Timeline {
     context.beginPath();
     for (const begin of band.begins) {
       const x = this.x(begin);
-      if (x < GUTTER || x > this.width) continue;
+      if (x > this.width) break;
+      if (x < GUTTER) continue;
       context.moveTo(x, y);
       context.lineTo(x, y + LANE - 2);
     }
@@ -619,10 +661,19 @@ export class Timeline {
   /** Where the pointer chose a time or a call. */
   drawMark() {
     const mark = this.shared.mark;
-    if (!mark || mark.timeline !== this) return;
+    const row = mark?.timeline === this ? this.rowOfStream(mark.stream) : -1;
+    if (row < 0) return;
     const context = this.context;
     context.strokeStyle = color("path");
-    context.strokeRect(this.x(mark.from) - 1, this.y(mark.row) - 0.5, Math.max(3, this.x(mark.to) - this.x(mark.from) + 2), Math.min(this.rowHeight, 20));
+    context.strokeRect(this.x(mark.from) - 1, this.y(row) + 0.5, Math.max(3, this.x(mark.to) - this.x(mark.from) + 2), Math.min(this.rowHeight, 20));
+  }
+
+  /** The range that will be zoomed to. */
+  drawRange(from, to) {
+    this.context.globalAlpha = 0.25;
+    this.context.fillStyle = color("path");
+    this.context.fillRect(Math.min(from, to), AXIS, Math.abs(to - from), this.height);
+    this.context.globalAlpha = 1;
   }
 
   // ---- what is where ----
@@ -668,7 +719,7 @@ export class Timeline {
     return this.loops.get(this.rows[this.row].stream)?.bands.find((band) => band.depth === depth && band.from <= now && band.to >= now) || null;
   }
 
-  /** The same picture as SVG: the cells as an image, the rest as shapes and text. */
+  /** The picture as SVG: an image, and the labels as text that can be searched. */
   toSvg() {
     const image = this.canvas.toDataURL("image/png");
     const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: this.width, height: this.height, viewBox: `0 0 ${this.width} ${this.height}` });
@@ -677,6 +728,12 @@ export class Timeline {
     this.shown().forEach((row, i) => root.append(svg("text", { x: 16, y: this.middle(this.top + i) + 4, "font-size": 11, opacity: 0 }, row.label)));
     return root;
   }
+}
+
+/** A point that is not selected, paler. */
+function faded(pixel, back) {
+  const mix = (shift) => (((pixel >> shift) & 255) * 0.3 + ((back >> shift) & 255) * 0.7) & 255;
+  return (0xff000000 | (mix(16) << 16) | (mix(8) << 8) | mix(0)) >>> 0;
 }
 
 /** Ticks at 1, 2 or 5 times a power of ten: [step, first]. */
@@ -692,9 +749,14 @@ export function bandText(band) {
   return `${count(band.count)} \u00d7 ${time(mean)} (${time(band.shortest)} to ${time(band.longest)})`;
 }
 
+/** As much of a text as there is room for. */
 function clip(context, text, width) {
   if (context.measureText(text).width <= width) return text;
-  let n = text.length;
-  while (n > 1 && context.measureText(text.slice(0, n) + "\u2026").width > width) n--;
-  return text.slice(0, n) + "\u2026";
+  let [low, high] = [0, Math.min(text.length, 200)];
+  while (low + 1 < high) {
+    const middle = (low + high) >> 1;
+    if (context.measureText(text.slice(0, middle) + "\u2026").width > width) high = middle;
+    else low = middle;
+  }
+  return text.slice(0, low) + "\u2026";
 }

@@ -1,14 +1,14 @@
 // Runs librefrain's reader on the page's archive, beside the page.
 //
 // The page sends {id, what, ...}; the worker answers {id, ...}, pictures one by one. A request for
-// pictures ends when the page sends the next one: the picture is of a window that has been left.
+// pictures ends when the page sends the next one for the same purpose: nobody waits for it any more.
 import { fromBase64, gunzip } from "./unpack.js";
 
 const NOTHING = 0xffffffff;
 const CELL_BYTES = 3;
 let reader; // the exports of the reader
 let streams = 0;
-let pictured = 0; // the request whose pictures are being made
+const pictured = {}; // by purpose, the request whose pictures are being made
 
 function text(pointer) {
   if (!pointer) return null;
@@ -61,6 +61,7 @@ function names() {
       file: text(reader.page_location(i, 1)),
       module: text(reader.page_location(i, 2)),
       line: reader.page_location_line(i),
+      offset: reader.page_location_offset(i),
     })),
     paths: list(reader.page_paths(), (i) => list(reader.page_path_frames(i), (k) => reader.page_path_frame(i, k))),
     regions: list(reader.page_regions(), (i) => text(reader.page_region(i))),
@@ -72,7 +73,7 @@ function pause() {
 }
 
 async function pictures(message) {
-  pictured = message.id;
+  pictured[message.purpose] = message.id;
   let last = performance.now();
   for (const stream of message.streams) {
     // Whoever left the window should not wait for its pictures; pausing takes time, too.
@@ -80,7 +81,7 @@ async function pictures(message) {
       await pause();
       last = performance.now();
     }
-    if (pictured !== message.id) return { ended: false };
+    if (pictured[message.purpose] !== message.id) return { ended: false };
     const select = message.select || { function: NOTHING, path: NOTHING };
     const failed = reader.page_picture(stream, message.from, message.to, message.n, select.function, select.path) < 0;
     if (!reader.page_cells()) throw new Error(text(reader.page_error()));
@@ -97,10 +98,12 @@ function column(number, type, n) {
 function calls(message) {
   return message.streams.map((stream) => {
     const n = reader.page_calls(stream, message.from, message.to, message.most);
-    if (n < 0) return { stream, n: 0, error: text(reader.page_error()) };
+    const error = text(reader.page_error());
+    if (n < 0) return { stream, n: 0, error };
     return {
       stream,
       n,
+      error,
       enter: column(0, Float64Array, n),
       exit: column(1, Float64Array, n),
       index: column(2, Float64Array, n),

@@ -109,6 +109,12 @@ uint32_t EXPORT(page_location_line)(uint32_t number)
     return rfn_archive_location(page_archive, number).line;
 }
 
+/* Its return address in the module. */
+double EXPORT(page_location_offset)(uint32_t number)
+{
+    return (double)rfn_archive_location(page_archive, number).offset;
+}
+
 uint32_t EXPORT(page_regions)(void)
 {
     return rfn_archive_regions(page_archive);
@@ -338,8 +344,10 @@ int EXPORT(page_call)(uint32_t stream, double index)
     int more = rfn_cursor_seek(cursor, (uint64_t)index, &page_diag);
     if (more >= 0)
         more = rfn_cursor_next(cursor, &record, &page_diag);
-    if (more <= 0)
-        return more < 0 ? timeline_failed(stream, more) : 0;
+    if (more == 0)
+        return rfn_fail(&page_diag, RFN_E_RANGE, -1, -1, "there is no such event");
+    if (more < 0)
+        return timeline_failed(stream, more);
     call.function = rfn_archive_function(page_archive, record->function);
     call.times[0] = (double)record->enter_ns;
     call.times[1] = (double)record->exit_ns;
