@@ -48,6 +48,23 @@ struct rfn_work_usage rfn_work_usage_of(const struct rfn_measured *run,
     return (struct rfn_work_usage){true, cpu_ns / wall_ns, core_wait_ns / wall_ns};
 }
 
+/* What other ranks are known to compute before the same call, after any call: they do the same
+ * work, and may come there by another way. */
+static double others_spent(const struct rfn_waits *waits, uint32_t number, uint32_t rank)
+{
+    const struct rfn_activity *activity = &waits->activities[number];
+    double ns = 0;
+    for (size_t i = 0; waits->spent && i < waits->n_activities; i++) {
+        const struct rfn_activity *other = &waits->activities[i];
+        if (other->kind != RFN_ACTIVITY_COMPUTE || !waits->spent[i] ||
+            other->at.function != activity->at.function || other->at.path != activity->at.path)
+            continue;
+        for (uint32_t r = 0; r < waits->n_ranks; r++)
+            ns += r == rank ? 0 : (double)waits->spent[i][r];
+    }
+    return ns;
+}
+
 bool rfn_work_is_serial(const struct rfn_measured *run, const struct rfn_finding *finding)
 {
     double others = 0, all = 0;
@@ -58,6 +75,7 @@ bool rfn_work_is_serial(const struct rfn_measured *run, const struct rfn_finding
         all += (double)finding->spent[i];
         others += i == finding->ranks[0].rank ? 0 : (double)finding->spent[i];
     }
+    others += others_spent(run->waits, finding->activity, finding->ranks[0].rank);
     return all > 0 && others < NOTHING * all;
 }
 

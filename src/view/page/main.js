@@ -237,10 +237,12 @@ function goTo(timeline, wait) {
 }
 
 const SPECIALS = { "-1": "any", "-2": "MPI_PROC_NULL", "-3": "MPI_ROOT" };
-const KIND_RANK = 4, KIND_TAG = 5, KIND_BYTES = 19;
+const KIND_RANK = 4, KIND_TAG = 5, KIND_OP = 7, KIND_KEYVAL = 15, KIND_BYTES = 19, LIST = 0x40;
 
 function wordText({ kind, word, type }) {
   if (type) return type;
+  if (kind & LIST) return word > 0 ? `list ${word}` : "none";
+  if (kind >= KIND_OP && kind <= KIND_KEYVAL) return word < 0 ? `predefined ${-1 - word}` : `handle ${word}`;
   if (kind === KIND_RANK || kind === KIND_TAG) return SPECIALS[word] ?? count(word);
   return kind === KIND_BYTES ? bytes(word) : word < -9e18 ? "MPI_UNDEFINED" : count(word);
 }
