@@ -418,7 +418,7 @@ def test_verbs_take_the_folder(bench):
     archive, log = left_over(bench)
     folder = archive + ".journal"
     run = bench.run([bench.refrain, "info", folder])
-    if "2" not in run.out or "recovered" not in run.err:
+    if "2 of 2 ranks" not in run.out or "recovered" not in run.out:
         raise harness.Failure(run.out + run.err)
     found = events_of(bench, folder)
     for rank, events in found.items():
