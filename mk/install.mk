@@ -2,7 +2,7 @@
 # itself, so the tree can be moved), library and headers for others, what programs with regions need
 # (header, Fortran module, library), the module for Python, man pages, completion of shells.
 #
-# Programs in C are linked with the static library, so that they run wherever it was installed: there
+# Programs in C are linked with the static library, and run wherever it was installed: there
 # is no link librefrain.so, which -lrefrain would take. The shared library is for those that load it.
 
 .PHONY: install uninstall

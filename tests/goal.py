@@ -37,7 +37,7 @@ class Schedule:
         operations, needs = self.ranks[-1], self.needs[-1]
         if match := DEPENDENCY.fullmatch(line):
             label, before = int(match[1]), int(match[3])
-            # What comes later can only wait for what is there: there are no cycles within a rank.
+            # An operation can only wait for earlier ones: there are no cycles within a rank.
             if label not in operations or before not in operations or before >= label:
                 raise ValueError(f"{line}: not in order")
             needs[label].append((match[2], before))

@@ -160,6 +160,6 @@ def test_cut(bench):
             harness.compare("exit status", run.code, 3)
             if cut not in run.out + run.err:
                 raise harness.Failure(run.out + run.err)
-    part = full + ".part"
+    part = bench.fresh("rank-0.rfn")
     bench.verb("reduce", "--rank=0", "-o", part, full)  # which looks like a run of fewer ranks
     harness.compare("a rank is missing", bench.run([bench.refrain, "compare", "--reduction", full, part]).code, 3)

@@ -14,7 +14,7 @@ import test_convert
 import test_events
 import test_waits
 
-# Messages that were completed while recording was off, so that nobody knows when they were over; bytes of sends that
+# Messages that were completed while recording was off: nobody knows when they were over; bytes of sends that
 # failed (of a callback of MPI only its rank counts the send); runs whose messages are not all received as they were sent.
 UNSEEN = {"pcontrol": 2}
 UNSENT = {"callbacks": 0, "errors": 8}
@@ -54,7 +54,7 @@ def check_events(tables, events):
         (int(e["rank"]), int(e["thread"]), int(e["index"]), e["function"], int(e["enter_ns"]), int(e["exit_ns"]),
          harness.polls(e), e["call_path"].replace("\\s", " ")) for e in events)
     found = collections.Counter(
-        (row["rank"], row["thread"], row["event"], row["function"], row["enter_ns"], row["exit_ns"], row["calls"],
+        (row["rank"], row["thread"], row["index"], row["function"], row["enter_ns"], row["exit_ns"], row["calls"],
          " > ".join(escaped_frame(frame) for frame in reversed(tables.paths.get(row["path"], [])))) for row in tables.events)
     harness.compare("events", found, expected)
 
@@ -67,17 +67,17 @@ def path_of(event, message, end):
 
 def check_messages(tables, report, name):
     """Ends of messages are events, with their times; there are as many as the report has."""
-    events = {(row["rank"], row["thread"], row["event"]): row for row in tables.events}
+    events = {(row["rank"], row["thread"], row["index"]): row for row in tables.events}
     harness.compare("messages", len(tables.messages), report["matching"]["matched"] - UNSEEN.get(name, 0))
     for row in tables.messages:
-        sent = events[row["sender"], row["sender_thread"], row["send_event"]]
-        received = events[row["receiver"], row["receiver_thread"], row["receive_event"]]
-        harness.compare("begins", (row["send_enter_ns"], row["receive_enter_ns"], row["send_path"], row["receive_path"]),
+        sent = events[row["source"], row["send_thread"], row["send_index"]]
+        received = events[row["dest"], row["receive_thread"], row["receive_index"]]
+        harness.compare("begins", (row["send_ns"], row["receive_ns"], row["send_path"], row["receive_path"]),
                         (sent["enter_ns"], received["enter_ns"], path_of(sent, row, "send"),
                          path_of(received, row, "receive")))
         for end in ("send", "receive"):
-            if row[f"{end}_end_event"] is None:
-                harness.compare("exit", row[f"{end}_exit_ns"], None)
+            if row[f"{end}_end_index"] is None:
+                harness.compare("exit", row[f"{end}_end_ns"], None)
     sent = sum(row["sent_bytes"] for row in tables.ranks)
     harness.compare("bytes that are sent", sent + UNSENT.get(name, 0),
                     sum(pair["bytes"] for pair in report["communication_matrix"]))
@@ -89,10 +89,10 @@ def check_messages(tables, report, name):
 def check_waits(tables, report):
     found = collections.Counter()
     for row in tables.waits:
-        found[row["pattern"]] += row["wait_ns"]
+        found[row["pattern"]] += row["total_ns"]
     expected = {name: harness.ns(seconds) for name, seconds in report["waits"]["by_pattern"].items()}
     harness.compare("waits", dict(found), {name: ns for name, ns in expected.items() if ns})
-    causes = sum(row["wait_ns"] for row in tables.causes)
+    causes = sum(row["total_ns"] for row in tables.causes)
     harness.compare("causes", causes, harness.ns(report["waits"]["total_seconds"] - report["waits"]["unexplained_seconds"]))
 
 
@@ -121,9 +121,9 @@ def check_paraver(bench, archive, events, tables, suffix=".prv"):
     for thread, calls in trace.calls.items():
         harness.compare(thread, [call[:3] for call in calls], expected[thread])
     sent = collections.Counter(
-        (thread_name(row["sender"], row["sender_thread"]), thread_name(row["receiver"], row["receiver_thread"]),
-         since_start(row["send_enter_ns"]), since_start(row["receive_enter_ns"]),
-         since_start(row["receive_enter_ns"] if row["receive_exit_ns"] is None else row["receive_exit_ns"]),
+        (thread_name(row["source"], row["send_thread"]), thread_name(row["dest"], row["receive_thread"]),
+         since_start(row["send_ns"]), since_start(row["receive_ns"]),
+         since_start(row["receive_ns"] if row["receive_end_ns"] is None else row["receive_end_ns"]),
          row["bytes"], row["tag"]) for row in tables.messages)
     found = collections.Counter((m.sender, m.receiver, m.posted, m.receive_posted, m.received, m.bytes, m.tag)
                                 for m in trace.messages)
@@ -158,7 +158,7 @@ def check_goal(bench, archive, report, tables, name):
     for pair in report["communication_matrix"]:
         expected[pair["source"], pair["dest"]] += pair["bytes"]
     for row in tables.messages:
-        expected[row["sender"], row["receiver"]] += row["bytes"] == 0  # written as one byte
+        expected[row["source"], row["dest"]] += row["bytes"] == 0  # written as one byte
     if name not in UNSENT:
         harness.compare("bytes", +sent, +expected)
     return schedule
@@ -205,7 +205,7 @@ def test_halo(bench):
                                  sum(e["sent_bytes"] or 0 for e in own if e["dest"] is not None),
                                  sum(e["received_bytes"] or 0 for e in own if e["function"] == "MPI_Waitall")),
                         (row["mpi_ns"], row["sent_bytes"],
-                         sum(m["bytes"] for m in tables.messages if m["receiver"] == row["rank"])))
+                         sum(m["bytes"] for m in tables.messages if m["dest"] == row["rank"])))
         ran = sum(end - begin for begin, end in trace.runs[f"rank {row['rank']}"])
         computed = sum(one.bytes for rank, one in schedule.operations("calc") if rank == row["rank"])
         silent = sum(e["inside_ns"] for e in own if e["function"] in SILENT)
@@ -228,12 +228,12 @@ def test_late_sender(bench):
     tables = check(bench, archive)[2]
     waits = {row["rank"]: row for row in tables.waits if row["pattern"] == "late_sender"}
     harness.compare("who waited", sorted(waits), [1, 2])
-    cause = max(tables.causes, key=lambda row: row["wait_ns"])
+    cause = max(tables.causes, key=lambda row: row["total_ns"])
     harness.compare("cause", tuple(cause[name] for name in ("pattern", "waited_function", "activity", "rank", "function")),
                     ("late_sender", "MPI_Recv", "compute", 0, "MPI_Send"))
-    if not all(row["wait_ns"] > 100e6 for row in waits.values()):
+    if not all(row["total_ns"] > 100e6 for row in waits.values()):
         raise harness.Failure(waits)
-    harness.compare("messages", sorted((m["sender"], m["receiver"], m["tag"], m["bytes"]) for m in tables.messages),
+    harness.compare("messages", sorted((m["source"], m["dest"], m["tag"], m["bytes"]) for m in tables.messages),
                     [(0, 1, 5, 4), (0, 2, 5, 4)])
 
 
@@ -348,8 +348,8 @@ def test_parts(bench):
     expected = [row for row in whole.events if row["rank"] != 1 and in_window(row, begin, end)]
     harness.compare("events", part.events, expected)
     harness.compare("messages", part.messages,
-                    [m for m in whole.messages if 1 not in (m["sender"], m["receiver"]) and m["receive_exit_ns"] >= begin and
-                     m["send_enter_ns"] <= end])
+                    [m for m in whole.messages if 1 not in (m["source"], m["dest"]) and m["receive_end_ns"] >= begin and
+                     m["send_ns"] <= end])
     if not (0 < len(part.messages) < len(whole.messages) / 2 and 0 < len(expected) < len(whole.events) / 2):
         raise harness.Failure("nothing, or everything, is in the part")
     harness.compare("ranks", [(row["rank"], row["events"], row["mpi_ns"]) for row in part.ranks],
@@ -392,7 +392,7 @@ def test_open_windows(bench):
     harness.compare("nothing", (empty.events, empty.messages, len(empty.ranks)), ([], [], 4))
 
 
-# ---- what is refused ----
+# ---- refusals ----
 
 def test_formats_refused(bench):
     archive = halo(bench)

@@ -151,7 +151,7 @@ def test_python_module(bench):
 
 
 def test_summary(bench):
-    """The installation ends with what is where, and what to do next."""
+    """The installation ends with the places of its files, and the next steps."""
     tree(bench)
     out = make(bench, "install", "PYTHONDIR=/opt/python").out
     summary = out[out.index("Installed Refrain"):]

@@ -1,7 +1,7 @@
 """Each command that a man page shows runs, on files of the names that it has, and prints lines of the shape shown.
 
 A command is a line of a block (.nf or .EX) outside of the SYNOPSIS; the lines below it, up to the next
-command or the end of the block, are its output (compared as those of documents are). EXAMPLES are one
+command or the end of the block, are its output (compared as in documents). EXAMPLES are one
 test, the blocks of the other sections another.
 
 app, halo.c of examples/, is recorded on 4 ranks; archives of 64 ranks are simulated. Launchers are scripts: srun is

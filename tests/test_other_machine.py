@@ -163,7 +163,7 @@ def test_compare(bench):
 
 
 def test_ends_apart(bench):
-    """Ranks that wait at their end for what was not recorded are no deadlock; others are."""
+    """Ranks that wait at their end for unrecorded calls are no deadlock; others are."""
     path, program = platform(bench, MACHINES[0]), bench.program("stops_apart", "openmpi")
     for options, cut in ((["--until=level=2"], 1), ([], 0)):
         _, archive = bench.record("openmpi", 2, [program], options)

@@ -109,7 +109,7 @@ PER_RANK = {"rank": "rank", "threads": "threads", "events": "events", "calls": "
 
 
 def compare_report(bench, run, archive):
-    """Results with those of the report."""
+    """Results equal the report's."""
     report = json.loads(bench.verb("report", "--json", "--top=1000000", archive))
     calls, paths = run.call_paths(), collections.Counter()
     names = CALLS if run.times else {name: CALLS[name] for name in CALLS if name.endswith(("s", "calls")) and
@@ -253,7 +253,7 @@ def test_choices(bench):
 
 
 def test_region(bench):
-    """Results of a region are those of `refrain report --region`."""
+    """Results of a region equal `refrain report --region`."""
     _, archive = bench.record("openmpi", 2, [bench.program("regions", "openmpi")])
     with module(bench).open(archive) as run:
         name = run.regions().decoded("region")[0]
@@ -489,7 +489,7 @@ def test_no_library(bench):
 
 
 def test_structures(bench):
-    """Those of the module are laid out as those of the headers."""
+    """The module lays out structures as the headers do."""
     module(bench)
     from refrain import _library  # pylint: disable=import-error,import-outside-toplevel
     pairs = (("rfn_diag", _library.Diag), ("rfn_column_info", _library.Column), ("rfn_fact", _library.Fact),
@@ -509,7 +509,7 @@ def test_structures(bench):
 
 
 def test_old_python(_bench):
-    """The sources are those of Python 3.8."""
+    """The sources parse as Python 3.8."""
     for path in glob.glob(os.path.join(SOURCES, "refrain", "*.py")):
         with open(path, encoding="utf-8") as file:
             ast.parse(file.read(), path, feature_version=(3, 8))

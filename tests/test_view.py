@@ -1,5 +1,5 @@
-"""The page of refrain view, shown by a browser, and the timeline in a terminal: numbers are those of the report and of
-dump, pictures have the colours of what ranks did, and nothing leaves the page."""
+"""The page of refrain view, shown by a browser, and the timeline in a terminal: numbers equal the report's
+and dump's, pictures have the colours of what ranks did, and nothing leaves the page."""
 import collections
 import csv
 import io
@@ -267,7 +267,8 @@ def check_call(bench, page, archive):
             raise harness.Failure(f"{word} is not in: {text}")
     rows = rows_of(page, "calls on screen")
     shown = [row for row in rows if row["call"] == "MPI_Allreduce" and row["rank"] == "rank 2"]
-    harness.compare("its row", [int(row["enter (ns)"]) for row in shown if int(row["number"]) == int(call["index"])] if "index" in call else [enter], [enter])
+    own = [row for row in shown if int(row["number"]) == int(call["index"])]
+    harness.compare("its row", [(int(row["enter (ns)"]), int(row["takes (ns)"])) for row in own], [(enter, leave - enter)])
 
 
 def test_selection(bench):

@@ -2,16 +2,16 @@
  *
  * A caller gives one array per column that it wants, and gets many rows per call: no call per
  * event, no text in between. Tables describe themselves: rfn_columns_of names the columns of a
- * table and says how wide their numbers are, so that a program passes on columns that it does not
- * know. python/refrain makes its data frames so.
+ * table and says how wide their numbers are: a program can pass on columns that it does not know.
+ * python/refrain makes its data frames so.
  *
  * - `columns` has an entry per column of the table, in the table's order: the caller's array, of
  *   the column's type; NULL: the column is not wanted.
  * - Numbers that stand for names are codes from 0 on; rfn_columns_name has the name of each. Call
  *   paths (RFN_NAMES_PATHS) have numbers for rfn_archive_path.
- * - Times are ns since the start of the run, 0 without times; bytes are those of refrain/volume.h.
+ * - Times are ns since the start of the run, 0 without times; refrain/volume.h defines bytes.
  *   -1: there is none, or it is not known.
- * - Ranks are those of MPI_COMM_WORLD where nothing else is said. A number that its column has no
+ * - Ranks are ranks of MPI_COMM_WORLD where nothing else is said. A number that its column has no
  *   room for is the largest, or the lowest, that there is room for.
  */
 #ifndef REFRAIN_COLUMNS_H

@@ -85,9 +85,6 @@ uint32_t rfn_activity_functions(const struct rfn_archive *archive,
 const char *rfn_activity_common(const struct rfn_archive *archive,
                                 const struct rfn_activity *activity);
 
-/* "compute", "mpi", "wait", "start". */
-const char *rfn_activity_kind_name(enum rfn_activity_kind kind);
-
 /* ---- where the time is lost ---- */
 
 /* A run as it was measured; all borrowed. */

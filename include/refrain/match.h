@@ -121,7 +121,8 @@ struct rfn_match_one_sided {
 /* Any may be NULL. */
 struct rfn_match_hooks {
     void *context;
-    /* The stream computed between two events. */
+    /* The stream computed between two events; where recording was off for a while, a part before
+     * and a part behind that. */
     int (*gap)(void *context, uint32_t stream, int64_t from_ns, int64_t to_ns);
     int (*enter)(void *context, const struct rfn_match_event *event); /* with what it posts */
     int (*leave)(void *context, const struct rfn_match_event *event); /* with what it completes */

@@ -53,7 +53,7 @@ void rfn_timeline_close(struct rfn_timeline *timeline);
 struct rfn_cursor *rfn_timeline_cursor(struct rfn_timeline *timeline);
 
 /* Reads the window's events and adds their times to the bins. After an error of rfn_cursor_next the
- * bins have what was read before. */
+ * bins have the times read before it. */
 int rfn_timeline_add(struct rfn_timeline *timeline, const struct rfn_timeline_window *window,
                      struct rfn_timeline_bin *bins, struct rfn_diag *diag);
 

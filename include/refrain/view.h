@@ -1,7 +1,7 @@
 /* view.h - the page for a browser: one HTML file that holds an archive and what reads it.
  *
  * The page is a program of its own: it contains the library's reader, compiled to WebAssembly, and
- * the archive's chunks as they are, so that every zoom shows what the archive has. Beside these it
+ * the archive's chunks as they are: every zoom shows the recorded calls. Beside these it
  * holds what takes long to find: the report in JSON, an overview of the whole run, and the longest
  * waits with who ended them. All of it is compressed and coded in base64: no text of an archive is
  * part of the HTML.
@@ -53,7 +53,7 @@ struct rfn_page_archive {
  * RFN_E_NOMEM. *page is to be closed or cancelled; path must stay until then. */
 int rfn_page_open(const char *path, bool force, struct rfn_page **page, struct rfn_diag *diag);
 /* Adds an archive, which has times. progress (may be NULL) is told the share done. Errors: as
- * above, and those of reading. Streams that cannot be read are shown as far as they can. */
+ * above, and errors of reading. Streams that cannot be read are shown as far as they can. */
 int rfn_page_add(struct rfn_page *page, const struct rfn_page_archive *archive,
                  void (*progress)(void *context, double share), void *context,
                  struct rfn_diag *diag);

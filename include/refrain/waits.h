@@ -70,6 +70,10 @@ enum rfn_activity_kind {
     RFN_ACTIVITY_WAIT,    /* in the call `at`, waiting, and nobody can be said to be the cause */
     RFN_ACTIVITY_START    /* before the rank's first event */
 };
+enum { RFN_ACTIVITY_KIND_COUNT = RFN_ACTIVITY_START + 1 };
+
+/* "compute", "mpi", "wait", "start". Static. */
+const char *rfn_activity_kind_name(enum rfn_activity_kind kind);
 
 struct rfn_call_site {
     uint32_t function, path;
@@ -149,7 +153,7 @@ struct rfn_waits {
 
 struct rfn_behaviour;
 
-/* One wait, and on whom. */
+/* One wait, and who ended it. */
 struct rfn_wait_seen {
     uint32_t stream, rank;
     enum rfn_pattern pattern;

@@ -34,4 +34,4 @@ class Error(Exception):
 
 
 class IncompleteWarning(UserWarning):
-    """The archive was cut short, or misses ranks: tables have what is there."""
+    """The archive was cut short, or misses ranks: tables have the rest."""

@@ -25,8 +25,8 @@ EVENTS, MESSAGES, THREADS, PATHS, FUNCTIONS, RANKS, REGIONS, PAIRS, WAITS, WAITS
 NO_NAMES, PATH_NAMES, REGION_NAMES = 0, 2, 3  # enum rfn_column_names
 TEXT, NUMBER, TRUTH, REAL = range(4)  # enum rfn_fact_type
 
-# Rows that the library writes before it comes back: more and more, so that small tables take little memory, and not
-# too many, so that Ctrl-C works.
+# Rows that the library writes before it comes back: more and more, as small tables should take little memory, and not
+# too many, as Ctrl-C should work.
 FIRST_BATCH, LAST_BATCH, MESSAGE_BATCH = 1 << 12, 1 << 18, 1 << 14
 
 
@@ -93,9 +93,9 @@ class _Archive:
 
 
 class Run:
-    """A recorded run: refrain.open makes it. Ranks are those of MPI_COMM_WORLD, times are ns since its start.
+    """A recorded run: refrain.open makes it. Ranks are ranks of MPI_COMM_WORLD, times are ns since its start.
 
-    info: facts about the run by name, those of struct rfn_run (refrain/archive.h). complete: everything that was
+    info: facts about the run, by the names of struct rfn_run (refrain/archive.h). complete: everything that was
     recorded is there; if not, incomplete_because says why.
     """
 
@@ -253,7 +253,7 @@ class Run:
         return Table(name, columns, names, filling.n)
 
     def _raise_or_warn(self, error: int, diag: Any) -> None:
-        """What is missing is left out of a table, and told; what is damaged is not trusted."""
+        """A table lacks missing parts, with a warning; damaged parts raise an error."""
         if error == ErrorCode.INCOMPLETE:
             self._warn(str(failure(error, diag, None)))
         elif error < 0:
@@ -276,7 +276,7 @@ class Run:
         return choice
 
     def _event_tables(self, choice: EventChoice, filling: Filling, most: int) -> Iterator[Table]:
-        """Tables of at most `most` events, the last of which may be empty."""
+        """Tables of at most `most` events; the last one may be empty."""
         rows, diag = ctypes.c_void_p(), new_diag()
         with self._archive as archive:
             error = library().rfn_event_rows_open(archive, ctypes.byref(choice), ctypes.byref(rows),
@@ -382,5 +382,5 @@ def _path_text(archive: ctypes.c_void_p, path: int) -> str:
 
 def open(file: Union[str, "os.PathLike[str]"]) -> Run:  # pylint: disable=redefined-builtin
     """Opens an archive. A file that is none, or is damaged, raises refrain.Error; one that was cut short, or misses
-    ranks, gives refrain.IncompleteWarning and what is there."""
+    ranks, gives refrain.IncompleteWarning and the rest."""
     return Run(file)

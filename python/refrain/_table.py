@@ -1,4 +1,4 @@
-"""Tables: columns of numbers, some of which are codes of names."""
+"""Tables: columns of numbers; some are codes of names."""
 import array
 import ctypes
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple

@@ -1,4 +1,4 @@
-/* copy_text.h - strdup by way of malloc, so that tests which let allocations fail see it. */
+/* copy_text.h - strdup by way of malloc: tests that let allocations fail see it. */
 #ifndef RFN_BASE_COPY_TEXT_H
 #define RFN_BASE_COPY_TEXT_H
 

@@ -39,7 +39,7 @@ struct options {
     int64_t from_ns, to_ns;
     enum rfn_colors colors;
     const char *whatif_file; /* NULL: not given */
-    json_t *whatif;          /* what is in it */
+    json_t *whatif;          /* its content */
     char *output;            /* owned; as given, or after the first file */
 };
 
@@ -155,7 +155,7 @@ static int add_report(struct rfn_page *page, const struct rfn_report *report,
 }
 
 /* 0, RFN_EXIT_BAD_INPUT where the page has less than the run, or another exit status where there
- * can be no page; what is wrong has been told. */
+ * can be no page. It tells the reason. */
 static int add_archive(struct rfn_page *page, const char *file, const struct rfn_archive *archive,
                        const json_t *whatif)
 {

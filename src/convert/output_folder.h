@@ -32,7 +32,7 @@ int rfn_output_folder_open(struct rfn_output_folder *folder, const struct rfn_fo
                            const char *path, bool force, struct rfn_diag *diag);
 /* The folder gets its final name; the old one is removed behind that. RFN_E_IO: it did not. */
 int rfn_output_folder_place(struct rfn_output_folder *folder, struct rfn_diag *diag);
-/* Removes what was written. */
+/* Removes the new folder. */
 void rfn_output_folder_cancel(const struct rfn_output_folder *folder);
 
 #endif

@@ -1,5 +1,7 @@
 #include "convert/run_part.h"
 
+#include "convert/progress.h"
+
 uint32_t rfn_part_ranks(const struct rfn_archive *archive, const struct rfn_convert_part *part)
 {
     const uint32_t ranks = rfn_archive_run(archive)->ranks;
@@ -20,7 +22,7 @@ void rfn_walk_begin(struct rfn_walk_progress *walk, const struct rfn_archive *ar
 void rfn_walk_step(struct rfn_walk_progress *walk)
 {
     enum { TOLD_EVERY = 4096 };
-    if (++walk->events % TOLD_EVERY == 0 && walk->progress && walk->progress->tell)
-        walk->progress->tell(walk->progress->context,
-                             walk->share * (double)walk->events / (double)walk->all_events);
+    if (++walk->events % TOLD_EVERY == 0)
+        rfn_convert_tell(walk->progress,
+                         walk->share * (double)walk->events / (double)walk->all_events);
 }

@@ -187,7 +187,7 @@ static int read_ahead(struct rfn_time_sort *sort, struct run *run, struct rfn_di
     return 1;
 }
 
-/* What is in memory becomes the last run. */
+/* The records in memory become the last run. */
 static int begin_reading(struct rfn_time_sort *sort, struct rfn_diag *diag)
 {
     sort->reads = true;

@@ -1,6 +1,6 @@
 /* time_sort.h - records in the order of their times, more than fit into memory.
  *
- * Records are added in any order. Each time that memory is full, what is there is sorted and goes
+ * Records are added in any order. Whenever memory is full, its records are sorted and go
  * to a temporary file without a name, in TMPDIR or /tmp; at the end these runs are merged. Records
  * of one time keep the order in which they were added.
  */

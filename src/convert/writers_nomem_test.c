@@ -25,7 +25,7 @@ struct job {
     const char *name;
 };
 
-/* Removes what is in a folder; how many things that were. */
+/* Empties a folder; returns how many files it had. */
 static int clear(const char *name)
 {
     char inside[4096];

@@ -557,9 +557,3 @@ const char *rfn_activity_work(const struct rfn_archive *archive,
         return NULL;
     return may_be_callers(&stretch) ? stretch.caller.function : stretch.to.function;
 }
-
-const char *rfn_activity_kind_name(enum rfn_activity_kind kind)
-{
-    static const char *const names[] = {"compute", "mpi", "wait", "start"};
-    return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "?";
-}

@@ -75,8 +75,8 @@ bool rfn_work_is_serial(const struct rfn_measured *run, const struct rfn_finding
         all += (double)finding->spent[i];
         others += i == finding->ranks[0].rank ? 0 : (double)finding->spent[i];
     }
-    others += others_spent(run->waits, finding->activity, finding->ranks[0].rank);
-    return all > 0 && others < NOTHING * all;
+    return all > 0 && others < NOTHING * all &&
+           others_spent(run->waits, finding->activity, finding->ranks[0].rank) < NOTHING * all;
 }
 
 double rfn_core_wait_share(const struct rfn_measured *run)

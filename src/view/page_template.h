@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The Debian packages for want of which there is none; NULL: there is one. */
+/* The Debian packages that a build with a page needs and this one lacked; NULL: it has a page. */
 extern const char *const rfn_page_template_missing;
 /* What stands before the archives, and behind them. */
 extern const unsigned char rfn_page_head[], rfn_page_tail[];

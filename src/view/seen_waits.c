@@ -37,7 +37,7 @@ static void keep_longest(struct rfn_seen_waits *waits)
     waits->least_ns = waits->n ? length(&waits->items[waits->n - 1]) : 0;
 }
 
-/* Sorts when there are twice as many as are kept, so that memory is bounded. */
+/* Sorts when there are twice as many as are kept: memory is bounded. */
 static int waited(void *context, const struct rfn_wait_seen *wait)
 {
     struct rfn_seen_waits *waits = context;

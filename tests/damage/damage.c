@@ -166,7 +166,7 @@ struct task {
     unsigned jobs;
 };
 
-/* Of computing; and of waiting, of which there is none to speak of, but on a busy machine. */
+/* Of computing; and, much longer, of waiting: a busy machine makes a process wait. */
 static void limit_time(void)
 {
     const struct itimerval limit = {.it_value = {.tv_sec = LIMIT_S}};

@@ -2,7 +2,7 @@
  *
  * A table is a list X(name, type, names, value): a line per column, whose value is an expression of
  * the row at hand. The list makes both the description of the columns and the code that writes a
- * row, so that they cannot disagree.
+ * row: they cannot disagree.
  */
 #ifndef RFN_ANALYZE_COLUMNS_COLUMN_LISTS_H
 #define RFN_ANALYZE_COLUMNS_COLUMN_LISTS_H

@@ -29,10 +29,6 @@ static const char *const modes[] = {[RFN_SEND_STANDARD] = "standard",
                                     [RFN_SEND_SYNCHRONOUS] = "synchronous",
                                     [RFN_SEND_BUFFERED] = "buffered",
                                     [RFN_SEND_READY] = "ready"};
-static const char *const activities[] = {[RFN_ACTIVITY_COMPUTE] = "compute",
-                                         [RFN_ACTIVITY_MPI] = "mpi",
-                                         [RFN_ACTIVITY_WAIT] = "wait",
-                                         [RFN_ACTIVITY_START] = "start"};
 
 uint32_t rfn_columns_codes(const struct rfn_archive *archive, enum rfn_column_names names)
 {
@@ -50,7 +46,7 @@ uint32_t rfn_columns_codes(const struct rfn_archive *archive, enum rfn_column_na
     case RFN_NAMES_MODES:
         return sizeof modes / sizeof *modes;
     case RFN_NAMES_ACTIVITIES:
-        return sizeof activities / sizeof *activities;
+        return RFN_ACTIVITY_KIND_COUNT;
     default:
         return 0;
     }
@@ -73,7 +69,7 @@ const char *rfn_columns_name(const struct rfn_archive *archive, enum rfn_column_
     case RFN_NAMES_MODES:
         return modes[code];
     case RFN_NAMES_ACTIVITIES:
-        return activities[code];
+        return rfn_activity_kind_name((enum rfn_activity_kind)code);
     default:
         return NULL;
     }

@@ -2,7 +2,7 @@
  * the file says.
  *
  * Built with -DRFN_FUZZING like archive/cursor/archive_fuzz.c, which tells what that changes. Seeds
- * are those of all fuzzers that read archives. */
+ * are shared by all fuzzers that read archives. */
 #include "archive/read/reader.h"
 #include "refrain/columns.h"
 

@@ -109,7 +109,7 @@ static bool may_keep(const struct rfn_event_rows *rows, const struct rfn_record 
            rfn_archive_function(rows->archive, record->function)->n_out == 0;
 }
 
-/* The traffic of an event, from what is kept or in *own. */
+/* The traffic of an event, kept before or found now (in *own). */
 static int traffic_of(struct rfn_event_rows *rows, const struct rfn_record *record,
                       struct traffic *own, const struct traffic **traffic)
 {

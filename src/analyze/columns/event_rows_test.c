@@ -72,7 +72,7 @@ static void test_world_ranks(void **state)
     expect_column("comm", 2, 2, 2, WORLD, -1);
 }
 
-/* What is kept of a symbol is not told of another stream, nor of events that vary. */
+/* Traffic kept for a symbol is not used for another stream, nor for events that vary. */
 static void test_kept(void **state)
 {
     (void)state;

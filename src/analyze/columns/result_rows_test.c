@@ -137,7 +137,7 @@ static void test_causes(void **state)
     assert_int_equal(sum, 400);
 }
 
-/* Of a region there is what is inside of it. */
+/* Results of a region count calls inside of it alone. */
 static void test_region(void **state)
 {
     (void)state;

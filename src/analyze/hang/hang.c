@@ -366,7 +366,7 @@ static void find_stuck(const struct finding_of *of)
     }
 }
 
-/* ---- what is wrong ---- */
+/* ---- faults ---- */
 
 static struct rfn_hang_finding *add_finding(struct finding_of *of, struct rfn_hang_finding finding)
 {

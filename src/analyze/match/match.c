@@ -5,6 +5,7 @@
 #include "refrain/match.h"
 
 #include "analyze/match/matching.h"
+#include "analyze/match/recording_off.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ struct walk {
     struct rfn_match_op *ops; /* of the event at hand, and the points that they refer to */
     struct rfn_match_point *points;
     size_t ops_capacity, points_capacity;
+    struct rfn_off_times *pauses; /* by rank; NULL: there are none */
 };
 
 static struct walk_stream *stream_of(const struct walk *walk, uint32_t stream)
@@ -227,6 +229,29 @@ static int begin_all(struct walk *walk, struct walk_stream *of, uint32_t stream,
     return walk->hooks->enter(walk->hooks->context, &event);
 }
 
+static int tell_gap(const struct walk *walk, uint32_t stream, int64_t from_ns, int64_t to_ns)
+{
+    return from_ns < to_ns ? walk->hooks->gap(walk->hooks->context, stream, from_ns, to_ns) : 0;
+}
+
+/* Between two events, as far as recording was on. */
+static int tell_gaps(const struct walk *walk, uint32_t stream,
+                     const struct rfn_event_order_stream *at)
+{
+    int64_t from_ns = at->before_ns;
+    const struct rfn_off_times *pauses = walk->pauses ? &walk->pauses[at->rank] : NULL;
+    for (size_t i = 0; pauses && i < pauses->n; i++) {
+        const struct rfn_off_time *pause = &pauses->items[i];
+        if (pause->to_ns <= from_ns)
+            continue;
+        if (pause->from_ns >= at->enter_ns)
+            break;
+        RFN_TRY(tell_gap(walk, stream, from_ns, pause->from_ns));
+        from_ns = pause->to_ns;
+    }
+    return tell_gap(walk, stream, from_ns, at->enter_ns);
+}
+
 static int enter(void *context, uint32_t stream, struct rfn_event_order_stream *at)
 {
     struct walk *walk = context;
@@ -234,8 +259,8 @@ static int enter(void *context, uint32_t stream, struct rfn_event_order_stream *
     const struct rfn_match_hooks *hooks = walk->hooks;
     of->n_posted = 0;
     RFN_TRY(rfn_match_begin(&walk->match, &of->match, stream, at));
-    if (hooks->gap && !at->first && at->enter_ns > at->before_ns)
-        RFN_TRY(hooks->gap(hooks->context, stream, at->before_ns, at->enter_ns));
+    if (hooks->gap && !at->first)
+        RFN_TRY(tell_gaps(walk, stream, at));
     RFN_TRY(rfn_match_call(&walk->match, &of->match, at));
     return begin_all(walk, of, stream, at);
 }
@@ -368,6 +393,8 @@ static int init(struct walk *walk, const struct rfn_archive *archive,
                                                     .message = hooks->message ? message : NULL,
                                                     .collective = hooks->collective ? collective
                                                                                     : NULL};
+    if (hooks->gap)
+        RFN_TRY(rfn_off_times_by_rank(archive, &walk->pauses));
     return rfn_match_init(&walk->match, &replay_hooks);
 }
 
@@ -377,6 +404,7 @@ static void release(struct walk *walk)
         free(stream_of(walk, i)->posted);
     for (size_t i = 0; i < walk->parties_capacity; i++)
         free(walk->parties[i].members);
+    rfn_off_times_by_rank_free(walk->match.archive, walk->pauses);
     rfn_match_release(&walk->match);
     free(walk->parties);
     free(walk->ends);

@@ -249,6 +249,19 @@ static void test_slot(void **state)
                               "0 ends 35\n");
 }
 
+/* Between the calls that switch recording off and on again nothing is known. */
+static void test_pause(void **state)
+{
+    const struct rfn_match_hooks hooks = {.gap = tell_gap};
+    (void)state;
+    EVENT(0, BARRIER, 0, 0, 1, WORLD)->error = 1;
+    EVENT(0, PCONTROL, 0, 10, 11, 0);
+    EVENT(0, PCONTROL, 0, 50, 51, 1);
+    EVENT(0, BARRIER, 0, 60, 61, WORLD)->error = 1;
+    run(&hooks);
+    assert_string_equal(told, "0 gap 1-10\n0 gap 51-60\n");
+}
+
 /* Nobody leaves a barrier before all have entered. */
 static void test_order(void **state)
 {
@@ -362,6 +375,7 @@ int main(void)
         TEST(test_freed),
         TEST(test_one_end),
         TEST(test_slot),
+        TEST(test_pause),
         TEST(test_order),
         TEST(test_hook_that_fails),
         TEST(test_stream_that_is_cut_off),

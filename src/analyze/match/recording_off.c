@@ -106,6 +106,47 @@ int rfn_off_times_find(struct rfn_off_times *pauses, const struct rfn_archive *a
     return error;
 }
 
+int rfn_off_times_of(struct rfn_off_times *pauses, const struct rfn_archive *archive,
+                     uint32_t stream)
+{
+    const uint32_t n = rfn_archive_run(archive)->streams;
+    const uint32_t rank = rfn_archive_stream(archive, stream).rank;
+    uint32_t first = stream, end = stream + 1;
+    pauses->n = 0;
+    if (!rfn_off_times_possible(archive))
+        return 0;
+    while (first > 0 && rfn_archive_stream(archive, first - 1).rank == rank)
+        first--;
+    while (end < n && rfn_archive_stream(archive, end).rank == rank)
+        end++;
+    return rfn_off_times_find(pauses, archive, first, end);
+}
+
+int rfn_off_times_by_rank(const struct rfn_archive *archive, struct rfn_off_times **by_rank)
+{
+    const struct rfn_run *run = rfn_archive_run(archive);
+    *by_rank = NULL;
+    if (!rfn_off_times_possible(archive))
+        return 0;
+    *by_rank = calloc((size_t)run->ranks + 1, sizeof **by_rank);
+    if (!*by_rank)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < run->streams; i++) {
+        const uint32_t rank = rfn_archive_stream(archive, i).rank;
+        const bool first = i == 0 || rfn_archive_stream(archive, i - 1).rank != rank;
+        if (first && rank < run->ranks)
+            RFN_TRY(rfn_off_times_of(&(*by_rank)[rank], archive, i));
+    }
+    return 0;
+}
+
+void rfn_off_times_by_rank_free(const struct rfn_archive *archive, struct rfn_off_times *by_rank)
+{
+    for (uint32_t i = 0; by_rank && i < rfn_archive_run(archive)->ranks; i++)
+        rfn_off_times_release(&by_rank[i]);
+    free(by_rank);
+}
+
 int64_t rfn_off_times_overlap(const struct rfn_off_times *pauses, size_t *at, int64_t from_ns,
                               int64_t to_ns)
 {

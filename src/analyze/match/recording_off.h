@@ -34,6 +34,13 @@ bool rfn_off_times_possible(const struct rfn_archive *archive);
  * Streams that cannot be read count as far as they go. Replaces what was there. RFN_E_NOMEM. */
 int rfn_off_times_find(struct rfn_off_times *pauses, const struct rfn_archive *archive,
                        uint32_t first, uint32_t end);
+/* The same of the process that a stream belongs to. */
+int rfn_off_times_of(struct rfn_off_times *pauses, const struct rfn_archive *archive,
+                     uint32_t stream);
+/* The same of all processes; *by_rank is NULL where none can have paused, else has as many as there
+ * are ranks. To be freed, also after an error. RFN_E_NOMEM. */
+int rfn_off_times_by_rank(const struct rfn_archive *archive, struct rfn_off_times **by_rank);
+void rfn_off_times_by_rank_free(const struct rfn_archive *archive, struct rfn_off_times *by_rank);
 /* How much of a time is in pauses. Times of a stream are asked for in ascending order; *at, first
  * 0, is the first pause that may not be over for it. */
 int64_t rfn_off_times_overlap(const struct rfn_off_times *pauses, size_t *at, int64_t from_ns,

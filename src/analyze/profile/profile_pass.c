@@ -680,23 +680,13 @@ int rfn_profile_pass_finish(struct rfn_profile_pass *pass, struct rfn_profile **
 
 static int find_pauses(struct rfn_profile_pass *pass)
 {
-    uint32_t n = rfn_archive_run(pass->archive)->streams, end;
-    if (!rfn_off_times_possible(pass->archive))
-        return 0;
-    pass->pauses = calloc((size_t)pass->profile->n_ranks + 1, sizeof *pass->pauses);
-    if (!pass->pauses)
-        return RFN_E_NOMEM;
-    for (uint32_t i = 0; i < n; i = end) {
-        uint32_t rank = pass->streams[i].rank;
-        for (end = i + 1; end < n && pass->streams[end].rank == rank;)
-            end++;
-        if (rank >= pass->profile->n_ranks)
+    RFN_TRY(rfn_off_times_by_rank(pass->archive, &pass->pauses));
+    for (uint32_t i = 0; pass->pauses && i < rfn_archive_run(pass->archive)->streams; i++) {
+        const uint32_t rank = pass->streams[i].rank;
+        if (rank >= pass->profile->n_ranks || !pass->pauses[rank].n)
             continue;
-        struct rfn_off_times *pauses = &pass->pauses[rank];
-        RFN_TRY(rfn_off_times_find(pauses, pass->archive, i, end));
-        pass->profile->paused |= pauses->n > 0;
-        for (uint32_t j = i; j < end && pauses->n; j++)
-            pass->streams[j].pauses = pauses;
+        pass->streams[i].pauses = &pass->pauses[rank];
+        pass->profile->paused = true;
     }
     return 0;
 }
@@ -783,8 +773,7 @@ void rfn_profile_pass_free(struct rfn_profile_pass *pass)
         return;
     for (uint32_t i = 0; pass->streams && i < rfn_archive_run(pass->archive)->streams; i++)
         release_stream(&pass->streams[i]);
-    for (uint32_t i = 0; pass->pauses && i < rfn_archive_run(pass->archive)->ranks; i++)
-        rfn_off_times_release(&pass->pauses[i]);
+    rfn_off_times_by_rank_free(pass->archive, pass->pauses);
     rfn_volumes_free(pass->volumes);
     rfn_messages_release(&pass->messages);
     rfn_messages_release(&pass->accesses);
@@ -793,7 +782,6 @@ void rfn_profile_pass_free(struct rfn_profile_pass *pass)
     rfn_map_release(&pass->rows);
     rfn_profile_free(pass->profile);
     free(pass->of_rank);
-    free(pass->pauses);
     free(pass->streams);
     free(pass);
 }

@@ -26,26 +26,6 @@ enum { SPENT_ACTIVITIES = 64 };
 /* Entries of a stream's history: 8 bytes each. */
 enum { MANY_STREAMS = 256, LONG_HISTORY = 4096, SHORT_HISTORY = 1024 };
 
-const char *rfn_pattern_name(enum rfn_pattern pattern)
-{
-    static const char *const names[] = {
-#define X(name, json, words) json,
-        RFN_PATTERNS(X)
-#undef X
-    };
-    return (unsigned)pattern < RFN_PATTERN_COUNT ? names[pattern] : "?";
-}
-
-const char *rfn_pattern_words(enum rfn_pattern pattern)
-{
-    static const char *const names[] = {
-#define X(name, json, words) words,
-        RFN_PATTERNS(X)
-#undef X
-    };
-    return (unsigned)pattern < RFN_PATTERN_COUNT ? names[pattern] : "?";
-}
-
 /* ---- symbols ---- */
 
 static int new_symbol(struct rfn_match *match, uint32_t stream, struct rfn_match_symbol *of,

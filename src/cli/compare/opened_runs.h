@@ -13,7 +13,7 @@ struct rfn_opened_runs {
     size_t n, n_files; /* n: that can be compared; less: the next one cannot */
 };
 
-/* Reads all of the files, one after the other, until one cannot be compared; says what is wrong,
+/* Reads all of the files, one after the other, until one cannot be compared; says why,
  * but not what incomplete ones lack. The exit status. To be released. */
 int rfn_opened_runs_init(struct rfn_opened_runs *opened, const char *const *files, size_t n);
 void rfn_opened_runs_release(struct rfn_opened_runs *opened);

@@ -4,7 +4,7 @@
 
 #include "cli/report/report.h"
 
-/* What is wanted of it, beside what the report's own members say. */
+/* Wishes beside the report's own members. */
 struct rfn_report_wish {
     struct rfn_waits_options waits; /* profile and behaviour are set here */
     bool each_sample;               /* of messages; they may be many */
@@ -24,7 +24,7 @@ struct rfn_whole_report {
     int unread; /* RFN_EXIT_OK, or the exit status where samples cannot be read: it has been told */
 };
 
-/* Fills in what is not set of whole->report yet. 0, or the exit status after telling what is wrong.
+/* Fills in the members of whole->report that are not set. 0, or the exit status after telling why.
  * To be released in any case. */
 int rfn_whole_report_find(struct rfn_whole_report *whole, const struct rfn_report_wish *wish);
 /* The exit status, after telling what of the run the report lacks: as first lines of a page, or on

@@ -42,7 +42,7 @@ static uint32_t streams(const struct drawing *drawing)
     return rfn_archive_run(drawing->of->archive)->streams;
 }
 
-/* ---- what is drawn ---- */
+/* ---- rows and bins ---- */
 
 static void append_ranks(struct rfn_text *label, const struct drawing *drawing, uint32_t row)
 {

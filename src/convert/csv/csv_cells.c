@@ -71,11 +71,7 @@ enum { PATH = 4352, ROWS = 64 * 1024 /* bytes that go to the file at once */ };
 
 static int flow(const struct csv_writing *writing, struct csv_table *table)
 {
-    if (table->rows.failed)
-        return rfn_fail(writing->diag, RFN_E_NOMEM, -1, -1, "out of memory");
-    rfn_buf_bytes(rfn_text_sink_text(table->sink), table->rows.data, table->rows.n);
-    table->rows.n = 0;
-    return rfn_text_sink_flow(table->sink, writing->diag);
+    return rfn_text_sink_take(table->sink, &table->rows, writing->diag);
 }
 
 int rfn_csv_end_row(const struct csv_writing *writing, struct csv_table *table)

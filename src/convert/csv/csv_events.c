@@ -6,13 +6,14 @@
 
 #include <stdlib.h>
 
-static const char event_columns[] = "rank,thread,event,function,path,enter_ns,exit_ns,inside_ns,"
+/* What refrain/columns.h has too has its name there. */
+static const char event_columns[] = "rank,thread,index,function,path,enter_ns,exit_ns,inside_ns,"
                                     "calls,sent_bytes,received_bytes,dest,source,tag,comm,region,"
                                     "error";
 static const char message_columns[] =
-    "sender,sender_thread,receiver,receiver_thread,comm,tag,bytes,send_event,send_end_event,"
-    "receive_event,receive_end_event,send_enter_ns,send_exit_ns,receive_enter_ns,receive_exit_ns,"
-    "send_path,receive_path";
+    "source,send_thread,dest,receive_thread,comm,tag,bytes,send_index,send_end_index,"
+    "receive_index,receive_end_index,send_ns,send_end_ns,receive_ns,receive_end_ns,send_path,"
+    "receive_path";
 static const char rank_columns[] = "rank,host,threads,events,calls,messages,sent_bytes,mpi_ns,"
                                    "outside_ns";
 
@@ -21,7 +22,7 @@ struct posted {
     struct rfn_event_messages sent, received;
 };
 
-/* Sums over what is written of a rank. */
+/* Sums over a rank's rows. */
 struct rank {
     const char *host;
     uint32_t threads;

@@ -1,11 +1,13 @@
 /* The tables of the wait analysis: who waited, and what made ranks wait. */
 #include "convert/csv/csv_tables.h"
+#include "convert/progress.h"
 #include "convert/run_part.h"
 #include "refrain/explain.h"
 
-static const char wait_columns[] = "pattern,function,path,rank,wait_ns";
-static const char cause_columns[] = "cause,pattern,waited_function,waited_path,activity,"
-                                    "before_function,before_path,function,path,region,rank,wait_ns";
+static const char wait_columns[] = "pattern,function,path,rank,total_ns";
+static const char cause_columns[] =
+    "cause,pattern,waited_function,waited_path,activity,"
+    "before_function,before_path,function,path,region,rank,total_ns";
 
 static void append_site(struct rfn_text *row, const struct csv_names *names, bool known,
                         struct rfn_call_site site)
@@ -79,8 +81,7 @@ struct second_part {
 static void tell(void *context, double share)
 {
     const struct second_part *part = context;
-    if (part->progress && part->progress->tell)
-        part->progress->tell(part->progress->context, part->from + (1 - part->from) * share);
+    rfn_convert_tell(part->progress, part->from + (1 - part->from) * share);
 }
 
 int rfn_csv_write_waits(const struct csv_writing *writing, double share)

@@ -6,6 +6,7 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "convert/mpi_schema.h"
+#include "convert/progress.h"
 #include "refrain/actions_out.h"
 #include "refrain/writer.h"
 
@@ -440,8 +441,7 @@ static int archive_all(struct archiving *to, const struct rfn_convert_progress *
             RFN_TRY(archive_some(to, rank));
             left -= to->ranks[rank].over;
         }
-        if (progress && progress->tell)
-            progress->tell(progress->context, 1 - (double)left / to->n_ranks);
+        rfn_convert_tell(progress, 1 - (double)left / to->n_ranks);
     }
     return 0;
 }

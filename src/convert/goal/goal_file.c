@@ -1,5 +1,6 @@
 /* rfn_goal_of_actions of refrain/actions_out.h: the schedules of all ranks, one after another. */
 #include "convert/goal/goal_writer.h"
+#include "convert/progress.h"
 #include "convert/text/text_sink.h"
 
 #include <inttypes.h>
@@ -17,11 +18,7 @@ struct goal_file {
 
 static int flow(struct goal_file *file)
 {
-    if (file->text.failed)
-        return rfn_fail(file->diag, RFN_E_NOMEM, -1, -1, "out of memory");
-    rfn_buf_bytes(rfn_text_sink_text(file->sink), file->text.data, file->text.n);
-    file->text.n = 0;
-    return rfn_text_sink_flow(file->sink, file->diag);
+    return rfn_text_sink_take(file->sink, &file->text, file->diag);
 }
 
 static int tell_fault(const struct goal_file *file, const struct rfn_goal_writer *writer,
@@ -70,8 +67,7 @@ static int write_ranks(struct goal_file *file)
     file->summary->lines++;
     for (uint32_t rank = 0; rank < n; rank++) {
         RFN_TRY(write_rank(file, rank));
-        if (file->progress && file->progress->tell)
-            file->progress->tell(file->progress->context, (rank + 1.0) / n);
+        rfn_convert_tell(file->progress, (rank + 1.0) / n);
     }
     file->summary->left_out = rfn_actions_left_out(file->actions, &file->summary->first_left_out);
     return 0;

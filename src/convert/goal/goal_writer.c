@@ -58,7 +58,7 @@ static int end_operation(struct rfn_goal_writer *writer, bool begins)
     return writer->text->failed ? RFN_E_NOMEM : 0;
 }
 
-/* What was computed since the last operation, in whole ns. */
+/* Computing since the last operation, in whole ns. */
 static int put_computing(struct rfn_goal_writer *writer)
 {
     if (!(writer->computed >= 1))
@@ -105,7 +105,7 @@ static int write_message(struct rfn_goal_writer *writer, const struct rfn_action
                                                  : keep(writer, action->request, writer->labels, 1);
 }
 
-/* What was computed before does not wait. */
+/* Computing before it does not wait. */
 static int write_wait(struct rfn_goal_writer *writer, const struct rfn_action *action)
 {
     RFN_TRY(put_computing(writer));

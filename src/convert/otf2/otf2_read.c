@@ -1,6 +1,8 @@
 /* rfn_otf2_read of refrain/convert.h: the locations of an OTF2 trace, one after another. */
 #include "convert/otf2/otf2_thread.h"
 
+#include "convert/progress.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -507,8 +509,8 @@ static int read_events(struct whole *whole, OTF2_EvtReader *reader, struct otf2_
         code = OTF2_Reader_ReadLocalEvents(whole->reader, reader, CHUNK, &n);
         all += n;
         whole->read += n;
-        if (progress && progress->tell && whole->events)
-            progress->tell(progress->context, (double)whole->read / (double)whole->events);
+        if (whole->events)
+            rfn_convert_tell(progress, (double)whole->read / (double)whole->events);
     } while (code == OTF2_SUCCESS && n == CHUNK);
     whole->reading->summary->events += all;
     RFN_TRY(thread->error);

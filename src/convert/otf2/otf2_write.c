@@ -5,6 +5,7 @@
 #include "convert/convertible.h"
 #include "convert/otf2/otf2_writing.h"
 #include "convert/output_folder.h"
+#include "convert/progress.h"
 
 #include <stdlib.h>
 
@@ -72,8 +73,7 @@ static int write_streams(struct otf2_writing *writing, const struct rfn_convert_
         return failed(writing, code);
     for (uint32_t i = 0; i < n; i++) {
         RFN_TRY(rfn_otf2_write_stream(writing, i));
-        if (progress && progress->tell)
-            progress->tell(progress->context, (i + 1.0) / n);
+        rfn_convert_tell(progress, (i + 1.0) / n);
     }
     code = OTF2_Archive_CloseEvtFiles(writing->trace);
     return code == OTF2_SUCCESS ? 0 : failed(writing, code);

@@ -1,9 +1,11 @@
 #include "convert/paraver/paraver_writing.h"
 
+#include "refrain/timeline.h"
+
 #include <string.h>
 
-/* The values that Extrae gives to calls of MPI, so that Paraver's configurations for its traces
- * work. Source: Extrae, enumeration of MPI event values. */
+/* The values that Extrae gives to calls of MPI: Paraver's configurations for its traces work here,
+ * too. Source: Extrae, enumeration of MPI event values. */
 static const char *const known[] = {
     /* 0 */ "",
     "MPI_Send",
@@ -191,32 +193,21 @@ static uint32_t value_of(const char *name, uint32_t function)
     return OWN_VALUES + function;
 }
 
+/* For Extrae calls that start or test requests are other ones. */
 static enum paraver_type type_of(const struct rfn_function_info *function)
 {
-    switch (function->class_) {
-    case RFN_CLASS_SEND:
-    case RFN_CLASS_SSEND:
-    case RFN_CLASS_RECV:
-    case RFN_CLASS_SENDRECV:
-    case RFN_CLASS_PROBE:
-        return PARAVER_POINT_TO_POINT;
-    case RFN_CLASS_COMPLETION:
-        return function->flags & RFN_FUNCTION_POLL ? PARAVER_OTHER : PARAVER_POINT_TO_POINT;
-    case RFN_CLASS_BARRIER:
-    case RFN_CLASS_ONE_TO_ALL:
-    case RFN_CLASS_ALL_TO_ONE:
-    case RFN_CLASS_ALL_TO_ALL:
-    case RFN_CLASS_SCAN:
-    case RFN_CLASS_NEIGHBOR:
-        return PARAVER_COLLECTIVE;
-    case RFN_CLASS_RMA:
-    case RFN_CLASS_RMA_SYNC:
-        return PARAVER_ONE_SIDED;
-    case RFN_CLASS_FILE:
-        return PARAVER_FILE;
-    default:
+    static const enum paraver_type types[RFN_TIMELINE_KIND_COUNT] = {
+        [RFN_TIMELINE_COMPUTING] = PARAVER_OTHER,
+        [RFN_TIMELINE_MESSAGES] = PARAVER_POINT_TO_POINT,
+        [RFN_TIMELINE_COLLECTIVES] = PARAVER_COLLECTIVE,
+        [RFN_TIMELINE_ONE_SIDED] = PARAVER_ONE_SIDED,
+        [RFN_TIMELINE_FILES] = PARAVER_FILE,
+        [RFN_TIMELINE_OTHER] = PARAVER_OTHER};
+    const bool tests = function->class_ == RFN_CLASS_COMPLETION &&
+                       function->flags & RFN_FUNCTION_POLL;
+    if (tests || function->class_ == RFN_CLASS_START)
         return PARAVER_OTHER;
-    }
+    return types[rfn_timeline_kind_of(function)];
 }
 
 static enum paraver_state state_of(const struct rfn_function_info *function)

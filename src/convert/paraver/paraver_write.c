@@ -5,6 +5,7 @@
 #include "base/copy_text.h"
 #include "convert/convertible.h"
 #include "convert/paraver/paraver_writing.h"
+#include "convert/progress.h"
 #include "convert/run_part.h"
 #include "convert/text/text_sink.h"
 #include "convert/time_sort.h"
@@ -299,18 +300,7 @@ static int put_record(struct writing *writing, const struct record *record)
 
 static int flow(struct writing *writing, struct rfn_text_sink *sink)
 {
-    if (writing->text.failed)
-        return no_memory(writing);
-    rfn_buf_bytes(rfn_text_sink_text(sink), writing->text.data, writing->text.n);
-    writing->text.n = 0;
-    return rfn_text_sink_flow(sink, writing->diag);
-}
-
-static void tell(const struct writing *writing, double share)
-{
-    const struct rfn_convert_progress *progress = writing->walk.progress;
-    if (progress && progress->tell)
-        progress->tell(progress->context, share);
+    return rfn_text_sink_take(sink, &writing->text, writing->diag);
 }
 
 static int write_lines(struct writing *writing)
@@ -326,7 +316,9 @@ static int write_lines(struct writing *writing)
         if (writing->text.n >= LINES)
             RFN_TRY(flow(writing, writing->sinks[0]));
         if (i % TOLD_EVERY == 0)
-            tell(writing, writing->walk.share + (1 - writing->walk.share) * (double)i / (double)n);
+            rfn_convert_tell(writing->walk.progress,
+                             writing->walk.share +
+                                 (1 - writing->walk.share) * (double)i / (double)n);
     }
     RFN_TRY(more);
     return flow(writing, writing->sinks[0]);

@@ -8,7 +8,7 @@
  *   3:OBJECT:posted:sent:OBJECT:posted:received:bytes:tag
  *
  * NAME.pcf names states, types and values, NAME.row the objects. Source: Paraver, "Trace format".
- * Numbers of types, values and states are those of Extrae.
+ * Numbers of types, values and states are Extrae's.
  */
 #ifndef RFN_CONVERT_PARAVER_PARAVER_WRITING_H
 #define RFN_CONVERT_PARAVER_PARAVER_WRITING_H

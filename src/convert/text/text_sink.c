@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #ifdef RFN_HAVE_ZLIB
 #include <zlib.h>
@@ -82,7 +83,10 @@ static int begin(struct rfn_text_sink *sink, struct rfn_diag *diag)
         RFN_TRY(begin_zstd(sink));
     if (ends_in(sink->path, ".gz"))
         RFN_TRY(begin_gzip(sink, diag));
-    sink->file = open(sink->part, O_WRONLY | O_CREAT | O_CLOEXEC | (sink->force ? O_TRUNC : O_EXCL),
+    /* Somebody may have put a link in place of PATH.part; PATH itself is the user's word. */
+    const int links = strcmp(sink->part, sink->path) == 0 ? 0 : O_NOFOLLOW;
+    sink->file = open(sink->part,
+                      O_WRONLY | O_CREAT | O_CLOEXEC | links | (sink->force ? O_TRUNC : O_EXCL),
                       0666);
     if (sink->file < 0 && errno == EEXIST)
         return rfn_fail(diag, RFN_E_EXISTS, -1, -1, "%s exists already", sink->path);
@@ -203,6 +207,15 @@ static int write_text(struct rfn_text_sink *sink, bool last, struct rfn_diag *di
 int rfn_text_sink_flow(struct rfn_text_sink *sink, struct rfn_diag *diag)
 {
     return sink->text.size < TEXT && !sink->text.failed ? 0 : write_text(sink, false, diag);
+}
+
+int rfn_text_sink_take(struct rfn_text_sink *sink, struct rfn_text *text, struct rfn_diag *diag)
+{
+    if (text->failed)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
+    rfn_buf_bytes(&sink->text, text->data, text->n);
+    text->n = 0;
+    return rfn_text_sink_flow(sink, diag);
 }
 
 int rfn_text_sink_close(struct rfn_text_sink *sink, uint64_t *bytes, uint64_t *file_bytes,

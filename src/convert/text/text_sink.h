@@ -4,6 +4,7 @@
 #define RFN_CONVERT_TEXT_TEXT_SINK_H
 
 #include "base/buf.h"
+#include "refrain/text.h"
 
 struct rfn_text_sink;
 
@@ -18,6 +19,8 @@ int rfn_text_sink_open(const char *path, bool force, struct rfn_text_sink **sink
 struct rfn_buf *rfn_text_sink_text(struct rfn_text_sink *sink);
 /* Writes what there is, if it is much. RFN_E_IO, RFN_E_NOMEM. */
 int rfn_text_sink_flow(struct rfn_text_sink *sink, struct rfn_diag *diag);
+/* Appends a text and empties it; writes what there is, if it is much. RFN_E_IO, RFN_E_NOMEM. */
+int rfn_text_sink_take(struct rfn_text_sink *sink, struct rfn_text *text, struct rfn_diag *diag);
 /* Ends the file, and frees the sink in any case; after an error there is no file. *bytes,
  * *file_bytes: text, and size of the file, are added to. */
 int rfn_text_sink_close(struct rfn_text_sink *sink, uint64_t *bytes, uint64_t *file_bytes,

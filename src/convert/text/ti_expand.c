@@ -14,7 +14,7 @@ void rfn_expansion_release(struct rfn_expansion *expansion)
 /* ---- tags ---- */
 
 enum {
-    OWN_TAG = 1 << 30, /* from here on those of messages that calls were made of */
+    OWN_TAG = 1 << 30, /* from here on, of messages that make up collective calls */
     COLLECTIVE_TAG = OWN_TAG + (1 << 29),
     NEIGHBOR_TAG = OWN_TAG + (1 << 28),
     COMM_TAG = 1 << 29,

@@ -3,6 +3,7 @@
 
 #include "base/grow.h"
 #include "base/part_file.h"
+#include "convert/progress.h"
 #include "convert/text/text_sink.h"
 #include "convert/text/ti_writer.h"
 
@@ -29,13 +30,6 @@ struct files {
 static int no_memory(const struct files *files)
 {
     return rfn_fail(files->diag, RFN_E_NOMEM, -1, -1, "out of memory");
-}
-
-static void tell(const struct files *files, double share)
-{
-    const struct rfn_convert_progress *progress = &files->options->progress;
-    if (progress->tell)
-        progress->tell(progress->context, share);
 }
 
 /* ---- a rank ---- */
@@ -97,7 +91,7 @@ static int write_turns(const struct files *files, struct rfn_ti_writer *writers,
             if (!more) {
                 writers[rank].text = NULL; /* it is at its end */
                 left--;
-                tell(files, 1 - (double)left / n);
+                rfn_convert_tell(&files->options->progress, 1 - (double)left / n);
             }
         }
     }
@@ -180,7 +174,7 @@ static int write_all_ranks(struct files *files, const char *suffix)
     const uint32_t n = rfn_actions_ranks(files->actions);
     for (uint32_t rank = 0; rank < n; rank++) {
         RFN_TRY(write_rank(files, rank, suffix));
-        tell(files, (rank + 1.0) / n);
+        rfn_convert_tell(&files->options->progress, (rank + 1.0) / n);
     }
     return write_list(files, suffix);
 }

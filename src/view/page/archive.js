@@ -5,12 +5,6 @@ const part = (name) => document.getElementById(name)?.textContent;
 const unpacked = async (name) => gunzip(fromBase64(part(name)));
 
 export const UNKNOWN = 255;
-export const PATTERNS = [
-  "late_sender", "late_receiver", "wrong_order", "early_reduce", "wait_at_nx1", "late_broadcast", "wait_at_nxn",
-  "collective_completion", "wait_at_barrier", "barrier_completion", "early_scan", "wait_at_init", "wait_at_finalize",
-  "early_fence", "late_post", "early_wait", "lock_contention",
-];
-
 /** What the report of an archive of samples alone does not have. */
 const NO_REPORT = {
   stories: [], wait_states: [], causes: [], time_per_rank: [], functions: [], regions: [], call_paths: [], communication_matrix: [],
@@ -149,6 +143,10 @@ export class Archive {
       this.requests.set(id, { resolve, reject, each });
       this.worker.postMessage({ id, what, ...message });
     });
+  }
+
+  patternOf(wait) {
+    return this.patterns?.[wait.pattern] ?? "wait";
   }
 
   /** Frames of a path, innermost first: {name, file, line}. */

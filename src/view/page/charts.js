@@ -80,7 +80,7 @@ export function icicle(report, width, onpick, isPicked) {
   return root;
 }
 
-/** Who sends to whom, on a canvas: ranks of the sender down, of the receiver across. */
+/** The communication matrix, on a canvas: senders down, receivers across. */
 export function matrix(report, measure, onhint) {
   const n = report.ranks;
   const cells = report.communication_matrix;

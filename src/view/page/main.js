@@ -1,5 +1,5 @@
-// The page: what the report says first, the timelines, and tables; linked by what is chosen.
-import { Archive, PATTERNS } from "./archive.js";
+// The page: findings, timelines and tables. A choice in one of them shows in the others.
+import { Archive } from "./archive.js";
 import { rankBars } from "./charts.js";
 import { KINDS, color, isDark, kindColor, noteTheme } from "./colors.js";
 import { bytes, count, el, frame, percent, printable, save, seconds, tickTime, time } from "./format.js";
@@ -47,7 +47,7 @@ async function start() {
   changed();
 }
 
-/** The whole run, or where starting MPI takes much of it, what is between Init and Finalize. */
+/** The whole run; where starting MPI takes much of it, the part between Init and Finalize. */
 function mainPart() {
   const { whole } = shared;
   const parts = archives.map(({ report, overview }) => [overview.from + report.main_from_seconds * 1e9, overview.from + report.main_to_seconds * 1e9]);
@@ -213,7 +213,7 @@ async function describe(timeline, stream, call) {
     ["call path", archive.frames(call.path).map(frame).join(" < ") || "not known"],
   ];
   if (call.polls > 1) lines.push(["polls", `${count(call.polls)} unsuccessful ones`]);
-  if (wait) lines.push(["waits", `${time(wait.to - wait.from)}: ${PATTERNS[wait.pattern].replace(/_/g, " ")}${wait.late >= 0 ? `, for rank ${archive.streams[wait.late].rank}` : ""}`]);
+  if (wait) lines.push(["waits", `${time(wait.to - wait.from)}: ${archive.patternOf(wait)}${wait.late >= 0 ? `, for rank ${archive.streams[wait.late].rank}` : ""}`]);
   const { words } = await archive.ask("call", { stream, index: call.index });
   for (const word of words) lines.push([word.name, wordText(word)]);
   byId("picked").replaceChildren(
@@ -405,7 +405,7 @@ function hintText(timeline, x, y) {
   if (band) return `loop: ${bandText(band)}. Click to open it.`;
   const found = timeline.at(x, y);
   if (!found) return "";
-  const wait = found.wait ? `; waits ${time(found.wait.to - found.wait.from)} (${PATTERNS[found.wait.pattern].replace(/_/g, " ")}${found.wait.late >= 0 && timeline.archive.streams ? `, for rank ${timeline.archive.streams[found.wait.late].rank}` : ""})` : "";
+  const wait = found.wait ? `; waits ${time(found.wait.to - found.wait.from)} (${timeline.archive.patternOf(found.wait)}${found.wait.late >= 0 && timeline.archive.streams ? `, for rank ${timeline.archive.streams[found.wait.late].rank}` : ""})` : "";
   const label = timeline.rows[found.row].label;
   if (!found.call) return `${label} at ${time(found.time - timeline.start, 6)}${wait}`;
   return `${label}: ${timeline.archive.callName(found.call.function, found.call.path)}, ${time(found.call.exit - found.call.enter)}${wait}`;

@@ -187,7 +187,7 @@ function messages(page) {
   };
   return el(
     "div", { class: "columns" },
-    report.communication_matrix.length ? el("div", {}, el("h3", {}, "Who sends to whom: sender down, receiver across ", choose), holder) : null,
+    report.communication_matrix.length ? el("div", {}, el("h3", {}, "Communication matrix: sender down, receiver across ", choose), holder) : null,
     el("div", {}, ...sizes("point_to_point", "Sizes of messages"), ...sizes("collective", "Sizes in collective calls"), ...sizes("one_sided", "Sizes of one-sided transfers")),
     el("div", { class: "wide" }, table({
       name: "pairs of ranks", rows: report.communication_matrix,

@@ -1,7 +1,7 @@
-// What is shown, in the fragment of the address: a link shows the same.
+// The state of the page, in the fragment of the address: a link shows the same.
 //
 //   #t=FROM-TO     ns since the start of the run
-//    &o=waits,...  what is drawn
+//    &o=waits,...  layers of the timeline
 //    &r=RANK  &c=FUNCTION.PATH (numbers in the archive)  &p=TABLE
 
 const OPTIONS = ["waits", "path", "messages", "loops", "stacks", "fold"];

@@ -1,7 +1,7 @@
 // The timeline of one archive: ranks by time, on a canvas.
 //
-// Far out it shows pictures, the share of each kind of activity per point: at once those of the
-// overview, then those that the worker makes of the window. Near enough it shows each call.
+// Far out it shows pictures, the share of each kind of activity per point: first the
+// overview, then pictures of the window that the worker makes. Near enough it shows each call.
 import { UNKNOWN, upperBound } from "./archive.js";
 import { KINDS, color, inkOn, isDark, kindColor, rgb } from "./colors.js";
 import { count, el, printable, rankList, svg, tickTime, time } from "./format.js";
@@ -676,7 +676,7 @@ export class Timeline {
     this.context.globalAlpha = 1;
   }
 
-  // ---- what is where ----
+  // ---- things at a point ----
 
   /** The call, or the time between calls, at a point. */
   at(x, y) {

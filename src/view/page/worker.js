@@ -64,8 +64,15 @@ function names() {
       offset: reader.page_location_offset(i),
     })),
     paths: list(reader.page_paths(), (i) => list(reader.page_path_frames(i), (k) => reader.page_path_frame(i, k))),
+    patterns: patterns(),
     regions: list(reader.page_regions(), (i) => text(reader.page_region(i))),
   };
+}
+
+function patterns() {
+  const words = [];
+  for (let pointer; (pointer = reader.page_pattern(words.length)); ) words.push(text(pointer));
+  return words;
 }
 
 function pause() {

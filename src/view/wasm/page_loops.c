@@ -1,7 +1,7 @@
 /* page_loops.c - the loops of a stream as bands: from when to when a loop ran, how many iterations
  * it had, how long these took.
  *
- * The cursor says where segments begin and of which context they are; a context is a stretch
+ * The cursor says where segments begin, and their contexts; a context is a stretch
  * between loops, numbered in the order in which an iteration executes them. So a segment begins a
  * new iteration of a loop where its number, or that of the inner loop it is in, is not above the
  * last one there.

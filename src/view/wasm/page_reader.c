@@ -10,6 +10,7 @@
 
 #include "archive/read/reader.h"
 #include "refrain/timeline.h"
+#include "refrain/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,12 @@ const char *EXPORT(page_datatype)(uint32_t number)
     return number < rfn_archive_datatypes(page_archive)
                ? rfn_archive_datatype(page_archive, number)->name
                : NULL;
+}
+
+/* A wait's pattern, in words; NULL: there is none of this number. */
+const char *EXPORT(page_pattern)(uint32_t number)
+{
+    return number < RFN_PATTERN_COUNT ? rfn_pattern_words((enum rfn_pattern)number) : NULL;
 }
 
 /* ---- streams ---- */

@@ -131,22 +131,6 @@ int rfn_timeline_add(struct rfn_timeline *timeline, const struct rfn_timeline_wi
 
 /* ---- streams ---- */
 
-/* The threads of the stream's process switch recording for all of them. */
-static int find_pauses(struct rfn_timeline *timeline, uint32_t stream)
-{
-    const struct rfn_archive *archive = timeline->archive;
-    const uint32_t n = rfn_archive_run(archive)->streams;
-    const uint32_t rank = rfn_archive_stream(archive, stream).rank;
-    uint32_t first = stream, end = stream + 1;
-    if (!rfn_off_times_possible(archive))
-        return 0;
-    while (first > 0 && rfn_archive_stream(archive, first - 1).rank == rank)
-        first--;
-    while (end < n && rfn_archive_stream(archive, end).rank == rank)
-        end++;
-    return rfn_off_times_find(&timeline->pauses, archive, first, end);
-}
-
 int rfn_timeline_open(const struct rfn_archive *archive, uint32_t stream,
                       struct rfn_timeline **timeline, struct rfn_diag *diag)
 {
@@ -158,7 +142,7 @@ int rfn_timeline_open(const struct rfn_archive *archive, uint32_t stream,
     opened->archive = archive;
     int error = rfn_cursor_open(archive, stream, &opened->cursor, diag);
     if (!error)
-        error = find_pauses(opened, stream);
+        error = rfn_off_times_of(&opened->pauses, archive, stream);
     if (error < 0)
         rfn_timeline_close(opened);
     else

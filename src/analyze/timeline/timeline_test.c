@@ -35,7 +35,7 @@ static void put(struct rfn_writer *writer, uint32_t function, int64_t enter, int
     assert_int_equal(rfn_writer_event(writer, 0, &record), 0);
 }
 
-/* A barrier from 100 to 200; polls from 250 to 350, of which 30 ns are inside of MPI; recording is
+/* A barrier from 100 to 200; polls from 250 to 350, 30 ns of them inside of MPI; recording is
  * off from 400 to 600; a barrier from 700 to 1000. */
 static int setup(void **state)
 {
