@@ -286,8 +286,14 @@ def test_selection(bench):
         page.run(f"{row}.click()")
         harness.compare("selected", page.run("refrain.archives[0].functions[refrain.shared.selected.function].name"), "MPI_Waitall")
         page.wait("Object.keys((() => { const t = refrain.timelines[0]; const d = t.canvas.getContext('2d').getImageData(132, t.y(0) + 3, t.plot, 1).data; const c = {}; for (let i = 0; i < d.length; i += 4) c[d[i] + ',' + d[i+1] + ',' + d[i+2]] = 1; return c; })()).includes('240,228,66')")
+        page.run("[...document.querySelectorAll('#panel th button')].find((b) => b.textContent === 'longest').click()")
+        order = "[...document.querySelectorAll('#panel tbody tr')].map((tr) => tr.textContent)"
+        sorted_rows = run_json(page, order)
+        page.run(f"{row}.focus()")
         page.run(f"{row}.click()")
         harness.compare("unselected", page.run("refrain.shared.selected"), None)
+        harness.compare("rows stay where they are", run_json(page, order), sorted_rows)
+        harness.compare("focus", page.run(f"document.activeElement === {row}"), True)
         check_quiet(page)
 
 
@@ -361,6 +367,8 @@ int main(int argc, char **argv)
         if re.search("[\x00-\x08\x0b-\x1f\x7f]", text):
             raise harness.Failure("the page has control characters")
         check_quiet(page)
+        page.run("document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.injected = 1' }))")
+        harness.compare("a script that somebody put in", page.run("window.injected"), None)
     with open(made, encoding="utf-8") as file:
         html = file.read()
     if "onerror" in html.split("<script type")[0] or "127.0.0.1" in html:

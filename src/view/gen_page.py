@@ -9,6 +9,7 @@ Where the HTML has a line "@archives@", the tool puts what a page is about.
 import argparse
 import base64
 import gzip
+import hashlib
 import re
 import sys
 
@@ -16,6 +17,11 @@ import sys
 def script(text):
     """Text of a program that may stand in a script element."""
     return re.sub(r"<(?=/script|!--)", r"\\x3c", text, flags=re.IGNORECASE)
+
+
+def hash_of(text):
+    """For the page's policy: nothing else is run."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def fill(html, parts):
@@ -47,9 +53,11 @@ def main():
     if not given.missing:
         with open(given.reader, "rb") as file:
             reader = base64.b64encode(gzip.compress(file.read(), 9, mtime=0)).decode()
+        style, main_script = read(given.css), script(read(given.main))
         html = fill(
             read(given.html),
-            {"style": read(given.css), "reader": reader, "worker": script(read(given.worker)), "main": script(read(given.main))},
+            {"style-hash": hash_of(style), "main-hash": hash_of(main_script), "style": style, "reader": reader,
+             "worker": script(read(given.worker)), "main": main_script},
         )
         head, tail = (part.encode() for part in html.split("@archives@\n"))
     with open(given.out, "w", encoding="ascii") as file:

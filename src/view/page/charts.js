@@ -67,17 +67,25 @@ export function icicle(report, width, onpick, isPicked) {
   place(tree, 0, 0);
   const deepest = boxes.reduce((most, box) => Math.max(most, box.depth), 0);
   const root = svg("svg", { class: "icicle", width, height: (deepest + 1) * ROW, role: "group", "aria-label": "Call paths by time in MPI" });
+  const sites = [];
   for (const { node, depth, from, wide } of boxes) {
     const pick = () => node.site && onpick(node.site);
-    const fill = node.site ? (isPicked(node.site) ? color("selected") : kindColor(1)) : kindColor(0);
     const group = svg("g", { class: node.site ? "can" : "", tabindex: node.site ? 0 : null, role: node.site ? "button" : null, "aria-label": node.name, onclick: pick, onkeydown: (event) => event.key === "Enter" && pick() });
     group.append(svg("title", {}, `${node.name}: ${seconds(node.seconds)} in MPI, ${percent(node.seconds / tree.seconds)}`));
-    group.append(svg("rect", { x: from, y: depth * ROW, width: Math.max(0.5, wide - 1), height: ROW - 1, fill }));
+    group.append(svg("rect", { x: from, y: depth * ROW, width: Math.max(0.5, wide - 1), height: ROW - 1, fill: kindColor(0) }));
     const room = Math.floor((wide - 6) / 6.3);
-    if (room > 3) group.append(svg("text", { x: from + 4, y: depth * ROW + 14, class: node.site ? (isPicked(node.site) ? "picked" : "on") : "" }, node.name.length > room ? node.name.slice(0, room - 1) + "\u2026" : node.name));
+    if (room > 3) group.append(svg("text", { x: from + 4, y: depth * ROW + 14, class: node.site ? "on" : "" }, node.name.length > room ? node.name.slice(0, room - 1) + "\u2026" : node.name));
+    if (node.site) sites.push({ group, site: node.site });
     root.append(group);
   }
-  return root;
+  const repaint = () => {
+    for (const { group, site } of sites) {
+      group.querySelector("rect").setAttribute("fill", isPicked(site) ? color("selected") : kindColor(1));
+      group.querySelector("text")?.setAttribute("class", isPicked(site) ? "picked" : "on");
+    }
+  };
+  repaint();
+  return Object.assign(root, { repaint });
 }
 
 /** The communication matrix, on a canvas: senders down, receivers across. */

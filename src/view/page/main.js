@@ -140,7 +140,7 @@ function pickSite(name, frames) {
   if (!site) return;
   const same = isSite(name, frames);
   shared.selected = same ? null : { archive: archives[0], ...site };
-  fillPanel();
+  repaintPanel();
   changed();
 }
 
@@ -159,7 +159,7 @@ async function pickStory(story) {
   if (site) {
     await showMost(site);
     shared.selected = { archive: archives[0], ...site };
-    fillPanel();
+    repaintPanel();
   }
   if (rank !== undefined) pickRank(rank);
   changed();
@@ -226,7 +226,7 @@ async function describe(timeline, stream, call) {
 
 function selectSite(archive, { function: called, path }) {
   shared.selected = { archive, function: called, path };
-  fillPanel();
+  repaintPanel();
   changed();
 }
 
@@ -452,6 +452,11 @@ function fillPanel() {
   byId("panel").replaceChildren(PANELS[panel][2](page()));
 }
 
+/** Another call site is chosen. */
+function repaintPanel() {
+  for (const part of byId("panel").querySelectorAll(".table, .icicle")) part.repaint?.();
+}
+
 function tabKey(event) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (!step) return;
@@ -479,7 +484,7 @@ const KEYS = {
 function unpick() {
   shared.selected = shared.mark = null;
   byId("picked").replaceChildren();
-  fillPanel();
+  repaintPanel();
   changed();
 }
 

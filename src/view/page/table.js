@@ -44,11 +44,17 @@ export function table({ name, columns, rows, onpick = null, isPicked = null }) {
     more.textContent = `${list.length - state.most} more`;
   }
 
+  /** After another choice: rows stay where they are, and so does the focus. */
+  function repaint() {
+    for (const line of body.children) if (onpick) line.className = isPicked?.(line.row) ? "picked" : "can";
+  }
+
   function line(row) {
     const cells = columns.map((column) => el("td", { class: column.plain ? "" : "number" }, String(text(column, row))));
     if (!onpick) return el("tr", {}, ...cells);
     const pick = () => onpick(row);
-    return el("tr", { tabindex: 0, class: isPicked?.(row) ? "picked" : "can", onclick: pick, onkeydown: (event) => event.key === "Enter" && pick() }, ...cells);
+    const shown = el("tr", { tabindex: 0, class: isPicked?.(row) ? "picked" : "can", onclick: pick, onkeydown: (event) => event.key === "Enter" && pick() }, ...cells);
+    return Object.assign(shown, { row });
   }
 
   async function copy() {
@@ -69,12 +75,13 @@ export function table({ name, columns, rows, onpick = null, isPicked = null }) {
   const area = el("textarea", { hidden: true, "aria-label": "CSV" });
   const button = el("button", { onclick: copy }, "copy as CSV");
   fill();
-  return el(
+  const element = el(
     "div", { class: "table" },
     el("div", { class: "tools" }, find, button),
     el("div", { class: "scroll" }, el("table", { "aria-label": name }, el("thead", {}, el("tr", {}, ...heads)), body)),
     more, area,
   );
+  return Object.assign(element, { repaint });
 }
 
 function compare(a, b) {
