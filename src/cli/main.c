@@ -38,6 +38,7 @@ static void print_help(void)
          "\n"
          "  mpirun -n 8 refrain record ./app           run ./app as ever, and write app.8.rfn\n"
          "  refrain report app.8.rfn                   read why it took so long, on one page\n"
+         "  refrain view app.8.rfn                     see it: a page for a browser, app.8.html\n"
          "  refrain report --hang app.8.rfn.journal    while it hangs: who waits for whom\n"
          "\n"
          "Commands:");
