@@ -14,13 +14,13 @@
 /* In the order in which a user meets them. Those behind the first N_COMMON only have their names on
  * the first screen. */
 static const struct rfn_command *const commands[] = {
-    &rfn_cmd_record,  &rfn_cmd_report,    &rfn_cmd_view,     &rfn_cmd_info,    &rfn_cmd_reduce,
-    &rfn_cmd_compare, &rfn_cmd_whatif,    &rfn_cmd_predict,  &rfn_cmd_sample,  &rfn_cmd_watch,
-    &rfn_cmd_replay,  &rfn_cmd_recover,   &rfn_cmd_snapshot, &rfn_cmd_convert, &rfn_cmd_merge,
-    &rfn_cmd_gather,  &rfn_cmd_calibrate, &rfn_cmd_control,  &rfn_cmd_dump,    &rfn_cmd_verify,
+    &rfn_cmd_record, &rfn_cmd_report,    &rfn_cmd_view,     &rfn_cmd_info,    &rfn_cmd_recover,
+    &rfn_cmd_reduce, &rfn_cmd_compare,   &rfn_cmd_whatif,   &rfn_cmd_predict, &rfn_cmd_sample,
+    &rfn_cmd_watch,  &rfn_cmd_replay,    &rfn_cmd_snapshot, &rfn_cmd_convert, &rfn_cmd_merge,
+    &rfn_cmd_gather, &rfn_cmd_calibrate, &rfn_cmd_control,  &rfn_cmd_dump,    &rfn_cmd_verify,
 };
 
-enum { N_COMMANDS = sizeof commands / sizeof commands[0], N_COMMON = 12 };
+enum { N_COMMANDS = sizeof commands / sizeof commands[0], N_COMMON = 11 };
 
 static const struct rfn_command *find(const char *name)
 {

@@ -2,6 +2,7 @@
  * read makes sense, and what a writer makes of it is read again as it was written. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 
+#include "convert/actions_source.h"
 #include "convert/text/text_stream.h"
 #include "convert/text/ti_parser.h"
 #include "convert/text/ti_writer.h"
@@ -40,8 +41,13 @@ static void rewrite(uint32_t rank, const uint8_t *bytes, size_t size, enum rfn_t
 {
     struct rfn_ti_parser parser = {.rank = rank, .n_ranks = RANKS};
     struct rfn_actions_summary summary = {0};
-    struct rfn_ti_writer writer = {
-        .dialect = dialect, .rank = rank, .n_ranks = RANKS, .summary = &summary, .text = text};
+    struct rfn_actions actions = {.n_ranks = RANKS};
+    struct rfn_ti_writer writer = {.actions = &actions,
+                                   .dialect = dialect,
+                                   .rank = rank,
+                                   .n_ranks = RANKS,
+                                   .summary = &summary,
+                                   .text = text};
     const char *at = (const char *)bytes, *end = size ? at + size : at;
     while (at < end) {
         struct rfn_action action;
