@@ -14,7 +14,7 @@
  * the line; of the functions that it was inlined into each tells where the call stood. Without
  * debug information the ELF symbol around the address gives the name.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "event/symbolize.h"
 
 #include "base/grow.h"
@@ -32,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -488,10 +489,9 @@ void rfn_die_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct rfn_source *source
  * call paths then have no lines. */
 static bool has_room(void)
 {
-    enum { ROOM = 64 << 20 }; /* never touched */
-    void *volatile room = malloc(ROOM);
-    free(room);
-    return room;
+    enum { ROOM = 64 << 20 }; /* never touched; sanitizers would fill what malloc() gives */
+    void *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return room != MAP_FAILED && munmap(room, ROOM) == 0;
 }
 
 static struct module *opened(struct rfn_symbolizer *symbolizer, int module)
