@@ -111,6 +111,11 @@ def check_row(row, messages):
     clean = [m.received - m.sent for m in messages if m.posted < m.sent and m.entered < m.sent]
     harness.compare(f"clean ones of {what}", (row["clean"], row["clean_min_ns"]),
                     (len(clean), min(clean) if clean else None))
+    # Shorter ones than 64 ns are in the first bar.
+    for bar in row["histogram"]:
+        within = [x for x in latencies if bar["from_ns"] <= max(x, 64) < bar["to_ns"]]
+        close(f"share from {bar['from_ns']} ns of {what}", bar["share"], len(within) / len(latencies))
+    close(f"shares of {what}", sum(bar["share"] for bar in row["histogram"]), 1)
     # An order statistic, up to the width of a bucket.
     for name, share in (("p50_ns", 0.5), ("p99_ns", 0.99)):
         at = latencies[min(math.ceil(share * len(latencies)), len(latencies)) - 1]
@@ -290,6 +295,8 @@ def plain(value):
 
 
 def same(found, expected):
+    if isinstance(expected, list):
+        return json.loads(found) == expected
     expected = plain(expected)
     return math.isclose(float(found), expected, rel_tol=1e-12) if isinstance(expected, (int, float)) else found == expected
 

@@ -384,6 +384,8 @@ def test_samples(bench):
         page.open(view(bench, archive))
         rows = rows_of(page, "latencies")
         harness.compare("first row", int(rows[0]["sampled"]), sampling["sampled"])
+        harness.compare("bars of all messages", page.run("document.querySelector('.latencies g').querySelectorAll('rect.share').length"),
+                        len(sampling["all"][0]["histogram"]))
         check_quiet(page)
 
 

@@ -486,6 +486,21 @@ static void set_names(json_t *value, const struct rfn_report *report, enum rfn_s
                          : rfn_json_count(rfn_sample_bytes_from(key->size_class)));
 }
 
+static json_t *histogram_json(const struct rfn_sampled *group)
+{
+    json_t *list = json_array();
+    for (unsigned bar = 0; bar < RFN_SAMPLED_BARS; bar++) {
+        if (!(group->bars[bar] > 0))
+            continue;
+        json_t *value = json_object();
+        RFN_JSON_SET(value, "from_ns", rfn_sampled_bar_ns(bar));
+        RFN_JSON_SET(value, "to_ns", rfn_sampled_bar_ns(bar + 1));
+        RFN_JSON_SET(value, "share", group->bars[bar]);
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
 static void set_numbers(json_t *value, const struct rfn_sampled *group)
 {
     RFN_JSON_SET(value, "count", rounded(group->messages));
@@ -508,6 +523,7 @@ static void set_numbers(json_t *value, const struct rfn_sampled *group)
     RFN_JSON_SET(value, "lay_ns", real(group->lay_ns));
     RFN_JSON_SET(value, "clean", group->clean);
     RFN_JSON_SET(value, "clean_min_ns", real(group->clean_min_ns));
+    RFN_JSON_SET(value, "histogram", histogram_json(group));
 }
 
 static void set_truth(json_t *value, const struct rfn_sampled *truth)

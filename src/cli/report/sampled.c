@@ -106,6 +106,12 @@ static void share_out(struct rfn_sampled *group, const struct rfn_sample_row *ro
     group->estimated = !counted || (row->n && share < 1 - 1e-12);
 }
 
+static void draw_bars(struct rfn_sampled *group, const struct rfn_sample_row *row)
+{
+    for (unsigned i = 0; row->n && i < RFN_SAMPLE_BUCKETS; i++)
+        group->bars[i / RFN_SAMPLED_BAR] += row->buckets[i] / row->weight;
+}
+
 /* row: the sum of the group's rows. */
 static void describe(struct rfn_sampled *group, const struct rfn_sample_row *row)
 {
@@ -120,6 +126,7 @@ static void describe(struct rfn_sampled *group, const struct rfn_sample_row *row
     group->waited_ns = row->n ? row->waited_ns / row->weight : NAN;
     group->lay_ns = row->n ? row->lay_ns / row->weight : NAN;
     group->clean_min_ns = row->clean ? row->clean_min_ns : NAN;
+    draw_bars(group, row);
 }
 
 /* The groups of n rows with the same sender. row: memory for sums. */
@@ -224,6 +231,13 @@ void rfn_sampled_release(struct rfn_sampled_list *list)
     free(list->items);
     free(list->by_key);
     *list = (struct rfn_sampled_list){0};
+}
+
+double rfn_sampled_bar_ns(unsigned bar)
+{
+    const unsigned bucket = bar * RFN_SAMPLED_BAR, within = bucket % RFN_SAMPLE_OCTAVE;
+    return ldexp(1 + (double)within / RFN_SAMPLE_OCTAVE,
+                 (int)(bucket / RFN_SAMPLE_OCTAVE) + RFN_SAMPLE_FIRST_BIT);
 }
 
 /* ---- beside all messages ---- */

@@ -98,6 +98,13 @@ static void test_shared_out(void **state)
     assert_int_equal(list.n, 1);
     assert_float_equal(list.items[0].messages, 100, 1e-9);
     assert_float_equal(list.items[0].mean.value, 600, 1e-9);
+    for (unsigned bar = 0; bar < RFN_SAMPLED_BARS; bar++) {
+        const double from = rfn_sampled_bar_ns(bar), to = rfn_sampled_bar_ns(bar + 1);
+        const double share = (from <= 500 && 500 < to) * 0.75 + (from <= 900 && 900 < to) * 0.25;
+        assert_float_equal(list.items[0].bars[bar], share, 1e-9);
+    }
+    assert_float_equal(rfn_sampled_bar_ns(0), 64, 0);
+    assert_float_equal(rfn_sampled_bar_ns(5), 160, 0);
     assert_int_equal(list.items[0].key.send, RFN_SAMPLE_OTHER_SITE);
 }
 

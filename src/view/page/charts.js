@@ -136,26 +136,32 @@ export function bars(rows, width, text) {
   return root;
 }
 
-/** Latencies: from the least to the largest, with median and 99 %, on a logarithmic axis. */
+/** Latencies: a histogram for each row, with least, median, 99 % and largest, on a logarithmic axis. */
 export function latencies(rows, width) {
+  const HIGH = 28;
   const shown = rows.filter((row) => row.min_ns > 0 && row.max_ns > 0).slice(0, 40);
   if (!shown.length) return el("p", {}, "No latencies.");
   const least = Math.log10(Math.min(...shown.map((row) => row.min_ns)));
   const most = Math.log10(Math.max(...shown.map((row) => row.max_ns))) + 0.01;
   const label = 240;
-  const x = (ns) => label + ((Math.log10(ns) - least) / (most - least)) * (width - label - 20);
-  const root = svg("svg", { class: "latencies", width, height: shown.length * ROW + 20, role: "img", "aria-label": "Latencies of sampled messages" });
+  const x = (ns) => label + ((Math.min(Math.max(Math.log10(ns), least), most) - least) / (most - least)) * (width - label - 20);
+  const root = svg("svg", { class: "latencies", width, height: shown.length * HIGH + 20, role: "img", "aria-label": "Latencies of sampled messages" });
   shown.forEach((row, i) => {
-    const y = i * ROW + ROW / 2;
+    const y = (i + 1) * HIGH - 5;
     const group = svg("g", {}, svg("title", {}, `${row.label}: ${time(row.min_ns)} to ${time(row.max_ns)}, median ${row.p50_ns ? time(row.p50_ns) : "?"}, mean ${time(row.mean_ns)}`));
-    group.append(svg("text", { x: 0, y: y + 4 }, row.label.slice(0, 38)));
+    group.append(svg("text", { x: 0, y }, row.label.slice(0, 38)));
+    const tallest = Math.max(...row.histogram.map((bar) => bar.share));
+    for (const bar of row.histogram) {
+      const tall = Math.max(1, ((HIGH - 8) * bar.share) / tallest);
+      group.append(svg("rect", { class: "share", x: x(bar.from_ns), width: Math.max(1, x(bar.to_ns) - x(bar.from_ns) - 0.5), y: y - tall, height: tall, fill: kindColor(1), opacity: 0.45 },
+        svg("title", {}, `${row.label}: ${percent(bar.share)} took ${time(bar.from_ns)} to ${time(bar.to_ns)}`)));
+    }
     group.append(svg("line", { x1: x(row.min_ns), x2: x(row.max_ns), y1: y, y2: y, stroke: color("faint") }));
     if (row.p50_ns) group.append(svg("circle", { cx: x(row.p50_ns), cy: y, r: 4, fill: kindColor(1) }));
     if (row.p99_ns) group.append(svg("rect", { x: x(row.p99_ns) - 3, y: y - 3, width: 6, height: 6, fill: color("wait") }));
     root.append(group);
   });
   for (let power = Math.ceil(least); power <= most; power++)
-    root.append(svg("text", { x: x(10 ** power), y: shown.length * ROW + 14, class: "faint" }, time(10 ** power, 1)));
+    root.append(svg("text", { x: x(10 ** power), y: shown.length * HIGH + 14, class: "faint" }, time(10 ** power, 1)));
   return root;
 }
-
