@@ -375,6 +375,26 @@ int main(int argc, char **argv)
         raise harness.Failure("a name is in the HTML")
 
 
+def test_mangled_names(bench):
+    """Functions of C++ have the names of their source; a call site is still found by what the report says of it."""
+    program = bench.compiled("left_calls.openmpi", [
+        "mpicxx.openmpi", "-std=gnu++17", "-O1", "-g", "-w", "-DOMPI_SKIP_MPICXX",
+        os.path.join(harness.PROGRAMS, "left_calls.cpp")])
+    _, archive = bench.record("openmpi", 2, [program])
+    with browser.Browser() as page:
+        page.open(view(bench, archive))
+        rows = rows_of(page, "call paths")
+        shown = page.run("document.querySelector('#panel').textContent")
+        for wanted in ("meet_deeper", "handle_by"):
+            if wanted not in shown or not any(wanted in row["from"] for row in rows):
+                raise harness.Failure(f"{wanted} is not in {shown[:2000]}")
+        if "_Z" in shown or any("_Z" in row["from"] for row in rows):
+            raise harness.Failure(f"names are mangled in {shown[:2000]}")
+        page.run("document.querySelector('#panel tbody tr').click()")
+        harness.compare("rows that are chosen", page.run("document.querySelectorAll('#panel tbody tr.picked').length"), 1)
+        check_quiet(page)
+
+
 def test_samples(bench):
     """An archive of samples alone shows latencies."""
     source = os.path.join(harness.HERE, "..", "examples", "halo.c")

@@ -116,6 +116,11 @@ int rfn_page_add(struct rfn_page *page, const struct rfn_page_archive *archive,
     if (!error)
         error = put_part(page, "waits", &part, diag);
     part.size = 0;
+    if (!error)
+        error = rfn_page_names_part(archive->archive, &part);
+    if (!error)
+        error = put_part(page, "names", &part, diag);
+    part.size = 0;
     rfn_buf_bytes(&part, archive->report, archive->report_size);
     if (!error)
         error = put_part(page, "report", &part, diag);

@@ -1,6 +1,8 @@
 #include "view/page_parts.h"
 
 #include "archive/read/reader.h"
+#include "base/map.h"
+#include "refrain/demangle.h"
 
 #include <stdlib.h>
 
@@ -201,4 +203,34 @@ int rfn_page_waits_part(const struct rfn_seen_waits *waits, struct rfn_buf *out)
             put_wait(waits, i, column, out);
     }
     return rfn_buf_status(out);
+}
+
+/* ---- names ---- */
+
+static void put_name(const char *name, struct rfn_buf *out)
+{
+    char *plain = name ? rfn_demangle(name, true) : NULL;
+    if (plain) {
+        rfn_buf_string(out, name);
+        rfn_buf_string(out, plain);
+    }
+    free(plain);
+}
+
+/* Locations in a function share its name. */
+int rfn_page_names_part(const struct rfn_archive *archive, struct rfn_buf *out)
+{
+    const uint32_t n = rfn_archive_locations(archive);
+    uint64_t *names = malloc((n + 1) * sizeof *names);
+    uint32_t *first = malloc((n + 1) * sizeof *first);
+    for (uint32_t i = 0; names && i < n; i++)
+        names[i] = (uintptr_t)rfn_archive_location(archive, i).function;
+    int error = names && first ? rfn_first_equal(names, n, first) : RFN_E_NOMEM;
+    for (uint32_t i = 0; !error && i < n; i++) {
+        if (first[i] == i)
+            put_name(rfn_archive_location(archive, i).function, out);
+    }
+    free(first);
+    free(names);
+    return error ? error : rfn_buf_status(out);
 }

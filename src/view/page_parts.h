@@ -10,6 +10,8 @@
  *             time; then six columns of n numbers: varint streams since the wait before, svarint
  *             from_ns since that one's to_ns (since 0, where it is another stream's), varint
  *             length, varint pattern, varint late stream + 1 (0: none), svarint late_ns - to_ns
+ *   names     of each function whose name is mangled: that name and the programmer's
+ *             (refrain/demangle.h), each a varint length and so many bytes
  */
 #ifndef RFN_VIEW_PAGE_PARTS_H
 #define RFN_VIEW_PAGE_PARTS_H
@@ -25,5 +27,6 @@ int rfn_page_overview_part(const struct rfn_page_archive *of,
                            void (*progress)(void *context, double share), void *context,
                            struct rfn_buf *out);
 int rfn_page_waits_part(const struct rfn_seen_waits *waits, struct rfn_buf *out);
+int rfn_page_names_part(const struct rfn_archive *archive, struct rfn_buf *out);
 
 #endif

@@ -1,4 +1,5 @@
 // An archive of the page: what the tool has found out about it, and the worker that reads it.
+import { plainName, plainNames } from "./format.js";
 import { NumberReader, fromBase64, gunzip } from "./unpack.js";
 
 const part = (name) => document.getElementById(name)?.textContent;
@@ -43,6 +44,12 @@ function readWaits(bytes, streams) {
     of[stream].push({ from, to: end, pattern: patterns[i], late: lates[i], at: end + ats[i] });
   }
   return { all, n, of };
+}
+
+/** What functions with mangled names are called in their source. */
+function readNames(bytes) {
+  const reader = new NumberReader(bytes);
+  while (reader.at < bytes.length) plainNames.set(reader.text(), reader.text());
 }
 
 /** The critical path as far as the longest waits tell it, backwards from the stream that ends last. */
@@ -97,6 +104,7 @@ export class Archive {
     archive.overview = readOverview(overview);
     archive.report = { ...NO_REPORT, ...JSON.parse(new TextDecoder().decode(report)) };
     archive.waits = readWaits(await unpacked(`waits-${number}`), archive.overview.streams);
+    readNames(await unpacked(`names-${number}`));
     archive.whatif = part(`whatif-${number}`) ? JSON.parse(new TextDecoder().decode(await unpacked(`whatif-${number}`))) : null;
     archive.path = criticalPath(archive.waits, archive.overview);
     archive.start(number);
@@ -156,7 +164,7 @@ export class Archive {
 
   callName(call, path) {
     const inner = this.frames(path)[0];
-    return inner?.name ? `${this.functions[call].name} in ${inner.name}` : this.functions[call].name;
+    return inner?.name ? `${this.functions[call].name} in ${plainName(inner.name)}` : this.functions[call].name;
   }
 
   /** The numbers {function, path} of a call site of the report (its function and frames); null: there is none. */

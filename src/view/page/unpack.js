@@ -41,4 +41,11 @@ export class NumberReader {
     const value = this.number();
     return value % 2 ? -(value + 1) / 2 : value / 2;
   }
+
+  /** So many bytes as a number tells, as text. */
+  text() {
+    const length = this.number();
+    this.at += length;
+    return new TextDecoder().decode(this.bytes.subarray(this.at - length, this.at));
+  }
 }
