@@ -38,10 +38,10 @@ def signed(number):
     return number - (1 << 64) if number >> 63 else number
 
 
-def annotations(event):
+def annotations(event, names, texts):
     found = {}
     for part in map(fields, event.get(4, [])):
-        found[part[10][0].decode()] = part[6][0].decode() if 6 in part else signed(part[4][0])
+        found[names[part[1][0]]] = texts[part[17][0]] if 17 in part else signed(part[4][0])
     return found
 
 
@@ -56,13 +56,13 @@ class Trace:
 
     def __init__(self, data):
         self.tracks, self.slices, self.times = {}, {}, {}
-        names, categories, open_slices = {}, {}, {}
+        interned, open_slices = {1: {}, 2: {}, 3: {}, 29: {}}, {}
         packets = fields(data)[1]
         for i, packet in enumerate(map(fields, packets)):
             if packet[10] != [1] or packet[13] != [3 if i == 0 else 2]:
                 raise ValueError(f"packet {i} is of no sequence")
             for table in map(fields, packet.get(12, [])):
-                for known, number in ((categories, 1), (names, 2)):
+                for number, known in interned.items():
                     for entry in map(fields, table.get(number, [])):
                         if entry[1][0] in known:
                             raise ValueError("a name comes twice")
@@ -70,11 +70,11 @@ class Trace:
             for track in map(fields, packet.get(60, [])):
                 self.tracks[track[1][0]] = (track[2][0].decode(), track.get(5, [None])[0])
             for event in map(fields, packet.get(11, [])):
-                self.take(event, packet[8][0], names, categories, open_slices)
+                self.take(event, packet[8][0], interned, open_slices)
         if any(open_slices.values()):
             raise ValueError("slices without an end")
 
-    def take(self, event, time, names, categories, open_slices):
+    def take(self, event, time, interned, open_slices):
         track = event[11][0]
         stack = open_slices.setdefault(track, [])
         slices = self.slices.setdefault(track, [])
@@ -82,7 +82,8 @@ class Trace:
             raise ValueError("time goes back")
         self.times[track] = time
         if event[9] == [1]:
-            new = Slice(track, categories[event[3][0]], names[event[10][0]], time, annotations(event), len(stack))
+            facts = annotations(event, interned[3], interned[29])
+            new = Slice(track, interned[1][event[3][0]], interned[2][event[10][0]], time, facts, len(stack))
             new.sends = event.get(47, [])
             slices.append(new)
             stack.append(new)

@@ -34,11 +34,12 @@ enum {
 
 enum { STARTS_SEQUENCE = 1, NEEDS_NAMES = 2 }; /* SEQUENCE_FLAGS */
 
-enum { CATEGORIES = 1, EVENT_NAMES = 2 }; /* of INTERNED; each has a number and a name */
+/* Of INTERNED; each has a number and a text. */
+enum { CATEGORIES = 1, EVENT_NAMES = 2, FACT_NAMES = 3, FACT_TEXTS = 29 };
 
 enum {
     EVENT_CATEGORY = 3,
-    EVENT_ANNOTATION = 4,
+    EVENT_FACT = 4, /* called a debug annotation */
     EVENT_TYPE = 9,
     EVENT_NAME = 10,
     EVENT_TRACK = 11,
@@ -52,13 +53,37 @@ enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PARENT = 5, TRACK_ORDER = 11, TRACK
 
 enum { BY_RANK = 3 }; /* TRACK_ORDER */
 
-enum { ANNOTATION_INT = 4, ANNOTATION_STRING = 6, ANNOTATION_NAME = 10 };
+enum { FACT_NAME = 1, FACT_INT = 4, FACT_TEXT = 17 };
 
-enum category { CALL = 1, FUNCTION, REGION };
+enum category { CALL = 1, FUNCTION, REGION, CATEGORIES_END };
 
-/* A function on a track, and the line where the one around calls it. */
+static const char *const category_names[] = {
+    [CALL] = "mpi", [FUNCTION] = "function", [REGION] = "region"};
+
+/* What is told of a call beside its name. */
+enum fact {
+    CALLED_AT = 1,
+    POLLS,
+    TO_RANK,
+    SENT_TAG,
+    SENT_BYTES,
+    FROM_RANK,
+    RECEIVED_TAG,
+    RECEIVED_BYTES,
+    FACTS_END
+};
+
+static const char *const fact_names[] = {
+    [CALLED_AT] = "called at",       [POLLS] = "polls",
+    [TO_RANK] = "to rank",           [SENT_TAG] = "sent tag",
+    [SENT_BYTES] = "sent bytes",     [FROM_RANK] = "from rank",
+    [RECEIVED_TAG] = "received tag", [RECEIVED_BYTES] = "received bytes"};
+
+enum { NOWHERE = UINT32_MAX };
+
+/* A function on a track, and the location from which the one around calls it. */
 struct open {
-    uint32_t location, line;
+    uint32_t location, caller;
 };
 
 struct stream {
@@ -75,7 +100,8 @@ struct writing {
     const struct rfn_archive *archive;
     struct rfn_text_sink *sink;
     struct rfn_buf packet, event, message, names;
-    bool *named; /* by number of a name: it is in the file */
+    bool *named;  /* by number of a name: it is in the file */
+    bool *placed; /* by location: the text of its place is */
     struct stream *streams;
     uint64_t flows, packets;
     const struct rfn_convert_part *part;
@@ -169,9 +195,10 @@ static int write_tracks(struct writing *writing)
     const struct rfn_archive *archive = writing->archive;
     const struct rfn_run *run = rfn_archive_run(archive);
     char name[64];
-    add_name(writing, CATEGORIES, CALL, "mpi");
-    add_name(writing, CATEGORIES, FUNCTION, "function");
-    add_name(writing, CATEGORIES, REGION, "region");
+    for (uint32_t i = 1; i < CATEGORIES_END; i++)
+        add_name(writing, CATEGORIES, i, category_names[i]);
+    for (uint32_t i = 1; i < FACTS_END; i++)
+        add_name(writing, FACT_NAMES, i, fact_names[i]);
     RFN_TRY(write_track(writing, ALL, 0, run->program ? run->program : "program", 0));
     for (uint32_t i = 0; i < run->streams; i++) {
         const struct rfn_stream_info stream = rfn_archive_stream(archive, i);
@@ -205,23 +232,28 @@ static void end_slice(struct writing *writing, uint64_t track)
     pb_number(&writing->event, EVENT_TRACK, track);
 }
 
-static void annotate(struct writing *writing, const char *name, int64_t value)
+static void tell(struct writing *writing, enum fact fact, int64_t value)
 {
-    pb_string(&writing->message, ANNOTATION_NAME, name);
-    pb_number(&writing->message, ANNOTATION_INT, (uint64_t)value);
-    pb_message(&writing->event, EVENT_ANNOTATION, &writing->message);
+    pb_number(&writing->message, FACT_NAME, fact);
+    pb_number(&writing->message, FACT_INT, (uint64_t)value);
+    pb_message(&writing->event, EVENT_FACT, &writing->message);
 }
 
 /* "halo.c:58", where a call is made. */
-static void annotate_place(struct writing *writing, const char *file, uint32_t line)
+static void tell_place(struct writing *writing, uint32_t location)
 {
+    const struct rfn_location at = rfn_archive_location(writing->archive, location);
     char place[256];
-    if (!file || !line)
+    if (!at.file || !at.line)
         return;
-    snprintf(place, sizeof place, "%s:%u", file, line);
-    pb_string(&writing->message, ANNOTATION_NAME, "called at");
-    pb_string(&writing->message, ANNOTATION_STRING, place);
-    pb_message(&writing->event, EVENT_ANNOTATION, &writing->message);
+    if (!writing->placed[location]) {
+        snprintf(place, sizeof place, "%s:%u", at.file, at.line);
+        add_name(writing, FACT_TEXTS, 1 + (uint64_t)location, place);
+    }
+    writing->placed[location] = true;
+    pb_number(&writing->message, FACT_NAME, CALLED_AT);
+    pb_number(&writing->message, FACT_TEXT, 1 + (uint64_t)location);
+    pb_message(&writing->event, EVENT_FACT, &writing->message);
 }
 
 static bool is_same(const char *a, const char *b)
@@ -229,12 +261,20 @@ static bool is_same(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool is_open(const struct rfn_archive *archive, const struct open *open, uint32_t location,
-                    uint32_t line)
+static uint32_t line_of(const struct rfn_archive *archive, uint32_t location)
 {
+    return location == NOWHERE ? 0 : rfn_archive_location(archive, location).line;
+}
+
+static bool is_open(const struct rfn_archive *archive, const struct open *open, uint32_t location,
+                    uint32_t caller)
+{
+    if (open->location == location && open->caller == caller)
+        return true;
     const struct rfn_location a = rfn_archive_location(archive, open->location),
                               b = rfn_archive_location(archive, location);
-    return open->line == line && is_same(a.function, b.function) && is_same(a.file, b.file) &&
+    return line_of(archive, open->caller) == line_of(archive, caller) &&
+           is_same(a.function, b.function) && is_same(a.file, b.file) &&
            (a.function || (is_same(a.module, b.module) && a.offset == b.offset));
 }
 
@@ -249,7 +289,7 @@ static int close_down_to(struct writing *writing, uint32_t number, size_t n)
 }
 
 static int open_function(struct writing *writing, uint32_t number, uint32_t location,
-                         const struct rfn_location *caller, int64_t ns)
+                         uint32_t caller, int64_t ns)
 {
     struct stream *stream = &writing->streams[number];
     const struct rfn_location at = rfn_archive_location(writing->archive, location);
@@ -257,11 +297,11 @@ static int open_function(struct writing *writing, uint32_t number, uint32_t loca
     snprintf(unknown, sizeof unknown, "%s+0x%llx", at.module ? at.module : "",
              (unsigned long long)at.offset);
     RFN_TRY(RFN_GROW(stream->open, stream->open_capacity, stream->n_open + 1));
-    stream->open[stream->n_open++] = (struct open){location, caller ? caller->line : 0};
+    stream->open[stream->n_open++] = (struct open){location, caller};
     begin_slice(writing, track_of(number), FUNCTION, number_of_location(writing->archive, location),
                 at.function ? at.function : unknown);
-    if (caller)
-        annotate_place(writing, caller->file, caller->line);
+    if (caller != NOWHERE)
+        tell_place(writing, caller);
     return end_event(writing, ns);
 }
 
@@ -270,19 +310,18 @@ static int follow(struct writing *writing, uint32_t number, struct rfn_path path
 {
     const struct rfn_archive *archive = writing->archive;
     struct stream *stream = &writing->streams[number];
-    struct rfn_location caller = {.line = 0};
-    uint32_t i = 0;
+    uint32_t i = 0, caller = NOWHERE;
     for (; i < path.n_frames && i < stream->n_open; i++) {
         const uint32_t location = path.frames[path.n_frames - 1 - i];
-        if (!is_open(archive, &stream->open[i], location, caller.line))
+        if (!is_open(archive, &stream->open[i], location, caller))
             break;
-        caller = rfn_archive_location(archive, location);
+        caller = location;
     }
     RFN_TRY(close_down_to(writing, number, i));
     for (; i < path.n_frames; i++) {
         const uint32_t location = path.frames[path.n_frames - 1 - i];
-        RFN_TRY(open_function(writing, number, location, i ? &caller : NULL, ns));
-        caller = rfn_archive_location(archive, location);
+        RFN_TRY(open_function(writing, number, location, caller, ns));
+        caller = location;
     }
     return 0;
 }
@@ -308,16 +347,16 @@ static int enter(void *context, const struct rfn_match_event *event)
     return 0;
 }
 
-/* Of several messages only their bytes. */
-static void annotate_messages(struct writing *writing, const struct rfn_event_messages *messages,
-                              const char *const names[3])
+/* Of several messages only their bytes. facts: of the peer, the tag and the bytes. */
+static void tell_messages(struct writing *writing, const struct rfn_event_messages *messages,
+                          const enum fact facts[3])
 {
     if (messages->n == 1 && messages->peer != RFN_NO_PEER) {
-        annotate(writing, names[0], messages->peer);
-        annotate(writing, names[1], messages->tag);
+        tell(writing, facts[0], messages->peer);
+        tell(writing, facts[1], messages->tag);
     }
     if (messages->n && messages->bytes >= 0)
-        annotate(writing, names[2], messages->bytes);
+        tell(writing, facts[2], messages->bytes);
 }
 
 static int write_call(struct writing *writing, const struct rfn_match_event *event)
@@ -326,21 +365,18 @@ static int write_call(struct writing *writing, const struct rfn_match_event *eve
     const struct rfn_record *record = event->record;
     struct stream *stream = &writing->streams[event->stream];
     const struct rfn_path path = rfn_archive_path(archive, record->path);
-    static const char *const sent_names[] = {"to rank", "sent tag", "sent bytes"},
-                             *const received_names[] = {"from rank", "received tag",
-                                                        "received bytes"};
+    static const enum fact sent[] = {TO_RANK, SENT_TAG, SENT_BYTES},
+                           got[] = {FROM_RANK, RECEIVED_TAG, RECEIVED_BYTES};
     const struct rfn_event_messages received = rfn_event_messages(event, RFN_MATCH_RECEIVE);
     RFN_TRY(follow(writing, event->stream, path, event->enter_ns));
     begin_slice(writing, track_of(event->stream), CALL, number_of_function(record->function),
                 rfn_archive_function(archive, record->function)->name);
-    if (path.n_frames) {
-        const struct rfn_location at = rfn_archive_location(archive, path.frames[0]);
-        annotate_place(writing, at.file, at.line);
-    }
+    if (path.n_frames)
+        tell_place(writing, path.frames[0]);
     if (record->polls > 1)
-        annotate(writing, "polls", (int64_t)record->polls);
-    annotate_messages(writing, &stream->sent, sent_names);
-    annotate_messages(writing, &received, received_names);
+        tell(writing, POLLS, (int64_t)record->polls);
+    tell_messages(writing, &stream->sent, sent);
+    tell_messages(writing, &received, got);
     for (size_t i = 0; i < stream->n_sends; i++)
         pb_fixed64(&writing->event, EVENT_FLOW, stream->sends[i]);
     RFN_TRY(end_event(writing, event->enter_ns));
@@ -413,10 +449,12 @@ static int init(struct writing *writing)
 {
     const struct rfn_archive *archive = writing->archive;
     const uint32_t streams = rfn_archive_run(archive)->streams;
-    const size_t names = (size_t)number_of_location(archive, rfn_archive_locations(archive)) + 1;
+    const uint32_t locations = rfn_archive_locations(archive);
+    const size_t names = (size_t)number_of_location(archive, locations) + 1;
     writing->named = calloc(names, sizeof *writing->named);
+    writing->placed = calloc((size_t)locations + 1, sizeof *writing->placed);
     writing->streams = calloc((size_t)streams + 1, sizeof *writing->streams);
-    return writing->named && writing->streams
+    return writing->named && writing->placed && writing->streams
                ? 0
                : rfn_fail(writing->diag, RFN_E_NOMEM, -1, -1, "out of memory");
 }
@@ -430,6 +468,7 @@ static void release(struct writing *writing)
     }
     free(writing->streams);
     free(writing->named);
+    free(writing->placed);
     rfn_buf_release(&writing->packet);
     rfn_buf_release(&writing->event);
     rfn_buf_release(&writing->message);
