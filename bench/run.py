@@ -22,6 +22,7 @@ import tempfile
 import time
 
 import engine
+import formats
 import prediction
 import smpi
 import view
@@ -32,7 +33,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 PARTS = ("calls", "journal", "sampling", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
          "segments", "clusters", "resolution", "read", "report", "predict", "engine", "texts",
-         "reality", "smpi", "fold", "column", "view")
+         "reality", "smpi", "fold", "column", "view", "formats")
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
@@ -507,6 +508,9 @@ class Bench:
 
     def view(self):
         view.run(self.build)
+
+    def formats(self):
+        formats.run(self.build)
 
 
 def main():

@@ -1,5 +1,4 @@
-"""make bench, part view: what pages for a browser cost, in size and time, and how soon they show something; and how fast
-other formats are written.
+"""make bench, part view: what pages for a browser cost, in size and time, and how soon they show something.
 
 The archive is a ring (ring_archive.c) on 64 ranks with 4 million calls whose times all differ, and the same one reduced;
 with BIG=1 also one of 1024 ranks with 100 million calls, reduced. A zoom step is measured in the page: drawing what it
@@ -56,21 +55,6 @@ def row(build, folder, name, archive):
           f"| {statistics.median(firsts):.0f} ms | {statistics.median(drawn):.0f} ms | {statistics.median(exact):.0f} ms |", flush=True)
 
 
-def formats(build, folder, archive, calls):
-    refrain, out = os.path.join(build, "refrain"), os.path.join(folder, "out")
-    print("\nFormats, of the archive with all times (3 times each; medians)\n")
-    print("| format | size | time | million calls per second |")
-    print("|---|---|---|---|")
-    for name in ("otf2", "perfetto", "paraver", "csv", "goal"):
-        took = []
-        for _ in range(3):
-            subprocess.run(["rm", "-rf", out], check=True)
-            took.append(seconds([refrain, "convert", "--to", name, archive, "-o", out]))
-        size = int(subprocess.run(["du", "-sb", out], check=True, capture_output=True, text=True).stdout.split()[0])
-        print(f"| {name} | {size / 1e6:,.0f} MB | {statistics.median(took):.1f} s | {calls / statistics.median(took) / 1e6:.1f} |", flush=True)
-    subprocess.run(["rm", "-rf", out], check=True)
-
-
 def run(build):
     if not browser.find():
         print("\nview: there is no chromium")
@@ -85,7 +69,6 @@ def run(build):
         row(build, folder, "64 ranks, 4.0 million calls, all times", full)
         subprocess.run([refrain, "reduce", full, "-o", small], check=True, stdout=subprocess.DEVNULL)
         row(build, folder, "the same, reduced", small)
-        formats(build, folder, full, 4.01e6)
         if os.environ.get("BIG"):
             subprocess.run([ring, "1024", "91000", full], check=True)
             subprocess.run([refrain, "reduce", "--force", full, "-o", small], check=True, stdout=subprocess.DEVNULL)

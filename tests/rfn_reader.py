@@ -1643,6 +1643,7 @@ class Archive:
         self.predicted = reader.string() if flags & 2048 and self.minor >= 10 else None
         self.taken_out = reader.varint() if flags & 4096 and self.minor >= 12 else None
         self.recovered = (reader.u64(), reader.u64()) if flags & 8192 and self.minor >= 13 else None
+        check(all(date < 1 << 63 for date in (self.start, *(self.recovered or ()))), "dates before 1970")
         self.limits = reader.string() if flags & 16384 and self.minor >= 14 else None
         reader.end(self.exact)
 

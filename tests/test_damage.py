@@ -11,6 +11,7 @@ breaks, and what `verify` lets pass means the same to the independent reader.
 What the format is does not depend on the MPI, and the verbs do not know it: each archive is of one of them.
 """
 import concurrent.futures
+import contextlib
 import json
 import os
 import random
@@ -490,6 +491,29 @@ def test_common(bench):
     path = spoil(bench, "common.alone.rfn", container(data, one))
     code, _, err = run(bench, "verify", path)
     harness.compare(f"exit of verify: {err}", code, 3)
+
+
+def test_dates(bench):
+    """META of a run that began, or was saved, before 1970, under right checksums."""
+    path = os.path.join(harness.HERE, "damage", "archives", "recovered")
+    sound = rfn_reader.Archive(path)
+    with open(path, "rb") as file:
+        data = file.read()
+    toc, _ = rfn_reader.read_header(data)
+    chunks = [(c.type, c.id, c.payload) for c in rfn_reader.listed_chunks(data, toc, True)]
+    meta = next(payload for kind, _, payload in chunks if kind == rfn_reader.META)
+    start, first, last = (struct.pack("<Q", date) for date in (sound.start, *sound.recovered))
+    for number, at in enumerate((meta.find(start), meta.find(first), meta.rfind(last))):
+        harness.compare("the date is there", at >= 0, True)
+        forged = meta[:at] + struct.pack("<Q", 1 << 63) + meta[at + 8:]
+        spoilt = spoil(bench, f"date.{number}.rfn", container(
+            data, [(kind, i, forged if kind == rfn_reader.META else payload) for kind, i, payload in chunks]))
+        for verb in ("info", "verify", "report"):
+            code, _, err = run(bench, verb, spoilt)
+            harness.compare(f"{verb}: {err}", (code, "its dates are before 1970" in err), (3, True))
+        with contextlib.suppress(rfn_reader.Damage):
+            rfn_reader.Archive(spoilt)
+            raise harness.Failure(f"date {number} is read")
 
 
 # Seeds whose checksums are wrong, which fuzzers do not look at.

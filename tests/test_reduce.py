@@ -239,7 +239,7 @@ def test_two_runs(bench, flavour):
     for rank, part in enumerate(parts):
         bench.verb("reduce", f"--rank={rank}", full, "-o", part)
     run = bench.run([bench.refrain, "compare", "--reduction", *parts])
-    # Each lacks what the other has: incomplete files, as after damage.
+    # Archives with one rank each are incomplete: exit status 3.
     harness.compare("two ranks of one run", (run.code, run.out, "not of the same events" in run.err), (3, "", True))
     found = json.loads(bench.verb("compare", "--reduction", "--json", full, again))
     first, second = found["runs"]

@@ -376,23 +376,27 @@ int main(int argc, char **argv)
 
 
 def test_mangled_names(bench):
-    """Functions of C++ have the names of their source; a call site is still found by what the report says of it."""
-    program = bench.compiled("left_calls.openmpi", [
+    """Functions of C++ and of Fortran modules have the names of their source, in tables and in the timeline."""
+    left_calls = bench.compiled("left_calls.openmpi", [
         "mpicxx.openmpi", "-std=gnu++17", "-O1", "-g", "-w", "-DOMPI_SKIP_MPICXX",
         os.path.join(harness.PROGRAMS, "left_calls.cpp")])
-    _, archive = bench.record("openmpi", 2, [program])
-    with browser.Browser() as page:
-        page.open(view(bench, archive))
-        rows = rows_of(page, "call paths")
-        shown = page.run("document.querySelector('#panel').textContent")
-        for wanted in ("meet_deeper", "handle_by"):
-            if wanted not in shown or not any(wanted in row["from"] for row in rows):
-                raise harness.Failure(f"{wanted} is not in {shown[:2000]}")
-        if "_Z" in shown or any("_Z" in row["from"] for row in rows):
-            raise harness.Failure(f"names are mangled in {shown[:2000]}")
-        page.run("document.querySelector('#panel tbody tr').click()")
-        harness.compare("rows that are chosen", page.run("document.querySelectorAll('#panel tbody tr.picked').length"), 1)
-        check_quiet(page)
+    folder = os.path.dirname(left_calls)
+    functions = bench.compiled("functions.openmpi", [
+        "mpifort.openmpi", "-O1", "-g", "-J", folder, os.path.join(harness.PROGRAMS, "fortran", "functions.F90")])
+    for program, names in ((left_calls, ("meet_deeper", "handle_by")), (functions, ("solver::step",))):
+        _, archive = bench.record("openmpi", 2, [program])
+        with browser.Browser() as page:
+            page.open(view(bench, archive))
+            rows = rows_of(page, "call paths")
+            shown = {"panel": page.run("document.querySelector('#panel').textContent"),
+                     "table": "; ".join(row["from"] for row in rows),
+                     "timeline": page.run("(({ archive }) => archive.paths.map((_, path) => archive.callName(0, path)).join('; '))(refrain.timelines[0])")}
+            for where, text in shown.items():
+                if any(name not in text for name in names) or "_Z" in text or "_MOD_" in text:
+                    raise harness.Failure(f"{where}: {text[:2000]}, not {names}")
+            page.run("document.querySelector('#panel tbody tr').click()")
+            harness.compare("rows that are chosen", page.run("document.querySelectorAll('#panel tbody tr.picked').length"), 1)
+            check_quiet(page)
 
 
 def test_samples(bench):

@@ -77,6 +77,18 @@ static inline unsigned rfn_sample_bucket(double ns)
                                           : (unsigned)bucket;
 }
 
+/* The lower limit of a bucket in ns, for numbers up to RFN_SAMPLE_BUCKETS: the inverse of
+ * rfn_sample_bucket. */
+static inline double rfn_sample_bucket_ns(unsigned bucket)
+{
+    const union {
+        uint64_t bits;
+        double value;
+    } of = {.bits = (uint64_t)(bucket + (1023 + RFN_SAMPLE_FIRST_BIT) * RFN_SAMPLE_OCTAVE)
+                    << (52 - 5)};
+    return of.value;
+}
+
 /* In place of a rank. */
 enum {
     RFN_SAMPLE_ANY = -1,       /* several: there was no room for each */

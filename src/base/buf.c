@@ -70,7 +70,7 @@ void rfn_buf_u64(struct rfn_buf *buf, uint64_t value)
     put_fixed(buf, value, 8);
 }
 
-void rfn_buf_long_varint(struct rfn_buf *buf, uint64_t value)
+void rfn_buf_varint_slow(struct rfn_buf *buf, uint64_t value)
 {
     uint8_t *to = rfn_buf_reserve(buf, 10);
     if (!to)

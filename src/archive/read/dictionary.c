@@ -548,9 +548,9 @@ static const char *read_meta(struct context *context, uint32_t minor)
         run->recovered.first_ns = (int64_t)rfn_reader_u64(&context->reader);
         run->recovered.last_ns = (int64_t)rfn_reader_u64(&context->reader);
     }
-    /* Since 1970: differences of two fit. */
-    sound &= run->start_realtime_ns >= 0 && run->recovered.first_ns >= 0 &&
-             run->recovered.last_ns >= 0;
+    /* Not negative, so that the difference of two dates fits into int64_t. */
+    if (run->start_realtime_ns < 0 || run->recovered.first_ns < 0 || run->recovered.last_ns < 0)
+        fault = "its dates are before 1970";
     if (sound && !fault && minor >= RFN_LIMITS_SINCE_MINOR && flags >> 14 & 1)
         fault = read_text(context, &run->limits);
     return fault || (sound && !context->reader.failed) ? fault : "it is malformed";

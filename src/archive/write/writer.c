@@ -71,6 +71,8 @@ static const char *copy(struct rfn_writer *writer, const char *text)
 int rfn_writer_new(const char *path, bool force, const struct rfn_run *run,
                    struct rfn_writer **writer, struct rfn_diag *diag)
 {
+    if (run->start_realtime_ns < 0)
+        return rfn_fail(diag, RFN_E_RANGE, -1, -1, "the run starts before 1970");
     struct rfn_writer *new = calloc(1, sizeof *new);
     if (!new)
         return rfn_rewrite_failed(RFN_E_NOMEM, diag);

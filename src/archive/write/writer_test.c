@@ -580,6 +580,10 @@ static void test_files(void **state)
     assert_int_equal(stat(other_path, &status), 0);
     assert_int_equal(status.st_ino, before.st_ino);
     assert_memory_equal(&status.st_mtim, &before.st_mtim, sizeof status.st_mtim);
+    struct rfn_run early = random_run;
+    early.start_realtime_ns = -1;
+    assert_int_equal(rfn_writer_new(path, true, &early, &writer, &diag), RFN_E_RANGE);
+    assert_non_null(strstr(diag.text, "before 1970"));
     /* A full disk, and a folder that is not there. */
     diag = (struct rfn_diag){0};
     assert_int_equal(rfn_writer_new("/dev/full", true, &random_run, &writer, &diag), 0);

@@ -489,13 +489,13 @@ static void set_names(json_t *value, const struct rfn_report *report, enum rfn_s
 static json_t *histogram_json(const struct rfn_sampled *group)
 {
     json_t *list = json_array();
-    for (unsigned bar = 0; bar < RFN_SAMPLED_BARS; bar++) {
-        if (!(group->bars[bar] > 0))
+    for (unsigned bin = 0; bin < RFN_SAMPLED_BINS; bin++) {
+        if (!(group->bins[bin] > 0))
             continue;
         json_t *value = json_object();
-        RFN_JSON_SET(value, "from_ns", rfn_sampled_bar_ns(bar));
-        RFN_JSON_SET(value, "to_ns", rfn_sampled_bar_ns(bar + 1));
-        RFN_JSON_SET(value, "share", group->bars[bar]);
+        RFN_JSON_SET(value, "from_ns", rfn_sampled_bin_ns(bin));
+        RFN_JSON_SET(value, "to_ns", rfn_sampled_bin_ns(bin + 1));
+        RFN_JSON_SET(value, "share", real(group->bins[bin]));
         json_array_append_new(list, value);
     }
     return list;

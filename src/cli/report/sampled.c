@@ -106,10 +106,14 @@ static void share_out(struct rfn_sampled *group, const struct rfn_sample_row *ro
     group->estimated = !counted || (row->n && share < 1 - 1e-12);
 }
 
-static void draw_bars(struct rfn_sampled *group, const struct rfn_sample_row *row)
+/* A damaged file's weight need not be that of its buckets. */
+static void fill_bins(struct rfn_sampled *group, const struct rfn_sample_row *row)
 {
-    for (unsigned i = 0; row->n && i < RFN_SAMPLE_BUCKETS; i++)
-        group->bars[i / RFN_SAMPLED_BAR] += row->buckets[i] / row->weight;
+    double all = 0;
+    for (unsigned i = 0; i < RFN_SAMPLE_BUCKETS; i++)
+        all += row->buckets[i];
+    for (unsigned i = 0; all > 0 && i < RFN_SAMPLE_BUCKETS; i++)
+        group->bins[i / RFN_SAMPLED_BIN_BUCKETS] += row->buckets[i] / all;
 }
 
 /* row: the sum of the group's rows. */
@@ -126,7 +130,7 @@ static void describe(struct rfn_sampled *group, const struct rfn_sample_row *row
     group->waited_ns = row->n ? row->waited_ns / row->weight : NAN;
     group->lay_ns = row->n ? row->lay_ns / row->weight : NAN;
     group->clean_min_ns = row->clean ? row->clean_min_ns : NAN;
-    draw_bars(group, row);
+    fill_bins(group, row);
 }
 
 /* The groups of n rows with the same sender. row: memory for sums. */
@@ -231,13 +235,6 @@ void rfn_sampled_release(struct rfn_sampled_list *list)
     free(list->items);
     free(list->by_key);
     *list = (struct rfn_sampled_list){0};
-}
-
-double rfn_sampled_bar_ns(unsigned bar)
-{
-    const unsigned bucket = bar * RFN_SAMPLED_BAR, within = bucket % RFN_SAMPLE_OCTAVE;
-    return ldexp(1 + (double)within / RFN_SAMPLE_OCTAVE,
-                 (int)(bucket / RFN_SAMPLE_OCTAVE) + RFN_SAMPLE_FIRST_BIT);
 }
 
 /* ---- beside all messages ---- */

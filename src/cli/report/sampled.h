@@ -22,9 +22,15 @@ enum rfn_sampled_by {
     RFN_SAMPLED_BYS
 };
 
-/* Bars of a histogram: four in each octave of the latency. */
-enum { RFN_SAMPLED_BAR = RFN_SAMPLE_OCTAVE / 4 /* buckets */ };
-enum { RFN_SAMPLED_BARS = RFN_SAMPLE_BUCKETS / RFN_SAMPLED_BAR };
+/* Bins of a histogram, four in each octave of the latency: so many of the samples' buckets each. */
+enum { RFN_SAMPLED_BIN_BUCKETS = RFN_SAMPLE_OCTAVE / 4 };
+enum { RFN_SAMPLED_BINS = RFN_SAMPLE_BUCKETS / RFN_SAMPLED_BIN_BUCKETS };
+
+/* The lower limit of a bin, in ns; the upper one is that of bin + 1. */
+static inline double rfn_sampled_bin_ns(unsigned bin)
+{
+    return rfn_sample_bucket_ns(bin * RFN_SAMPLED_BIN_BUCKETS);
+}
 
 struct rfn_sampled {
     struct rfn_sample_key key; /* what is in common; ANY, OTHER_SITE, ANY_SIZE for the rest. receive
@@ -36,7 +42,8 @@ struct rfn_sampled {
     double deviation_ns, min_ns, max_ns;          /* NAN without a sample, ... */
     double waited_ns, lay_ns;                     /* on average */
     double clean_min_ns;                          /* NAN without a clean one */
-    double bars[RFN_SAMPLED_BARS];                /* parts of the messages; 0 without a histogram */
+    double bins[RFN_SAMPLED_BINS];                /* shares of the messages; zeros without a
+                                                     histogram */
 };
 
 struct rfn_sampled_list {
@@ -65,9 +72,6 @@ struct rfn_sampled_coverage {
 };
 struct rfn_sampled_coverage rfn_sampled_coverage(const struct rfn_sampled_list *categories,
                                                  const struct rfn_sampled_list *all);
-/* The latency at which a bar begins, and the one before ends. */
-double rfn_sampled_bar_ns(unsigned bar);
-
 /* By which part of it a value may be off: rounding, and half of a histogram's bucket. */
 #define RFN_SAMPLED_MEAN_OFF     1e-12
 #define RFN_SAMPLED_QUANTILE_OFF (0.5 / RFN_SAMPLE_OCTAVE)

@@ -98,14 +98,34 @@ static void test_shared_out(void **state)
     assert_int_equal(list.n, 1);
     assert_float_equal(list.items[0].messages, 100, 1e-9);
     assert_float_equal(list.items[0].mean.value, 600, 1e-9);
-    for (unsigned bar = 0; bar < RFN_SAMPLED_BARS; bar++) {
-        const double from = rfn_sampled_bar_ns(bar), to = rfn_sampled_bar_ns(bar + 1);
+    for (unsigned bin = 0; bin < RFN_SAMPLED_BINS; bin++) {
+        const double from = rfn_sampled_bin_ns(bin), to = rfn_sampled_bin_ns(bin + 1);
         const double share = (from <= 500 && 500 < to) * 0.75 + (from <= 900 && 900 < to) * 0.25;
-        assert_float_equal(list.items[0].bars[bar], share, 1e-9);
+        assert_float_equal(list.items[0].bins[bin], share, 1e-9);
     }
-    assert_float_equal(rfn_sampled_bar_ns(0), 64, 0);
-    assert_float_equal(rfn_sampled_bar_ns(5), 160, 0);
     assert_int_equal(list.items[0].key.send, RFN_SAMPLE_OTHER_SITE);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    assert_float_equal(rfn_sampled_bin_ns(0), 64, 0);
+    assert_float_equal(rfn_sampled_bin_ns(5), 160, 0);
+    assert_float_equal(rfn_sampled_bin_ns(RFN_SAMPLED_BINS), 0x1p36, 0);
+    for (unsigned bucket = 0; bucket < RFN_SAMPLE_BUCKETS; bucket++)
+        assert_int_equal(rfn_sample_bucket(rfn_sample_bucket_ns(bucket)), bucket);
+}
+
+/* A row as no recorder writes it: its weight is not that of its histogram. */
+static void test_damaged_weight(void **state)
+{
+    (void)state;
+    got((struct rfn_sample_key){0, 1, SEND, RECV, 4}, 7, 10, 500, 9)->weight = 1e-300;
+    make(RFN_SAMPLED_ALL);
+    double all = 0;
+    for (unsigned bin = 0; bin < RFN_SAMPLED_BINS; bin++)
+        all += list.items[0].bins[bin];
+    assert_float_equal(all, 1, 1e-9);
 }
 
 /* Messages that were not sampled are there, without latencies. */
@@ -212,7 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_counted),     TEST(test_shared_out), TEST(test_not_sampled),
         TEST(test_not_counted), TEST(test_collective), TEST(test_some),
-        TEST(test_coverage),
+        TEST(test_coverage),    TEST(test_limits),     TEST(test_damaged_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

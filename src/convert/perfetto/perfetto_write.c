@@ -6,7 +6,8 @@
  * regions need not be nested. Arrows (flows) lead from the call that sends a message to the one
  * that completes its receive.
  *
- * Names go into the file once, in the first packet that needs them. Source: field numbers of
+ * Names go into the file once, in the first packet that needs them, and so do the texts of places;
+ * the names of annotations are in the first packet. Source: field numbers of
  * protos/perfetto/trace/trace_packet.proto, track_event.proto and interned_data.proto.
  */
 #include "base/grow.h"
@@ -35,11 +36,11 @@ enum {
 enum { STARTS_SEQUENCE = 1, NEEDS_NAMES = 2 }; /* SEQUENCE_FLAGS */
 
 /* Of INTERNED; each has a number and a text. */
-enum { CATEGORIES = 1, EVENT_NAMES = 2, FACT_NAMES = 3, FACT_TEXTS = 29 };
+enum { CATEGORIES = 1, EVENT_NAMES = 2, ANNOTATION_NAMES = 3, ANNOTATION_STRINGS = 29 };
 
 enum {
     EVENT_CATEGORY = 3,
-    EVENT_FACT = 4, /* called a debug annotation */
+    EVENT_ANNOTATION = 4,
     EVENT_TYPE = 9,
     EVENT_NAME = 10,
     EVENT_TRACK = 11,
@@ -53,7 +54,7 @@ enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PARENT = 5, TRACK_ORDER = 11, TRACK
 
 enum { BY_RANK = 3 }; /* TRACK_ORDER */
 
-enum { FACT_NAME = 1, FACT_INT = 4, FACT_TEXT = 17 };
+enum { ANNOTATION_NAME = 1, ANNOTATION_INT = 4, ANNOTATION_STRING = 17 };
 
 enum category { CALL = 1, FUNCTION, REGION, CATEGORIES_END };
 
@@ -61,7 +62,7 @@ static const char *const category_names[] = {
     [CALL] = "mpi", [FUNCTION] = "function", [REGION] = "region"};
 
 /* What is told of a call beside its name. */
-enum fact {
+enum annotation {
     CALLED_AT = 1,
     POLLS,
     TO_RANK,
@@ -70,10 +71,10 @@ enum fact {
     FROM_RANK,
     RECEIVED_TAG,
     RECEIVED_BYTES,
-    FACTS_END
+    ANNOTATIONS_END
 };
 
-static const char *const fact_names[] = {
+static const char *const annotation_names[] = {
     [CALLED_AT] = "called at",       [POLLS] = "polls",
     [TO_RANK] = "to rank",           [SENT_TAG] = "sent tag",
     [SENT_BYTES] = "sent bytes",     [FROM_RANK] = "from rank",
@@ -100,8 +101,8 @@ struct writing {
     const struct rfn_archive *archive;
     struct rfn_text_sink *sink;
     struct rfn_buf packet, event, message, names;
-    bool *named;  /* by number of a name: it is in the file */
-    bool *placed; /* by location: the text of its place is */
+    bool *named;         /* by number of a name: it is in the file */
+    bool *place_written; /* by location: the text of its place is */
     struct stream *streams;
     uint64_t flows, packets;
     const struct rfn_convert_part *part;
@@ -197,8 +198,8 @@ static int write_tracks(struct writing *writing)
     char name[64];
     for (uint32_t i = 1; i < CATEGORIES_END; i++)
         add_name(writing, CATEGORIES, i, category_names[i]);
-    for (uint32_t i = 1; i < FACTS_END; i++)
-        add_name(writing, FACT_NAMES, i, fact_names[i]);
+    for (uint32_t i = 1; i < ANNOTATIONS_END; i++)
+        add_name(writing, ANNOTATION_NAMES, i, annotation_names[i]);
     RFN_TRY(write_track(writing, ALL, 0, run->program ? run->program : "program", 0));
     for (uint32_t i = 0; i < run->streams; i++) {
         const struct rfn_stream_info stream = rfn_archive_stream(archive, i);
@@ -232,28 +233,28 @@ static void end_slice(struct writing *writing, uint64_t track)
     pb_number(&writing->event, EVENT_TRACK, track);
 }
 
-static void tell(struct writing *writing, enum fact fact, int64_t value)
+static void annotate(struct writing *writing, enum annotation which, int64_t value)
 {
-    pb_number(&writing->message, FACT_NAME, fact);
-    pb_number(&writing->message, FACT_INT, (uint64_t)value);
-    pb_message(&writing->event, EVENT_FACT, &writing->message);
+    pb_number(&writing->message, ANNOTATION_NAME, which);
+    pb_number(&writing->message, ANNOTATION_INT, (uint64_t)value);
+    pb_message(&writing->event, EVENT_ANNOTATION, &writing->message);
 }
 
 /* "halo.c:58", where a call is made. */
-static void tell_place(struct writing *writing, uint32_t location)
+static void annotate_place(struct writing *writing, uint32_t location)
 {
     const struct rfn_location at = rfn_archive_location(writing->archive, location);
     char place[256];
     if (!at.file || !at.line)
         return;
-    if (!writing->placed[location]) {
+    if (!writing->place_written[location]) {
         snprintf(place, sizeof place, "%s:%u", at.file, at.line);
-        add_name(writing, FACT_TEXTS, 1 + (uint64_t)location, place);
+        add_name(writing, ANNOTATION_STRINGS, 1 + (uint64_t)location, place);
     }
-    writing->placed[location] = true;
-    pb_number(&writing->message, FACT_NAME, CALLED_AT);
-    pb_number(&writing->message, FACT_TEXT, 1 + (uint64_t)location);
-    pb_message(&writing->event, EVENT_FACT, &writing->message);
+    writing->place_written[location] = true;
+    pb_number(&writing->message, ANNOTATION_NAME, CALLED_AT);
+    pb_number(&writing->message, ANNOTATION_STRING, 1 + (uint64_t)location);
+    pb_message(&writing->event, EVENT_ANNOTATION, &writing->message);
 }
 
 static bool is_same(const char *a, const char *b)
@@ -301,7 +302,7 @@ static int open_function(struct writing *writing, uint32_t number, uint32_t loca
     begin_slice(writing, track_of(number), FUNCTION, number_of_location(writing->archive, location),
                 at.function ? at.function : unknown);
     if (caller != NOWHERE)
-        tell_place(writing, caller);
+        annotate_place(writing, caller);
     return end_event(writing, ns);
 }
 
@@ -347,16 +348,16 @@ static int enter(void *context, const struct rfn_match_event *event)
     return 0;
 }
 
-/* Of several messages only their bytes. facts: of the peer, the tag and the bytes. */
-static void tell_messages(struct writing *writing, const struct rfn_event_messages *messages,
-                          const enum fact facts[3])
+/* Of several messages only their bytes. which: of the peer, the tag and the bytes. */
+static void annotate_messages(struct writing *writing, const struct rfn_event_messages *messages,
+                              const enum annotation which[3])
 {
     if (messages->n == 1 && messages->peer != RFN_NO_PEER) {
-        tell(writing, facts[0], messages->peer);
-        tell(writing, facts[1], messages->tag);
+        annotate(writing, which[0], messages->peer);
+        annotate(writing, which[1], messages->tag);
     }
     if (messages->n && messages->bytes >= 0)
-        tell(writing, facts[2], messages->bytes);
+        annotate(writing, which[2], messages->bytes);
 }
 
 static int write_call(struct writing *writing, const struct rfn_match_event *event)
@@ -365,18 +366,18 @@ static int write_call(struct writing *writing, const struct rfn_match_event *eve
     const struct rfn_record *record = event->record;
     struct stream *stream = &writing->streams[event->stream];
     const struct rfn_path path = rfn_archive_path(archive, record->path);
-    static const enum fact sent[] = {TO_RANK, SENT_TAG, SENT_BYTES},
-                           got[] = {FROM_RANK, RECEIVED_TAG, RECEIVED_BYTES};
+    static const enum annotation sent[] = {TO_RANK, SENT_TAG, SENT_BYTES},
+                                 got[] = {FROM_RANK, RECEIVED_TAG, RECEIVED_BYTES};
     const struct rfn_event_messages received = rfn_event_messages(event, RFN_MATCH_RECEIVE);
     RFN_TRY(follow(writing, event->stream, path, event->enter_ns));
     begin_slice(writing, track_of(event->stream), CALL, number_of_function(record->function),
                 rfn_archive_function(archive, record->function)->name);
     if (path.n_frames)
-        tell_place(writing, path.frames[0]);
+        annotate_place(writing, path.frames[0]);
     if (record->polls > 1)
-        tell(writing, POLLS, (int64_t)record->polls);
-    tell_messages(writing, &stream->sent, sent);
-    tell_messages(writing, &received, got);
+        annotate(writing, POLLS, (int64_t)record->polls);
+    annotate_messages(writing, &stream->sent, sent);
+    annotate_messages(writing, &received, got);
     for (size_t i = 0; i < stream->n_sends; i++)
         pb_fixed64(&writing->event, EVENT_FLOW, stream->sends[i]);
     RFN_TRY(end_event(writing, event->enter_ns));
@@ -452,9 +453,9 @@ static int init(struct writing *writing)
     const uint32_t locations = rfn_archive_locations(archive);
     const size_t names = (size_t)number_of_location(archive, locations) + 1;
     writing->named = calloc(names, sizeof *writing->named);
-    writing->placed = calloc((size_t)locations + 1, sizeof *writing->placed);
+    writing->place_written = calloc((size_t)locations + 1, sizeof *writing->place_written);
     writing->streams = calloc((size_t)streams + 1, sizeof *writing->streams);
-    return writing->named && writing->placed && writing->streams
+    return writing->named && writing->place_written && writing->streams
                ? 0
                : rfn_fail(writing->diag, RFN_E_NOMEM, -1, -1, "out of memory");
 }
@@ -468,7 +469,7 @@ static void release(struct writing *writing)
     }
     free(writing->streams);
     free(writing->named);
-    free(writing->placed);
+    free(writing->place_written);
     rfn_buf_release(&writing->packet);
     rfn_buf_release(&writing->event);
     rfn_buf_release(&writing->message);

@@ -124,17 +124,6 @@ struct rfn_sample_interval rfn_sample_mean(const struct rfn_sample_row *row, dou
 
 /* ---- quantiles ---- */
 
-/* The inverse of rfn_sample_bucket. */
-static double bucket_begins_ns(unsigned bucket)
-{
-    const union {
-        uint64_t bits;
-        double value;
-    } of = {.bits = (uint64_t)(bucket + (1023 + RFN_SAMPLE_FIRST_BIT) * RFN_SAMPLE_OCTAVE)
-                    << (52 - 5)};
-    return of.value;
-}
-
 /* What the bucket can have in it, as no sample is less than min_ns or more than max_ns. A row of a
  * damaged file may have samples in buckets where none can be. */
 struct stretch {
@@ -144,10 +133,10 @@ struct stretch {
 static struct stretch stretch_of(const struct rfn_sample_row *row, unsigned bucket)
 {
     struct stretch of = {row->min_ns, row->max_ns};
-    if (bucket > 0 && bucket_begins_ns(bucket) > of.from_ns)
-        of.from_ns = bucket_begins_ns(bucket);
-    if (bucket + 1 < RFN_SAMPLE_BUCKETS && bucket_begins_ns(bucket + 1) < of.to_ns)
-        of.to_ns = bucket_begins_ns(bucket + 1);
+    if (bucket > 0 && rfn_sample_bucket_ns(bucket) > of.from_ns)
+        of.from_ns = rfn_sample_bucket_ns(bucket);
+    if (bucket + 1 < RFN_SAMPLE_BUCKETS && rfn_sample_bucket_ns(bucket + 1) < of.to_ns)
+        of.to_ns = rfn_sample_bucket_ns(bucket + 1);
     of.to_ns = of.to_ns > of.from_ns ? of.to_ns : of.from_ns;
     return of;
 }

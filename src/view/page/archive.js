@@ -1,5 +1,5 @@
 // An archive of the page: what the tool has found out about it, and the worker that reads it.
-import { plainName, plainNames } from "./format.js";
+import { addDemangled, demangled } from "./format.js";
 import { NumberReader, fromBase64, gunzip } from "./unpack.js";
 
 const part = (name) => document.getElementById(name)?.textContent;
@@ -46,10 +46,9 @@ function readWaits(bytes, streams) {
   return { all, n, of };
 }
 
-/** What functions with mangled names are called in their source. */
 function readNames(bytes) {
   const reader = new NumberReader(bytes);
-  while (reader.at < bytes.length) plainNames.set(reader.text(), reader.text());
+  while (reader.at < bytes.length) addDemangled(reader.text(), reader.text());
 }
 
 /** The critical path as far as the longest waits tell it, backwards from the stream that ends last. */
@@ -164,7 +163,7 @@ export class Archive {
 
   callName(call, path) {
     const inner = this.frames(path)[0];
-    return inner?.name ? `${this.functions[call].name} in ${plainName(inner.name)}` : this.functions[call].name;
+    return inner?.name ? `${this.functions[call].name} in ${demangled(inner.name)}` : this.functions[call].name;
   }
 
   /** The numbers {function, path} of a call site of the report (its function and frames); null: there is none. */

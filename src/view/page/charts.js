@@ -1,8 +1,9 @@
-// Charts of the report's numbers: bars per rank, an icicle of call paths, a matrix, ranges.
+// Charts of the report's numbers: bars per rank, an icicle of call paths, a matrix, histograms.
 import { color, kindColor, rgb } from "./colors.js";
 import { bytes, count, el, frame, percent, seconds, svg, time } from "./format.js";
 
 const ROW = 20;
+const LATENCY_ROW = 28;
 
 /** Time per rank: computing, waiting, the rest of MPI; one thin bar each. */
 export function rankBars(report, width, onpick) {
@@ -138,23 +139,25 @@ export function bars(rows, width, text) {
 
 /** Latencies: a histogram for each row, with least, median, 99 % and largest, on a logarithmic axis. */
 export function latencies(rows, width) {
-  const HIGH = 28;
   const shown = rows.filter((row) => row.min_ns > 0 && row.max_ns > 0).slice(0, 40);
   if (!shown.length) return el("p", {}, "No latencies.");
   const least = Math.log10(Math.min(...shown.map((row) => row.min_ns)));
   const most = Math.log10(Math.max(...shown.map((row) => row.max_ns))) + 0.01;
   const label = 240;
   const x = (ns) => label + ((Math.min(Math.max(Math.log10(ns), least), most) - least) / (most - least)) * (width - label - 20);
-  const root = svg("svg", { class: "latencies", width, height: shown.length * HIGH + 20, role: "img", "aria-label": "Latencies of sampled messages" });
+  const root = svg("svg", { class: "latencies", width, height: shown.length * LATENCY_ROW + 20, role: "img", "aria-label": "Latencies of sampled messages" });
   shown.forEach((row, i) => {
-    const y = (i + 1) * HIGH - 5;
+    const y = (i + 1) * LATENCY_ROW - 5;
     const group = svg("g", {}, svg("title", {}, `${row.label}: ${time(row.min_ns)} to ${time(row.max_ns)}, median ${row.p50_ns ? time(row.p50_ns) : "?"}, mean ${time(row.mean_ns)}`));
     group.append(svg("text", { x: 0, y }, row.label.slice(0, 38)));
-    const tallest = Math.max(...row.histogram.map((bar) => bar.share));
-    for (const bar of row.histogram) {
-      const tall = Math.max(1, ((HIGH - 8) * bar.share) / tallest);
-      group.append(svg("rect", { class: "share", x: x(bar.from_ns), width: Math.max(1, x(bar.to_ns) - x(bar.from_ns) - 0.5), y: y - tall, height: tall, fill: kindColor(1), opacity: 0.45 },
-        svg("title", {}, `${row.label}: ${percent(bar.share)} took ${time(bar.from_ns)} to ${time(bar.to_ns)}`)));
+    // Bins are not equally wide on this axis: their areas are the shares.
+    const density = (bin) => bin.share / Math.log2(bin.to_ns / bin.from_ns);
+    const densest = Math.max(...row.histogram.map(density));
+    for (const bin of row.histogram) {
+      const height = Math.max(1, ((LATENCY_ROW - 8) * density(bin)) / densest);
+      const [from, to] = [Math.max(bin.from_ns, row.min_ns), Math.min(bin.to_ns, row.max_ns)];
+      group.append(svg("rect", { class: "share", x: x(bin.from_ns), width: Math.max(1, x(bin.to_ns) - x(bin.from_ns) - 0.5), y: y - height, height, fill: kindColor(1), opacity: 0.45 },
+        svg("title", {}, `${row.label}: ${percent(bin.share)} took ${time(from)} to ${time(to)}`)));
     }
     group.append(svg("line", { x1: x(row.min_ns), x2: x(row.max_ns), y1: y, y2: y, stroke: color("faint") }));
     if (row.p50_ns) group.append(svg("circle", { cx: x(row.p50_ns), cy: y, r: 4, fill: kindColor(1) }));
@@ -162,6 +165,6 @@ export function latencies(rows, width) {
     root.append(group);
   });
   for (let power = Math.ceil(least); power <= most; power++)
-    root.append(svg("text", { x: x(10 ** power), y: shown.length * HIGH + 14, class: "faint" }, time(10 ** power, 1)));
+    root.append(svg("text", { x: x(10 ** power), y: shown.length * LATENCY_ROW + 14, class: "faint" }, time(10 ** power, 1)));
   return root;
 }

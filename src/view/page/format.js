@@ -51,13 +51,14 @@ export function printable(text) {
   return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, escaped);
 }
 
-/** Of functions with mangled names: what they are called in the source. */
-export const plainNames = new Map();
-export const plainName = (name) => plainNames.get(name) ?? name;
+const demangledNames = new Map();
+export const addDemangled = (name, source) => demangledNames.set(name, source);
+/** The name of a function in its source. */
+export const demangled = (name) => demangledNames.get(name) ?? name;
 
 /** "exchange (halo.c:58)" */
 export function frame(of) {
-  const name = plainName(of.function ?? of.name ?? "?");
+  const name = demangled(of.function ?? of.name ?? "?");
   const file = of.file ? ` (${of.file.split("/").pop()}:${of.line})` : "";
   return printable(name + file);
 }

@@ -203,7 +203,7 @@ function sampled(page) {
   const rows = [...(sampling.all || []), ...(sampling.sizes || []), ...(sampling.pairs || []), ...(sampling.collectives || [])].map((row) => ({ ...row, label: printable(name(row)) }));
   return el(
     "div", {},
-    el("p", {}, `${count(sampling.sampled)} of ${count(sampling.messages)} messages were sampled (${sampling.strategy}). Bars: how many took so long; line: least to largest; dot: median; square: 99 %.`),
+    el("p", {}, `${count(sampling.sampled)} of ${count(sampling.messages)} messages were sampled (${sampling.strategy}). Histogram: share of messages, each row to its own scale; line: least to largest; dot: median; square: 99 %.`),
     latencies(rows, page.width),
     table({
       name: "latencies", rows,

@@ -4,7 +4,7 @@
 // overview, then pictures of the window that the worker makes. Near enough it shows each call.
 import { UNKNOWN, upperBound } from "./archive.js";
 import { KINDS, color, inkOn, isDark, kindColor, rgb } from "./colors.js";
-import { count, el, plainName, printable, rankList, svg, tickTime, time } from "./format.js";
+import { count, demangled, el, printable, rankList, svg, tickTime, time } from "./format.js";
 
 const GUTTER = 132; // of labels
 const AXIS = 24;
@@ -422,7 +422,7 @@ export class Timeline {
         const name = paths[k][level]?.name;
         let last = k;
         while (last + 1 < calls.n && paths[last + 1][level]?.name === name && this.sameAbove(paths[k], paths[last + 1], level)) last++;
-        if (name) this.drawBar(plainName(name), calls.enter[k], calls.exit[last], y + level * 11, color("faint"));
+        if (name) this.drawBar(demangled(name), calls.enter[k], calls.exit[last], y + level * 11, color("faint"));
         k = last + 1;
       }
     }

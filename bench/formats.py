@@ -1,0 +1,46 @@
+"""make bench, part formats: how fast archives are written in other formats, and how large they are then.
+
+The archive is a ring (ring_archive.c) on 64 ranks with 4 million calls whose times all differ.
+"""
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+
+FORMATS = ("otf2", "perfetto", "paraver", "csv", "goal")
+
+
+def bytes_below(path):
+    if os.path.isfile(path):
+        return os.path.getsize(path)
+    return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names)
+
+
+def convert(refrain, archive, name):
+    """(seconds, bytes of the result), or None where the build has no such format."""
+    with tempfile.TemporaryDirectory(prefix="refrain-bench-") as folder:
+        out, began = os.path.join(folder, "out"), time.monotonic()
+        done = subprocess.run([refrain, "convert", "--json", "--to", name, archive, "-o", out], capture_output=True, text=True,
+                              check=False)
+        return (time.monotonic() - began, bytes_below(out)) if done.returncode == 0 else None
+
+
+def run(build):
+    ring, refrain = os.path.join(build, "bench", "ring_archive"), os.path.join(build, "refrain")
+    print("\nOther formats (3 conversions each; medians)\n")
+    with tempfile.TemporaryDirectory(prefix="refrain-bench-") as folder:
+        archive = os.path.join(folder, "full.rfn")
+        subprocess.run([ring, "64", "57000", archive], check=True)
+        calls = json.loads(subprocess.run([refrain, "info", "--json", archive], capture_output=True, check=True).stdout)["events"]
+        print(f"{calls:,} calls\n")
+        print("| format | size | time | million calls per second |")
+        print("|---|---|---|---|")
+        for name in FORMATS:
+            found = [convert(refrain, archive, name) for _ in range(3)]
+            if None in found:
+                print(f"| {name} | not in this build | | |")
+                continue
+            took = statistics.median(seconds for seconds, _ in found)
+            print(f"| {name} | {found[0][1] / 1e6:,.0f} MB | {took:.1f} s | {calls / took / 1e6:.1f} |", flush=True)
