@@ -9,22 +9,22 @@ import subprocess
 import tempfile
 import time
 
-FORMATS = ("otf2", "perfetto", "paraver", "csv", "goal")
+FORMATS = {"otf2": "out", "perfetto": "out.pftrace", "paraver": "out.prv", "csv": "out", "goal": "out.goal"}
 
 
 def bytes_below(path):
-    if os.path.isfile(path):
-        return os.path.getsize(path)
     return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names)
 
 
 def convert(refrain, archive, name):
-    """(seconds, bytes of the result), or None where the build has no such format."""
+    """(seconds, bytes of the result), or None, and why is said."""
     with tempfile.TemporaryDirectory(prefix="refrain-bench-") as folder:
-        out, began = os.path.join(folder, "out"), time.monotonic()
-        done = subprocess.run([refrain, "convert", "--json", "--to", name, archive, "-o", out], capture_output=True, text=True,
-                              check=False)
-        return (time.monotonic() - began, bytes_below(out)) if done.returncode == 0 else None
+        began = time.monotonic()
+        done = subprocess.run([refrain, "convert", "--to", name, archive, "-o", os.path.join(folder, FORMATS[name])],
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(done.stderr, end="")
+        return (time.monotonic() - began, bytes_below(folder)) if done.returncode == 0 else None
 
 
 def run(build):
@@ -40,7 +40,7 @@ def run(build):
         for name in FORMATS:
             found = [convert(refrain, archive, name) for _ in range(3)]
             if None in found:
-                print(f"| {name} | not in this build | | |")
+                print(f"| {name} | failed | | |")
                 continue
             took = statistics.median(seconds for seconds, _ in found)
             print(f"| {name} | {found[0][1] / 1e6:,.0f} MB | {took:.1f} s | {calls / took / 1e6:.1f} |", flush=True)
