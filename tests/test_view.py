@@ -6,11 +6,13 @@ import io
 import json
 import os
 import re
+from xml.etree import ElementTree
 
 import browser
 import harness
 import test_events
 import test_perfetto
+
 
 def view(bench, *archives, options=()):
     page = os.path.splitext(bench.fresh("page.rfn"))[0] + ".html"
@@ -274,6 +276,30 @@ def check_call(bench, page, archive):
     shown = [row for row in rows if row["call"] == "MPI_Allreduce" and row["rank"] == "rank 2"]
     own = [row for row in shown if int(row["number"]) == int(call["index"])]
     harness.compare("its row", [(int(row["enter (ns)"]), int(row["takes (ns)"])) for row in own], [(enter, leave - enter)])
+
+
+def test_svg(bench):
+    """The timeline as SVG: a rectangle for each call, where it is by its times, and names as text."""
+    archive = halo(bench)
+    calls = [(int(e["enter_ns"]), int(e["exit_ns"])) for e in bench.dump(archive) if e["rank"] == "2"]
+    begin, end = calls[30][0], calls[60][1]
+    with browser.Browser() as page:
+        page.open(view(bench, archive), f"#o=waits,loops&t={begin}-{end}")
+        page.wait("refrain.timelines[0].showsCalls() && refrain.timelines[0].calls.get(2)?.n > 0")
+        row, height = run_json(page, "[refrain.timelines[0].y(2), refrain.timelines[0].rowHeight - 1]")
+        drawing = ElementTree.fromstring(page.run("new XMLSerializer().serializeToString(refrain.timelines[0].toSvg())"))
+        check_quiet(page)
+    name = "{http://www.w3.org/2000/svg}"
+    width = float(drawing.get("width"))
+    found = [(float(rect.get("x")), float(rect.get("width"))) for rect in drawing.iter(name + "rect")
+             if float(rect.get("y")) == row and float(rect.get("height")) == height]
+    scale = (width - 132) / (end - begin)  # labels take 132 points
+    for enter, leave in calls[31:60]:
+        at, wide = 132 + (enter - begin) * scale, max(0.6, (leave - enter) * scale)
+        if not any(abs(at - x) < 0.02 and abs(wide - w) < 0.02 for x, w in found):
+            raise harness.Failure(f"no rectangle at {at}, {wide} wide, in {found}")
+    texts = [text.text for text in drawing.iter(name + "text")]
+    harness.compare("labels", [f"rank {rank}" in texts for rank in range(4)], [True] * 4)
 
 
 def test_selection(bench):

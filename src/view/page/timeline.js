@@ -4,7 +4,8 @@
 // overview, then pictures of the window that the worker makes. Near enough it shows each call.
 import { UNKNOWN, upperBound } from "./archive.js";
 import { KINDS, color, inkOn, isDark, kindColor, rgb } from "./colors.js";
-import { count, demangled, el, printable, rankList, svg, tickTime, time } from "./format.js";
+import { count, demangled, el, printable, rankList, tickTime, time } from "./format.js";
+import { SvgContext } from "./svg_context.js";
 
 const GUTTER = 132; // of labels
 const AXIS = 24;
@@ -265,6 +266,10 @@ export class Timeline {
   draw() {
     if (!this.canvas.isConnected) return;
     this.layout();
+    this.paint();
+  }
+
+  paint() {
     const context = this.context;
     context.font = "11px system-ui, sans-serif";
     context.fillStyle = color("unknown");
@@ -408,7 +413,7 @@ export class Timeline {
       context.beginPath();
       context.rect(left, y, Math.min(width, this.width - left), height);
       context.clip();
-      context.fillText(printable(called.name.replace(/^MPI_/, "")), Math.max(left, GUTTER) + 3, y + height / 2 + 4);
+      context.fillText(printable(called.name.replace(/^MPI_/, "")), Math.max(left, GUTTER) + 3, y + (height < 20 ? 10 : height / 2 + 4)); // above waits
       context.restore();
     }
   }
@@ -719,13 +724,14 @@ export class Timeline {
     return this.loops.get(this.rows[this.row].stream)?.bands.find((band) => band.depth === depth && band.from <= now && band.to >= now) || null;
   }
 
-  /** The picture as SVG: an image, and the labels as text that can be searched. */
+  /** What is on screen as SVG. */
   toSvg() {
-    const image = this.canvas.toDataURL("image/png");
-    const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: this.width, height: this.height, viewBox: `0 0 ${this.width} ${this.height}` });
-    const picture = svg("image", { width: this.width, height: this.height, href: image });
-    root.append(svg("title", {}, `${this.archive.report.program}: ${time(this.shared.view.from)} to ${time(this.shared.view.to)}`), picture);
-    this.shown().forEach((row, i) => root.append(svg("text", { x: 16, y: this.middle(this.top + i) + 4, "font-size": 11, opacity: 0 }, row.label)));
+    const screen = this.context;
+    const title = `${this.archive.report.program}: ${time(this.shared.view.from)} to ${time(this.shared.view.to)}`;
+    this.context = new SvgContext(screen, title, this.width, this.height);
+    this.paint();
+    const { root } = this.context;
+    this.context = screen;
     return root;
   }
 }
