@@ -9,7 +9,7 @@ import harness
 
 ROOT = os.path.join(harness.HERE, "..")
 PREFIX = "/usr"
-VERBS = ("record", "report", "view", "info", "reduce", "compare", "whatif", "predict", "sample", "watch", "replay", "recover", "snapshot",
+VERBS = ("record", "report", "view", "info", "recover", "reduce", "compare", "whatif", "predict", "sample", "watch", "replay", "snapshot",
          "convert", "merge", "gather", "calibrate", "control", "dump", "verify")
 PROGRAM = """
 #include <mpi.h>
