@@ -80,7 +80,7 @@ static const char *const annotation_names[] = {
     [SENT_BYTES] = "sent bytes",     [FROM_RANK] = "from rank",
     [RECEIVED_TAG] = "received tag", [RECEIVED_BYTES] = "received bytes"};
 
-enum { NOWHERE = UINT32_MAX };
+#define NOWHERE UINT32_MAX /* no location */
 
 /* A function on a track, and the location from which the one around calls it. */
 struct open {
