@@ -9,7 +9,7 @@ WASM_SRC := $(filter-out src/archive/temp_file.c src/archive/cursor/verify.c src
               src/base/large_stack.c src/base/quiet_thread.c src/base/system.c, \
               $(call sources,base archive archive/read archive/cursor) \
               $(filter-out src/reduce/samples/%,$(call sources,reduce)) $(wildcard src/analyze/match/*.c)) \
-              src/analyze/waits/wait_names.c src/event/calls.c src/event/kind.c src/event/recording.c src/analyze/timeline/timeline.c \
+              src/analyze/waits/wait_names.c src/event/calls.c src/event/kind.c src/event/recording.c $(call sources,analyze/timeline) \
               $(wildcard src/view/wasm/*.c)
 WASM_SRC := $(sort $(filter-out %_test.c %_fuzz.c src/archive/write/% src/archive/merge/%,$(WASM_SRC)))
 WASM_OBJ := $(WASM_SRC:src/%.c=$(O)/view/obj/%.o)

@@ -90,3 +90,4 @@ class Trace:
         else:
             ended = stack.pop()
             ended.end, ended.receives = time, event.get(48, [])
+            ended.facts.update(annotations(event, interned[3], interned[29]))

@@ -377,6 +377,9 @@ def check_perfetto_part(path, said, expected):
                                 for track, slices in trace.slices.items() for one in slices if one.category == "mpi")
     calls = collections.Counter((f"rank {row['rank']}", row["function"], row["enter_ns"], row["exit_ns"]) for row in expected)
     harness.compare("slices", found, calls)
+    first, last = min(row["enter_ns"] for row in expected), max(row["exit_ns"] for row in expected)
+    loops = [one for slices in trace.slices.values() for one in slices if one.category == "loop"]
+    harness.compare("loops", (bool(loops), all(first <= one.begin <= one.end <= last for one in loops)), (True, True))
     harness.compare("said", (said["ranks"], said["calls"]), (3, len(expected)))
 
 

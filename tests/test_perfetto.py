@@ -101,6 +101,29 @@ def test_halo(bench):
     harness.compare("bytes", sent, total)
 
 
+def test_loops(bench):
+    """Two times ten exchanges, each ten followed by a sum. Iterations fill their loops without gaps."""
+    archive = halo(bench)
+    trace, _ = convert(bench, archive)
+    for rank in range(4):
+        name = f"rank {rank}"
+        parent = next(uuid for uuid, (found, _) in trace.tracks.items() if found == name)
+        loops = next(uuid for uuid, track in trace.tracks.items() if track == ("loops", parent))
+        slices = trace.slices[loops]
+        harness.compare("category", {one.category for one in slices}, {"loop"})
+        harness.compare(name, [(one.depth, one.facts["iterations"]) for one in slices if one.name == "loop"],
+                        [(0, 2), (2, 10), (2, 10)])
+        for one in (one for one in slices if one.name == "loop"):
+            if not one.facts["called at"].startswith("examples/halo.c:"):
+                raise harness.Failure(one.facts)
+            own = [each for each in slices if each.depth == one.depth + 1 and one.begin <= each.begin < one.end]
+            harness.compare("iterations", (len(own), {each.name for each in own}), (one.facts["iterations"], {"iteration"}))
+            harness.compare("begin and end", ([each.end for each in own], own[0].begin),
+                            ([each.begin for each in own[1:]] + [one.end], one.begin))
+        ends = {at for _, begin, end in calls_of(trace, name) for at in (begin, end)}
+        harness.compare("begin and end with calls", {one.begin for one in slices} | {one.end for one in slices} <= ends, True)
+
+
 def test_regions(bench, flavour):
     """On tracks of their own, as often as the report counts."""
     _, archive = bench.record(flavour, 2, [bench.program("region_times", flavour), "5", "1"])

@@ -74,6 +74,8 @@ def main():
             picture(shown, page(bench, folder, "both.html", archive, "halo.small.rfn"), "compare.png", "#o=waits", NO_SUMMARY)
             picture(shown, page(bench, folder, os.path.join(OUT, "hpcc.html"), hpcc(bench, folder)), "hpcc.png", "#o=waits,loops")
             picture(shown, page(bench, folder, "ranks.html", "ring.1024.rfn"), "ranks.png", "#o=waits,loops,fold&p=messages")
+            sampled = record(bench, folder, "sampled.rfn", 4, "--sample=random:1", "./halo", "200", "128")
+            picture(shown, page(bench, folder, "sampled.html", sampled), "latencies.png", "#o=waits&p=latencies", NO_SUMMARY)
     finally:
         bench.close()
     for name in sorted(os.listdir(OUT)):

@@ -1,4 +1,5 @@
-/* timeline.h - what ranks do over time, summed up in equal parts of a window (bins).
+/* timeline.h - what ranks do over time, summed up in equal parts of a window (bins); and their
+ * loops.
  *
  * Summing up shows everything that happens, however short: a picture that looked at the middle of
  * each of its points would miss most calls.
@@ -67,6 +68,36 @@ void rfn_timeline_select(const struct rfn_timeline_window *window, struct rfn_ti
 enum { RFN_TIMELINE_UNKNOWN = 255, RFN_TIMELINE_CELL_BYTES = 3 };
 void rfn_timeline_pack(const struct rfn_timeline_window *window,
                        const struct rfn_timeline_bin *bins, uint8_t *cells);
+
+/* ---- loops ---- */
+
+/* Loops in so many others are parts of their iterations. */
+enum { RFN_TIMELINE_LOOPS_DEEP = 16 };
+
+/* One time that a loop ran: its iterations, and how long these took. */
+struct rfn_timeline_loop_run {
+    uint64_t iterations;
+    int64_t shortest_ns, longest_ns;
+};
+
+/* In order of time. A negative result ends the walk, which returns it. depth: of loops around the
+ * loop. */
+struct rfn_timeline_loop_hooks {
+    void *context;
+    /* Whether an event counts; the others are passed over. NULL: all do. */
+    bool (*counts)(void *context, const struct rfn_record *record);
+    /* A loop begins, and its first iteration, with an event. loop: its number in the stream. */
+    int (*begin)(void *context, uint32_t depth, uint32_t loop, const struct rfn_record *record);
+    /* The next iteration begins. */
+    int (*iterate)(void *context, uint32_t depth, int64_t ns);
+    /* The loop ends, after those in it. */
+    int (*end)(void *context, uint32_t depth, int64_t ns, const struct rfn_timeline_loop_run *run);
+};
+
+/* Reads all events of a stream and shows its loops. Errors of rfn_cursor_open and rfn_cursor_next;
+ * after one of the latter, loops that were open end with the last event. */
+int rfn_timeline_loops(const struct rfn_archive *archive, uint32_t stream,
+                       const struct rfn_timeline_loop_hooks *hooks, struct rfn_diag *diag);
 
 #pragma GCC visibility pop
 

@@ -84,7 +84,8 @@ static int put_text(struct rfn_page *page, const void *text, size_t size, struct
     return rfn_text_sink_flow(page->sink, diag);
 }
 
-static int put_part(struct rfn_page *page, const char *name, const struct rfn_buf *part,
+/* Empties the part. */
+static int put_part(struct rfn_page *page, const char *name, struct rfn_buf *part,
                     struct rfn_diag *diag)
 {
     char tag[80];
@@ -99,7 +100,28 @@ static int put_part(struct rfn_page *page, const char *name, const struct rfn_bu
     if (!error)
         error = put_text(page, "</script>\n", strlen("</script>\n"), diag);
     rfn_buf_release(&small);
+    part->size = 0;
     return error;
+}
+
+static int put_parts(struct rfn_page *page, const struct rfn_page_archive *archive,
+                     void (*progress)(void *context, double share), void *context,
+                     struct rfn_buf *part, struct rfn_diag *diag)
+{
+    RFN_TRY(rfn_page_overview_part(archive, progress, context, part));
+    RFN_TRY(put_part(page, "overview", part, diag));
+    RFN_TRY(rfn_page_waits_part(archive->waits, part));
+    RFN_TRY(put_part(page, "waits", part, diag));
+    RFN_TRY(rfn_page_names_part(archive->archive, part));
+    RFN_TRY(put_part(page, "names", part, diag));
+    rfn_buf_bytes(part, archive->report, archive->report_size);
+    RFN_TRY(put_part(page, "report", part, diag));
+    if (archive->whatif) {
+        rfn_buf_bytes(part, archive->whatif, strlen(archive->whatif));
+        RFN_TRY(put_part(page, "whatif", part, diag));
+    }
+    RFN_TRY(rfn_page_archive_part(archive->archive, part, diag));
+    return put_part(page, "archive", part, diag);
 }
 
 int rfn_page_add(struct rfn_page *page, const struct rfn_page_archive *archive,
@@ -107,33 +129,7 @@ int rfn_page_add(struct rfn_page *page, const struct rfn_page_archive *archive,
                  struct rfn_diag *diag)
 {
     struct rfn_buf part = RFN_BUF_INIT;
-    int error = rfn_page_overview_part(archive, progress, context, &part);
-    if (!error)
-        error = put_part(page, "overview", &part, diag);
-    part.size = 0;
-    if (!error)
-        error = rfn_page_waits_part(archive->waits, &part);
-    if (!error)
-        error = put_part(page, "waits", &part, diag);
-    part.size = 0;
-    if (!error)
-        error = rfn_page_names_part(archive->archive, &part);
-    if (!error)
-        error = put_part(page, "names", &part, diag);
-    part.size = 0;
-    rfn_buf_bytes(&part, archive->report, archive->report_size);
-    if (!error)
-        error = put_part(page, "report", &part, diag);
-    part.size = 0;
-    if (!error && archive->whatif) {
-        rfn_buf_bytes(&part, archive->whatif, strlen(archive->whatif));
-        error = put_part(page, "whatif", &part, diag);
-        part.size = 0;
-    }
-    if (!error)
-        error = rfn_page_archive_part(archive->archive, &part, diag);
-    if (!error)
-        error = put_part(page, "archive", &part, diag);
+    const int error = put_parts(page, archive, progress, context, &part, diag);
     rfn_buf_release(&part);
     page->archives++;
     return error;

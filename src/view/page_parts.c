@@ -221,8 +221,8 @@ static void put_name(const char *name, struct rfn_buf *out)
 int rfn_page_names_part(const struct rfn_archive *archive, struct rfn_buf *out)
 {
     const uint32_t n = rfn_archive_locations(archive);
-    uint64_t *names = malloc((n + 1) * sizeof *names);
-    uint32_t *first = malloc((n + 1) * sizeof *first);
+    uint64_t *names = malloc(((size_t)n + 1) * sizeof *names);
+    uint32_t *first = malloc(((size_t)n + 1) * sizeof *first);
     for (uint32_t i = 0; names && i < n; i++)
         names[i] = (uintptr_t)rfn_archive_location(archive, i).function;
     int error = names && first ? rfn_first_equal(names, n, first) : RFN_E_NOMEM;

@@ -3,8 +3,8 @@
  * Each thread is a track: slices of the functions that lead to its calls of MPI, and in them of the
  * calls. A function is on a track from the first call that it leads to until the last one before
  * another function leads to a call. Regions of the program have a track below, as functions and
- * regions need not be nested. Arrows (flows) lead from the call that sends a message to the one
- * that completes its receive.
+ * regions need not be nested, and so have loops, with a slice for each iteration. Arrows (flows)
+ * lead from the call that sends a message to the one that completes its receive.
  *
  * Names go into the file once, in the first packet that needs them, and so do the texts of places;
  * the names of annotations are in the first packet. Source: field numbers of
@@ -14,10 +14,12 @@
 #include "convert/convertible.h"
 #include "convert/event_messages.h"
 #include "convert/perfetto/protobuf.h"
+#include "convert/progress.h"
 #include "convert/run_part.h"
 #include "convert/text/text_sink.h"
 #include "refrain/convert.h"
 #include "refrain/match.h"
+#include "refrain/timeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,12 +58,12 @@ enum { BY_RANK = 3 }; /* TRACK_ORDER */
 
 enum { ANNOTATION_NAME = 1, ANNOTATION_INT = 4, ANNOTATION_STRING = 17 };
 
-enum category { CALL = 1, FUNCTION, REGION, CATEGORIES_END };
+enum category { CALL = 1, FUNCTION, REGION, LOOP, CATEGORIES_END };
 
 static const char *const category_names[] = {
-    [CALL] = "mpi", [FUNCTION] = "function", [REGION] = "region"};
+    [CALL] = "mpi", [FUNCTION] = "function", [REGION] = "region", [LOOP] = "loop"};
 
-/* What is told of a call beside its name. */
+/* Of slices. */
 enum annotation {
     CALLED_AT = 1,
     POLLS,
@@ -71,6 +73,7 @@ enum annotation {
     FROM_RANK,
     RECEIVED_TAG,
     RECEIVED_BYTES,
+    ITERATIONS,
     ANNOTATIONS_END
 };
 
@@ -78,7 +81,8 @@ static const char *const annotation_names[] = {
     [CALLED_AT] = "called at",       [POLLS] = "polls",
     [TO_RANK] = "to rank",           [SENT_TAG] = "sent tag",
     [SENT_BYTES] = "sent bytes",     [FROM_RANK] = "from rank",
-    [RECEIVED_TAG] = "received tag", [RECEIVED_BYTES] = "received bytes"};
+    [RECEIVED_TAG] = "received tag", [RECEIVED_BYTES] = "received bytes",
+    [ITERATIONS] = "iterations"};
 
 #define NOWHERE UINT32_MAX /* no location */
 
@@ -139,7 +143,7 @@ static void add_name(struct writing *writing, uint32_t table, uint64_t number, c
     pb_message(&writing->names, table, &writing->message);
 }
 
-/* Names are numbered: functions of MPI, regions, locations of the program; from 1. */
+/* Names are numbered: functions of MPI, regions, locations of the program, words; from 1. */
 static uint32_t number_of_function(uint32_t function)
 {
     return 1 + function;
@@ -153,6 +157,13 @@ static uint32_t number_of_region(const struct rfn_archive *archive, uint32_t reg
 static uint32_t number_of_location(const struct rfn_archive *archive, uint32_t location)
 {
     return 1 + rfn_archive_functions(archive) + rfn_archive_regions(archive) + location;
+}
+
+enum word { WORD_LOOP, WORD_ITERATION, WORDS };
+
+static uint32_t number_of_word(const struct rfn_archive *archive, enum word word)
+{
+    return number_of_location(archive, rfn_archive_locations(archive)) + (uint32_t)word;
 }
 
 static void name_event(struct writing *writing, uint32_t number, const char *name)
@@ -169,12 +180,17 @@ enum { ALL = 1, OF_STREAMS = 2 }; /* UUIDs */
 
 static uint64_t track_of(uint32_t stream)
 {
-    return OF_STREAMS + 2 * (uint64_t)stream;
+    return OF_STREAMS + 3 * (uint64_t)stream;
 }
 
 static uint64_t region_track_of(uint32_t stream)
 {
     return track_of(stream) + 1;
+}
+
+static uint64_t loop_track_of(uint32_t stream)
+{
+    return track_of(stream) + 2;
 }
 
 static int write_track(struct writing *writing, uint64_t uuid, uint64_t parent, const char *name,
@@ -444,6 +460,89 @@ static int end(void *context, uint32_t stream, int64_t ns)
     return 0;
 }
 
+/* ---- loops ---- */
+
+struct loops {
+    struct writing *writing;
+    uint32_t stream;
+    bool any; /* the track is there */
+};
+
+static bool loop_counts(void *context, const struct rfn_record *record)
+{
+    const struct loops *loops = context;
+    return rfn_part_has_time(loops->writing->part, record->enter_ns, record->exit_ns);
+}
+
+static int begin_iteration(const struct loops *loops, int64_t ns)
+{
+    struct writing *writing = loops->writing;
+    begin_slice(writing, loop_track_of(loops->stream), LOOP,
+                number_of_word(writing->archive, WORD_ITERATION), "iteration");
+    return end_event(writing, ns);
+}
+
+static int end_loop_slice(const struct loops *loops, int64_t ns)
+{
+    end_slice(loops->writing, loop_track_of(loops->stream));
+    return end_event(loops->writing, ns);
+}
+
+/* It is known by its first call. */
+static int begin_loop(void *context, uint32_t depth, uint32_t loop, const struct rfn_record *record)
+{
+    struct loops *loops = context;
+    struct writing *writing = loops->writing;
+    const struct rfn_path path = rfn_archive_path(writing->archive, record->path);
+    const uint64_t track = loop_track_of(loops->stream);
+    (void)depth;
+    (void)loop;
+    if (!loops->any)
+        RFN_TRY(write_track(writing, track, track_of(loops->stream), "loops", 1));
+    loops->any = true;
+    begin_slice(writing, track, LOOP, number_of_word(writing->archive, WORD_LOOP), "loop");
+    if (path.n_frames)
+        annotate_place(writing, path.frames[0]);
+    RFN_TRY(end_event(writing, record->enter_ns));
+    return begin_iteration(loops, record->enter_ns);
+}
+
+static int next_iteration(void *context, uint32_t depth, int64_t ns)
+{
+    (void)depth;
+    RFN_TRY(end_loop_slice(context, ns));
+    return begin_iteration(context, ns);
+}
+
+static int end_loop(void *context, uint32_t depth, int64_t ns,
+                    const struct rfn_timeline_loop_run *run)
+{
+    const struct loops *loops = context;
+    (void)depth;
+    RFN_TRY(end_loop_slice(loops, ns));
+    annotate(loops->writing, ITERATIONS, (int64_t)run->iterations);
+    return end_loop_slice(loops, ns);
+}
+
+static const double LOOPS_SHARE = 0.2; /* of the work */
+
+static int write_loops(struct writing *writing)
+{
+    const uint32_t streams = rfn_archive_run(writing->archive)->streams;
+    for (uint32_t i = 0; i < streams; i++) {
+        struct loops loops = {.writing = writing, .stream = i};
+        const struct rfn_timeline_loop_hooks hooks = {.context = &loops,
+                                                      .counts = loop_counts,
+                                                      .begin = begin_loop,
+                                                      .iterate = next_iteration,
+                                                      .end = end_loop};
+        if (rfn_part_has_rank(writing->part, rfn_archive_stream(writing->archive, i).rank))
+            RFN_TRY(rfn_timeline_loops(writing->archive, i, &hooks, writing->diag));
+        rfn_convert_tell(writing->walk.progress, 1 - LOOPS_SHARE * (1 - (i + 1.) / streams));
+    }
+    return 0;
+}
+
 /* ---- the file ---- */
 
 static int init(struct writing *writing)
@@ -451,7 +550,7 @@ static int init(struct writing *writing)
     const struct rfn_archive *archive = writing->archive;
     const uint32_t streams = rfn_archive_run(archive)->streams;
     const uint32_t locations = rfn_archive_locations(archive);
-    const size_t names = (size_t)number_of_location(archive, locations) + 1;
+    const size_t names = (size_t)number_of_word(archive, WORDS);
     writing->named = calloc(names, sizeof *writing->named);
     writing->place_written = calloc((size_t)locations + 1, sizeof *writing->place_written);
     writing->streams = calloc((size_t)streams + 1, sizeof *writing->streams);
@@ -482,7 +581,8 @@ static int write_all(struct writing *writing)
         .context = writing, .enter = enter, .leave = leave, .end = end};
     RFN_TRY(init(writing));
     RFN_TRY(write_tracks(writing));
-    return rfn_match_run(writing->archive, &hooks, NULL, writing->diag);
+    RFN_TRY(rfn_match_run(writing->archive, &hooks, NULL, writing->diag));
+    return write_loops(writing);
 }
 
 int rfn_perfetto_write(const struct rfn_archive *archive, const char *path, bool force,
@@ -493,7 +593,7 @@ int rfn_perfetto_write(const struct rfn_archive *archive, const char *path, bool
     struct writing writing = {.archive = archive, .part = part, .summary = summary, .diag = diag};
     uint64_t bytes = 0;
     *summary = (struct rfn_trace_summary){.ranks = rfn_part_ranks(archive, part)};
-    rfn_walk_begin(&writing.walk, archive, progress, 1);
+    rfn_walk_begin(&writing.walk, archive, progress, 1 - LOOPS_SHARE);
     RFN_TRY(rfn_convertible(archive, "a trace for Perfetto", diag));
     RFN_TRY(rfn_text_sink_open(path, force, &writing.sink, diag));
     int error = write_all(&writing);

@@ -87,10 +87,8 @@ export class SvgContext {
 
   /** Of a canvas, all of it. */
   drawImage(canvas, left, top, columns, rows, x, y, width, height) {
-    const image = this.root.ownerDocument.createElementNS(NAMESPACE, "image");
-    const properties = { x, y, width, height, href: canvas.toDataURL("image/png"), preserveAspectRatio: "none", "image-rendering": "pixelated" };
-    for (const [name, value] of Object.entries(properties)) image.setAttribute(name, value);
-    this.group.append(image);
+    this.add("image", { x, y, width, height, preserveAspectRatio: "none", "image-rendering": "pixelated" });
+    this.group.lastChild.setAttribute("href", canvas.toDataURL("image/png")); // now that it is in the drawing
   }
 }
 

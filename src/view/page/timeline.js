@@ -724,7 +724,7 @@ export class Timeline {
     return this.loops.get(this.rows[this.row].stream)?.bands.find((band) => band.depth === depth && band.from <= now && band.to >= now) || null;
   }
 
-  /** What is on screen as SVG. */
+  /** The timeline as the screen shows it, as SVG. */
   toSvg() {
     const screen = this.context;
     const title = `${this.archive.report.program}: ${time(this.shared.view.from)} to ${time(this.shared.view.to)}`;
