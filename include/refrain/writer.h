@@ -26,12 +26,13 @@ struct rfn_writer;
 enum { RFN_WRITER_FUNCTIONS_MAX = 4096 };
 
 /* A writer of the archive `path`. RFN_E_EXISTS: there is such a file; with `force` it is replaced
- * in the end. A link of that name is not followed, but replaced.
+ * in the end. A link of that name is not followed, but replaced. RFN_E_RANGE: the run starts before
+ * 1970.
  * run: facts about the run for the archive. Read: program, command and all other texts (NULL:
  * empty), start_realtime_ns (0: not known), ranks, times, all_polls, start_off, path_ends, volume
  * (NULL: streams have no volumes) and its unit, merging and merge_seconds, forced, clustered. It is
- * copied. diag: NULL, or borrowed until the writer is closed. RFN_E_RANGE: the start is before
- * 1970. */
+ * copied.
+ * diag: NULL, or borrowed until the writer is closed. */
 int rfn_writer_new(const char *path, bool force, const struct rfn_run *run,
                    struct rfn_writer **writer, struct rfn_diag *diag);
 

@@ -548,7 +548,7 @@ static const char *read_meta(struct context *context, uint32_t minor)
         run->recovered.first_ns = (int64_t)rfn_reader_u64(&context->reader);
         run->recovered.last_ns = (int64_t)rfn_reader_u64(&context->reader);
     }
-    /* Not negative, so that the difference of two dates fits into int64_t. */
+    /* The difference of a negative date and another one may overflow. */
     if (run->start_realtime_ns < 0 || run->recovered.first_ns < 0 || run->recovered.last_ns < 0)
         fault = "its dates are before 1970";
     if (sound && !fault && minor >= RFN_LIMITS_SINCE_MINOR && flags >> 14 & 1)
