@@ -39,7 +39,7 @@ static int append(const struct maker *maker, uint32_t stream, int which, int64_t
 {
     struct rfn_column *column = &maker->moves[stream].columns[which];
     RFN_TRY(rfn_column_append(column, value));
-    return column->sealed.size > LARGE
+    return rfn_column_sealed_bytes(column) > LARGE
                ? rfn_column_spill(column, &maker->times.rewrite.spill, false)
                : 0;
 }

@@ -67,7 +67,7 @@ static int append(struct maker *maker, struct simulated *rank)
     for (int i = 0; i < COLUMNS; i++) {
         struct rfn_column *column = &rank->columns[i];
         RFN_TRY(rfn_column_append(column, words[i]));
-        if (column->sealed.size > LARGE)
+        if (rfn_column_sealed_bytes(column) > LARGE)
             RFN_TRY(rfn_column_spill(column, &maker->retiming.rewrite.spill, false));
     }
     rank->last = *call;

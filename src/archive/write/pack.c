@@ -260,7 +260,7 @@ static int fill_list_columns(const struct rfn_stream *stream, struct list_column
         RFN_TRY(rfn_column_append(&columns->lengths, (int64_t)n));
         for (size_t k = 0; k < n; k++)
             RFN_TRY(rfn_column_append(&columns->words, list[k]));
-        if (columns->spill && columns->words.sealed.size > LARGE &&
+        if (columns->spill && rfn_column_sealed_bytes(&columns->words) > LARGE &&
             rfn_column_spill(&columns->words, columns->spill, false) < 0)
             columns->spill = NULL; /* then it takes memory */
     }
@@ -271,7 +271,7 @@ static int fill_list_columns(const struct rfn_stream *stream, struct list_column
 static void pack_list_column(struct rfn_column *column, const struct rfn_spill *spill,
                              struct rfn_rope *out)
 {
-    if (column->spilled && spill && rfn_column_spill(column, spill, true) == 0)
+    if (column->values && column->values->spilled && spill && rfn_column_spill(column, spill, true) == 0)
         rfn_column_pack(column, out);
     else
         rfn_column_write(column, &out->bytes);

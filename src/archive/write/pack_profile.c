@@ -156,7 +156,7 @@ void rfn_new_times_release(struct rfn_new_times *times)
 
 static void pack_column(const struct rfn_column *column, struct rfn_rope *out)
 {
-    static const struct rfn_column empty = {.constant = true};
+    static const struct rfn_column empty = {0};
     rfn_column_pack(column ? column : &empty, out);
 }
 
@@ -169,7 +169,7 @@ struct packing {
 /* NULL: it is empty. */
 static void pack_list(const struct packing *packing, const struct rfn_execution_list *list)
 {
-    static const struct rfn_execution_list empty = {.rest.constant = true};
+    static const struct rfn_execution_list empty = {0};
     struct rfn_buf *out = &packing->out->bytes;
     list = list ? list : &empty;
     if (rfn_list_pack(&list->coded, &list->rest, NULL, packing->memory, out) < 0)

@@ -86,6 +86,12 @@ static int write_at(int fd, const uint8_t *bytes, size_t size, uint64_t offset)
     return 0;
 }
 
+uint64_t rec_journal_written(const struct rec_journal *journal)
+{
+    return journal->size - journal->buffered;
+}
+
+/* Behind what is in the file. */
 static int append(struct rec_journal *journal, const void *bytes, size_t size)
 {
     if (!journal->path && !(journal->path = create(journal->stream)))
@@ -94,10 +100,64 @@ static int append(struct rec_journal *journal, const void *bytes, size_t size)
     int fd = rfn_above_standard(open(journal->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
     if (fd < 0)
         return RFN_E_IO;
-    int error = write_at(fd, bytes, size, journal->size);
+    int error = write_at(fd, bytes, size, rec_journal_written(journal));
     if (close(fd) < 0 && errno != EINTR)
         error = RFN_E_IO; /* some file systems report a full disk only now */
+    journal->writes += !error;
     return error;
+}
+
+static bool is_others(const struct rec_journal *journal)
+{
+    return journal->path && journal->owner != (long)getpid();
+}
+
+/* Appends to the file, and says once that it cannot be done. */
+static int append_aloud(struct rec_journal *journal, const void *bytes, size_t size)
+{
+    struct rec_signals signals;
+    int programs_errno = errno;
+    if (journal->failed || is_others(journal))
+        return RFN_E_IO;
+    rec_signals_hold(&signals);
+    int error = append(journal, bytes, size);
+    journal->failed = error < 0;
+    if (error < 0)
+        rec_message("%s cannot be written: %s; the recorder takes more memory instead",
+                    journal->path ? journal->path : "the journal", strerror(errno));
+    rec_signals_release(&signals);
+    errno = programs_errno;
+    return error;
+}
+
+int rec_journal_flush(struct rec_journal *journal)
+{
+    if (!journal->buffered)
+        return 0;
+    RFN_TRY(append_aloud(journal, journal->buffer, journal->buffered));
+    journal->buffered = 0;
+    return 0;
+}
+
+/* Whether the bytes are behind those in the buffer now. */
+static bool put_in_buffer(struct rec_journal *journal, const void *bytes, size_t size)
+{
+    if (size > REC_JOURNAL_BUFFER - journal->buffered)
+        return false;
+    if (!journal->buffer && !(journal->buffer = malloc(REC_JOURNAL_BUFFER)))
+        return false;
+    memcpy(journal->buffer + journal->buffered, bytes, size);
+    journal->buffered += size;
+    return true;
+}
+
+/* Appends behind the buffer. */
+static int put(struct rec_journal *journal, const void *bytes, size_t size)
+{
+    if (put_in_buffer(journal, bytes, size))
+        return 0;
+    RFN_TRY(rec_journal_flush(journal));
+    return put_in_buffer(journal, bytes, size) ? 0 : append_aloud(journal, bytes, size);
 }
 
 /* Of memory, for the hash of a file that is written. */
@@ -122,37 +182,27 @@ uint64_t rec_journal_stream_of(const struct rfn_spill *spill)
 static int journal_write(void *context, const void *bytes, size_t size, uint64_t *offset)
 {
     struct rec_journal *journal = context;
-    struct rec_signals signals;
-    int programs_errno = errno;
-    if (journal->failed || (journal->path && journal->owner != (long)getpid()) ||
-        !has_hash(journal))
+    if (journal->failed || is_others(journal) || !has_hash(journal))
         return RFN_E_IO;
-    rec_signals_hold(&signals);
-    int error = rec_options.write ? append(journal, bytes, size) : 0;
-    journal->failed = error < 0;
-    if (error < 0)
-        rec_message("%s cannot be written: %s; the recorder takes more memory instead",
-                    journal->path ? journal->path : "the journal", strerror(errno));
-    rec_signals_release(&signals);
-    errno = programs_errno;
+    if (rec_options.write)
+        RFN_TRY(put(journal, bytes, size));
+    else
+        journal->writes++;
     *offset = journal->size;
-    if (!error) {
-        XXH3_64bits_update(journal->hash, bytes, size);
-        journal->size += size;
-    }
-    journal->writes += !error;
-    return error;
+    XXH3_64bits_update(journal->hash, bytes, size);
+    journal->size += size;
+    return 0;
 }
 
-static int journal_read(void *context, uint64_t offset, void *bytes, size_t size)
+/* From the file. */
+static int read_at(const struct rec_journal *journal, uint64_t offset, uint8_t *bytes, size_t size)
 {
-    const struct rec_journal *journal = context;
     int programs_errno = errno, error = 0;
     if (!journal->path)
         return RFN_E_IO;
     int fd = rfn_above_standard(open(journal->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     for (size_t at = 0; fd >= 0 && at < size && !error;) {
-        ssize_t n = pread(fd, (uint8_t *)bytes + at, size - at, (off_t)(offset + at));
+        ssize_t n = pread(fd, bytes + at, size - at, (off_t)(offset + at));
         if (n > 0)
             at += (size_t)n;
         else if (n == 0 || errno != EINTR)
@@ -164,6 +214,23 @@ static int journal_read(void *context, uint64_t offset, void *bytes, size_t size
     return fd < 0 ? RFN_E_IO : error;
 }
 
+static int journal_read(void *context, uint64_t offset, void *bytes, size_t size)
+{
+    const struct rec_journal *journal = context;
+    const uint64_t written = rec_journal_written(journal);
+    const size_t in_file = offset >= written         ? 0
+                           : written - offset < size ? (size_t)(written - offset)
+                                                     : size;
+    uint8_t *to = bytes;
+    if (offset > journal->size || size > journal->size - offset)
+        return RFN_E_IO;
+    if (in_file)
+        RFN_TRY(read_at(journal, offset, to, in_file));
+    if (size > in_file)
+        memcpy(to + in_file, journal->buffer + (offset + in_file - written), size - in_file);
+    return 0;
+}
+
 void rec_journal_init(struct rec_journal *journal, uint32_t stream)
 {
     *journal = (struct rec_journal){.stream = stream};
@@ -172,7 +239,12 @@ void rec_journal_init(struct rec_journal *journal, uint32_t stream)
 
 void rec_journal_remove(struct rec_journal *journal)
 {
-    if (!journal->path || journal->owner != (long)getpid())
+    if (is_others(journal))
+        return;
+    free(journal->buffer);
+    journal->buffer = NULL;
+    journal->buffered = 0;
+    if (!journal->path)
         return;
     XXH3_freeState(journal->hash);
     journal->hash = NULL;

@@ -145,6 +145,14 @@ static void pack(const struct rec_draft *draft, enum rfn_journal_state state,
     rfn_journal_pack(out, own.sequence + 1, &head, draft->n_chunks, &draft->chunks);
 }
 
+/* A checkpoint names blocks that are in files. */
+static int flush_journals(void)
+{
+    for (struct rec_stream *stream = rec_streams; stream; stream = stream->next)
+        RFN_TRY(rec_journal_flush(&stream->journal));
+    return 0;
+}
+
 /* With the streams held still. */
 static int take(enum rfn_journal_state state, struct rfn_buf *out)
 {
@@ -155,6 +163,8 @@ static int take(enum rfn_journal_state state, struct rfn_buf *out)
     int error = rec_finish_draft(&draft);
     if (error == RFN_E_NOMEM)
         rec_stop("out of memory"); /* a stream may have lost events */
+    if (!error)
+        error = flush_journals();
     struct rfn_journal_file *files = error ? NULL : files_of(&n_files);
     if (files)
         pack(&draft, state, files, n_files, out);

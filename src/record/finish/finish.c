@@ -153,7 +153,7 @@ static int survey(struct rec_finishing *finish, int error)
     for (struct rec_stream *stream = rec_streams; stream; stream = stream->next) {
         survey.counts[RFN_SURVEY_EVENTS] += rfn_stream_events(stream->events);
         survey.counts[RFN_SURVEY_WRITES] += stream->journal.writes;
-        survey.counts[RFN_SURVEY_WRITTEN] += stream->journal.size;
+        survey.counts[RFN_SURVEY_WRITTEN] += rec_journal_written(&stream->journal);
         survey.counts[RFN_SURVEY_LONG] += rfn_stream_is_long(stream->events);
     }
     error = rec_varying_params_survey(&finish->description, &survey, finish->exchange, error);
@@ -286,7 +286,7 @@ static struct rfn_pack_times once_each(const void *context, uint32_t number)
 {
     static struct rfn_column once; /* one draft is made at a time */
     const struct rfn_symbol *symbol = rfn_stream_symbol(context, number);
-    once = (struct rfn_column){.n = symbol->occurrences, .constant = true, .last = 1, .run = 1};
+    once = (struct rfn_column){.n = symbol->occurrences, .last = 1};
     return (struct rfn_pack_times){.polls = symbol->failed_poll ? &once : NULL};
 }
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_STAGED = 16, /* values that a column makes room for when it is no longer constant */
-    SHORT_RUN = 32,    /* a run of fewer values is written together with the values behind it */
-    FEW = 64,          /* fewer values are not coded ahead */
+    FIRST_STAGED = 4, /* values that a column makes room for when it is no longer constant */
+    SHORT_RUN = 32,   /* a run of fewer values is written together with the values behind it */
+    FEW = 64,         /* fewer values are not coded ahead */
     SMALL_BLOCK = RFN_COLUMN_WINDOW / 16, /* bytes; behind it the window is kept for the next */
 };
 
@@ -19,127 +19,177 @@ enum {
 
 void rfn_column_init(struct rfn_column *column)
 {
-    *column = (struct rfn_column){.constant = true};
+    *column = (struct rfn_column){0};
 }
 
-static void drop_ahead(struct rfn_column *column)
+static void drop_ahead(struct rfn_column_values *values)
 {
-    if (column->ahead)
-        rfn_buf_release(&column->ahead->tail);
-    free(column->ahead);
-    column->ahead = NULL;
+    if (values->ahead)
+        rfn_buf_release(&values->ahead->tail);
+    free(values->ahead);
+    values->ahead = NULL;
 }
 
 void rfn_column_release(struct rfn_column *column)
 {
-    drop_ahead(column);
-    free(column->staged);
-    rfn_buf_release(&column->sealed);
-    if (column->spilled)
-        free(column->spilled->extents);
-    free(column->spilled);
+    struct rfn_column_values *values = column->values;
+    if (values) {
+        drop_ahead(values);
+        free(values->staged);
+        rfn_buf_release(&values->sealed);
+        if (values->spilled)
+            free(values->spilled->extents);
+        free(values->spilled);
+        free(values);
+    }
     rfn_column_init(column);
 }
 
 size_t rfn_column_bytes(const struct rfn_column *column)
 {
-    size_t bytes = column->staged_capacity * sizeof *column->staged + column->sealed.capacity;
-    if (column->spilled)
-        bytes += sizeof *column->spilled + column->spilled->capacity * sizeof(struct rfn_extent);
-    if (column->ahead)
-        bytes += sizeof *column->ahead + column->ahead->tail.capacity;
+    const struct rfn_column_values *values = column->values;
+    if (!values)
+        return 0;
+    size_t bytes = sizeof *values + values->staged_capacity * sizeof *values->staged +
+                   values->sealed.capacity;
+    if (values->spilled)
+        bytes += sizeof *values->spilled + values->spilled->capacity * sizeof(struct rfn_extent);
+    if (values->ahead)
+        bytes += sizeof *values->ahead + values->ahead->tail.capacity;
     return bytes;
+}
+
+size_t rfn_column_sealed_bytes(const struct rfn_column *column)
+{
+    return column->values ? column->values->sealed.size : 0;
 }
 
 size_t rfn_column_coded_bytes(const struct rfn_column *column)
 {
     enum { HEAD = 4 };
-    const struct rfn_column_ahead *ahead = column->ahead;
+    const struct rfn_column_values *values = column->values;
+    if (!values)
+        return column->n ? HEAD : 0;
+    const struct rfn_column_ahead *ahead = values->ahead;
     const bool is_coded = ahead && ahead->n == column->n;
-    return (column->n ? HEAD : 0) + column->sealed.size +
-           (column->spilled ? (size_t)column->spilled->size : 0) +
-           (is_coded ? ahead->tail.size : column->n_staged);
+    return HEAD + values->sealed.size + (values->spilled ? (size_t)values->spilled->size : 0) +
+           (is_coded ? ahead->tail.size : values->n_staged);
+}
+
+/* Values before the run, in it, and its value. */
+static uint64_t sealed_count(const struct rfn_column *column)
+{
+    return column->values ? column->values->n_sealed : 0;
+}
+
+static uint32_t staged_count(const struct rfn_column *column)
+{
+    return column->values ? column->values->n_staged : 0;
 }
 
 static uint64_t run_count(const struct rfn_column *column)
 {
-    return column->n - column->n_sealed - column->n_staged;
+    return column->n - sealed_count(column) - staged_count(column);
+}
+
+static int64_t run_value(const struct rfn_column *column)
+{
+    return column->values ? column->values->run : column->last;
+}
+
+/* From now on values may differ. */
+static int differ(struct rfn_column *column)
+{
+    if (column->values)
+        return 0;
+    struct rfn_column_values *values = calloc(1, sizeof *values);
+    if (!values)
+        return RFN_E_NOMEM;
+    values->constant = true;
+    values->run = column->last;
+    column->values = values;
+    return 0;
 }
 
 static void seal_run(struct rfn_column *column)
 {
+    struct rfn_column_values *values = column->values;
     uint64_t count = run_count(column);
     if (count)
-        rfn_block_constant(&column->sealed, column->run, count);
-    column->n_sealed += count;
+        rfn_block_constant(&values->sealed, values->run, count);
+    values->n_sealed += count;
 }
 
 /* Staged values that are all equal become the run, or lengthen it. */
 static void staged_to_run(struct rfn_column *column)
 {
-    if (column->run != column->staged[0])
+    struct rfn_column_values *values = column->values;
+    if (values->run != values->staged[0])
         seal_run(column);
-    column->run = column->staged[0];
-    column->n_staged = 0;
-    column->constant = true;
+    values->run = values->staged[0];
+    values->n_staged = 0;
+    values->constant = true;
 }
 
-static bool staged_is_run(const struct rfn_column *column)
+static bool staged_is_run(const struct rfn_column_values *values)
 {
-    return rfn_run_length(column->staged, column->n_staged) == column->n_staged;
+    return rfn_run_length(values->staged, values->n_staged) == values->n_staged;
 }
 
 /* Empties the staging. On failure the sealed blocks are lost, and writing the column says so. */
 static int seal(struct rfn_column *column)
 {
-    if (staged_is_run(column)) {
+    struct rfn_column_values *values = column->values;
+    if (staged_is_run(values)) {
         staged_to_run(column);
     } else {
         seal_run(column);
-        rfn_block_put(&column->sealed, column->staged, column->n_staged, column->n_staged);
-        column->n_sealed += column->n_staged;
-        column->n_staged = 0;
+        rfn_block_put(&values->sealed, values->staged, values->n_staged, values->n_staged);
+        values->n_sealed += values->n_staged;
+        values->n_staged = 0;
     }
-    return rfn_buf_status(&column->sealed);
+    return rfn_buf_status(&values->sealed);
 }
 
-static int reserve_staging(struct rfn_column *column, uint32_t n)
+static int reserve_staging(struct rfn_column_values *values, uint32_t n)
 {
-    uint32_t capacity = column->staged_capacity ? column->staged_capacity : FIRST_STAGED;
+    uint32_t capacity = values->staged_capacity ? values->staged_capacity : FIRST_STAGED;
     while (capacity < n)
         capacity *= 2;
-    if (capacity == column->staged_capacity)
+    if (capacity == values->staged_capacity)
         return 0;
-    int64_t *staged = realloc(column->staged, capacity * sizeof *staged);
+    int64_t *staged = realloc(values->staged, capacity * sizeof *staged);
     if (!staged)
         return RFN_E_NOMEM;
-    column->staged = staged;
-    column->staged_capacity = capacity;
+    values->staged = staged;
+    values->staged_capacity = capacity;
     return 0;
 }
 
 /* The first value behind a run takes it along when it is short: one block then, not two. */
 static int stage(struct rfn_column *column, int64_t value)
 {
+    RFN_TRY(differ(column));
+    struct rfn_column_values *values = column->values;
     uint64_t before = run_count(column);
-    uint32_t n_run = column->n_staged == 0 && before < SHORT_RUN ? (uint32_t)before : 0;
-    RFN_TRY(reserve_staging(column, column->n_staged + n_run + 1));
+    uint32_t n_run = values->n_staged == 0 && before < SHORT_RUN ? (uint32_t)before : 0;
+    RFN_TRY(reserve_staging(values, values->n_staged + n_run + 1));
     for (uint32_t i = 0; i < n_run; i++)
-        column->staged[column->n_staged++] = column->run;
-    column->staged[column->n_staged++] = value;
-    column->constant = false;
+        values->staged[values->n_staged++] = values->run;
+    values->staged[values->n_staged++] = value;
+    values->constant = false;
     return 0;
 }
 
 int rfn_column_append_slow(struct rfn_column *column, int64_t value)
 {
-    if (column->n_staged == RFN_COLUMN_BLOCK)
+    if (staged_count(column) == RFN_COLUMN_BLOCK)
         RFN_TRY(seal(column));
-    if (column->n_staged == 0 && (run_count(column) == 0 || column->run == value)) {
-        column->run = value;
-        column->constant = true;
-    } else {
+    if (staged_count(column) || (run_count(column) && run_value(column) != value)) {
         RFN_TRY(stage(column, value));
+    } else if (column->values) {
+        column->values->run = value;
+        column->values->constant = true;
     }
     column->last = value;
     column->n++;
@@ -148,15 +198,18 @@ int rfn_column_append_slow(struct rfn_column *column, int64_t value)
 
 int rfn_column_set_last(struct rfn_column *column, int64_t value)
 {
-    drop_ahead(column);
-    if (column->n_staged) {
-        column->staged[column->n_staged - 1] = value;
-        if (column->n_staged <= SHORT_RUN && staged_is_run(column) &&
-            (run_count(column) == 0 || column->run == value))
+    struct rfn_column_values *values = column->values;
+    if (values)
+        drop_ahead(values);
+    if (staged_count(column)) {
+        values->staged[values->n_staged - 1] = value;
+        if (values->n_staged <= SHORT_RUN && staged_is_run(values) &&
+            (run_count(column) == 0 || values->run == value))
             staged_to_run(column);
     } else if (run_count(column) == 1) {
-        column->run = value;
-    } else if (column->run != value) {
+        if (values)
+            values->run = value;
+    } else if (run_value(column) != value) {
         column->n--;
         int error = stage(column, value);
         column->n++;
@@ -166,27 +219,45 @@ int rfn_column_set_last(struct rfn_column *column, int64_t value)
     return 0;
 }
 
+int rfn_column_append_slow_held(struct rfn_column *column, int64_t value, size_t *held)
+{
+    const size_t before = rfn_column_bytes(column);
+    const int error = rfn_column_append_slow(column, value);
+    *held += rfn_column_bytes(column) - before;
+    return error;
+}
+
+int rfn_column_set_last_held(struct rfn_column *column, int64_t value, size_t *held)
+{
+    const size_t before = rfn_column_bytes(column);
+    const int error = rfn_column_set_last(column, value);
+    *held += rfn_column_bytes(column) - before;
+    return error;
+}
+
 /* The last block's count is not written. */
 static void put_tail(const struct rfn_column *column, struct rfn_buf *out)
 {
     uint64_t count = run_count(column);
+    uint32_t n_staged = staged_count(column);
     if (count)
-        rfn_block_constant(out, column->run, column->n_staged ? count : 0);
-    if (column->n_staged)
-        rfn_block_put(out, column->staged, column->n_staged, 0);
+        rfn_block_constant(out, run_value(column), n_staged ? count : 0);
+    if (n_staged)
+        rfn_block_put(out, column->values->staged, n_staged, 0);
 }
 
 void rfn_column_code_ahead(struct rfn_column *column)
 {
-    drop_ahead(column);
-    struct rfn_column_ahead *ahead = column->n_staged < FEW ? NULL : malloc(sizeof *ahead);
+    if (column->values)
+        drop_ahead(column->values);
+    struct rfn_column_ahead *ahead = staged_count(column) < FEW ? NULL : malloc(sizeof *ahead);
     if (!ahead)
         return;
     *ahead = (struct rfn_column_ahead){.n = column->n, .tail = RFN_BUF_INIT};
-    column->ahead = ahead;
+    column->values->ahead = ahead;
     put_tail(column, &ahead->tail);
     if (ahead->tail.failed)
-        drop_ahead(column);
+        drop_ahead(column->values);
 }
 
 /* What stays with the column. Small pieces are copied: that costs less than a reference. */
@@ -199,24 +270,34 @@ static void pack_own(const struct rfn_buf *own, struct rfn_rope *out)
         rfn_rope_borrow(out, own->data, own->size);
 }
 
+/* Whether no block is written, as all values are 0. */
+static bool is_zero(const struct rfn_column *column)
+{
+    return !sealed_count(column) && !staged_count(column) && !run_value(column);
+}
+
 void rfn_column_pack(const struct rfn_column *column, struct rfn_rope *out)
 {
-    const struct rfn_column_spilled *spilled = column->spilled;
-    const bool ahead = column->ahead && column->ahead->n == column->n;
+    const struct rfn_column_values *values = column->values;
+    const struct rfn_column_spilled *spilled = values ? values->spilled : NULL;
+    const struct rfn_column_ahead *ahead = values ? values->ahead : NULL;
     struct rfn_buf tail = RFN_BUF_INIT;
+    if (ahead && ahead->n != column->n)
+        ahead = NULL;
     rfn_buf_varint(&out->bytes, column->n);
-    if (!ahead && (column->n_sealed || column->n_staged || column->run))
+    if (!ahead && !is_zero(column))
         put_tail(column, &tail);
-    rfn_buf_varint(&out->bytes, (spilled ? spilled->size : 0) + column->sealed.size +
-                                    (ahead ? column->ahead->tail.size : tail.size));
+    rfn_buf_varint(&out->bytes, (spilled ? spilled->size : 0) + rfn_column_sealed_bytes(column) +
+                                    (ahead ? ahead->tail.size : tail.size));
     for (size_t i = 0; spilled && i < spilled->n; i++)
         rfn_rope_extent(out, spilled->spill, &spilled->extents[i]);
-    pack_own(&column->sealed, out);
+    if (values)
+        pack_own(&values->sealed, out);
     if (ahead)
-        pack_own(&column->ahead->tail, out);
+        pack_own(&ahead->tail, out);
     else
         rfn_buf_bytes(&out->bytes, tail.data, tail.size);
-    out->bytes.failed |= tail.failed | column->sealed.failed;
+    out->bytes.failed |= tail.failed | (values && values->sealed.failed);
     rfn_buf_release(&tail);
 }
 
@@ -242,8 +323,9 @@ struct leaving {
 static int leave(void *context, struct rfn_column *column)
 {
     struct leaving *leaving = context;
-    bool staged = leaving->staged && column->n_staged >= leaving->staged;
-    if (leaving->freed >= leaving->wanted || (column->sealed.size < leaving->sealed && !staged))
+    bool staged = leaving->staged && staged_count(column) >= leaving->staged;
+    if (leaving->freed >= leaving->wanted ||
+        (rfn_column_sealed_bytes(column) < leaving->sealed && !staged))
         return 0;
     size_t before = rfn_column_bytes(column);
     RFN_TRY(rfn_column_spill(column, leaving->spill, staged));
@@ -292,20 +374,26 @@ void rfn_columns_keep_to(void *columns, rfn_each_column each, struct rfn_room *r
 /* Seals the staged values but the last, which may still be changed, and gives up their room. */
 static int seal_early(struct rfn_column *column)
 {
-    drop_ahead(column);
-    uint32_t n = column->n_staged - 1;
-    int64_t last = column->staged[n];
+    struct rfn_column_values *values = column->values;
+    drop_ahead(values);
+    uint32_t n = values->n_staged - 1;
+    int64_t last = values->staged[n];
     seal_run(column);
-    rfn_block_put(&column->sealed, column->staged, n, n);
-    column->n_sealed += n;
-    column->staged[0] = last;
-    column->n_staged = 1;
-    int64_t *shorter = realloc(column->staged, FIRST_STAGED * sizeof *shorter);
+    rfn_block_put(&values->sealed, values->staged, n, n);
+    values->n_sealed += n;
+    values->staged[0] = last;
+    values->n_staged = 1;
+    int64_t *shorter = realloc(values->staged, FIRST_STAGED * sizeof *shorter);
     if (shorter) {
-        column->staged = shorter;
-        column->staged_capacity = FIRST_STAGED;
+        values->staged = shorter;
+        values->staged_capacity = FIRST_STAGED;
     }
-    return rfn_buf_status(&column->sealed);
+    return rfn_buf_status(&values->sealed);
+}
+
+int rfn_column_compact(struct rfn_column *column, uint32_t n)
+{
+    return staged_count(column) > n ? seal_early(column) : 0;
 }
 
 /* Notes that the sealed blocks are at `offset` of the spill now, in extents of whole blocks, of at
@@ -338,17 +426,20 @@ static int note_extents(struct rfn_column_spilled *spilled, const struct rfn_buf
 
 int rfn_column_spill(struct rfn_column *column, const struct rfn_spill *spill, bool staged)
 {
+    struct rfn_column_values *values = column->values;
     uint64_t offset;
-    if (staged && column->n_staged > 1)
+    if (!values)
+        return 0;
+    if (staged && values->n_staged > 1)
         RFN_TRY(seal_early(column));
-    if (!column->sealed.size || column->sealed.failed)
-        return rfn_buf_status(&column->sealed);
-    if (!column->spilled && !(column->spilled = calloc(1, sizeof *column->spilled)))
+    if (!values->sealed.size || values->sealed.failed)
+        return rfn_buf_status(&values->sealed);
+    if (!values->spilled && !(values->spilled = calloc(1, sizeof *values->spilled)))
         return RFN_E_NOMEM;
-    column->spilled->spill = spill;
-    RFN_TRY(spill->write(spill->context, column->sealed.data, column->sealed.size, &offset));
-    RFN_TRY(note_extents(column->spilled, &column->sealed, offset));
-    rfn_buf_release(&column->sealed);
+    values->spilled->spill = spill;
+    RFN_TRY(spill->write(spill->context, values->sealed.data, values->sealed.size, &offset));
+    RFN_TRY(note_extents(values->spilled, &values->sealed, offset));
+    rfn_buf_release(&values->sealed);
     return 0;
 }
 
@@ -375,7 +466,7 @@ int rfn_column_open(struct rfn_column_cursor *cursor, struct rfn_reader *reader)
 void rfn_column_open_growing(struct rfn_column_cursor *cursor, const struct rfn_column *column)
 {
     *cursor = (struct rfn_column_cursor){.n = column->n, .column = column};
-    cursor->zeros = !column->n_sealed && !column->n_staged && !column->run;
+    cursor->zeros = is_zero(column);
 }
 
 /* Makes sure that the window has `size` bytes, or all that are left. */
@@ -446,13 +537,15 @@ void rfn_column_close(struct rfn_column_cursor *cursor)
 /* Moves on to the next window that has blocks, if there is one. */
 static int next_window(struct rfn_column_cursor *cursor)
 {
-    const struct rfn_column *column = cursor->column;
-    size_t n_extents = column->spilled ? column->spilled->n : 0;
+    const struct rfn_column_values *values = cursor->column->values;
+    if (!values)
+        return 0;
+    size_t n_extents = values->spilled ? values->spilled->n : 0;
     while (!rfn_reader_left(&cursor->blocks) && cursor->window <= n_extents) {
         size_t window = cursor->window++;
         if (window < n_extents) {
-            const struct rfn_spill *spill = column->spilled->spill;
-            const struct rfn_extent *extent = &column->spilled->extents[window];
+            const struct rfn_spill *spill = values->spilled->spill;
+            const struct rfn_extent *extent = &values->spilled->extents[window];
             const size_t size = (size_t)extent->size;
             cursor->own.size = 0;
             uint8_t *to = rfn_buf_reserve(&cursor->own, size);
@@ -461,7 +554,7 @@ static int next_window(struct rfn_column_cursor *cursor)
             RFN_TRY(spill->read(spill->context, extent->offset, to, size));
             cursor->blocks = rfn_reader_over(to, size);
         } else {
-            cursor->blocks = rfn_reader_over(column->sealed.data, column->sealed.size);
+            cursor->blocks = rfn_reader_over(values->sealed.data, values->sealed.size);
         }
     }
     return 0;
@@ -541,17 +634,18 @@ static int decode(struct rfn_column_cursor *cursor, struct rfn_list_cursor *guid
 static int next_uncoded(struct rfn_column_cursor *cursor, uint64_t n)
 {
     const struct rfn_column *column = cursor->column;
-    const uint64_t run_end = column->n - column->n_staged;
+    const uint64_t run_end = column->n - staged_count(column);
     const bool in_run = cursor->end < run_end;
-    const uint64_t count = in_run ? run_end - cursor->end : column->n_staged;
-    if (cursor->end < column->n_sealed) /* blocks were lost */
+    const uint64_t count = in_run ? run_end - cursor->end : staged_count(column);
+    if (cursor->end < sealed_count(column)) /* blocks were lost */
         return RFN_E_NOMEM;
     if (count <= n) {
         cursor->end += count;
         return 0;
     }
-    RFN_TRY(in_run ? rfn_packed_begin(&cursor->packed, count, column->run, 0)
-                   : rfn_packed_values(&cursor->packed, column->staged, column->n_staged));
+    RFN_TRY(in_run
+                ? rfn_packed_begin(&cursor->packed, count, run_value(column), 0)
+                : rfn_packed_values(&cursor->packed, column->values->staged, staged_count(column)));
     begin_block(cursor, count);
     return 0;
 }

@@ -34,12 +34,10 @@ struct rfn_column_ahead {
     struct rfn_buf tail;
 };
 
-/* A column that grows: blocks that are sealed, then a run of equal values of which only the number
- * is kept, then staged values. As long as all values are equal there is only the run. */
-struct rfn_column {
-    uint64_t n;    /* values appended so far */
-    int64_t last;  /* the last value appended */
-    bool constant; /* nothing is staged: `last` is the run's value */
+/* Of a column whose values differ: blocks that are sealed, then a run of equal values of which only
+ * the number is kept, then staged values. */
+struct rfn_column_values {
+    bool constant; /* nothing is staged: the column's last value is the run's */
     uint32_t n_staged, staged_capacity;
     int64_t *staged;       /* values not yet in a block, at most RFN_COLUMN_BLOCK */
     uint64_t n_sealed;     /* values in sealed blocks; the run has n - n_sealed - n_staged */
@@ -49,40 +47,69 @@ struct rfn_column {
     struct rfn_column_ahead *ahead;     /* or NULL */
 };
 
+/* A column that grows. Most have equal values and take no more than this: a program may have a
+ * hundred thousand. All zeros: it is empty. */
+struct rfn_column {
+    uint64_t n;                       /* values appended so far */
+    int64_t last;                     /* the last value appended */
+    struct rfn_column_values *values; /* NULL: all are equal to the last one */
+};
+
 void rfn_column_init(struct rfn_column *column);
 void rfn_column_release(struct rfn_column *column);
 
 /* The part of append that is not in line: the first value that differs, growth, full blocks. */
 int rfn_column_append_slow(struct rfn_column *column, int64_t value);
 
+/* Whether the value could be appended in line. */
+static inline bool rfn_column_append_fast(struct rfn_column *column, int64_t value)
+{
+    struct rfn_column_values *values = column->values;
+    if (!values || values->constant) {
+        if (value != column->last || !column->n)
+            return false;
+    } else {
+        if (values->n_staged >= values->staged_capacity || values->n_staged + 1 >= RFN_COLUMN_BLOCK)
+            return false;
+        values->staged[values->n_staged++] = value;
+        column->last = value;
+    }
+    column->n++;
+    return true;
+}
+
 /* Appends a value; RFN_E_NOMEM (the value is then not in the column; when a block could not be
  * sealed, those before it are lost as well, and writing the column fails). */
 static inline int rfn_column_append(struct rfn_column *column, int64_t value)
 {
-    if (column->constant && value == column->last && column->n) {
-        column->n++;
-        return 0;
-    }
-    if (!column->constant && column->n_staged < column->staged_capacity &&
-        column->n_staged + 1 < RFN_COLUMN_BLOCK) {
-        column->staged[column->n_staged++] = value;
-        column->last = value;
-        column->n++;
-        return 0;
-    }
-    return rfn_column_append_slow(column, value);
+    return rfn_column_append_fast(column, value) ? 0 : rfn_column_append_slow(column, value);
+}
+
+/* The same, where *held is the bytes that many columns hold together: they are kept by increments,
+ * as a sum over the columns would take the longer the more there are. */
+int rfn_column_append_slow_held(struct rfn_column *column, int64_t value, size_t *held);
+static inline int rfn_column_append_held(struct rfn_column *column, int64_t value, size_t *held)
+{
+    return rfn_column_append_fast(column, value) ? 0
+                                                 : rfn_column_append_slow_held(column, value, held);
 }
 
 /* Replaces the last value appended (a trip count that grew); the column must not be empty. A full
  * block is sealed only when the next value arrives, so that this is always possible. RFN_E_NOMEM
  * (the value is then as it was). */
 int rfn_column_set_last(struct rfn_column *column, int64_t value);
+int rfn_column_set_last_held(struct rfn_column *column, int64_t value, size_t *held);
 
 /* Moves the sealed blocks into the spill; with `staged` also all staged values but the last, as a
  * block of fewer values than usual. 0 or an error: then they are still in memory. */
 int rfn_column_spill(struct rfn_column *column, const struct rfn_spill *spill, bool staged);
+/* Codes the staged values but the last, as far as there are at least `n`, which then take an eighth
+ * of the memory or so. 0 or RFN_E_NOMEM, as of rfn_column_append. */
+int rfn_column_compact(struct rfn_column *column, uint32_t n);
 /* Bytes held in memory, besides the struct itself. */
 size_t rfn_column_bytes(const struct rfn_column *column);
+/* Bytes of coded blocks in memory: what rfn_column_spill without `staged` moves. */
+size_t rfn_column_sealed_bytes(const struct rfn_column *column);
 
 /* About what writing the column takes: a value that is not coded yet counts as a byte. */
 size_t rfn_column_coded_bytes(const struct rfn_column *column);

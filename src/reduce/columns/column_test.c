@@ -322,7 +322,7 @@ static void test_growing_trips(void **state)
         for (int64_t trips = 3; trips <= 9; trips++)
             assert_int_equal(rfn_column_set_last(&column, trips), 0);
     }
-    assert_true(column.constant);
+    assert_true(!column.values || column.values->constant);
     struct rfn_buf buf = RFN_BUF_INIT;
     rfn_column_write(&column, &buf);
     assert_in_range(buf.size, 1, 8);
@@ -600,7 +600,7 @@ static void test_spill(void **state)
             if (noise() % 1024 == 0) {
                 int error = rfn_column_spill(&column, &model.spill, noise() % 2);
                 assert_true(error == 0 || (error == RFN_E_IO && model.writes_left == 0));
-                assert_true(error || column.sealed.size == 0);
+                assert_true(error || rfn_column_sealed_bytes(&column) == 0);
             }
         }
         assert_true(model.writes > 0);
@@ -619,7 +619,8 @@ static bool packs_ahead(const struct rfn_column *column)
     bool found = false;
     rfn_column_pack(column, &rope);
     for (size_t i = 0; i < rope.n_pieces; i++)
-        found |= column->ahead && rope.pieces[i].memory == column->ahead->tail.data;
+        found |= column->values && column->values->ahead &&
+                 rope.pieces[i].memory == column->values->ahead->tail.data;
     rfn_rope_release(&rope);
     return found;
 }

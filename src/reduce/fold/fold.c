@@ -128,6 +128,7 @@ struct rfn_fold {
     uint64_t comparisons;
     uint32_t max_nodes;       /* limit on n, or 0 */
     struct rfn_column frozen; /* nodes that were below position 0 */
+    size_t held;              /* bytes, by all columns */
 };
 
 /* ---- hashes ---- */
@@ -264,14 +265,14 @@ static bool is_waiting(const struct rfn_fold *fold, rfn_node loop)
 }
 
 /* Brings the column up to the last visit. */
-static int write_trips(struct loop *loop)
+static int write_trips(struct loop *loop, size_t *held)
 {
     if (!loop->visited)
         return 0;
     if (!loop->written)
-        RFN_TRY(rfn_column_append(&loop->column, loop->trips));
+        RFN_TRY(rfn_column_append_held(&loop->column, loop->trips, held));
     else if (loop->column.last != loop->trips)
-        RFN_TRY(rfn_column_set_last(&loop->column, loop->trips));
+        RFN_TRY(rfn_column_set_last_held(&loop->column, loop->trips, held));
     loop->written = true;
     return 0;
 }
@@ -280,7 +281,7 @@ static int write_trips(struct loop *loop)
 static int visit_loop(struct rfn_fold *fold, rfn_node node, int64_t trips)
 {
     struct loop *loop = loop_of_node(fold, node);
-    RFN_TRY(write_trips(loop));
+    RFN_TRY(write_trips(loop, &fold->held));
     loop->trips = trips;
     loop->visited = true;
     loop->written = false;
@@ -754,7 +755,7 @@ int rfn_fold_freeze(struct rfn_fold *fold)
 {
     RFN_TRY(stop_following(fold));
     for (uint32_t i = 0; i < fold->n; i++)
-        RFN_TRY(rfn_column_append(&fold->frozen, fold->nodes[i]));
+        RFN_TRY(rfn_column_append_held(&fold->frozen, fold->nodes[i], &fold->held));
     truncate_stack(fold, 0);
     return follow(fold);
 }
@@ -780,7 +781,7 @@ static int append_slow(struct rfn_fold *fold, rfn_node node)
         uint32_t cut = fold->n / 2; /* the older half is frozen */
         RFN_TRY(index_stack(fold));
         for (uint32_t i = 0; i < cut; i++)
-            RFN_TRY(rfn_column_append(&fold->frozen, fold->nodes[i]));
+            RFN_TRY(rfn_column_append_held(&fold->frozen, fold->nodes[i], &fold->held));
         lower_alive(fold, cut);
         lower_positions(fold, cut);
     }
@@ -867,7 +868,8 @@ const rfn_node *rfn_fold_body(const struct rfn_fold *fold, uint32_t loop, size_t
 
 const struct rfn_column *rfn_fold_trips(const struct rfn_fold *fold, uint32_t loop)
 {
-    return write_trips(&fold->loops[loop]) < 0 ? NULL : &fold->loops[loop].column;
+    size_t more = 0; /* counted by rfn_fold_recount */
+    return write_trips(&fold->loops[loop], &more) < 0 ? NULL : &fold->loops[loop].column;
 }
 
 void rfn_fold_stats(const struct rfn_fold *fold, struct rfn_fold_stats *stats)
@@ -884,9 +886,13 @@ void rfn_fold_stats(const struct rfn_fold *fold, struct rfn_fold_stats *stats)
                    (fold->bodies.n + fold->n_loops) * sizeof(rfn_node) +
                    fold->pages.capacity * sizeof *fold->pages.at +
                    fold->pages.used * PAGE * sizeof **fold->pages.at;
-    for (size_t i = 0; i < fold->n_loops; i++)
-        stats->bytes += rfn_column_bytes(&fold->loops[i].column);
-    stats->bytes += rfn_column_bytes(&fold->frozen);
+    stats->bytes += fold->held;
+}
+
+void rfn_fold_recount(struct rfn_fold *fold)
+{
+    fold->held = 0;
+    rfn_fold_each_column(fold, rfn_column_add_bytes, &fold->held);
 }
 
 /* ---- unfolding ---- */
@@ -911,8 +917,9 @@ static int open_columns(struct unfolder *unfolder)
     unfolder->cursors = calloc(fold->n_loops + 1, sizeof *unfolder->cursors);
     if (!unfolder->cursors)
         return RFN_E_NOMEM;
+    size_t more = 0; /* counted by rfn_fold_recount */
     for (size_t i = 0; i < fold->n_loops; i++) {
-        RFN_TRY(write_trips(&fold->loops[i]));
+        RFN_TRY(write_trips(&fold->loops[i], &more));
         rfn_column_open_growing(&unfolder->cursors[unfolder->n_cursors++], &fold->loops[i].column);
     }
     return 0;

@@ -98,6 +98,9 @@ int rfn_fold_each_column(struct rfn_fold *fold,
 int rfn_fold_unfold(const struct rfn_fold *fold, int (*visit)(void *context, uint32_t symbol),
                     void *context);
 
+/* Columns were spilled: sums up anew what they hold. */
+void rfn_fold_recount(struct rfn_fold *fold);
+
 /* Figures for benchmarks and tests. */
 struct rfn_fold_stats {
     uint64_t appended;    /* symbols */

@@ -64,13 +64,22 @@ static int join_all(struct pass *pass)
     return 0;
 }
 
-static int move_value(struct rfn_column_cursor *from, struct rfn_column *to)
+/* To column k of a new symbol. */
+static int put_value(struct rfn_symbol_table *table, struct rfn_symbol *new, unsigned k,
+                     int64_t value)
+{
+    return rfn_column_append_held(rfn_symbol_column(new, k), value,
+                                  rfn_symbol_column_held(table, new, k));
+}
+
+static int move_value(struct rfn_column_cursor *from, struct rfn_symbol_table *table,
+                      struct rfn_symbol *new, unsigned k)
 {
     int64_t value;
     if (from->n == 0)
         return 0;
     RFN_TRY(rfn_column_next(from, &value));
-    return rfn_column_append(to, value);
+    return put_value(table, new, k, value);
 }
 
 /* One event of the old sequence: appended to the new structure, its values to the joined columns.
@@ -86,20 +95,21 @@ static int move_event(void *context, uint32_t symbol)
         RFN_TRY(join->look(join->context));
     if (!source->cursors)
         return 0;
-    struct rfn_symbol *new = &join->table->symbols[source->number];
+    struct rfn_symbol_table *table = join->table;
+    struct rfn_symbol *new = &table->symbols[source->number];
     unsigned from = 0, to = 0;
     new->occurrences++;
     for (; from < RFN_SYMBOL_FIXED; from++, to++)
-        RFN_TRY(move_value(&source->cursors[from], rfn_symbol_column(new, to)));
+        RFN_TRY(move_value(&source->cursors[from], table, new, to));
     for (uint32_t left = new->moved; left; left &= left - 1, to++) {
         unsigned input = (unsigned)__builtin_ctz(left);
         if (old->moved >> input & 1)
-            RFN_TRY(move_value(&source->cursors[from++], rfn_symbol_column(new, to)));
+            RFN_TRY(move_value(&source->cursors[from++], table, new, to));
         else
-            RFN_TRY(rfn_column_append(rfn_symbol_column(new, to), old->in[input]));
+            RFN_TRY(put_value(table, new, to, old->in[input]));
     }
     for (; from < source->n; from++, to++)
-        RFN_TRY(move_value(&source->cursors[from], rfn_symbol_column(new, to)));
+        RFN_TRY(move_value(&source->cursors[from], table, new, to));
     return 0;
 }
 

@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_EVERY = 4096 }; /* events between two looks at the memory held */
+enum {
+    LOOK_EVERY = 4096,   /* events between two looks at the memory held */
+    MANY_SYMBOLS = 4096, /* fewer are not worth a look at how often they occur */
+    WORTH_CODING = 1024  /* staged values of a column, that are coded early, in memory */
+};
 
 /* A run of equal unsuccessful polls that may still grow. */
 struct poll_run {
@@ -42,13 +46,15 @@ struct rfn_stream {
     } marks;
     struct {
         uint64_t next_look; /* when there are so many events */
+        uint64_t next_walk; /* over all symbols: likewise */
         size_t counted;     /* what of options.memory->used is this stream's */
         bool spilled;       /* something has left memory */
         bool spill_failed;  /* do not try again */
         bool moving;        /* columns are between two symbols */
         bool drafting;      /* what is packed now is packed again */
-        unsigned backoff;   /* looks are 2^backoff times rarer, as looking did not help */
+        unsigned backoff;   /* walks are 2^backoff times rarer, as they did not help */
     } memory;
+    size_t thin_at; /* symbols, with which those that hardly repeat are looked for */
     struct {
         struct rfn_stream_reduction *reduction; /* NULL: times are kept so far */
         size_t bytes; /* that it holds; counting takes long, and it changes rarely */
@@ -155,6 +161,7 @@ struct rfn_stream *rfn_stream_new(const struct rfn_stream_options *options)
     stream->last_exit = options->start;
     stream->last_volume = options->volume_start;
     stream->memory.next_look = options->memory ? LOOK_EVERY : UINT64_MAX;
+    stream->thin_at = MANY_SYMBOLS;
     stream->fold = rfn_fold_new(max_nodes(options));
     stream->signature.given_up = !options->call_hash;
     if (stream->fold)
@@ -197,6 +204,7 @@ size_t rfn_stream_bytes(const struct rfn_stream *stream)
     struct rfn_fold_stats fold;
     rfn_fold_stats(stream->fold, &fold);
     return fold.bytes + rfn_lists_bytes(&stream->lists) + rfn_symbol_table_bytes(&stream->table) +
+           rfn_varying_params_bytes(&stream->inputs) +
            stream->marks.capacity * sizeof *stream->marks.at +
            rfn_elastic_bytes(&stream->signature.elastic) + stream->times.bytes;
 }
@@ -226,20 +234,49 @@ static void drop_ahead(struct rfn_stream *stream)
     stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
 }
 
-/* Frees about `wanted` bytes. */
-static int spill(struct rfn_stream *stream, size_t wanted)
+/* What columns hold, after other changes than appending to them. */
+static void recount(struct rfn_stream *stream)
 {
-    stream->memory.spilled = true;
-    drop_ahead(stream); /* it would read what is spilled again and again */
-    size_t before = rfn_lists_bytes(&stream->lists);
-    RFN_TRY(rfn_lists_spill(&stream->lists, stream->options.spill));
-    size_t freed = before - rfn_lists_bytes(&stream->lists);
-    if (freed < wanted)
-        RFN_TRY(rfn_columns_spill(stream, each_that_leaves, stream->options.spill, wanted - freed,
-                                  NULL));
+    rfn_symbol_table_recount(&stream->table);
+    rfn_fold_recount(stream->fold);
     if (stream->times.reduction)
         stream->times.bytes = stream->options.sink->bytes(stream->times.reduction);
-    return 0;
+}
+
+static int compact(void *context, struct rfn_column *column)
+{
+    (void)context;
+    return rfn_column_compact(column, WORTH_CODING);
+}
+
+/* Whether a walk over all symbols may be made: not before there were as many events as it looks at
+ * columns, and more where walks did not help. So what walks take stays in proportion to events. */
+static bool may_walk(struct rfn_stream *stream)
+{
+    if (stream->events < stream->memory.next_walk)
+        return false;
+    const uint64_t columns = 8 * ((uint64_t)stream->table.n + stream->inputs.n);
+    stream->memory.next_walk = stream->events + ((columns > LOOK_EVERY ? columns : LOOK_EVERY)
+                                                 << stream->memory.backoff);
+    return true;
+}
+
+/* Frees about `wanted` bytes. What is staged is coded first, which may suffice. */
+static int spill(struct rfn_stream *stream, size_t wanted)
+{
+    const size_t before = rfn_stream_bytes(stream);
+    stream->memory.spilled = true;
+    drop_ahead(stream); /* it would read what is spilled again and again */
+    RFN_TRY(each_that_leaves(stream, compact, NULL));
+    RFN_TRY(rfn_lists_spill(&stream->lists, stream->options.spill));
+    recount(stream);
+    const size_t after = rfn_stream_bytes(stream), freed = before > after ? before - after : 0;
+    if (freed >= wanted)
+        return 0;
+    const int error = rfn_columns_spill(stream, each_that_leaves, stream->options.spill,
+                                        wanted - freed, NULL);
+    recount(stream);
+    return error;
 }
 
 /* Brings what the process holds up to date and returns it. */
@@ -279,7 +316,7 @@ static int reduce_memory(struct rfn_stream *stream)
     enum { AT_ONCE = 64 }; /* kinds that are widened: each takes as long as there are kinds */
     const size_t limit = limit_of(stream);
     size_t used = __atomic_load_n(&stream->options.memory->used, __ATOMIC_RELAXED);
-    if (rfn_symbol_table_measured_bytes(&stream->table) > limit / 16) {
+    if (stream->table.measured_held > limit / 16) {
         RFN_TRY(end_epoch(stream));
         used = count_memory(stream);
     }
@@ -299,20 +336,15 @@ static int reduce_memory(struct rfn_stream *stream)
     return used <= limit || (others && used <= limit / 8 * 9);
 }
 
-/* When the process holds too much, this stream frees what is over seven eighths of the limit. A
- * spill that fails leaves all as it is: memory grows then. */
-static int look_at_memory(struct rfn_stream *stream)
+/* The process holds too much, and this stream may walk over its symbols: it frees what is over
+ * seven eighths of the limit. A spill that fails leaves all as it is: memory grows then. */
+static int hold_less(struct rfn_stream *stream)
 {
     struct rfn_memory *memory = stream->options.memory;
-    uint64_t every = 8 * (uint64_t)stream->table.n; /* looking costs a little per symbol */
-    stream->memory.next_look = stream->events + ((every > LOOK_EVERY ? every : LOOK_EVERY)
-                                                 << stream->memory.backoff);
-    if (!memory || !stream->options.spill || (stream->memory.spill_failed && !stream->options.sink))
-        return 0;
-    size_t used = count_memory(stream);
-    if (used > memory->limit / 2 && rfn_stream_is_long(stream))
+    if (rfn_stream_is_long(stream))
         RFN_TRY(begin_reducing(stream));
     const size_t limit = limit_of(stream);
+    size_t used = count_memory(stream);
     if (used > limit && stream->times.reduction && !stream->memory.moving) {
         int enough = reduce_memory(stream);
         if (enough)
@@ -328,6 +360,16 @@ static int look_at_memory(struct rfn_stream *stream)
                              : stream->memory.backoff < 8 ? stream->memory.backoff + 1
                                                           : 8;
     return 0;
+}
+
+static int look_at_memory(struct rfn_stream *stream)
+{
+    struct rfn_memory *memory = stream->options.memory;
+    stream->memory.next_look = stream->events + LOOK_EVERY;
+    if (!memory || !stream->options.spill || (stream->memory.spill_failed && !stream->options.sink))
+        return 0;
+    const bool is_much = count_memory(stream) > memory->limit / 2;
+    return is_much && may_walk(stream) ? hold_less(stream) : 0;
 }
 
 static int spill_all(struct rfn_stream *stream)
@@ -394,7 +436,7 @@ static int settle_in_time(struct rfn_stream *stream)
     enum { FREE = 1 << 16 };
     if (stream->times.reduction && stream->options.memory &&
         count_memory(stream) > limit_of(stream) / 2)
-        return end_epoch(stream);
+        return may_walk(stream) ? end_epoch(stream) : 0;
     return stream->passed <= stream->events + FREE ? rfn_stream_settle(stream) : 0;
 }
 
@@ -403,8 +445,10 @@ static int settle_in_time(struct rfn_stream *stream)
 static int append_times(struct rfn_stream *stream, struct rfn_symbol *symbol,
                         const struct rfn_event *event)
 {
-    int error = rfn_column_append(&symbol->gap, (int64_t)(event->enter - stream->last_exit));
-    error |= rfn_column_append(&symbol->duration, (int64_t)(event->exit - event->enter));
+    size_t *held = &stream->table.measured_held;
+    int error = rfn_column_append_held(&symbol->gap, (int64_t)(event->enter - stream->last_exit),
+                                       held);
+    error |= rfn_column_append_held(&symbol->duration, (int64_t)(event->exit - event->enter), held);
     stream->last_exit = event->exit;
     if (__builtin_expect(stream->events % RFN_STREAM_MARK == 0 && stream->events, 0)) {
         RFN_TRY(RFN_GROW(stream->marks.at, stream->marks.capacity, stream->marks.n + 1));
@@ -416,32 +460,35 @@ static int append_times(struct rfn_stream *stream, struct rfn_symbol *symbol,
 __attribute__((noinline)) static int
 append_volume(struct rfn_stream *stream, struct rfn_column *columns, const struct rfn_event *event)
 {
+    size_t *held = &stream->table.measured_held;
     if (!rfn_class_is_mpi(rfn_stream_schema(stream, event->function)->class_)) {
         /* A moment in the program, at which nothing is counted. */
-        RFN_TRY(rfn_column_append(&columns[0], 0));
-        return rfn_column_append(&columns[1], 0);
+        RFN_TRY(rfn_column_append_held(&columns[0], 0, held));
+        return rfn_column_append_held(&columns[1], 0, held);
     }
     uint64_t inside = event->volume_exit - event->volume_enter;
     uint64_t counted = event->volume_exit - stream->last_volume;
     stream->last_volume = event->volume_exit;
-    RFN_TRY(rfn_column_append(&columns[0], (int64_t)(counted - inside)));
-    return rfn_column_append(&columns[1], (int64_t)inside);
+    RFN_TRY(rfn_column_append_held(&columns[0], (int64_t)(counted - inside), held));
+    return rfn_column_append_held(&columns[1], (int64_t)inside, held);
 }
 
 static int append_columns(struct rfn_stream *stream, struct rfn_symbol *symbol,
                           const struct rfn_event *event, uint64_t polls, uint64_t inside)
 {
+    struct rfn_symbol_table *table = &stream->table;
     struct rfn_column *column = symbol->columns;
     int error = 0;
     for (uint32_t moved = symbol->moved; moved; moved &= moved - 1)
-        error |= rfn_column_append(column++, event->in[__builtin_ctz(moved)]);
+        error |= rfn_column_append_held(column++, event->in[__builtin_ctz(moved)], &table->held);
     unsigned n_out = rfn_stream_schema(stream, symbol->function)->n_out;
     for (unsigned i = 0; i < n_out; i++)
-        error |= rfn_column_append(column++, event->out[i]);
+        error |= rfn_column_append_held(column++, event->out[i], &table->held);
     if (symbol->failed_poll) {
-        error |= rfn_column_append(&symbol->polls, (int64_t)polls);
+        error |= rfn_column_append_held(&symbol->polls, (int64_t)polls, &table->measured_held);
         if (stream->options.times)
-            error |= rfn_column_append(&symbol->inside, (int64_t)inside);
+            error |= rfn_column_append_held(&symbol->inside, (int64_t)inside,
+                                            &table->measured_held);
     }
     if (stream->options.times)
         error |= append_times(stream, symbol, event);
@@ -471,6 +518,10 @@ static int64_t symbol_new(struct rfn_stream *stream, uint32_t function,
     *move = rfn_varying_params_note(&stream->inputs, &stream->table.symbols[symbol]);
     if (*move < -1)
         return *move;
+    if (stream->table.n >= stream->thin_at)
+        RFN_TRY(rfn_varying_params_thin(&stream->inputs, &stream->table, !stream->times.epochs));
+    while (stream->thin_at <= stream->table.n)
+        stream->thin_at *= 2;
     return symbol;
 }
 
@@ -614,7 +665,7 @@ static int leave_finished(void *context, struct rfn_column *column)
 {
     enum { FEW_BYTES = 1 << 12 };
     struct rfn_stream *stream = context;
-    if (column->sealed.size < FEW_BYTES)
+    if (rfn_column_sealed_bytes(column) < FEW_BYTES)
         return 0;
     stream->memory.spilled = true;
     return rfn_column_spill(column, stream->options.spill, false);
@@ -629,6 +680,7 @@ int rfn_stream_draft_begin(struct rfn_stream *stream)
     int error = rfn_symbol_table_each(&stream->table, leave_finished, stream);
     if (!error)
         error = rfn_fold_each_column(stream->fold, leave_finished, stream);
+    recount(stream);
     if (stream->options.memory)
         count_memory(stream);
     stream->memory.spill_failed = error < 0;
@@ -661,7 +713,8 @@ int rfn_stream_end_later(struct rfn_stream *stream, uint64_t exit, uint64_t volu
                                         (int64_t)more[1]);
     for (int i = 0; i < 2; i++) {
         if (columns[i] && columns[i]->n)
-            RFN_TRY(rfn_column_set_last(columns[i], columns[i]->last + (int64_t)more[i]));
+            RFN_TRY(rfn_column_set_last_held(columns[i], columns[i]->last + (int64_t)more[i],
+                                             &stream->table.measured_held));
     }
     stream->last_exit = exit;
     stream->last_volume = volume_exit;
@@ -682,7 +735,11 @@ int rfn_stream_code_ahead(struct rfn_stream *stream)
         stream->failed = true; /* the run is lost */
         return RFN_E_NOMEM;
     }
-    return rfn_stream_is_long(stream) ? 0 : each_that_leaves(stream, code_ahead, NULL);
+    if (rfn_stream_is_long(stream))
+        return 0;
+    const int error = each_that_leaves(stream, code_ahead, NULL);
+    recount(stream);
+    return error;
 }
 
 int rfn_stream_epoch(struct rfn_stream *stream)

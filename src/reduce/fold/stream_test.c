@@ -298,11 +298,12 @@ static void test_ahead(void **state)
     assert_int_equal(rfn_stream_flush(history.stream), 0);
     for (uint32_t i = 0; i < rfn_stream_symbols(history.stream); i++) {
         const struct rfn_symbol *symbol = rfn_stream_symbol(history.stream, i);
-        assert_non_null(symbol->gap.ahead);
-        assert_int_equal(symbol->gap.ahead->n == symbol->gap.n, symbol->site == 1);
-        assert_int_equal(symbol->duration.ahead->n == symbol->duration.n, symbol->site == 1);
+        assert_non_null(symbol->gap.values->ahead);
+        assert_int_equal(symbol->gap.values->ahead->n == symbol->gap.n, symbol->site == 1);
+        assert_int_equal(symbol->duration.values->ahead->n == symbol->duration.n,
+                         symbol->site == 1);
         if (symbol->moved) /* the counts */
-            assert_int_equal(symbol->columns[0].ahead->n, 300);
+            assert_int_equal(symbol->columns[0].values->ahead->n, 300);
     }
     check_all(&history);
     history_free(&history);
@@ -427,10 +428,35 @@ static void test_moves_late(void **state)
     for (int step = 0; step < 100000; step++) /* some of them again, with a second input */
         add_send(&history, 7 + (uint32_t)step % 5, step % 1000, step / 5 % 80, 5, 6);
     check_all(&history);
-    for (uint32_t site = 0; site < 7 + SITES; site++)
-        assert_int_equal(rfn_stream_moved(history.stream, site), site < 7    ? 0
-                                                                 : site < 12 ? 1 | 4
-                                                                             : 1);
+    /* A site that has just begun when symbols are looked at may move its second input, too: looks
+     * come as symbols double. */
+    enum { LOOKS = 6 };
+    int begun = 0;
+    for (uint32_t site = 0; site < 7 + SITES; site++) {
+        const uint32_t moved = rfn_stream_moved(history.stream, site);
+        begun += site >= 12 && moved == (1 | 4);
+        if (site < 12 || moved != (1 | 4))
+            assert_int_equal(moved, site < 7 ? 0 : site < 12 ? 1 | 4 : 1);
+    }
+    assert_in_range(begun, 0, LOOKS);
+    history_free(&history);
+}
+
+/* Hundreds of sites whose calls are hardly ever the same: they do not become symbols each, whether
+ * there is a limit to memory or not; those of a site that repeat do. */
+static void test_moves_rare(void **state)
+{
+    (void)state;
+    enum { SITES = 600, CALLS = 60 };
+    struct history history = history_new(false);
+    srand(3);
+    for (int step = 0; step < SITES * CALLS; step++) {
+        add_send(&history, 1 + (uint32_t)rand() % SITES, rand() % 50, rand() % 40, 5, 6);
+        add_send(&history, 0, step % 10, 1, 5, 6);
+    }
+    check_all(&history);
+    assert_int_equal(rfn_stream_moved(history.stream, 0), 0);
+    assert_in_range(rfn_stream_symbols(history.stream), 10 + SITES, 4 * SITES);
     history_free(&history);
 }
 
@@ -750,16 +776,27 @@ static void test_signature_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_regular),         cmocka_unit_test(test_moves_after_64),
-        cmocka_unit_test(test_moves_two),       cmocka_unit_test(test_moves_many_symbols),
-        cmocka_unit_test(test_moves_late),      cmocka_unit_test(test_polls),
-        cmocka_unit_test(test_end_later),       cmocka_unit_test(test_ahead_of_polls),
-        cmocka_unit_test(test_marks),           cmocka_unit_test(test_random),
-        cmocka_unit_test(test_lists),           cmocka_unit_test(test_many_lists),
-        cmocka_unit_test(test_lists_forget),    cmocka_unit_test(test_memory_is_bounded),
-        cmocka_unit_test(test_memory_suffices), cmocka_unit_test(test_moves_what_was_spilled),
-        cmocka_unit_test(test_spill_fails),     cmocka_unit_test(test_ahead),
-        cmocka_unit_test(test_signature),       cmocka_unit_test(test_signature_limits),
+        cmocka_unit_test(test_regular),
+        cmocka_unit_test(test_moves_after_64),
+        cmocka_unit_test(test_moves_two),
+        cmocka_unit_test(test_moves_many_symbols),
+        cmocka_unit_test(test_moves_late),
+        cmocka_unit_test(test_moves_rare),
+        cmocka_unit_test(test_polls),
+        cmocka_unit_test(test_end_later),
+        cmocka_unit_test(test_ahead_of_polls),
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_many_lists),
+        cmocka_unit_test(test_lists_forget),
+        cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_memory_suffices),
+        cmocka_unit_test(test_moves_what_was_spilled),
+        cmocka_unit_test(test_spill_fails),
+        cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_signature),
+        cmocka_unit_test(test_signature_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,20 @@ static int64_t enter_last(struct rfn_symbol_table *table)
     return number;
 }
 
+/* Of its words and columns; not what is in these. */
+static size_t own_bytes(const struct rfn_symbol_table *table, const struct rfn_symbol *symbol)
+{
+    enum { HEAP = 32 }; /* what the C library adds to two blocks of memory */
+    return (rfn_symbol_columns(table, symbol) - RFN_SYMBOL_FIXED + 1) * sizeof *symbol->columns +
+           (schema_of(table, symbol)->n_in + 1u) * sizeof *symbol->in + HEAP;
+}
+
+static void count_columns(struct rfn_symbol_table *table, struct rfn_symbol *symbol)
+{
+    for (unsigned k = 0; k < rfn_symbol_columns(table, symbol); k++)
+        *rfn_symbol_column_held(table, symbol, k) += rfn_column_bytes(rfn_symbol_column(symbol, k));
+}
+
 int64_t rfn_symbol_table_add(struct rfn_symbol_table *table, const struct rfn_symbol *like,
                              const int64_t *in)
 {
@@ -110,16 +124,18 @@ int64_t rfn_symbol_table_add(struct rfn_symbol_table *table, const struct rfn_sy
     if (!words || !symbol->columns)
         return RFN_E_NOMEM;
     memcpy(words, in, n_in * sizeof *words);
-    for (unsigned k = 0; k < n; k++)
-        rfn_column_init(rfn_symbol_column(symbol, k));
+    table->held += own_bytes(table, symbol);
     return enter_last(table);
 }
 
 int64_t rfn_symbol_table_take(struct rfn_symbol_table *table, struct rfn_symbol *symbol)
 {
     RFN_TRY(make_room(table));
-    table->symbols[table->n++] = *symbol;
+    struct rfn_symbol *taken = &table->symbols[table->n++];
+    *taken = *symbol;
     *symbol = (struct rfn_symbol){.function = symbol->function};
+    table->held += own_bytes(table, taken);
+    count_columns(table, taken);
     return enter_last(table);
 }
 
@@ -157,15 +173,25 @@ struct rfn_column *rfn_symbol_column(struct rfn_symbol *symbol, unsigned k)
     return k < RFN_SYMBOL_FIXED ? fixed[k] : &symbol->columns[k - RFN_SYMBOL_FIXED];
 }
 
+static bool is_measured(const struct rfn_symbol_table *table, const struct rfn_symbol *symbol,
+                        unsigned k)
+{
+    return k < RFN_SYMBOL_FIXED || k >= RFN_SYMBOL_FIXED + rfn_symbol_values(table, symbol);
+}
+
+size_t *rfn_symbol_column_held(struct rfn_symbol_table *table, const struct rfn_symbol *symbol,
+                               unsigned k)
+{
+    return is_measured(table, symbol, k) ? &table->measured_held : &table->held;
+}
+
 static int each(const struct rfn_symbol_table *table, bool measured,
                 int (*visit)(void *context, struct rfn_column *column), void *context)
 {
     for (size_t i = 0; i < table->n; i++) {
         struct rfn_symbol *symbol = &table->symbols[i];
-        unsigned own = RFN_SYMBOL_FIXED + rfn_symbol_values(table, symbol);
         for (unsigned k = 0; k < rfn_symbol_columns(table, symbol); k++) {
-            bool is_measured = k < RFN_SYMBOL_FIXED || k >= own;
-            if (is_measured || !measured)
+            if (!measured || is_measured(table, symbol, k))
                 RFN_TRY(visit(context, rfn_symbol_column(symbol, k)));
         }
     }
@@ -180,21 +206,19 @@ int rfn_symbol_table_each(const struct rfn_symbol_table *table,
 
 size_t rfn_symbol_table_bytes(const struct rfn_symbol_table *table)
 {
-    size_t bytes = table->capacity * sizeof *table->symbols +
-                   table->entries_capacity * sizeof *table->entries +
-                   (table->slots ? table->mask + 1 : 0) * sizeof *table->slots;
-    for (size_t i = 0; i < table->n; i++)
-        bytes += (rfn_symbol_columns(table, &table->symbols[i]) - RFN_SYMBOL_FIXED) *
-                 sizeof *table->symbols->columns;
-    each(table, false, rfn_column_add_bytes, &bytes);
-    return bytes;
+    return table->capacity * sizeof *table->symbols +
+           table->entries_capacity * sizeof *table->entries +
+           (table->slots ? table->mask + 1 : 0) * sizeof *table->slots + table->held +
+           table->measured_held;
 }
 
-size_t rfn_symbol_table_measured_bytes(const struct rfn_symbol_table *table)
+void rfn_symbol_table_recount(struct rfn_symbol_table *table)
 {
-    size_t bytes = 0;
-    each(table, true, rfn_column_add_bytes, &bytes);
-    return bytes;
+    table->held = table->measured_held = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        table->held += own_bytes(table, &table->symbols[i]);
+        count_columns(table, &table->symbols[i]);
+    }
 }
 
 static int add_coded_bytes(void *sum, struct rfn_column *column)
@@ -220,4 +244,5 @@ static int empty(void *context, struct rfn_column *column)
 void rfn_symbol_table_empty_measured(struct rfn_symbol_table *table)
 {
     each(table, true, empty, NULL);
+    table->measured_held = 0;
 }

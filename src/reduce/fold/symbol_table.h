@@ -45,6 +45,8 @@ struct rfn_symbol_table {
         uint32_t next; /* the symbol that followed last time: the first guess for what comes */
     } * entries;       /* beside symbols */
     size_t n, capacity, entries_capacity;
+    size_t held;          /* bytes: of words, columns, and what is in columns of values */
+    size_t measured_held; /* and in columns of what is measured */
     uint32_t *slots; /* open addressing: symbol + 1, 0 free */
     size_t mask;
 };
@@ -52,6 +54,8 @@ struct rfn_symbol_table {
 /* Empty then, with the same schemas. */
 void rfn_symbol_table_release(struct rfn_symbol_table *table);
 size_t rfn_symbol_table_bytes(const struct rfn_symbol_table *table); /* with the columns */
+/* Columns were changed other than by appending to them with held: sums up anew what they hold. */
+void rfn_symbol_table_recount(struct rfn_symbol_table *table);
 
 static inline bool rfn_symbol_is(const struct rfn_symbol *symbol,
                                  const struct rfn_symbol_signature *signature)
@@ -91,9 +95,11 @@ struct rfn_column *rfn_symbol_column(struct rfn_symbol *symbol, unsigned k);
 /* Visits all columns of all symbols, until a visit returns less than 0. */
 int rfn_symbol_table_each(const struct rfn_symbol_table *table,
                           int (*visit)(void *context, struct rfn_column *column), void *context);
-/* What is measured: times, polls and volumes. How many bytes that takes, and making it empty. */
-size_t rfn_symbol_table_measured_bytes(const struct rfn_symbol_table *table);
-/* About what writing these takes: rfn_column_coded_bytes. */
+/* The k-th column's share of what the table holds. */
+size_t *rfn_symbol_column_held(struct rfn_symbol_table *table, const struct rfn_symbol *symbol,
+                               unsigned k);
+/* What is measured: times, polls and volumes. About what writing these takes
+ * (rfn_column_coded_bytes, of all symbols), and making them empty. */
 size_t rfn_symbol_table_coded_bytes(const struct rfn_symbol_table *table);
 void rfn_symbol_table_empty_measured(struct rfn_symbol_table *table);
 

@@ -1,8 +1,9 @@
 /* varying_params.h - which inputs of a stream's sites are in columns, and no longer in signatures.
  *
  * An input moves when it has had more than RFN_INPUT_VALUES_MAX values, or when its site has
- * more than RFN_INPUT_SYMBOLS_MAX symbols and it is the one with most values; or because another
- * rank has moved it. Symbols from before it moved still have it in their signature: they are
+ * more than RFN_INPUT_SYMBOLS_MAX symbols and it is the one with most values; when there are many
+ * symbols and those of its site hardly occur again (RFN_INPUT_REPEATS); or because another rank has
+ * moved it. Symbols from before it moved still have it in their signature: they are
  * unsettled until they have been joined (merge_symbols.h), or have become what they stay.
  */
 #ifndef RFN_REDUCE_FOLD_VARYING_PARAMS_H
@@ -10,7 +11,11 @@
 
 #include "reduce/fold/symbol_table.h"
 
-enum { RFN_INPUT_VALUES_MAX = 64, RFN_INPUT_SYMBOLS_MAX = 1024 };
+enum {
+    RFN_INPUT_VALUES_MAX = 64,
+    RFN_INPUT_SYMBOLS_MAX = 1024,
+    RFN_INPUT_REPEATS = 16 /* occurrences of a symbol, on average over its site */
+};
 
 struct rfn_varying_params {
     struct rfn_input_site {
@@ -22,6 +27,7 @@ struct rfn_varying_params {
         struct rfn_distinct *inputs; /* values per input; NULL until the site is used */
     } * sites;
     size_t n, capacity;
+    size_t held;    /* bytes of what sites hold */
     bool unsettled; /* some site is */
 };
 
@@ -42,6 +48,11 @@ int rfn_varying_params_note(struct rfn_varying_params *inputs, const struct rfn_
  * to be joined. */
 void rfn_varying_params_move(struct rfn_varying_params *inputs, uint32_t site, uint32_t input,
                              bool settles);
+/* Moves the inputs of sites whose symbols hardly occur again: a symbol takes hundreds of bytes, a
+ * value in a column one or two. Looks at all symbols. RFN_E_NOMEM. */
+int rfn_varying_params_thin(struct rfn_varying_params *inputs, const struct rfn_symbol_table *table,
+                            bool settles);
+size_t rfn_varying_params_bytes(const struct rfn_varying_params *inputs);
 /* No site is unsettled any longer. */
 void rfn_varying_params_settled(struct rfn_varying_params *inputs);
 

@@ -73,7 +73,7 @@ static int add_segments(struct making *making, struct rfn_profile_walk *walk, si
          * are here. */
         size_t bytes = 0;
         for (int i = 0; i < COLUMNS; i++)
-            bytes += making->columns[i].sealed.size;
+            bytes += rfn_column_sealed_bytes(&making->columns[i]);
         if (max_bytes && (bytes > max_bytes || making->columns[GAPS].n > max_bytes / 4))
             return 0;
     }

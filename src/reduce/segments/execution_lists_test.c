@@ -166,8 +166,8 @@ static void test_room_of_firsts(void **state)
                                                 &(struct rfn_room){&model.spill, ROOM}),
                      0);
     assert_int_equal(stream.lists.firsts.n, N);
-    assert_non_null(stream.lists.top.spilled);
-    assert_non_null(stream.lists.firsts.spilled);
+    assert_non_null(stream.lists.top.values->spilled);
+    assert_non_null(stream.lists.firsts.values->spilled);
     release(&stream);
     rfn_buf_release(&model.bytes);
 }
