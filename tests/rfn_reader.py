@@ -1799,8 +1799,8 @@ class Archive:
         return self.part(kinds[0], 0, lambda reader: Spreads(reader, self, kinds[0]))
 
     def usage(self):
-        """What USAGE says, by stream: (process, gaps). A process is None or (time, CPU time, core wait or None,
-        switches, preemptions, KiB), a gap ((function, path), (function, path), time, CPU time, core wait), in us."""
+        """What USAGE says, by stream: (process, gaps, recording). A process is None or (time, CPU time, core wait or None,
+        switches, preemptions, KiB), a gap ((function, path), (function, path), time, CPU time, core wait), in us. Recording is (us, [(from, to)] in quanta)."""
         found, stream = {}, -1
         if self.minor < 10 or (USAGE, 0) not in self.chunks:
             return found
@@ -1812,12 +1812,18 @@ class Archive:
         while reader.left():
             stream += 1 + reader.varint()
             check(stream < len(self.streams), "no such stream in USAGE")
-            flags, process = reader.varint(), None
+            flags, process, recording = reader.varint(), None, (0, [])
             if flags & 1:
                 process = [reader.varint(), reader.varint(), reader.varint() if flags & 2 else None]
                 process += [reader.varint() for _ in range(3)]
+            if flags & 4:
+                recording, at = (reader.varint(), []), 0
+                for _ in range(reader.count()):
+                    start = at + reader.varint()
+                    at = start + reader.varint()
+                    recording[1].append((start, at))
             found[stream] = process, [(site(), site(), reader.varint(), reader.varint(), reader.varint())
-                                      for _ in range(reader.count())]
+                                      for _ in range(reader.count())], recording
             check(all(wait <= time for _, _, time, _, wait in found[stream][1]), "a core wait is too long")
         return found
 

@@ -39,7 +39,7 @@ def test_sleeping(bench, flavour):
         if words not in story["text"]:
             raise harness.Failure(f"no '{words}' in: {story['text']}")
     gaps = rfn_reader.Archive(archive).usage()
-    busiest = {stream: max(of, key=lambda gap: gap[2]) for stream, (_, of) in gaps.items()}
+    busiest = {stream: max(of, key=lambda gap: gap[2]) for stream, (_, of, _) in gaps.items()}
     check_share("share of rank 0's longest gap", (busiest[0][3] + busiest[0][4]) / busiest[0][2], 0.5, 1.1)
     check_share("CPU share of rank 1's longest gap", busiest[1][3] / busiest[1][2], 0, 0.2)
 
@@ -115,10 +115,16 @@ def test_kept(bench, flavour):
     for kept in (reduced, merged):
         bench.verb("verify", kept)
         harness.compare("by stream", by_name(kept), by_name(archive))
+        harness.compare("recording", recording(kept), recording(archive))
         told = json.loads(bench.verb("report", "--json", kept))
         for name in ("peak_memory_bytes", "cpu_seconds"):
             harness.compare(name, [rank[name] for rank in told["time_per_rank"]],
                             [rank[name] for rank in found["time_per_rank"]])
+
+
+def recording(archive):
+    """What the recorder did itself, by stream: the sum, and the longest pieces."""
+    return {stream: own for stream, (_, _, own) in rfn_reader.Archive(archive).usage().items()}
 
 
 def by_name(archive):
@@ -130,7 +136,7 @@ def by_name(archive):
 
     usage = archive.usage()
     return {stream: (process, [(site(before), site(at), *rest) for before, at, *rest in gaps])
-            for stream, (process, gaps) in usage.items()}
+            for stream, (process, gaps, _) in usage.items()}
 
 
 def test_regions_and_hosts(bench):

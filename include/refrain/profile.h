@@ -77,6 +77,7 @@ struct rfn_profile_rank {
     int64_t span_ns;            /* from the first enter to the last exit, of each thread, summed */
     int64_t unrecorded_ns;      /* between events, while recording was off: part of span_ns */
     int64_t main_unrecorded_ns; /* of that: in the main part of the run */
+    int64_t recording_ns;       /* the recorder's own work between calls: part of span_ns */
     int64_t main_outside_ns;    /* outside MPI, in the main part of the run */
     uint32_t threads;           /* that could be read, in part at least */
     uint64_t events, calls;
@@ -128,7 +129,8 @@ struct rfn_profile {
     struct rfn_region_row *regions; /* most time first; without times most visits first */
     size_t n_regions;
     bool paused;           /* recording was off for a part of the run */
-    int64_t unrecorded_ns; /* of all ranks */
+    int64_t unrecorded_ns; /* of all ranks, */
+    int64_t recording_ns;  /* likewise */
     uint32_t unreadable;   /* streams that could not be read in full */
     int error;             /* why the lowest of them could not, 0 if all could */
     struct rfn_diag diag;  /* what goes with error */
@@ -143,10 +145,10 @@ int rfn_profile_new(const struct rfn_archive *archive,
                     struct rfn_profile **profile, struct rfn_diag *diag);
 void rfn_profile_free(struct rfn_profile *profile);
 
-/* Time of a rank that is known to be outside of MPI. */
+/* Time of a rank in which the program is known to be outside of MPI. */
 static inline int64_t rfn_profile_outside_ns(const struct rfn_profile_rank *rank)
 {
-    return rank->span_ns - rank->mpi_ns - rank->unrecorded_ns;
+    return rank->span_ns - rank->mpi_ns - rank->unrecorded_ns - rank->recording_ns;
 }
 
 /* Efficiency of the main part of the run, in the multiplicative model of POP: with C the time of a

@@ -29,9 +29,18 @@ struct rfn_process_usage {
     uint64_t peak_bytes;            /* of memory, resident */
 };
 
+/* The recorder's own work on a thread between two calls, in quanta of the stream's clock since its
+ * start. */
+struct rfn_own_work {
+    uint64_t from, to;
+};
+
 struct rfn_stream_usage {
     uint32_t stream, rank;
-    struct rfn_process_usage process; /* of the lowest stream of a rank, else not known */
+    struct rfn_process_usage process;     /* of the lowest stream of a rank, else not known */
+    uint64_t recording_ns;                /* the recorder's own work between calls, all of it, */
+    const struct rfn_own_work *recording; /* and the longest pieces, in order of time */
+    size_t n_recording;
     const struct rfn_gap_usage *gaps; /* most time first */
     size_t n_gaps;
 };
@@ -39,8 +48,10 @@ struct rfn_stream_usage {
 struct rfn_usage {
     struct rfn_stream_usage *streams; /* ascending */
     size_t n;
-    struct rfn_gap_usage *gaps; /* what the streams' point into */
+    struct rfn_gap_usage *gaps; /* what the streams' point into, and the next, too */
     size_t n_gaps;
+    struct rfn_own_work *recording;
+    size_t n_recording;
 };
 
 /* *usage is to be released, also after an error; it is empty where the archive has nothing.

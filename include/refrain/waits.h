@@ -65,14 +65,15 @@ struct rfn_wait_row {
 
 /* What a rank does between two events or in one. */
 enum rfn_activity_kind {
-    RFN_ACTIVITY_COMPUTE, /* outside MPI, between the call `before` and the call `at` */
-    RFN_ACTIVITY_MPI,     /* in the call `at`, not waiting */
-    RFN_ACTIVITY_WAIT,    /* in the call `at`, waiting, and nobody can be said to be the cause */
-    RFN_ACTIVITY_START    /* before the rank's first event */
+    RFN_ACTIVITY_COMPUTE,  /* outside MPI, between the call `before` and the call `at` */
+    RFN_ACTIVITY_MPI,      /* in the call `at`, not waiting */
+    RFN_ACTIVITY_WAIT,     /* in the call `at`, waiting, and nobody can be said to be the cause */
+    RFN_ACTIVITY_START,    /* before the rank's first event */
+    RFN_ACTIVITY_RECORDING /* the recorder's own work, between two calls */
 };
-enum { RFN_ACTIVITY_KIND_COUNT = RFN_ACTIVITY_START + 1 };
+enum { RFN_ACTIVITY_KIND_COUNT = RFN_ACTIVITY_RECORDING + 1 };
 
-/* "compute", "mpi", "wait", "start". Static. */
+/* "compute", "mpi", "wait", "start", "recording". Static. */
 const char *rfn_activity_kind_name(enum rfn_activity_kind kind);
 
 struct rfn_call_site {
@@ -81,9 +82,15 @@ struct rfn_call_site {
 
 struct rfn_activity {
     enum rfn_activity_kind kind;
-    struct rfn_call_site before, at; /* before: only of COMPUTE */
+    struct rfn_call_site before, at; /* before: only of COMPUTE; START and RECORDING have neither */
     uint32_t region;                 /* the innermost region it happened in, or RFN_NO_REGION */
 };
+
+/* Whether it is in a call, or in front of one. */
+static inline bool rfn_activity_has_call(const struct rfn_activity *activity)
+{
+    return activity->kind != RFN_ACTIVITY_START && activity->kind != RFN_ACTIVITY_RECORDING;
+}
 
 struct rfn_rank_ns {
     uint32_t rank;

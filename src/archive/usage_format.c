@@ -22,14 +22,29 @@ static void pack_gap(const struct rfn_gap_usage *gap, struct rfn_buf *out)
     rfn_buf_varint(out, gap->core_wait_ns / RFN_USAGE_NS);
 }
 
+static void pack_recording(const struct rfn_stream_usage *of, struct rfn_buf *out)
+{
+    uint64_t before = 0;
+    rfn_buf_varint(out, of->recording_ns / RFN_USAGE_NS);
+    rfn_buf_varint(out, of->n_recording);
+    for (size_t i = 0; i < of->n_recording; i++) {
+        rfn_buf_varint(out, of->recording[i].from - before);
+        rfn_buf_varint(out, of->recording[i].to - of->recording[i].from);
+        before = of->recording[i].to;
+    }
+}
+
 void rfn_pack_usage(const struct rfn_stream_usage *of, struct rfn_buf *out)
 {
     const struct rfn_process_usage *process = &of->process;
-    rfn_buf_varint(out, !process->known          ? 0
-                        : process->knows_waiting ? RFN_USAGE_PROCESS | RFN_USAGE_CORE_WAIT
-                                                 : RFN_USAGE_PROCESS);
+    const bool recording = of->recording_ns / RFN_USAGE_NS || of->n_recording;
+    rfn_buf_varint(out, (process->known ? RFN_USAGE_PROCESS : 0u) |
+                            (process->known && process->knows_waiting ? RFN_USAGE_CORE_WAIT : 0u) |
+                            (recording ? RFN_USAGE_RECORDING : 0u));
     if (process->known)
         pack_process(process, out);
+    if (recording)
+        pack_recording(of, out);
     rfn_buf_varint(out, of->n_gaps);
     for (size_t i = 0; i < of->n_gaps; i++)
         pack_gap(&of->gaps[i], out);

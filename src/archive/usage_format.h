@@ -5,8 +5,9 @@
 #include "base/buf.h"
 #include "refrain/usage.h"
 
-/* Flags of a stream: what the process used is there; with how long it waited for a core. */
-enum { RFN_USAGE_PROCESS = 1, RFN_USAGE_CORE_WAIT = 2 };
+/* Flags of a stream: what the process used is there; with how long it waited for a core; what the
+ * recorder did. */
+enum { RFN_USAGE_PROCESS = 1, RFN_USAGE_CORE_WAIT = 2, RFN_USAGE_RECORDING = 4 };
 enum { RFN_USAGE_NS = 1000, RFN_USAGE_BYTES = 1024 }; /* units of times and of memory */
 
 /* Appends what USAGE has of a stream, behind its number. */

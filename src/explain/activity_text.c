@@ -511,6 +511,9 @@ void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archiv
     case RFN_ACTIVITY_START:
         rfn_text_string(text, "starting later than others");
         break;
+    case RFN_ACTIVITY_RECORDING:
+        rfn_text_string(text, "recording (work of Refrain itself)");
+        break;
     }
 }
 

@@ -126,6 +126,9 @@ const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing, enum 
                        bool missing)
 {
     const enum rfn_activity_kind kind = doing.kind;
+    if (kind == RFN_ACTIVITY_RECORDING)
+        return "The program is not the cause: allow the recorder more memory (--memory), or leave "
+               "out calls (--exclude).";
     if (kind == RFN_ACTIVITY_COMPUTE && doing.polls)
         return "If that is no work, it is waiting, too: look at whom these polls are for, and wait "
                "in a blocking call. Otherwise balance this work.";

@@ -69,6 +69,7 @@ struct rfn_result_rows {
     X(outside_ns, INT64, NONE, rfn_profile_outside_ns(row)) \
     X(main_outside_ns, INT64, NONE, row->main_outside_ns)   \
     X(unrecorded_ns, INT64, NONE, row->unrecorded_ns)       \
+    X(recording_ns, INT64, NONE, row->recording_ns)         \
     X(messages, INT64, NONE, row->messages)                 \
     X(sent_bytes, INT64, NONE, row->sent_bytes)             \
     X(collective_bytes, INT64, NONE, row->collective_bytes) \

@@ -16,6 +16,7 @@
 #include "archive/read/archive_calls.h"
 #include "base/grow.h"
 #include "base/map.h"
+#include "refrain/usage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -650,6 +651,26 @@ static int by_weight(const void *left, const void *right)
     return a->path < b->path ? -1 : a->path > b->path;
 }
 
+/* What the recorder did on each rank, as USAGE tells, if it can be read. */
+static int take_recording(struct rfn_profile_pass *pass)
+{
+    struct rfn_profile *profile = pass->profile;
+    struct rfn_usage usage;
+    if (!profile->times || pass->region != RFN_NO_REGION)
+        return 0;
+    const int error = rfn_usage_read(pass->archive, &usage, NULL);
+    for (size_t i = 0; i < usage.n && !error; i++) {
+        struct rfn_profile_rank *rank = &profile->ranks[usage.streams[i].rank];
+        const int64_t outside_ns = rfn_profile_outside_ns(rank);
+        const int64_t ns = (int64_t)usage.streams[i].recording_ns;
+        const int64_t own = ns < outside_ns ? ns : outside_ns > 0 ? outside_ns : 0;
+        rank->recording_ns += own;
+        profile->recording_ns += own;
+    }
+    rfn_usage_release(&usage);
+    return error == RFN_E_NOMEM ? error : 0;
+}
+
 static void finish(struct rfn_profile_pass *pass)
 {
     struct rfn_profile *profile = pass->profile;
@@ -670,6 +691,7 @@ int rfn_profile_pass_finish(struct rfn_profile_pass *pass, struct rfn_profile **
 {
     RFN_TRY(finish_streams(pass));
     finish(pass);
+    RFN_TRY(take_recording(pass));
     rfn_profile_take_whole(pass->profile);
     *profile = pass->profile;
     pass->profile = NULL;

@@ -25,6 +25,7 @@ const char *rfn_pattern_words(enum rfn_pattern pattern)
 
 const char *rfn_activity_kind_name(enum rfn_activity_kind kind)
 {
-    static const char *const names[RFN_ACTIVITY_KIND_COUNT] = {"compute", "mpi", "wait", "start"};
+    static const char *const names[RFN_ACTIVITY_KIND_COUNT] = {"compute", "mpi", "wait", "start",
+                                                               "recording"};
     return (unsigned)kind < RFN_ACTIVITY_KIND_COUNT ? names[kind] : "?";
 }

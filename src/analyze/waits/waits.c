@@ -14,6 +14,7 @@
  */
 #include "refrain/waits.h"
 
+#include "analyze/match/own_times.h"
 #include "analyze/waits/waits_internal.h"
 #include "refrain/behaviour.h"
 
@@ -76,6 +77,20 @@ static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_st
     return number;
 }
 
+/* What the recorder did in the gap, which it takes off. */
+static int take_own_work(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, int64_t from,
+                         int64_t *gap)
+{
+    const int64_t own = rfn_off_times_overlap(stream->own, &stream->own_at, from, from + *gap);
+    if (!own)
+        return 0;
+    const struct rfn_activity activity = {.kind = RFN_ACTIVITY_RECORDING, .region = RFN_NO_REGION};
+    const int64_t number = rfn_activity_of(&pass->activities, &activity);
+    RFN_TRY((int)(number < 0 ? number : 0));
+    *gap -= own;
+    return rfn_pass_did(pass, stream, (uint32_t)number, own);
+}
+
 /* The gap in front of the event; in a phase of polls, it is a part of that. */
 static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                     const struct rfn_event_order_stream *at)
@@ -91,6 +106,8 @@ static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
     RFN_TRY((int)(activity < 0 ? activity : 0));
     if (stream->polls.any)
         return rfn_pass_between_polls(stream, at, (uint32_t)activity, gap);
+    if (stream->own)
+        RFN_TRY(take_own_work(pass, stream, from, &gap));
     return rfn_pass_did(pass, stream, (uint32_t)activity, gap);
 }
 
@@ -156,13 +173,22 @@ static int enter(void *context, uint32_t number, struct rfn_event_order_stream *
 
 /* ---- batches ---- */
 
+static bool records_within(struct rfn_wait_stream *stream, const struct rfn_batch *batch)
+{
+    const struct rfn_off_times *own = stream->own;
+    size_t at = stream->own_at;
+    while (own && at < own->n && own->items[at].to_ns <= batch->before_ns)
+        at++;
+    return own && at < own->n && own->items[at].from_ns < batch->end_ns;
+}
+
 /* What iterations do to requests is learned in a loop's first batch. Other threads of a process may
- * do something to its requests. */
+ * do something to its requests. In a batch in which the recorder worked gaps are looked at. */
 static int begin_batch(void *context, uint32_t number, const struct rfn_event_order_stream *at)
 {
     struct rfn_wait_pass *pass = context;
     struct rfn_wait_stream *stream = &pass->streams[number];
-    if (at->several)
+    if (at->several || records_within(stream, at->batch))
         return 0;
     RFN_TRY(RFN_GROW_ZEROED(stream->loops, stream->loops_capacity, (size_t)at->batch->loop + 1));
     stream->loop = &stream->loops[at->batch->loop];
@@ -232,6 +258,20 @@ static int init_streams(struct rfn_wait_pass *pass)
     return 0;
 }
 
+/* What USAGE says of the recorder, if it can be read. */
+static int find_own_work(struct rfn_wait_pass *pass)
+{
+    const struct rfn_archive *archive = pass->match.archive;
+    struct rfn_usage usage;
+    int error = rfn_usage_read(archive, &usage, NULL);
+    if (!error)
+        error = rfn_own_times_by_stream(archive, &usage, &pass->own);
+    rfn_usage_release(&usage);
+    for (uint32_t i = 0; pass->own && i < pass->match.n_streams; i++)
+        pass->streams[i].own = pass->own[i].n ? &pass->own[i] : NULL;
+    return error == RFN_E_NOMEM ? error : 0;
+}
+
 static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double), void *context)
 {
     const struct rfn_archive *archive = pass->match.archive;
@@ -256,6 +296,8 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
     pass->match.watcher = rfn_profile_pass_watcher(pass->profile);
     RFN_TRY(rfn_match_init(&pass->match, &hooks));
     RFN_TRY(init_streams(pass));
+    if (rfn_archive_run(archive)->times)
+        RFN_TRY(find_own_work(pass));
     pass->waits->n_ranks = pass->match.n_ranks;
     pass->waits->takes_any = calloc((size_t)pass->match.n_ranks + 1,
                                     sizeof *pass->waits->takes_any);
@@ -278,6 +320,7 @@ static void pass_release(struct rfn_wait_pass *pass)
         rfn_open_regions_release(&pass->streams[i].regions);
         free(pass->streams[i].polls.parts);
     }
+    rfn_own_times_free(pass->match.archive, pass->own);
     rfn_match_release(&pass->match);
     if (pass->steps)
         rfn_watched_steps_release(pass->steps);

@@ -108,8 +108,10 @@ struct rfn_wait_stream {
         bool any;
         uint64_t at; /* in the history */
         int64_t ns;
-    } finalize;               /* the stream's last begin of MPI_Finalize */
-    struct rfn_outside start; /* after its first event, before the main part begins */
+    } finalize;                      /* the stream's last begin of MPI_Finalize */
+    struct rfn_outside start;        /* after its first event, before the main part begins */
+    const struct rfn_off_times *own; /* when the recorder worked; NULL: not known, or never */
+    size_t own_at;                   /* the first that may not be over */
     struct rfn_order order;
     size_t stays; /* + 1: which awaited thing its event is shown again for (wait_receivers.c) */
 };
@@ -167,6 +169,7 @@ struct rfn_leaving {
 struct rfn_wait_pass {
     struct rfn_match match; /* first: its hooks are called with it */
     struct rfn_waits *waits;
+    struct rfn_off_times *own; /* by stream: when the recorder worked; NULL: not known */
     bool fix_clocks;
     bool reduced;           /* times are those of other segments: of two ranks they fit together
                                about only */

@@ -57,6 +57,10 @@ static inline int64_t rfn_batch_taken_ns(const struct rfn_batch *batch)
 int rfn_cursor_next_batch(struct rfn_cursor *cursor, struct rfn_batch **batch,
                           struct rfn_diag *diag);
 
+/* A time of the stream's clock, in quanta since its start, as a time of the run. false: the stream
+ * has no times, or those of another one. */
+bool rfn_cursor_clock_ns(struct rfn_cursor *cursor, uint64_t quanta, int64_t *ns);
+
 /* ---- reduced times ---- */
 
 /* How far from the measured ones times of the last event may be, as far as the file tells, at most

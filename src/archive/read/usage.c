@@ -8,13 +8,13 @@
 
 static const char malformed[] = "it is malformed";
 
-enum { GAP_BYTES = 7 }; /* at least: a byte for each number */
+enum { GAP_BYTES = 7, WORK_BYTES = 2 }; /* at least: a byte for each number */
 
 struct reading {
     const struct rfn_archive *archive;
     struct rfn_reader reader;
     struct rfn_usage *usage;
-    size_t streams_capacity, gaps_capacity;
+    size_t streams_capacity, gaps_capacity, recording_capacity;
 };
 
 static uint64_t read_scaled(struct rfn_reader *reader, uint64_t unit)
@@ -51,6 +51,26 @@ static const char *read_gap(struct reading *reading, struct rfn_gap_usage *gap)
     return reader->failed ? malformed : NULL;
 }
 
+static const char *read_recording(struct reading *reading, struct rfn_stream_usage *of)
+{
+    struct rfn_reader *reader = &reading->reader;
+    struct rfn_usage *usage = reading->usage;
+    uint64_t before = 0;
+    of->recording_ns = read_scaled(reader, RFN_USAGE_NS);
+    of->n_recording = rfn_reader_count(reader, WORK_BYTES);
+    if (reader->failed)
+        return malformed;
+    if (RFN_GROW(usage->recording, reading->recording_capacity,
+                 usage->n_recording + of->n_recording) < 0)
+        return rfn_out_of_memory;
+    for (size_t i = 0; i < of->n_recording; i++) {
+        const uint64_t from = before + rfn_reader_limited(reader, INT64_MAX - before);
+        before = from + rfn_reader_limited(reader, INT64_MAX - from);
+        usage->recording[usage->n_recording++] = (struct rfn_own_work){from, before};
+    }
+    return reader->failed ? malformed : NULL;
+}
+
 static const char *read_stream(struct reading *reading, uint32_t stream)
 {
     struct rfn_reader *reader = &reading->reader;
@@ -63,12 +83,14 @@ static const char *read_stream(struct reading *reading, uint32_t stream)
                                     .rank = rfn_archive_stream(reading->archive, stream).rank};
     if (flags & RFN_USAGE_PROCESS)
         read_process(reader, flags & RFN_USAGE_CORE_WAIT, &of->process);
+    const char *fault = flags & RFN_USAGE_RECORDING ? read_recording(reading, of) : NULL;
+    if (fault)
+        return fault;
     of->n_gaps = rfn_reader_count(reader, GAP_BYTES);
     if (reader->failed)
         return malformed;
     if (RFN_GROW(usage->gaps, reading->gaps_capacity, usage->n_gaps + of->n_gaps) < 0)
         return rfn_out_of_memory;
-    const char *fault = NULL;
     for (size_t i = 0; i < of->n_gaps && !fault; i++)
         fault = read_gap(reading, &usage->gaps[usage->n_gaps++]);
     return fault;
@@ -101,9 +123,12 @@ int rfn_usage_read(const struct rfn_archive *archive, struct rfn_usage *usage,
     const int error = rfn_payload_fault(&payload, read_payload(&reading, archive->n_streams), diag);
     rfn_payload_release(&payload);
     const struct rfn_gap_usage *gaps = usage->gaps;
+    const struct rfn_own_work *recording = usage->recording;
     for (size_t i = 0; i < usage->n && !error; i++) {
         usage->streams[i].gaps = gaps;
         gaps += usage->streams[i].n_gaps;
+        usage->streams[i].recording = recording;
+        recording += usage->streams[i].n_recording;
     }
     return error;
 }
@@ -112,6 +137,7 @@ void rfn_usage_release(struct rfn_usage *usage)
 {
     free(usage->streams);
     free(usage->gaps);
+    free(usage->recording);
     *usage = (struct rfn_usage){0};
 }
 

@@ -156,6 +156,8 @@ bool rfn_report_waits_at_ends(enum rfn_pattern pattern);
 double rfn_report_balance(const struct rfn_spread *time);
 /* Whether waits were measured: needs times. */
 bool rfn_report_has_waits(const struct rfn_report *report);
+/* The recorder's own work, of the time of all ranks. */
+double rfn_report_recording_share(const struct rfn_report *report);
 /* How many ranks there is nothing of: the run was cut short, or the file. */
 uint32_t rfn_report_missing(const struct rfn_report *report);
 /* Messages of a size, in powers of two: "1 B", "512 - 1023 B", "from 2 KiB". bin: 0 for 0 bytes,

@@ -123,6 +123,29 @@ static void append_reduced(struct rfn_text *out, const struct rfn_report *report
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
+double rfn_report_recording_share(const struct rfn_report *report)
+{
+    const double recording = (double)report->profile->recording_ns;
+    return report->efficiency.all_ns > 0 ? recording / (double)report->efficiency.all_ns : 0;
+}
+
+/* The recorder has changed the run by more than a little. */
+static void append_own_work(struct rfn_text *out, const struct rfn_report *report)
+{
+    enum { MUCH_PERCENT = 5 };
+    struct rfn_text text = {0};
+    const double share = rfn_report_recording_share(report);
+    if (share < MUCH_PERCENT / 100.0)
+        return;
+    rfn_text_format(
+        &text,
+        "Recording took %s of the ranks' time: without it the run would be shorter, and "
+        "waits may be different. Allow it more memory (refrain record --memory), or "
+        "leave out calls (--exclude).",
+        rfn_share_text(share).text);
+    rfn_report_sentence(out, report, &text, INDENT);
+}
+
 static void append_predicted(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
@@ -402,6 +425,7 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
     rfn_verdict_append(&text, &run, &verdict);
     rfn_report_sentence(out, report, &text, INDENT);
     append_threads(out, report);
+    append_own_work(out, report);
     if (!report->profile->region)
         append_ends(out, report);
     if (report->run->reduced)

@@ -65,6 +65,8 @@ static void set_events(json_t *value, const struct rfn_report *report)
     RFN_JSON_SET(value, "paused", profile->paused);
     RFN_JSON_SET(value, "unrecorded_seconds",
                  rfn_report_seconds(report, (double)profile->unrecorded_ns));
+    RFN_JSON_SET(value, "recording_seconds",
+                 rfn_report_seconds(report, (double)profile->recording_ns));
 }
 
 /* Null where nothing can be predicted. */
@@ -133,6 +135,8 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
                  rfn_report_seconds(report, (double)rank->main_outside_ns));
     RFN_JSON_SET(value, "unrecorded_seconds",
                  rfn_report_seconds(report, (double)rank->unrecorded_ns));
+    RFN_JSON_SET(value, "recording_seconds",
+                 rfn_report_seconds(report, (double)rank->recording_ns));
     RFN_JSON_SET(value, "messages", rank->messages);
     RFN_JSON_SET(value, "sent_bytes", rank->sent_bytes);
     RFN_JSON_SET(value, "collective_bytes", rank->collective_bytes);

@@ -46,7 +46,8 @@ static void append_spans(struct rfn_text *out, const struct rfn_report *report,
                          const int64_t *waits)
 {
     const struct rfn_profile *profile = report->profile;
-    struct span mpi = {0}, setup = {0}, outside = {0}, unrecorded = {0}, waiting = {0};
+    struct span mpi = {0}, setup = {0}, outside = {0}, unrecorded = {0}, waiting = {0},
+                recording = {0};
     struct rfn_table table;
     for (uint32_t i = 0; i < profile->n_ranks; i++) {
         const struct rfn_profile_rank *rank = &profile->ranks[i];
@@ -56,6 +57,7 @@ static void append_spans(struct rfn_text *out, const struct rfn_report *report,
         span_add(&setup, i, rank->setup_ns);
         span_add(&outside, i, rfn_profile_outside_ns(rank));
         span_add(&unrecorded, i, rank->unrecorded_ns);
+        span_add(&recording, i, rank->recording_ns);
         span_add(&waiting, i, waits ? waits[i] : 0);
     }
     rfn_table_init(&table, "lrlrrl", span_titles);
@@ -66,6 +68,8 @@ static void append_spans(struct rfn_text *out, const struct rfn_report *report,
         span_row(&table, "waiting (all MPI)", &waiting);
     if (profile->paused)
         span_row(&table, "not recorded", &unrecorded);
+    if (rfn_report_recording_share(report) >= RFN_TRIFLE)
+        span_row(&table, "recording (Refrain)", &recording);
     rfn_table_fit(&table, report->width, spare, 2);
     rfn_table_print(&table, 2, out);
 }

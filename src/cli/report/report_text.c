@@ -120,8 +120,20 @@ static void append_run_time(struct rfn_text *out, const struct rfn_report *repor
     if (span > 0)
         rfn_text_format(&merged, " (%s of the run time)",
                         rfn_share_text((double)online->ns / (double)span).text);
-    rfn_text_string(&merged, ", which are in the calls of all ranks before them");
+    rfn_text_string(&merged, ", which counts as recording");
     append_text(out, report, "Merged", &merged);
+}
+
+/* "0.8 % of the time of all ranks, between calls: neither in MPI nor computing". */
+static void append_own_work(struct rfn_text *out, const struct rfn_report *report)
+{
+    const double share = rfn_report_recording_share(report);
+    struct rfn_text text = {0};
+    if (share <= 0)
+        return;
+    rfn_text_format(&text, "%s of the time of all ranks (%s), between calls",
+                    rfn_share_text(share).text, rfn_time_text(report->profile->recording_ns).text);
+    append_text(out, report, "Recording", &text);
 }
 
 static void append_header(struct rfn_text *out, const struct rfn_report *report)
@@ -140,6 +152,7 @@ static void append_header(struct rfn_text *out, const struct rfn_report *report)
                         rfn_count_text(profile->failed_polls).text);
     rfn_text_char(out, '\n');
     append_run_time(out, report);
+    append_own_work(out, report);
     rfn_report_memory(out, report);
     if (profile->unreadable)
         rfn_text_format(out, "%-10s%u of %u threads, so far as they go\n", "Damaged",

@@ -119,7 +119,7 @@ void rfn_json_set_activity(json_t *value, const struct rfn_archive *archive,
                            const struct rfn_activity *activity)
 {
     bool compute = activity->kind == RFN_ACTIVITY_COMPUTE;
-    bool call = activity->kind != RFN_ACTIVITY_START;
+    bool call = rfn_activity_has_call(activity);
     const char *function = rfn_activity_function(archive, activity);
     const char *region = activity->region < rfn_archive_regions(archive)
                              ? rfn_archive_region(archive, activity->region)

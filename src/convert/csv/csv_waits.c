@@ -45,7 +45,7 @@ static void append_activity(struct rfn_text *row, const struct csv_names *names,
 {
     csv_cell(row, rfn_activity_kind_name(activity->kind));
     append_site(row, names, activity->kind == RFN_ACTIVITY_COMPUTE, activity->before);
-    append_site(row, names, activity->kind != RFN_ACTIVITY_START, activity->at);
+    append_site(row, names, rfn_activity_has_call(activity), activity->at);
     csv_cell(row,
              activity->region == RFN_NO_REGION ? NULL : rfn_csv_region(names, activity->region));
 }

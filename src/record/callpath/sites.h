@@ -131,8 +131,10 @@ static inline bool rec_site_holds(const struct rec_site_way *way, uint32_t funct
 #endif
 
 /* The site of a call whose wrapper's frame pointer is `frame`: frame[0] is the caller's frame
- * pointer, frame[1] the return address, frame + 2 the stack pointer after return. */
-static inline uint32_t rec_site(struct rec_sites *sites, uint32_t function, void *frame)
+ * pointer, frame[1] the return address, frame + 2 the stack pointer after return. UINT32_MAX: it
+ * takes a walk. */
+static inline uint32_t rec_site_cached(const struct rec_sites *sites, uint32_t function,
+                                       const void *frame)
 {
 #if REC_SITE_CACHED
     const struct rec_site_way *ways = sites->sets[rec_site_key(frame) % REC_SITE_SETS];
@@ -140,8 +142,16 @@ static inline uint32_t rec_site(struct rec_sites *sites, uint32_t function, void
         if (rec_site_holds(&ways[w], function, frame))
             return ways[w].site;
     }
+#else
+    (void)sites, (void)function, (void)frame;
 #endif
-    return rec_site_walk(sites, function, frame);
+    return UINT32_MAX;
+}
+
+static inline uint32_t rec_site(struct rec_sites *sites, uint32_t function, void *frame)
+{
+    const uint32_t site = rec_site_cached(sites, function, frame);
+    return site != UINT32_MAX ? site : rec_site_walk(sites, function, frame);
 }
 
 /* All sites of a stream, 0 to rec_sites_count - 1, in order of first use. Frames innermost first:

@@ -42,7 +42,8 @@ static struct rec_clock_pair start;
 static pid_t pid;
 static struct rfn_memory memory; /* of all streams */
 static struct rfn_reducing reducing;
-static size_t keep_bytes; /* of times, before they are reduced */
+static size_t keep_bytes;  /* of times, before they are reduced */
+static uint64_t own_least; /* quanta */
 static char stop_reason[256];
 
 void rec_stop(const char *format, ...)
@@ -198,6 +199,7 @@ static struct rec_stream *stream_new(void)
         return NULL;
     }
     learn_stack(stream);
+    rec_own_works_init(&stream->own, own_least);
     stream->sites.ends = rec_options.path_ends;
     stream->number = stream->journal.stream;
     stream->gap.sites = rec_long_gap == UINT64_MAX ? 0 : UINT64_MAX;
@@ -231,6 +233,7 @@ static void wake(void)
     rec_clock_init(rec_options.resolution_ns, rec_options_clock());
     /* The streams' times are in quanta, and a threshold of time is in microseconds. */
     const double quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
+    own_least = (uint64_t)(REC_OWN_WORK_NS / quantum_ns);
     reducing = (struct rfn_reducing){.criterion = rec_options_criterion(),
                                      .min_calls = rec_options.segment_min_calls,
                                      .max_per_kind = MAX_PER_KIND,
@@ -331,19 +334,35 @@ struct rec_clock_pair rec_start(void)
 
 /* ---- before a call's enter, after its exit ---- */
 
+uint32_t rec_walk(struct rec_stream *stream, uint32_t function, void *frame)
+{
+    const uint64_t from = rec_now();
+    const uint32_t site = rec_site_walk(&stream->sites, function, frame);
+    const uint64_t to = rec_now();
+    if (to - from >= own_least)
+        rec_own_works_note(&stream->own, from, to);
+    return site;
+}
+
+/* What the program has counted. */
+static uint64_t read_counter(struct rec_stream *stream)
+{
+    return rfn_counter_read(&stream->counter) - stream->own_volume;
+}
+
 void rec_before_enter(struct rec_stream *stream)
 {
     rec_begin_listener *listener = __atomic_load_n(&begin_listener, __ATOMIC_ACQUIRE);
     if (listener && stream->call.function < REC_FN_COUNT)
         listener(&stream->call);
     if (stream->stamping & REC_STAMP_COUNTS)
-        stream->call.volume.enter = rfn_counter_read(&stream->counter);
+        stream->call.volume.enter = read_counter(stream);
 }
 
 void rec_count_exit(struct rec_stream *stream)
 {
     if (stream->stamping & REC_STAMP_COUNTS)
-        stream->call.volume.exit = rfn_counter_read(&stream->counter);
+        stream->call.volume.exit = read_counter(stream);
 }
 
 void rec_listen_begin(rec_begin_listener *listener)
@@ -357,16 +376,31 @@ void rec_listen_begin(rec_begin_listener *listener)
 
 /* ---- the end of a call ---- */
 
-/* The stream has taken the call, which took long, or failed to: what the recorder does is not what
- * the program computes. Regions are moments, failed polls may be held back, and MPI_Finalize ends
- * at one moment on all ranks. */
-static void end_late(struct rec_call *call, int result)
+/* With --keep-predictions, whose windows are calls and what lies between them: the call ends only
+ * now. Regions are moments, failed polls may be held back, and MPI_Finalize ends at one moment on
+ * all ranks. */
+static void end_later(struct rec_call *call)
 {
-    if (result < 0)
+    struct rec_stream *stream = rec_stream_of(call);
+    if (rec_state != REC_RECORDING || call->off || call->poll == RFN_POLL_FAILED ||
+        call->function == REC_FN_MPI_Finalize ||
+        !rfn_class_is_mpi(rec_functions[call->function].class_))
+        return;
+    rec_stamp_exit(call);
+    if (rec_keeper->end_later(stream, call->exit, call->volume.exit) < 0)
         rec_stop("out of memory");
-    else if (call->poll != RFN_POLL_FAILED && call->function != REC_FN_MPI_Finalize &&
-             rfn_class_is_mpi(rec_functions[call->function].class_))
-        rec_went_on(call);
+}
+
+void rec_worked(struct rec_call *call)
+{
+    struct rec_stream *stream = rec_stream_of(call);
+    if (call->off)
+        return;
+    rec_own_works_note(&stream->own, call->exit, rec_now());
+    if (rec_keeper && rec_keeper->end_later)
+        end_later(call);
+    else if (stream->stamping & REC_STAMP_COUNTS)
+        stream->own_volume += read_counter(stream) - call->volume.exit;
 }
 
 /* Hands the event to the stream's reducer. */
@@ -384,8 +418,10 @@ static inline void take(struct rec_stream *stream, struct rec_call *call)
                                     .volume_enter = call->volume.enter,
                                     .volume_exit = call->volume.exit};
     const int took_long = rec_take_event(stream, &event);
-    if (__builtin_expect(took_long, 0))
-        end_late(call, took_long);
+    if (__builtin_expect(took_long < 0, 0))
+        rec_stop("out of memory");
+    else if (__builtin_expect(took_long, 0))
+        rec_worked(call);
 }
 
 /* Whether the call becomes an event. */
@@ -405,19 +441,6 @@ void rec_leave(struct rec_call *call)
             rec_listen(call, stream);
     }
     rec_go_outside(stream);
-}
-
-void rec_went_on(struct rec_call *call)
-{
-    struct rec_stream *stream = rec_stream_of(call);
-    rec_stamp_exit(call);
-    if (rec_state != REC_RECORDING || call->off)
-        return;
-    const int error = rec_keeper
-                          ? rec_keeper->end_later(stream, call->exit, call->volume.exit)
-                          : rfn_stream_end_later(stream->events, call->exit, call->volume.exit);
-    if (error < 0)
-        rec_stop("out of memory");
 }
 
 uint32_t rec_error_class(int rc)

@@ -33,6 +33,7 @@
 #include "record/callpath/sites.h"
 #include "record/core/clock.h"
 #include "record/core/journal.h"
+#include "record/core/own_work.h"
 #include "record/core/usage.h"
 #include "record/functions.gen.h" /* enum rec_fn { REC_FN_MPI_Send, ... }, rec_functions[] */
 #include "record/mpi_table.gen.h" /* includes <mpi.h>; struct rec_mpi_table; extern rec_mpi */
@@ -157,6 +158,8 @@ struct rec_stream {
     struct rec_apart apart;
     struct rec_journal journal; /* what it has no memory for */
     struct rec_gaps gaps;
+    struct rec_own_works own; /* what the recorder did itself, */
+    uint64_t own_volume;      /* and what was counted meanwhile */
     struct {
         uintptr_t lowest, bytes; /* that the system has given to the thread; 0: not known */
     } stack;
@@ -225,10 +228,12 @@ void rec_mpi_load(void);
 void *rec_mpi_loaded(void);
 
 /* Slow parts of rec_enter. The first wakes the recorder, makes the thread's stream, or returns
- * NULL. The second says which frame a call starts from: of one that was made inside of another one,
- * that of the Fortran entry which waits for it, or NULL, it is none of the program's. Then it
- * writes what is held, and counts what is counted apart. */
+ * NULL. The second walks to a site that is not in the cache. The third says which frame a call
+ * starts from: of one that was made inside of another one, that of the Fortran entry which waits
+ * for it, or NULL, it is none of the program's. Then it writes what is held, and counts what is
+ * counted apart. */
 struct rec_stream *rec_stream_wake(void);
+uint32_t rec_walk(struct rec_stream *stream, uint32_t function, void *frame);
 void *rec_frame_inside(struct rec_stream *stream, uint32_t function, void *frame);
 /* Ends the call that the stream is inside of if the program has left it by a jump or an exception,
  * as a frame of what the thread does now tells (both in nested_calls.c). */
@@ -329,7 +334,9 @@ static inline __attribute__((always_inline)) struct rec_call *rec_enter(uint32_t
         if (call->off)
             return call;
     }
-    call->site = rec_site(&stream->sites, function, frame);
+    call->site = rec_site_cached(&stream->sites, function, frame);
+    if (__builtin_expect(call->site == UINT32_MAX, 0))
+        call->site = rec_walk(stream, function, frame);
     return call;
 }
 
@@ -429,7 +436,9 @@ extern const struct rec_request_listener *rec_listen_requests; /* likewise */
 struct rec_keeper {
     int (*event)(struct rec_stream *stream,
                  const struct rfn_event *event); /* as rfn_stream_event */
-    int (*end_later)(struct rec_stream *stream, uint64_t exit, uint64_t volume_exit); /* likewise */
+    /* The last event ended only now, as rfn_stream_end_later. NULL: what passed is the recorder's
+     * own work, as where nobody keeps. */
+    int (*end_later)(struct rec_stream *stream, uint64_t exit, uint64_t volume_exit);
 };
 extern const struct rec_keeper *rec_keeper;
 
@@ -446,8 +455,9 @@ uint64_t rec_call_hash(const struct rec_sites *sites, uint32_t site);
 /* Hands the event to the listener and the stream's reducer, and makes the stream ready for the next
  * call. */
 void rec_leave(struct rec_call *call);
-/* The call that has been left last, which is no poll, ended only now. */
-void rec_went_on(struct rec_call *call);
+/* From the exit of the call that has been left last until now the recorder worked, and not the
+ * program. */
+void rec_worked(struct rec_call *call);
 
 /* What MPI_Pcontrol asks for: 0 switches recording off, 1 on again, 2 flushes buffers, for the
  * whole process. Other levels mean nothing. */

@@ -262,5 +262,5 @@ void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, i
         went_on = true;
     }
     if (call && went_on)
-        rec_went_on(call);
+        rec_worked(call);
 }

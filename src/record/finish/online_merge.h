@@ -49,8 +49,8 @@ extern bool rec_meetings_count;
 void rec_online_merge_start(void);
 
 /* A blocking call of all ranks of comm, of elements of the type, has returned rc. call: it has been
- * recorded, unless that is off; NULL: it has not. If the ranks merge after it, the call goes on
- * until that is over: it is not the program that takes this time. Windows end likewise. */
+ * recorded, unless that is off; NULL: it has not. If the ranks merge after it, or windows end, that
+ * is the recorder's own work. */
 void rec_synchronized(struct rec_call *call, MPI_Comm comm, MPI_Datatype type, int rc)
     __attribute__((cold));
 

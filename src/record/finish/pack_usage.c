@@ -1,6 +1,7 @@
 #include "record/finish/pack_usage.h"
 
 #include "archive/usage_format.h"
+#include "record/core/options.h"
 #include "record/core/usage.h"
 
 #include <stdlib.h>
@@ -13,9 +14,15 @@ static struct rfn_process_usage process_of(const struct rec_stream_definitions *
     return of->stream->number == 0 ? rec_usage() : (struct rfn_process_usage){0};
 }
 
+/* Not in runs without times, whose archives are the same from run to run. */
+static bool has_recording(const struct rec_stream_definitions *of)
+{
+    return rec_options.times && of->stream->own.sum > 0;
+}
+
 bool rec_usage_has(const struct rec_stream_definitions *of)
 {
-    return process_of(of).known || of->stream->gaps.n > 0;
+    return process_of(of).known || of->stream->gaps.n > 0 || has_recording(of);
 }
 
 static int by_time(const void *left, const void *right)
@@ -39,10 +46,28 @@ static struct rfn_gap_usage gap_between(const struct rec_stream_definitions *of,
                                   .core_wait_ns = gap->core_wait_ns};
 }
 
+/* written: room for REC_OWN_WORKS. */
+static void take_recording(const struct rec_stream_definitions *of, struct rfn_stream_usage *usage,
+                           struct rfn_own_work *written)
+{
+    const struct rec_own_works *own = &of->stream->own;
+    const double quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
+    const uint64_t start = rec_start().quanta;
+    usage->recording = written;
+    usage->recording_ns = (uint64_t)((double)own->sum * quantum_ns);
+    for (uint32_t i = 0; i < own->n; i++) {
+        const struct rec_own_work *work = &own->items[i];
+        if (work->from >= start)
+            written[usage->n_recording++] = (struct rfn_own_work){work->from - start,
+                                                                  work->to - start};
+    }
+}
+
 int rec_pack_usage(const struct rec_stream_definitions *of, struct rfn_buf *out)
 {
     const struct rec_gaps *gaps = &of->stream->gaps;
     struct rfn_gap_usage written[WRITTEN];
+    struct rfn_own_work recording[REC_OWN_WORKS];
     struct rfn_stream_usage usage = {.process = process_of(of), .gaps = written};
     struct rec_gap *sorted = malloc(REC_GAPS * sizeof *sorted);
     size_t n = 0;
@@ -56,6 +81,8 @@ int rec_pack_usage(const struct rec_stream_definitions *of, struct rfn_buf *out)
     for (; usage.n_gaps < WRITTEN && usage.n_gaps < n; usage.n_gaps++)
         written[usage.n_gaps] = gap_between(of, &sorted[usage.n_gaps]);
     free(sorted);
+    if (has_recording(of))
+        take_recording(of, &usage, recording);
     rfn_pack_usage(&usage, out);
     return rfn_buf_status(out);
 }

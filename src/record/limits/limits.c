@@ -55,7 +55,6 @@ struct rec_limited {
     } rates[REC_FN_COUNT];
     uint64_t events, bytes, last_exit;
     bool looked_up; /* names, for the call at hand, which takes time */
-    bool is_gone;   /* the last call, which so cannot end later */
     /* The last poll, and what stands for those that were left out since another call. */
     struct {
         bool any;
@@ -235,7 +234,6 @@ static enum reason reason_to_go(struct rec_stream *stream, const struct rfn_even
 static int record(struct rec_stream *stream, const struct rfn_event *event)
 {
     stream->limited->last_exit = event->exit;
-    stream->limited->is_gone = false;
     const int took_long = rfn_stream_event(stream->events, event);
     if (is_last(event))
         end_recording(UNTIL, event->exit);
@@ -290,7 +288,6 @@ static int leave_out(struct rec_stream *stream, const struct rfn_event *event, e
     if (!ended && event->poll == RFN_POLL_FAILED)
         return stand_in(stream, event);
     const int error = ended ? tell_end(stream) : 0;
-    stream->limited->is_gone = true;
     return error < 0 ? error : 0;
 }
 
@@ -319,16 +316,7 @@ static int take_event(struct rec_stream *stream, const struct rfn_event *event)
     return result == 0 && took_long ? 1 : result;
 }
 
-static int end_later(struct rec_stream *stream, uint64_t exit, uint64_t volume_exit)
-{
-    if (stream->limited && stream->limited->is_gone)
-        return 0;
-    if (stream->limited)
-        stream->limited->last_exit = exit;
-    return rfn_stream_end_later(stream->events, exit, volume_exit);
-}
-
-static const struct rec_keeper limits = {take_event, end_later};
+static const struct rec_keeper limits = {take_event, NULL};
 
 /* --keep-predictions needs all calls. */
 __attribute__((constructor)) static void prepare(void)
