@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "record/core/apart.h"
 #include "record/core/begin.h"
+#include "record/core/core_windows.h"
 #include "record/core/job.h"
 #include "record/core/message.h"
 #include "record/core/options.h"
@@ -362,6 +363,7 @@ void rec_listen_begin(rec_begin_listener *listener)
  * at one moment on all ranks. */
 static void end_late(struct rec_call *call, int result)
 {
+    rec_core_windows_look();
     if (result < 0)
         rec_stop("out of memory");
     else if (call->poll != RFN_POLL_FAILED && call->function != REC_FN_MPI_Finalize &&
