@@ -118,6 +118,18 @@ static inline int64_t rfn_measured_waits_ns(const struct rfn_measured *run)
            (run->profile->end_counts ? 0 : ns[RFN_WAIT_AT_FINALIZE]);
 }
 
+/* Whether the run is next to nothing but MPI's own start and end: what is between, below this share
+ * of it and this time, tells nothing. */
+#define RFN_NO_MAIN_PART 0.01
+enum { RFN_NO_MAIN_PART_NS = 5000000 };
+static inline bool rfn_measured_is_nothing(const struct rfn_measured *run)
+{
+    const struct rfn_profile *profile = run->profile;
+    const double main_ns = (double)(profile->main_to_ns - profile->main_from_ns);
+    return main_ns < RFN_NO_MAIN_PART_NS &&
+           main_ns < RFN_NO_MAIN_PART * (double)(profile->end_ns - profile->start_ns);
+}
+
 /* Work counts as even from this load balance on: mean / longest time outside of MPI. */
 #define RFN_BALANCED 0.95
 /* Causes and calls that cost a smaller share of all ranks' time are not worth a word. */

@@ -377,10 +377,13 @@ static void append_ends(struct rfn_text *out, const struct rfn_report *report)
     struct rfn_text text = {0};
     if ((double)(start_ns + end_ns) < ENDS * (double)(profile->end_ns - profile->start_ns))
         return;
-    rfn_text_format(&text,
-                    "Starting MPI took %s and ending it %s; what follows is about the %s between.",
-                    rfn_time_text(start_ns).text, rfn_time_text(end_ns).text,
-                    rfn_time_text(profile->main_to_ns - profile->main_from_ns).text);
+    const struct rfn_measured run = rfn_report_measured(report);
+    rfn_text_format(&text, "Starting MPI took %s and ending it %s", rfn_time_text(start_ns).text,
+                    rfn_time_text(end_ns).text);
+    if (!rfn_measured_is_nothing(&run))
+        rfn_text_format(&text, "; what follows is about the %s between",
+                        rfn_time_text(profile->main_to_ns - profile->main_from_ns).text);
+    rfn_text_char(&text, '.');
     if (late && !report->ranks && !report->call_path) {
         rfn_text_string(&text, " In MPI_Finalize ranks wait for ");
         rfn_late_ranks_append(&text, late->ranks, late->n_ranks, report->waits->n_ranks);
@@ -423,5 +426,6 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
     if (!knows_cores)
         append_crowding(out, report);
     append_disturbance(out, report, &run);
-    append_stories(out, report, &run, &verdict);
+    if (!rfn_measured_is_nothing(&run))
+        append_stories(out, report, &run, &verdict);
 }
