@@ -18,7 +18,7 @@ import rfn_formula
 import rfn_text
 
 MASK, HALF = (1 << 64) - 1, 1 << 63
-MINOR = 14  # the newest that is understood completely
+MINOR = 15  # the newest that is understood completely
 INT64_MAX = HALF - 1
 
 
@@ -444,7 +444,7 @@ class Column:
 MAGIC, CHUNK_MAGIC = b"\x89RFN\r\n\x1a\n", 0x434e4652
 (META, DEFINITIONS, STREAMS, STRUCTURE, VALUES, RANK_PARAMS, TIMING, TOC, CLOCKS,
  PROFILE, PROFILES, CLUSTERS, SITE_SPREADS, SPREADS, COMMON, USAGE,
- AGGREGATED, SAMPLES, SAMPLE_COLUMNS, OPEN) = range(1, 21)
+ AGGREGATED, SAMPLES, SAMPLE_COLUMNS, OPEN, CORES) = range(1, 22)
 ZSTD = ctypes.CDLL("libzstd.so.1")
 XXHASH = ctypes.CDLL("libxxhash.so.0")
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
@@ -1825,6 +1825,25 @@ class Archive:
             found[stream] = process, [(site(), site(), reader.varint(), reader.varint(), reader.varint())
                                       for _ in range(reader.count())], recording
             check(all(wait <= time for _, _, time, _, wait in found[stream][1]), "a core wait is too long")
+        return found
+
+    def cores(self):
+        """What CORES says, by first stream of a process: (set of cores, OMP_NUM_THREADS or 0, windows of (time, on a
+        core, runnable), in us)."""
+        found, stream = {}, -1
+        if self.minor < 15 or (CORES, 0) not in self.chunks:
+            return found
+        reader = self.payload(CORES)
+        while reader.left():
+            stream += 1 + reader.varint()
+            check(stream < len(self.streams), "no such stream in CORES")
+            mask = reader.blob()
+            check(not mask or mask[-1], "the mask ends with zeros")
+            cores = {8 * at + bit for at, byte in enumerate(mask) for bit in range(8) if byte >> bit & 1}
+            threads = reader.varint()
+            windows = [(reader.varint(), reader.varint(), reader.varint()) for _ in range(reader.count())]
+            check(all(1000 * sum(column) < 1 << 63 for column in zip(*windows)), "windows are too long")
+            found[stream] = cores, threads, windows
         return found
 
     def aggregated(self):

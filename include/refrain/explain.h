@@ -102,6 +102,34 @@ static inline double rfn_measured_share(const struct rfn_measured *run, double n
     return run->efficiency.all_ns > 0 ? ns / (double)run->efficiency.all_ns : 0;
 }
 
+/* Whether waits of that kind are part of the main part: not because MPI starts, and because it ends
+ * only where others still compute meanwhile. */
+static inline bool rfn_measured_counts(const struct rfn_measured *run, enum rfn_pattern pattern)
+{
+    return pattern != RFN_WAIT_AT_INIT &&
+           (pattern != RFN_WAIT_AT_FINALIZE || run->profile->end_counts);
+}
+
+/* Of all ranks: all waits that are. */
+static inline int64_t rfn_measured_waits_ns(const struct rfn_measured *run)
+{
+    const int64_t *ns = run->waits->pattern_ns;
+    return run->waits->total_ns - ns[RFN_WAIT_AT_INIT] -
+           (run->profile->end_counts ? 0 : ns[RFN_WAIT_AT_FINALIZE]);
+}
+
+/* Whether the run is next to nothing but MPI's own start and end: what is between, below this share
+ * of it and this time, tells nothing. */
+#define RFN_NO_MAIN_PART 0.01
+enum { RFN_NO_MAIN_PART_NS = 5000000 };
+static inline bool rfn_measured_is_nothing(const struct rfn_measured *run)
+{
+    const struct rfn_profile *profile = run->profile;
+    const double main_ns = (double)(profile->main_to_ns - profile->main_from_ns);
+    return main_ns < RFN_NO_MAIN_PART_NS &&
+           main_ns < RFN_NO_MAIN_PART * (double)(profile->end_ns - profile->start_ns);
+}
+
 /* Work counts as even from this load balance on: mean / longest time outside of MPI. */
 #define RFN_BALANCED 0.95
 /* Causes and calls that cost a smaller share of all ranks' time are not worth a word. */
@@ -147,6 +175,42 @@ bool rfn_row_is_moving(const struct rfn_measured *run, const struct rfn_profile_
  * it by waiting for uneven work." and what else the verdict says, but for clocks. */
 void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,
                         const struct rfn_verdict *verdict);
+
+/* ---- what no program can mend ---- */
+
+/* Calls that no MPI makes slow, as those for sizes and ranks, in which a rank was for longer than
+ * RFN_LONG_NS: it had no core, waited for memory, or was stopped. */
+struct rfn_disturbance {
+    uint64_t calls;
+    int64_t ns;                            /* all of them together */
+    const struct rfn_profile_row *longest; /* NULL: there are none */
+};
+
+struct rfn_disturbance rfn_disturbance_of(const struct rfn_measured *run);
+/* Whether a rank was in such calls, most of the time that this activity took. */
+bool rfn_activity_is_disturbed(const struct rfn_measured *run,
+                               const struct rfn_activity *activity);
+/* "2 calls that no MPI makes slow took 14.1 ms (the longest 9.00 ms, in MPI_Type_size, main()
+ * [a.c:3], on rank 1): ..." */
+void rfn_disturbance_append(struct rfn_text *text, const struct rfn_measured *run,
+                            const struct rfn_disturbance *disturbance);
+
+/* How much of the time in which their threads could run ranks had cores for them. */
+struct rfn_core_access {
+    bool known;
+    double share; /* on a core / (on a core + could have run), of all ranks that know it */
+    double on_core_ns, runnable_ns;
+    uint32_t worst_rank; /* has the least share */
+    double worst_share;
+};
+
+/* Below the first, times say more of the machine than of the program; below the second they say
+ * nothing else. */
+#define RFN_CORES_SHORT 0.8
+#define RFN_CORES_BLIND 0.5
+struct rfn_core_access rfn_core_access_of(const struct rfn_measured *run);
+/* Of one rank; negative: not known. */
+double rfn_core_share_of_rank(const struct rfn_measured *run, uint32_t rank);
 
 /* ---- who makes others wait ---- */
 
@@ -208,7 +272,8 @@ struct rfn_cause_choice {
 };
 
 /* Of the causes chosen (NULL: of all), those that cost at least this share of all ranks' time
- * (RFN_TRIFLE), at most `most`. Waits because MPI started or ended are left out. RFN_E_NOMEM. */
+ * (RFN_TRIFLE), at most `most`. Waits outside of the main part are left out, and those because MPI
+ * itself starts or ends. RFN_E_NOMEM. */
 int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *run,
                       const struct rfn_cause_choice *choice, double least, size_t most);
 void rfn_findings_release(struct rfn_findings *findings);

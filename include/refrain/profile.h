@@ -41,6 +41,8 @@ struct rfn_spread {
     uint32_t ranks;
 };
 
+enum { RFN_LONG_NS = 1000000 };
+
 /* A call path: a function and where it was called from. */
 struct rfn_profile_row {
     uint32_t function, path;
@@ -48,6 +50,9 @@ struct rfn_profile_row {
     struct rfn_spread time; /* inside MPI */
     int64_t waiting_ns;     /* of it for others, where waits were looked for */
     int64_t min_ns, max_ns; /* of single events */
+    uint32_t max_rank;      /* which had the longest */
+    uint64_t long_events;   /* that took longer than RFN_LONG_NS, */
+    int64_t long_ns;        /* and how long together */
     /* In runs of unsuccessful polls, outside of the calls, where it is not known to be waiting. */
     int64_t between_polls_ns;
     uint64_t bytes; /* rfn_volume_bytes of its events */
@@ -111,6 +116,7 @@ struct rfn_profile {
     bool times;
     int64_t start_ns, end_ns;         /* T = end_ns - start_ns */
     int64_t main_from_ns, main_to_ns; /* the main part */
+    bool end_counts; /* it goes on to the last begin of MPI_Finalize: waits there are part of it */
     const char *region;     /* the only one that rows, ranks, messages and sizes are about: a rank's
                                span is its time in it (the archive's; NULL: all) */
     uint64_t events, calls; /* events include the events of regions, calls do not */

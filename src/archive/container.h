@@ -33,7 +33,8 @@ enum rfn_chunk_type {
     RFN_CHUNK_AGGREGATED = 17,   /* since minor version 10 */
     RFN_CHUNK_SAMPLES = 18,      /* since minor version 11 */
     RFN_CHUNK_SAMPLE_COLUMNS = 19, /* since minor version 11 */
-    RFN_CHUNK_OPEN = 20            /* since minor version 13 */
+    RFN_CHUNK_OPEN = 20,           /* since minor version 13 */
+    RFN_CHUNK_CORES = 21           /* since minor version 15 */
 };
 
 enum { RFN_HEADER_BYTES = 64, RFN_CHUNK_HEADER_BYTES = 48, RFN_CHUNK_ALIGNMENT = 8 };
@@ -54,7 +55,8 @@ enum {
     RFN_SAMPLES_SINCE_MINOR = 11,
     RFN_APART_SINCE_MINOR = 12,
     RFN_RECOVERED_SINCE_MINOR = 13,
-    RFN_LIMITS_SINCE_MINOR = 14
+    RFN_LIMITS_SINCE_MINOR = 14,
+    RFN_CORES_SINCE_MINOR = 15
 };
 enum { RFN_MERGING_STEPS = 6 }; /* for which META has numbers that nobody writes any more */
 enum { RFN_STATE_WRITING = 0, RFN_STATE_WHOLE = 1 };

@@ -49,3 +49,15 @@ void rfn_pack_usage(const struct rfn_stream_usage *of, struct rfn_buf *out)
     for (size_t i = 0; i < of->n_gaps; i++)
         pack_gap(&of->gaps[i], out);
 }
+
+void rfn_pack_cores(const struct rfn_process_cores *of, struct rfn_buf *out)
+{
+    rfn_buf_blob(out, of->mask, of->mask_bytes);
+    rfn_buf_varint(out, of->omp_threads);
+    rfn_buf_varint(out, of->n_windows);
+    for (size_t i = 0; i < of->n_windows; i++) {
+        rfn_buf_varint(out, of->windows[i].wall_ns / RFN_USAGE_NS);
+        rfn_buf_varint(out, of->windows[i].on_core_ns / RFN_USAGE_NS);
+        rfn_buf_varint(out, of->windows[i].runnable_ns / RFN_USAGE_NS);
+    }
+}

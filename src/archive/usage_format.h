@@ -1,4 +1,5 @@
-/* usage_format.h - USAGE as it is stored (refrain-archive(5)): its numbers, and writing it. */
+/* usage_format.h - USAGE and CORES as they are stored (refrain-archive(5)): their numbers, and
+ * writing them. */
 #ifndef RFN_ARCHIVE_USAGE_FORMAT_H
 #define RFN_ARCHIVE_USAGE_FORMAT_H
 
@@ -12,5 +13,7 @@ enum { RFN_USAGE_NS = 1000, RFN_USAGE_BYTES = 1024 }; /* units of times and of m
 
 /* Appends what USAGE has of a stream, behind its number. */
 void rfn_pack_usage(const struct rfn_stream_usage *of, struct rfn_buf *out);
+/* The same of CORES. */
+void rfn_pack_cores(const struct rfn_process_cores *of, struct rfn_buf *out);
 
 #endif

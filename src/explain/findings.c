@@ -279,12 +279,12 @@ static int describe(struct rfn_finding *finding, const struct rfn_measured *run,
     return find_spent(finding, run->waits, of);
 }
 
-/* Of the start and the end of MPI, which no program can mend. */
-static bool is_of_ends(const struct rfn_measured *run, const struct rfn_cause *cause)
+/* Of the start and the end of MPI, or a rank that was disturbed: no program can mend that. */
+static bool is_beyond_program(const struct rfn_measured *run, const struct rfn_cause *cause)
 {
     const struct rfn_activity *activity = &run->waits->activities[cause->activity];
-    return cause->pattern == RFN_WAIT_AT_INIT || cause->pattern == RFN_WAIT_AT_FINALIZE ||
-           activity->kind == RFN_ACTIVITY_START ||
+    return !rfn_measured_counts(run, cause->pattern) || activity->kind == RFN_ACTIVITY_START ||
+           rfn_activity_is_disturbed(run, activity) ||
            (activity->kind == RFN_ACTIVITY_MPI &&
             rfn_call_site_function(run->archive, activity->at)->class_ == RFN_CLASS_SETUP);
 }
@@ -306,7 +306,7 @@ int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *
     int error = room ? 0 : RFN_E_NOMEM;
     for (size_t i = 0; room && i < waits->n_causes; i++) {
         const struct rfn_cause *cause = &waits->causes[i];
-        if (cause->activity < waits->n_activities && !is_of_ends(run, cause) &&
+        if (cause->activity < waits->n_activities && !is_beyond_program(run, cause) &&
             (!choice || choice->takes(choice->context, cause)))
             chosen.causes[chosen.n++] = cause;
     }

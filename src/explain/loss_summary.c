@@ -20,7 +20,8 @@ struct rfn_losses rfn_losses_of(const struct rfn_measured *run)
     const struct rfn_profile *profile = run->profile;
     const struct rfn_waits *waits = run->waits;
     struct rfn_losses losses = {.even = run->efficiency.load_balance >= RFN_BALANCED};
-    double inside = (double)run->efficiency.all_ns, whole = 0, total = (double)waits->total_ns;
+    double inside = (double)run->efficiency.all_ns, whole = 0,
+           total = (double)rfn_measured_waits_ns(run);
     const double span = (double)(profile->end_ns - profile->start_ns);
     for (uint32_t i = 0; i < profile->n_ranks; i++) {
         const struct rfn_profile_rank *rank = &profile->ranks[i];
@@ -35,16 +36,13 @@ struct rfn_losses rfn_losses_of(const struct rfn_measured *run)
         return losses;
     for (size_t i = 0; i < waits->n_causes; i++) {
         const struct rfn_cause *cause = &waits->causes[i];
-        if (cause->activity >= waits->n_activities || cause->pattern == RFN_WAIT_AT_INIT ||
-            cause->pattern == RFN_WAIT_AT_FINALIZE)
+        if (cause->activity >= waits->n_activities || !rfn_measured_counts(run, cause->pattern))
             continue;
         if (waits->activities[cause->activity].kind == RFN_ACTIVITY_COMPUTE)
             losses.uneven += (double)cause->total_ns;
         else if (waits->activities[cause->activity].kind == RFN_ACTIVITY_START)
             losses.late += (double)cause->total_ns;
     }
-    total -= (double)waits->pattern_ns[RFN_WAIT_AT_INIT] +
-             (double)waits->pattern_ns[RFN_WAIT_AT_FINALIZE];
     losses.others = at_least_0(total - losses.uneven - losses.late);
     losses.outside = at_least_0(whole);
     losses.transfer = at_least_0(inside - total - losses.outside);
@@ -179,6 +177,14 @@ void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,
                         const struct rfn_verdict *verdict)
 {
     const struct rfn_efficiency *e = &run->efficiency;
+    const struct rfn_profile *profile = run->profile;
+    if (profile && rfn_measured_is_nothing(run)) {
+        rfn_text_format(text,
+                        "Next to all of the run is MPI's own start and end: what is between, %s, is "
+                        "too short to tell anything.",
+                        rfn_time_text(profile->main_to_ns - profile->main_from_ns).text);
+        return;
+    }
     rfn_text_format(text, "Parallel efficiency%s %s: ",
                     verdict->losses.missing ? " of the ranks that are here" : "",
                     rfn_share_text(e->parallel).text);

@@ -551,6 +551,8 @@ int rfn_stories_init(struct rfn_stories *stories, const struct rfn_measured *run
                      const struct rfn_cause_choice *choice)
 {
     *stories = (struct rfn_stories){0};
+    if (rfn_measured_is_nothing(run))
+        return 0;
     RFN_TRY(rfn_findings_init(&stories->findings, run, choice, RFN_TRIFLE, FINDINGS));
     const size_t n = (size_t)run->waits->n_ranks + 1;
     struct telling telling = {.run = run,

@@ -99,6 +99,24 @@ static bool computes_meanwhile(const struct rfn_measured *run, const struct rfn_
     return (double)e->mean_outside_ns * run->profile->n_ranks >= WORTH_HIDING * (double)story->ns;
 }
 
+/* Where ranks that are late had too few cores, that may be all there is to it. */
+static void append_cores(struct rfn_text *text, const struct rfn_measured *run,
+                         const struct rfn_finding *finding)
+{
+    double share = 0;
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < finding->n_late; i++) {
+        const double of_rank = rfn_core_share_of_rank(run, finding->ranks[i].rank);
+        share += of_rank < 0 ? 0 : of_rank;
+        known += of_rank >= 0;
+    }
+    if (!known || share / known >= RFN_CORES_SHORT || rfn_work_lacks_cores(&finding->usage))
+        return;
+    rfn_text_format(text, " But %s had cores for %s of the time only: it may be waiting for a core.",
+                    finding->n_late == 1 ? "that rank" : "these ranks",
+                    rfn_share_text(share / known).text);
+}
+
 void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
                       const struct rfn_stories *stories, const struct rfn_story *story)
 {
@@ -175,6 +193,8 @@ void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
                                   : ", and there is hardly anything to compute meanwhile.");
         break;
     }
+    if (finding)
+        append_cores(text, run, finding);
 }
 
 void rfn_story_advice(struct rfn_text *text, const struct rfn_measured *run,

@@ -15,7 +15,7 @@ static bool is_of_use(uint32_t type)
 {
     return type != RFN_CHUNK_SPREADS && type != RFN_CHUNK_SITE_SPREADS &&
            type != RFN_CHUNK_SAMPLES && type != RFN_CHUNK_SAMPLE_COLUMNS &&
-           type != RFN_CHUNK_USAGE && type != RFN_CHUNK_TOC;
+           type != RFN_CHUNK_USAGE && type != RFN_CHUNK_CORES && type != RFN_CHUNK_TOC;
 }
 
 static int add_chunk(const struct rfn_chunks *chunks, struct rfn_toc_entry *entry,

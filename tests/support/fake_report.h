@@ -46,7 +46,8 @@ enum fake_function {
     ABORT,
     REDUCE,
     WAITALL,
-    PUT
+    PUT,
+    TYPE_SIZE
 };
 
 static const struct rfn_function_info fake_functions[] = {
@@ -64,7 +65,8 @@ static const struct rfn_function_info fake_functions[] = {
     {.name = "MPI_Abort", .class_ = RFN_CLASS_SETUP},
     {.name = "MPI_Reduce", .class_ = RFN_CLASS_ALL_TO_ONE},
     {.name = "MPI_Waitall", .class_ = RFN_CLASS_COMPLETION},
-    {.name = "MPI_Put", .class_ = RFN_CLASS_RMA}};
+    {.name = "MPI_Put", .class_ = RFN_CLASS_RMA},
+    {.name = "MPI_Type_size", .class_ = RFN_CLASS_OTHER}};
 
 static const struct rfn_location fake_locations[] = {
     {"main", "/src/solver.c", 10, "/bin/app", 0x100},

@@ -45,6 +45,8 @@ struct rfn_tally {
     uint64_t failed_polls;
     int64_t between_polls_ns;
     uint64_t volume_before, volume_inside;
+    uint64_t long_events; /* than RFN_LONG_NS */
+    int64_t long_ns;
 };
 
 struct stream {
@@ -400,6 +402,12 @@ static int take_window(struct rfn_profile_pass *pass, const struct stream *strea
     return rfn_map_put(&pass->windows, window_key(stream->rank, window), (uint64_t)comm);
 }
 
+static void count_long(struct rfn_tally *tally, int64_t ns)
+{
+    tally->long_events++;
+    tally->long_ns += ns;
+}
+
 /* How often, how long, and the volume of a counter. */
 static void count_call(const struct rfn_profile_pass *pass, struct rfn_tally *tally,
                        const struct rfn_event_order_stream *at, int64_t ns)
@@ -410,6 +418,8 @@ static void count_call(const struct rfn_profile_pass *pass, struct rfn_tally *ta
     tally->time_ns += ns;
     tally->min_ns = ns < tally->min_ns ? ns : tally->min_ns;
     tally->max_ns = ns > tally->max_ns ? ns : tally->max_ns;
+    if (ns > RFN_LONG_NS)
+        count_long(tally, ns);
     if (pass->counted) {
         tally->volume_before += (uint64_t)record->volume_gap;
         tally->volume_inside += (uint64_t)record->volume_inside;
@@ -519,6 +529,10 @@ static void take_calls(struct stream *stream, const struct rfn_batch *batch, uin
     tally->time_ns += time_ns;
     tally->min_ns = min < tally->min_ns ? min : tally->min_ns;
     tally->max_ns = max > tally->max_ns ? max : tally->max_ns;
+    for (uint32_t i = place; i < batch->taken && max > RFN_LONG_NS; i += batch->width) {
+        if (batch->times[i].duration_ns > RFN_LONG_NS)
+            count_long(tally, batch->times[i].duration_ns);
+    }
 }
 
 /* In place of each of its events: each symbol has occurred before. */
@@ -584,7 +598,11 @@ static int finish_tally(struct rfn_profile_pass *pass, uint32_t number, struct r
     row->events += tally->events;
     row->calls += tally->calls;
     row->min_ns = tally->min_ns < row->min_ns ? tally->min_ns : row->min_ns;
+    if (tally->max_ns > row->max_ns)
+        row->max_rank = number;
     row->max_ns = tally->max_ns > row->max_ns ? tally->max_ns : row->max_ns;
+    row->long_events += tally->long_events;
+    row->long_ns += tally->long_ns;
     row->between_polls_ns += tally->between_polls_ns;
     pass->of_rank[tally->row].time_ns += tally->time_ns;
     pass->of_rank[tally->row].touched |= tally->events > 0;

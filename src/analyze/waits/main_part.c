@@ -1,6 +1,9 @@
 /* main_part.c - the run between its start and its end: from the last end of MPI_Init to the first
  * begin of MPI_Finalize (refrain/profile.h).
  *
+ * Where ranks wait long in MPI_Finalize, others still do what the run is for: then it goes on to
+ * the last begin of MPI_Finalize, and these waits are part of it.
+ *
  * MPI_Init leaves when all ranks have entered it, so its last end is known before any rank goes on.
  * The first begin of MPI_Finalize is known in the end only: what a stream did after it is read from
  * its log backwards. Where that does not go as far back, the rest counts as the main part.
@@ -9,6 +12,10 @@
  * the main part is from the first end of MPI_Init to the last begin of MPI_Finalize.
  */
 #include "analyze/waits/waits_internal.h"
+
+/* Of all ranks' time, from the start of MPI to its end: that much waiting in MPI_Finalize is no
+ * noise of ranks that start and end. */
+#define LONG_END 0.05
 
 void rfn_pass_enter_setup(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
                           const struct rfn_event_order_stream *at)
@@ -51,6 +58,18 @@ static struct rfn_outside end_of(const struct rfn_wait_pass *pass, uint32_t numb
     return outside;
 }
 
+static bool waits_long_at_end(const struct rfn_wait_pass *pass, const struct rfn_profile *profile,
+                              int64_t last_ns)
+{
+    const double all_ns = (double)(profile->end_ns - profile->start_ns) * pass->match.n_streams;
+    double waits_ns = 0;
+    for (uint32_t i = 0; i < pass->match.n_streams; i++) {
+        if (pass->streams[i].finalize.any)
+            waits_ns += (double)(last_ns - pass->streams[i].finalize.ns);
+    }
+    return waits_ns >= LONG_END * all_ns;
+}
+
 void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *profile)
 {
     int64_t from_ns = pass->main_from_ns, to_ns = INT64_MAX, last_ns = 0;
@@ -63,12 +82,14 @@ void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *pr
     to_ns = rfn_least(to_ns, profile->end_ns);
     /* Where ranks begin or end at very different times, most would not be in it. */
     const bool most = 2 * (to_ns - from_ns) >= last_ns - pass->first_init_ns;
-    if (!most) {
+    const bool end_counts = !most || waits_long_at_end(pass, profile, last_ns);
+    if (!most)
         from_ns = pass->first_init_ns;
+    if (end_counts)
         to_ns = rfn_least(last_ns, profile->end_ns);
-    }
     if (from_ns <= profile->start_ns || from_ns >= to_ns)
         return;
+    profile->end_counts = end_counts && last_ns > 0;
     profile->main_from_ns = from_ns;
     profile->main_to_ns = to_ns;
     for (uint32_t i = 0; i < pass->match.n_streams; i++) {

@@ -48,8 +48,12 @@ static int in_thousandths(double value)
     return (int)(value * 1000 + 0.5);
 }
 
-/* Inits end at 10, 14, 12 and 11, Finalizes begin at 100, 130, 110 and 120. r3 computes and calls
- * before r1 is through, and is in a call at 14; r2 is in one at 100 and computes behind it. */
+/* All ranks compute so long in the middle that it does not matter how long they wait at the end. */
+enum { LONG = 2000 };
+
+/* Inits end at 10, 14, 12 and 11, Finalizes begin at LONG + 100, 130, 110 and 120. r3 computes and
+ * calls before r1 is through, and is in a call at 14; r2 is in one at LONG + 100 and computes behind
+ * it. */
 static void make_run(void)
 {
     init(0, 0, 10);
@@ -59,43 +63,73 @@ static void make_run(void)
     call(0, 20, 25);
     call(1, 30, 50);
     call(2, 60, 70);
-    call(2, 95, 104);
+    call(2, LONG + 95, LONG + 104);
     call(3, 12, 16);
-    finalize(0, 100, 140);
-    finalize(1, 130, 140);
-    finalize(2, 110, 140);
+    finalize(0, LONG + 100, LONG + 140);
+    finalize(1, LONG + 130, LONG + 140);
+    finalize(2, LONG + 110, LONG + 140);
 }
 
 static void test_main_part(void **state)
 {
     (void)state;
     make_run();
-    finalize(3, 120, 140);
+    finalize(3, LONG + 120, LONG + 140);
     run_with_profile();
-    expect_main(14, 100, 6 + 75, 16 + 50, 46 + 25, 84);
+    expect_main(14, LONG + 100, 6 + LONG + 75, 16 + LONG + 50, 46 + LONG + 25, LONG + 84);
     assert_int_equal(profile->start_ns, 0);
-    assert_int_equal(profile->end_ns, 140);
+    assert_int_equal(profile->end_ns, LONG + 140);
+    assert_false(profile->end_counts);
     const struct rfn_efficiency efficiency = rfn_profile_efficiency(profile);
-    assert_int_equal(efficiency.all_ns, 4 * 86);
-    assert_int_equal(efficiency.max_outside_ns, 84);
+    assert_int_equal(efficiency.all_ns, 4 * (LONG + 86));
+    assert_int_equal(efficiency.max_outside_ns, LONG + 84);
     assert_int_equal(efficiency.max_outside_rank, 3);
-    assert_int_equal(efficiency.mean_outside_ns, 302 / 4);
-    assert_int_equal(in_thousandths(efficiency.parallel), 878);      /* 75.5 / 86 */
-    assert_int_equal(in_thousandths(efficiency.load_balance), 899);  /* 75.5 / 84 */
-    assert_int_equal(in_thousandths(efficiency.communication), 977); /* 84 / 86 */
-    assert_int_equal(profile->ranks[1].span_ns, 139);
-    assert_int_equal(rfn_profile_outside_ns(&profile->ranks[1]), 16 + 80);
+    assert_int_equal(efficiency.mean_outside_ns, LONG + 302 / 4);
+    assert_int_equal(profile->ranks[1].span_ns, LONG + 139);
+    assert_int_equal(rfn_profile_outside_ns(&profile->ranks[1]), 16 + LONG + 80);
 }
 
-/* r3 never comes to its end: what it does after 100 is not of the main part either. */
+/* The end counts: ranks wait in MPI_Finalize for 30 + 0 + 20 + 10 of 4 * 140. */
+static void test_end_counts(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++)
+        init(i, 0, 14);
+    finalize(0, 100, 140);
+    finalize(1, 130, 140);
+    finalize(2, 110, 140);
+    finalize(3, 120, 140);
+    run_with_profile();
+    expect_main(14, 130, 86, 116, 96, 106);
+    assert_true(profile->end_counts);
+    const struct rfn_efficiency efficiency = rfn_profile_efficiency(profile);
+    assert_int_equal(in_thousandths(efficiency.parallel), 871);       /* 101 / 116 */
+    assert_int_equal(in_thousandths(efficiency.load_balance), 871);   /* 101 / 116 */
+    assert_int_equal(in_thousandths(efficiency.communication), 1000); /* 116 / 116 */
+}
+
+/* They wait for 6 of 4 * 140 only: that is how ranks end. */
+static void test_end_is_short(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        init(i, 0, 14);
+        finalize(i, 100 + i, 140);
+    }
+    run_with_profile();
+    expect_main(14, 100, 86, 86, 86, 86);
+    assert_false(profile->end_counts);
+}
+
+/* r3 never comes to its end: what it does after LONG + 100 is not of the main part either. */
 static void test_without_finalize(void **state)
 {
     (void)state;
     make_run();
-    call(3, 90, 95);
-    call(3, 125, 150);
+    call(3, LONG + 90, LONG + 95);
+    call(3, LONG + 125, LONG + 150);
     run_with_profile();
-    expect_main(14, 100, 81, 66, 71, 74 + 5);
+    expect_main(14, LONG + 100, LONG + 81, LONG + 66, LONG + 71, LONG + 74 + 5);
 }
 
 /* Nobody comes to MPI_Finalize. */
@@ -125,27 +159,30 @@ static void test_no_main_part(void **state)
     expect_main(10, 35, 5, 15, 15, 15);
 }
 
-/* Two ranks go to MPI_Finalize before half of the time is over: all of it counts. */
+/* MPI takes long to start and to end, and ranks hardly wait. The first goes to MPI_Finalize before
+ * half of the time between is over: all of it counts. */
 static void test_early_ends(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 4; i++) {
-        init(i, 0, 10);
-        finalize(i, i < 2 ? 29 : 50, 60);
+        init(i, 0, 1010);
+        finalize(i, i < 2 ? 1029 : 1050, 2060);
     }
     run_with_profile();
-    expect_main(10, 50, 19, 19, 40, 40);
+    expect_main(1010, 1050, 19, 19, 40, 40);
+    assert_true(profile->end_counts);
 }
 
 static void test_late_ends(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 4; i++) {
-        init(i, 0, 10);
-        finalize(i, i < 2 ? 30 : 50, 60);
+        init(i, 0, 1010);
+        finalize(i, i < 2 ? 1030 : 1050, 2060);
     }
     run_with_profile();
-    expect_main(10, 30, 20, 20, 20, 20);
+    expect_main(1010, 1030, 20, 20, 20, 20);
+    assert_false(profile->end_counts);
 }
 
 static void test_no_init(void **state)
@@ -159,18 +196,19 @@ static void test_no_init(void **state)
     expect_main(5, 40, 20, 21, 22, 23);
 }
 
-/* A second thread of r0 calls from 50 on: it has no MPI_Init, and computes on after 100. */
+/* A second thread of r0 calls from LONG + 50 on: it has no MPI_Init, and computes on after LONG +
+ * 100. */
 static void test_threads(void **state)
 {
     (void)state;
     fake.run.streams = 5;
     make_run();
-    finalize(3, 120, 140);
-    call(4, 50, 60);
-    call(4, 90, 92);
-    call(4, 115, 116);
+    finalize(3, LONG + 120, LONG + 140);
+    call(4, LONG + 50, LONG + 60);
+    call(4, LONG + 90, LONG + 92);
+    call(4, LONG + 115, LONG + 116);
     run_with_profile();
-    expect_main(14, 100, 81 + 30 + 8, 66, 71, 84);
+    expect_main(14, LONG + 100, LONG + 81 + 30 + 8, LONG + 66, LONG + 71, LONG + 84);
 }
 
 /* r1 polls until 60, of which 8 are inside of the calls. */
@@ -178,15 +216,15 @@ static void test_polls(void **state)
 {
     (void)state;
     make_run();
-    finalize(3, 120, 140);
+    finalize(3, LONG + 120, LONG + 140);
     fake.streams[1].n = 1;
     struct rfn_record *polls = EVENT(1, IPROBE, 0, 30, 60, 2, 8, WORLD, AS, AS, AS);
     polls->failed_poll = true;
     polls->polls = 5;
     polls->inside_ns = 8;
-    finalize(1, 130, 140);
+    finalize(1, LONG + 130, LONG + 140);
     run_with_profile();
-    expect_main(14, 100, 81, 16 + 22 + 40, 71, 84);
+    expect_main(14, LONG + 100, LONG + 81, 16 + 22 + LONG + 40, LONG + 71, LONG + 84);
 }
 
 /* r1 does not record from 50 to 90. */
@@ -194,27 +232,27 @@ static void test_pause(void **state)
 {
     (void)state;
     make_run();
-    finalize(3, 120, 140);
+    finalize(3, LONG + 120, LONG + 140);
     fake.streams[1].n = 1;
     EVENT(1, PCONTROL, 0, 30, 50, 0);
     EVENT(1, PCONTROL, 0, 90, 91, 1);
-    finalize(1, 130, 140);
+    finalize(1, LONG + 130, LONG + 140);
     run_with_profile();
-    expect_main(14, 100, 81, 16 + 9, 71, 84);
-    assert_int_equal(rfn_profile_efficiency(profile).all_ns, 4 * 86 - 40);
+    expect_main(14, LONG + 100, LONG + 81, 16 + LONG + 9, LONG + 71, LONG + 84);
+    assert_int_equal(rfn_profile_efficiency(profile).all_ns, 4 * (LONG + 86) - 40);
 }
 
 static void test_pause_at_the_end(void **state)
 {
     (void)state;
     make_run();
-    finalize(3, 120, 140);
+    finalize(3, LONG + 120, LONG + 140);
     fake.streams[1].n = 2;
-    EVENT(1, PCONTROL, 0, 105, 106, 0);
-    finalize(1, 130, 140);
+    EVENT(1, PCONTROL, 0, LONG + 105, LONG + 106, 0);
+    finalize(1, LONG + 130, LONG + 140);
     run_with_profile();
-    expect_main(14, 100, 81, 66, 71, 84);
-    assert_int_equal(rfn_profile_efficiency(profile).all_ns, 4 * 86);
+    expect_main(14, LONG + 100, LONG + 81, LONG + 66, LONG + 71, LONG + 84);
+    assert_int_equal(rfn_profile_efficiency(profile).all_ns, 4 * (LONG + 86));
 }
 
 /* r1 calls so often after 100 that its log does not go back to there: what it has forgotten counts
@@ -223,16 +261,17 @@ static void test_pause_at_the_end(void **state)
 static void test_forgotten_end(void **state)
 {
     (void)state;
+    enum { UP = 1000000 }; /* MPI takes so long to start that the waits at the end are short */
     for (uint32_t i = 0; i < 4; i++)
-        init(i, 0, 10);
+        init(i, 0, UP);
     for (int64_t i = 0; i < 5000; i++)
-        call(1, 12001 + 2 * i, 12002 + 2 * i);
+        call(1, UP + 12001 + 2 * i, UP + 12002 + 2 * i);
     for (uint32_t i = 0; i < 4; i++)
-        finalize(i, i == 1 ? 22001 : 12000, 22100);
+        finalize(i, UP + (i == 1 ? 22001 : 12000), UP + 22100);
     run_with_profile();
-    assert_int_equal(profile->main_to_ns, 12000);
-    assert_in_range(profile->ranks[1].main_outside_ns, 11990 + 5000 - 2048, 11990 + 5000 - 1024);
-    assert_int_equal(profile->ranks[3].main_outside_ns, 11990);
+    assert_int_equal(profile->main_to_ns, UP + 12000);
+    assert_in_range(profile->ranks[1].main_outside_ns, 12000 + 5000 - 2048, 12000 + 5000 - 1024);
+    assert_int_equal(profile->ranks[3].main_outside_ns, 12000);
 }
 
 static void test_nothing(void **state)
@@ -247,7 +286,8 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(main_part),    TEST(without_finalize), TEST(open_end),
+        TEST(main_part),    TEST(end_counts),       TEST(end_is_short),
+        TEST(without_finalize), TEST(open_end),
         TEST(no_main_part), TEST(early_ends),       TEST(late_ends),
         TEST(no_init),      TEST(threads),          TEST(polls),
         TEST(pause),        TEST(pause_at_the_end), TEST(forgotten_end),

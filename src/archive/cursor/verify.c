@@ -133,6 +133,7 @@ static bool belongs(const struct rfn_archive *archive, const struct rfn_toc_entr
     case RFN_CHUNK_SPREADS:
         return archive->dictionary.run.reduced && entry->id == 0;
     case RFN_CHUNK_USAGE:
+    case RFN_CHUNK_CORES:
     case RFN_CHUNK_OPEN:
     case RFN_CHUNK_AGGREGATED:
     case RFN_CHUNK_SAMPLES:
@@ -150,7 +151,8 @@ static bool holds_events(uint32_t type)
     return type == RFN_CHUNK_STRUCTURE || type == RFN_CHUNK_VALUES || type == RFN_CHUNK_TIMING ||
            type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES || type == RFN_CHUNK_CLUSTERS ||
            type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS ||
-           type == RFN_CHUNK_COMMON || type == RFN_CHUNK_USAGE || type == RFN_CHUNK_OPEN ||
+           type == RFN_CHUNK_COMMON || type == RFN_CHUNK_USAGE || type == RFN_CHUNK_CORES ||
+           type == RFN_CHUNK_OPEN ||
            type == RFN_CHUNK_AGGREGATED || type == RFN_CHUNK_SAMPLES ||
            type == RFN_CHUNK_SAMPLE_COLUMNS;
 }

@@ -26,46 +26,79 @@ static void renumber(const struct rfn_archive_merge *joining,
     }
 }
 
-static int pack(const struct rfn_archive_merge *joining, const struct rfn_stream_usage *const *all,
-                struct rfn_rope *payload)
+/* What streams have, by their new numbers; NULL: nothing. */
+struct parts {
+    const struct rfn_stream_usage **usage;
+    const struct rfn_process_cores **cores;
+};
+
+static void pack_usage(const struct parts *all, uint32_t stream, struct rfn_buf *out)
 {
+    rfn_pack_usage(all->usage[stream], out);
+}
+
+static void pack_cores(const struct parts *all, uint32_t stream, struct rfn_buf *out)
+{
+    rfn_pack_cores(all->cores[stream], out);
+}
+
+static int add(struct rfn_archive_merge *joining, uint32_t type, const void *const *which,
+               const struct parts *all,
+               void (*pack)(const struct parts *all, uint32_t stream, struct rfn_buf *out))
+{
+    struct rfn_rope payload = RFN_ROPE_INIT;
     uint32_t next = 0;
     for (uint32_t i = 0; i < joining->n_streams; i++) {
-        if (!all[i])
+        if (!which[i])
             continue;
-        rfn_buf_varint(&payload->bytes, i - next);
-        rfn_pack_usage(all[i], &payload->bytes);
+        rfn_buf_varint(&payload.bytes, i - next);
+        pack(all, i, &payload.bytes);
         next = i + 1;
     }
-    return rfn_buf_status(&payload->bytes);
+    int error = rfn_buf_status(&payload.bytes);
+    if (!error && rfn_rope_size(&payload) > 0)
+        error = rfn_rewrite_add(&joining->rewrite, type, 0, &payload);
+    rfn_rope_release(&payload);
+    return error;
+}
+
+static void sort(const struct rfn_archive_merge_input *input, const struct rfn_usage *usage,
+                 const struct parts *all)
+{
+    for (size_t k = 0; k < usage->n; k++) {
+        const uint32_t number = input->streams[usage->streams[k].stream];
+        if (number != RFN_JOIN_NONE)
+            all->usage[number] = &usage->streams[k];
+    }
+    for (size_t k = 0; k < usage->n_cores; k++) {
+        const uint32_t number = input->streams[usage->cores[k].stream];
+        if (number != RFN_JOIN_NONE)
+            all->cores[number] = &usage->cores[k];
+    }
 }
 
 int rfn_archive_merge_add_usage(struct rfn_archive_merge *joining)
 {
-    struct rfn_rope payload = RFN_ROPE_INIT;
     struct rfn_usage *usages = calloc(joining->n_inputs, sizeof *usages);
-    const struct rfn_stream_usage **all = calloc(joining->n_streams, sizeof *all);
-    int error = usages && all ? 0 : RFN_E_NOMEM;
+    const struct parts all = {calloc(joining->n_streams, sizeof *all.usage),
+                              calloc(joining->n_streams, sizeof *all.cores)};
+    int error = usages && all.usage && all.cores ? 0 : RFN_E_NOMEM;
     for (size_t i = 0; i < joining->n_inputs && !error; i++) {
         const struct rfn_archive_merge_input *input = &joining->inputs[i];
         error = rfn_usage_read(input->archive, &usages[i], joining->diag);
         if (error)
             break;
         renumber(joining, input, &usages[i]);
-        for (size_t k = 0; k < usages[i].n; k++) {
-            const uint32_t number = input->streams[usages[i].streams[k].stream];
-            if (number != RFN_JOIN_NONE)
-                all[number] = &usages[i].streams[k];
-        }
+        sort(input, &usages[i], &all);
     }
     if (!error)
-        error = pack(joining, all, &payload);
-    if (!error && rfn_rope_size(&payload) > 0)
-        error = rfn_rewrite_add(&joining->rewrite, RFN_CHUNK_USAGE, 0, &payload);
-    rfn_rope_release(&payload);
+        error = add(joining, RFN_CHUNK_USAGE, (const void *const *)all.usage, &all, pack_usage);
+    if (!error)
+        error = add(joining, RFN_CHUNK_CORES, (const void *const *)all.cores, &all, pack_cores);
     for (size_t i = 0; usages && i < joining->n_inputs; i++)
         rfn_usage_release(&usages[i]);
     free(usages);
-    free(all);
+    free(all.usage);
+    free(all.cores);
     return error;
 }

@@ -101,6 +101,7 @@ static const char *type_name(uint32_t type)
         [RFN_CHUNK_SPREADS] = "SPREADS",
         [RFN_CHUNK_COMMON] = "COMMON",
         [RFN_CHUNK_USAGE] = "USAGE",
+        [RFN_CHUNK_CORES] = "CORES",
         [RFN_CHUNK_OPEN] = "OPEN",
         [RFN_CHUNK_AGGREGATED] = "AGGREGATED",
         [RFN_CHUNK_SAMPLES] = "SAMPLES",
@@ -553,6 +554,8 @@ bool rfn_chunks_know(const struct rfn_chunks *chunks, uint32_t type)
         return chunks->minor >= RFN_RECOVERED_SINCE_MINOR;
     if (type == RFN_CHUNK_USAGE)
         return chunks->minor >= RFN_USAGE_SINCE_MINOR;
+    if (type == RFN_CHUNK_CORES)
+        return chunks->minor >= RFN_CORES_SINCE_MINOR;
     if (type == RFN_CHUNK_AGGREGATED)
         return chunks->minor >= RFN_AGGREGATED_SINCE_MINOR;
     if (type == RFN_CHUNK_SAMPLES || type == RFN_CHUNK_SAMPLE_COLUMNS)

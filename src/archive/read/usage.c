@@ -5,16 +5,18 @@
 #include "base/grow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char malformed[] = "it is malformed";
 
-enum { GAP_BYTES = 7, WORK_BYTES = 2 }; /* at least: a byte for each number */
+enum { GAP_BYTES = 7, WORK_BYTES = 2, WINDOW_BYTES = 3 }; /* at least: a byte for each number */
 
 struct reading {
     const struct rfn_archive *archive;
     struct rfn_reader reader;
     struct rfn_usage *usage;
-    size_t streams_capacity, gaps_capacity, recording_capacity;
+    size_t streams_capacity, gaps_capacity, recording_capacity, cores_capacity, windows_capacity,
+        masks_capacity;
 };
 
 static uint64_t read_scaled(struct rfn_reader *reader, uint64_t unit)
@@ -96,7 +98,63 @@ static const char *read_stream(struct reading *reading, uint32_t stream)
     return fault;
 }
 
-static const char *read_payload(struct reading *reading, uint32_t n_streams)
+/* ---- CORES ---- */
+
+static const char *read_mask(struct reading *reading, struct rfn_process_cores *of)
+{
+    struct rfn_usage *usage = reading->usage;
+    const uint8_t *mask = rfn_reader_blob(&reading->reader, &of->mask_bytes);
+    if (!mask || (of->mask_bytes && !mask[of->mask_bytes - 1]))
+        return malformed;
+    if (RFN_GROW(usage->masks, reading->masks_capacity, usage->n_masks + of->mask_bytes) < 0)
+        return rfn_out_of_memory;
+    if (of->mask_bytes)
+        memcpy(usage->masks + usage->n_masks, mask, of->mask_bytes);
+    usage->n_masks += of->mask_bytes;
+    return NULL;
+}
+
+static const char *read_windows(struct reading *reading, struct rfn_process_cores *of)
+{
+    struct rfn_reader *reader = &reading->reader;
+    struct rfn_usage *usage = reading->usage;
+    of->n_windows = rfn_reader_count(reader, WINDOW_BYTES);
+    if (reader->failed)
+        return malformed;
+    if (RFN_GROW(usage->windows, reading->windows_capacity, usage->n_windows + of->n_windows) < 0)
+        return rfn_out_of_memory;
+    uint64_t left[3] = {INT64_MAX / RFN_USAGE_NS, INT64_MAX / RFN_USAGE_NS,
+                        INT64_MAX / RFN_USAGE_NS}; /* sums fit, too */
+    for (size_t i = 0; i < of->n_windows; i++) {
+        uint64_t us[3];
+        for (int k = 0; k < 3; k++) {
+            us[k] = rfn_reader_limited(reader, left[k]);
+            left[k] -= us[k];
+        }
+        usage->windows[usage->n_windows++] = (struct rfn_core_window){
+            us[0] * RFN_USAGE_NS, us[1] * RFN_USAGE_NS, us[2] * RFN_USAGE_NS};
+    }
+    return reader->failed ? malformed : NULL;
+}
+
+static const char *read_cores(struct reading *reading, uint32_t stream)
+{
+    struct rfn_usage *usage = reading->usage;
+    if (RFN_GROW(usage->cores, reading->cores_capacity, usage->n_cores + 1) < 0)
+        return rfn_out_of_memory;
+    struct rfn_process_cores *of = &usage->cores[usage->n_cores++];
+    *of = (struct rfn_process_cores){.stream = stream,
+                                     .rank = rfn_archive_stream(reading->archive, stream).rank};
+    const char *fault = read_mask(reading, of);
+    of->omp_threads = fault ? 0 : (uint32_t)rfn_reader_limited(&reading->reader, UINT32_MAX);
+    return fault ? fault : read_windows(reading, of);
+}
+
+/* ---- both ---- */
+
+typedef const char *read_part(struct reading *reading, uint32_t stream);
+
+static const char *read_payload(struct reading *reading, uint32_t n_streams, read_part *read)
 {
     struct rfn_reader *reader = &reading->reader;
     const char *fault = NULL;
@@ -104,33 +162,58 @@ static const char *read_payload(struct reading *reading, uint32_t n_streams)
         stream += rfn_reader_limited(reader, n_streams);
         if (reader->failed || stream >= n_streams)
             return "it has a stream that is not there";
-        fault = read_stream(reading, (uint32_t)stream);
+        fault = read(reading, (uint32_t)stream);
     }
     return fault;
+}
+
+static int read_chunk(struct reading *reading, uint32_t type, read_part *read,
+                      struct rfn_diag *diag)
+{
+    const struct rfn_archive *archive = reading->archive;
+    struct rfn_payload payload;
+    const int64_t entry = rfn_chunks_find(&archive->chunks, type, 0);
+    if (entry < 0 || !rfn_chunks_know(&archive->chunks, type))
+        return 0;
+    RFN_TRY(rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
+    reading->reader = rfn_reader_over(payload.data, payload.size);
+    const int error = rfn_payload_fault(&payload, read_payload(reading, archive->n_streams, read),
+                                        diag);
+    rfn_payload_release(&payload);
+    return error;
+}
+
+/* Lists do not grow any more. */
+static void set_pointers(struct rfn_usage *usage)
+{
+    const struct rfn_gap_usage *gaps = usage->gaps;
+    const struct rfn_own_work *recording = usage->recording;
+    const struct rfn_core_window *windows = usage->windows;
+    const uint8_t *masks = usage->masks;
+    for (size_t i = 0; i < usage->n; i++) {
+        usage->streams[i].gaps = gaps;
+        gaps += usage->streams[i].n_gaps;
+        usage->streams[i].recording = recording;
+        recording += usage->streams[i].n_recording;
+    }
+    for (size_t i = 0; i < usage->n_cores; i++) {
+        struct rfn_process_cores *of = &usage->cores[i];
+        of->windows = windows;
+        of->mask = masks;
+        windows += of->n_windows;
+        masks += of->mask_bytes;
+    }
 }
 
 int rfn_usage_read(const struct rfn_archive *archive, struct rfn_usage *usage,
                    struct rfn_diag *diag)
 {
     struct reading reading = {.archive = archive, .usage = usage};
-    struct rfn_payload payload;
     *usage = (struct rfn_usage){0};
-    const int64_t entry = rfn_chunks_find(&archive->chunks, RFN_CHUNK_USAGE, 0);
-    if (entry < 0 || !rfn_chunks_know(&archive->chunks, RFN_CHUNK_USAGE))
-        return 0;
-    RFN_TRY(rfn_chunks_load(&archive->chunks, &archive->chunks.entries[entry], &payload, diag));
-    reading.reader = rfn_reader_over(payload.data, payload.size);
-    const int error = rfn_payload_fault(&payload, read_payload(&reading, archive->n_streams), diag);
-    rfn_payload_release(&payload);
-    const struct rfn_gap_usage *gaps = usage->gaps;
-    const struct rfn_own_work *recording = usage->recording;
-    for (size_t i = 0; i < usage->n && !error; i++) {
-        usage->streams[i].gaps = gaps;
-        gaps += usage->streams[i].n_gaps;
-        usage->streams[i].recording = recording;
-        recording += usage->streams[i].n_recording;
-    }
-    return error;
+    RFN_TRY(read_chunk(&reading, RFN_CHUNK_USAGE, read_stream, diag));
+    RFN_TRY(read_chunk(&reading, RFN_CHUNK_CORES, read_cores, diag));
+    set_pointers(usage);
+    return 0;
 }
 
 void rfn_usage_release(struct rfn_usage *usage)
@@ -138,6 +221,9 @@ void rfn_usage_release(struct rfn_usage *usage)
     free(usage->streams);
     free(usage->gaps);
     free(usage->recording);
+    free(usage->cores);
+    free(usage->windows);
+    free(usage->masks);
     *usage = (struct rfn_usage){0};
 }
 
@@ -154,4 +240,39 @@ struct rfn_process_usage rfn_usage_of_rank(const struct rfn_usage *usage, uint32
             low = middle + 1;
     }
     return (struct rfn_process_usage){0};
+}
+
+const struct rfn_process_cores *rfn_usage_cores_of_rank(const struct rfn_usage *usage,
+                                                        uint32_t rank)
+{
+    for (size_t low = 0, high = usage->n_cores; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        const struct rfn_process_cores *of = &usage->cores[middle];
+        if (of->rank == rank)
+            return of;
+        if (of->rank > rank)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+uint32_t rfn_process_cores_count(const struct rfn_process_cores *cores)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < cores->mask_bytes; i++)
+        n += (uint32_t)__builtin_popcount(cores->mask[i]);
+    return n;
+}
+
+struct rfn_core_window rfn_process_cores_sum(const struct rfn_process_cores *cores)
+{
+    struct rfn_core_window sum = {0};
+    for (size_t i = 0; i < cores->n_windows; i++) {
+        sum.wall_ns += cores->windows[i].wall_ns;
+        sum.on_core_ns += cores->windows[i].on_core_ns;
+        sum.runnable_ns += cores->windows[i].runnable_ns;
+    }
+    return sum;
 }

@@ -1,4 +1,5 @@
-/* Tests of USAGE: what is read is what was written, and what contradicts itself is refused. */
+/* Tests of USAGE and CORES: what is read is what was written, and what contradicts itself is
+ * refused. */
 #include "refrain/usage.h"
 
 #include "archive/usage_format.h"
@@ -26,7 +27,8 @@ static void put_stream(struct rfn_buf *out, uint64_t gap, uint64_t flags, uint64
 
 /* The model's run, of which nothing is there but what is needed to open it, with the payload, which
  * is emptied. */
-static int read_usage(struct rfn_buf *payload, unsigned minor, struct rfn_usage *usage)
+static int read_chunk(uint32_t type, struct rfn_buf *payload, unsigned minor,
+                      struct rfn_usage *usage)
 {
     struct writer writer = {.times = true, .minor = minor};
     uint8_t header[RFN_HEADER_BYTES];
@@ -38,7 +40,7 @@ static int read_usage(struct rfn_buf *payload, unsigned minor, struct rfn_usage 
     write_meta(&writer);
     write_definitions(&writer);
     write_streams(&writer);
-    add_chunk(&writer, RFN_CHUNK_USAGE, 0, payload);
+    add_chunk(&writer, type, 0, payload);
     write_tail(&writer);
     assert_int_equal(rfn_archive_open_memory(writer.file.data, writer.file.size, &archive, &diag),
                      0);
@@ -47,6 +49,11 @@ static int read_usage(struct rfn_buf *payload, unsigned minor, struct rfn_usage 
     rfn_buf_release(&writer.file);
     rfn_buf_release(payload);
     return error;
+}
+
+static int read_usage(struct rfn_buf *payload, unsigned minor, struct rfn_usage *usage)
+{
+    return read_chunk(RFN_CHUNK_USAGE, payload, minor, usage);
 }
 
 static void test_what_was_written(void **state)
@@ -133,12 +140,97 @@ static void test_older(void **state)
     rfn_usage_release(&usage);
 }
 
+/* ---- CORES ---- */
+
+/* A mask of two bytes, OMP_NUM_THREADS 4, and windows of these numbers. */
+static void put_cores(struct rfn_buf *out, uint64_t gap, uint8_t high, const uint64_t *us,
+                      uint64_t n_windows)
+{
+    rfn_buf_varint(out, gap);
+    rfn_buf_blob(out, (const uint8_t[]){0x05, high}, 2);
+    rfn_buf_varint(out, 4);
+    rfn_buf_varint(out, n_windows);
+    for (uint64_t i = 0; i < 3 * n_windows; i++)
+        rfn_buf_varint(out, us[i]);
+}
+
+static void test_cores(void **state)
+{
+    (void)state;
+    struct rfn_buf out = RFN_BUF_INIT;
+    struct rfn_usage usage;
+    put_cores(&out, 1, 0x80, (const uint64_t[]){100, 30, 70, 200, 50, 1}, 2);
+    put_cores(&out, 1, 0x01, NULL, 0);
+    assert_int_equal(read_chunk(RFN_CHUNK_CORES, &out, RFN_FORMAT_MINOR, &usage), 0);
+    assert_int_equal(usage.n, 0);
+    assert_int_equal(usage.n_cores, 2);
+    assert_int_equal(usage.cores[0].stream, 1);
+    assert_int_equal(usage.cores[1].stream, 3);
+    const struct rfn_process_cores *one = rfn_usage_cores_of_rank(&usage, 1);
+    assert_ptr_equal(one, &usage.cores[0]);
+    assert_null(rfn_usage_cores_of_rank(&usage, 0));
+    assert_null(rfn_usage_cores_of_rank(&usage, 2));
+    assert_int_equal(rfn_usage_cores_of_rank(&usage, 3)->n_windows, 0);
+    assert_int_equal(rfn_process_cores_count(one), 3);
+    assert_int_equal(rfn_process_cores_count(&usage.cores[1]), 3);
+    assert_int_equal(usage.cores[1].mask[1], 0x01);
+    assert_int_equal(one->omp_threads, 4);
+    assert_int_equal(one->n_windows, 2);
+    assert_int_equal(one->windows[1].on_core_ns, 50000);
+    const struct rfn_core_window sum = rfn_process_cores_sum(one);
+    assert_int_equal(sum.wall_ns, 300000);
+    assert_int_equal(sum.on_core_ns, 80000);
+    assert_int_equal(sum.runnable_ns, 71000);
+    rfn_usage_release(&usage);
+}
+
+static void refuse_cores(struct rfn_buf *payload)
+{
+    struct rfn_usage usage;
+    assert_int_equal(read_chunk(RFN_CHUNK_CORES, payload, RFN_FORMAT_MINOR, &usage),
+                     RFN_E_CORRUPT);
+    rfn_usage_release(&usage);
+}
+
+static void test_wrong_cores(void **state)
+{
+    (void)state;
+    struct rfn_buf out = RFN_BUF_INIT, whole = RFN_BUF_INIT;
+    static const uint64_t us[] = {1, 2, 3, INT64_MAX / 1000, 4, 5};
+    put_cores(&out, N_STREAMS, 1, us, 1); /* no such stream */
+    refuse_cores(&out);
+    put_cores(&out, 0, 0, us, 1); /* the mask ends with zeros */
+    refuse_cores(&out);
+    put_cores(&out, 0, 1, us, 2); /* too long together */
+    refuse_cores(&out);
+    put_cores(&whole, 0, 1, us, 1);
+    for (size_t size = 1; size < whole.size; size++) {
+        rfn_buf_bytes(&out, whole.data, size);
+        refuse_cores(&out);
+    }
+    rfn_buf_release(&whole);
+}
+
+static void test_older_cores(void **state)
+{
+    (void)state;
+    struct rfn_buf out = RFN_BUF_INIT;
+    struct rfn_usage usage;
+    rfn_buf_varint(&out, UINT64_MAX);
+    assert_int_equal(read_chunk(RFN_CHUNK_CORES, &out, RFN_CORES_SINCE_MINOR - 1, &usage), 0);
+    assert_int_equal(usage.n_cores, 0);
+    rfn_usage_release(&usage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_was_written),
         cmocka_unit_test(test_what_is_wrong),
         cmocka_unit_test(test_older),
+        cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_wrong_cores),
+        cmocka_unit_test(test_older_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

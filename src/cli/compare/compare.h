@@ -42,5 +42,8 @@ void rfn_compare_cores_append(struct rfn_text *text, const char *name,
 /* A sentence of these words, which are released; nothing where there are none. */
 void rfn_compare_cores_print(struct rfn_text *out, const struct rfn_compare_options *given,
                              struct rfn_text *text);
+/* A sentence on how hosts, MPI, cores and threads of two runs differ, if they do. */
+void rfn_compare_conditions_print(struct rfn_text *out, const struct rfn_compare_options *given,
+                                  const struct rfn_compared_run *runs);
 
 #endif

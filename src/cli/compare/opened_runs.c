@@ -34,7 +34,8 @@ static bool measure(struct rfn_opened_runs *opened, size_t i, const char *file, 
     const struct rfn_waits *waits = opened->waits[i];
     /* Where what processes used cannot be read, advice goes without. */
     error = rfn_usage_read(opened->archives[i], &opened->usages[i], &diag);
-    const struct rfn_usage *usage = opened->usages[i].n && !error ? &opened->usages[i] : NULL;
+    const bool any = opened->usages[i].n || opened->usages[i].n_cores;
+    const struct rfn_usage *usage = any && !error ? &opened->usages[i] : NULL;
     opened->runs[i] = (struct rfn_measured){opened->archives[i], profile, waits,
                                             rfn_profile_efficiency(profile), usage};
     if (error == RFN_E_NOMEM) {

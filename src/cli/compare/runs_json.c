@@ -50,6 +50,8 @@ static json_t *run_json(const char *file, const struct rfn_compared_run *run)
     rfn_json_missing(value, run->measured.archive);
     const double core_wait = rfn_core_wait_share(&run->measured);
     RFN_JSON_SET(value, "core_wait_share", known(core_wait >= 0, core_wait));
+    const struct rfn_core_access access = rfn_core_access_of(&run->measured);
+    RFN_JSON_SET(value, "core_share", known(access.known, access.share));
     RFN_JSON_SET(value, "ranks", run->ranks);
     RFN_JSON_SET(value, "missing_ranks", run->ranks - run->present);
     RFN_JSON_SET(value, "times", run->times);

@@ -112,6 +112,7 @@ static void append_notes(struct rfn_text *out, const struct rfn_compare_options 
     for (unsigned i = 0; i < 2; i++)
         rfn_compare_cores_append(&text, i ? "B" : "A", &compared->runs[i]);
     rfn_compare_cores_print(out, given, &text);
+    rfn_compare_conditions_print(out, given, compared->runs);
     if (compared->other_programs || compared->nothing_common) {
         rfn_text_string(&text, compared->other_programs ? "The programs have different names"
                                                         : "The programs have one name");

@@ -84,7 +84,7 @@ json_t *rfn_report_json(const struct rfn_report *report);
 #define RFN_SAMPLES_CSV_TABLES "all,categories,pairs,call_paths,sizes,collectives,samples"
 #define RFN_REPORT_CSV_TABLES                                                                 \
     "stories,wait_states,causes,critical_path,behaviour,alike,time_per_rank,by_host,regions," \
-    "files,windows,"                                                                          \
+    "files,windows,core_windows,"                                                                    \
     "functions,call_paths,message_sizes,communication_matrix,one_sided_matrix,hosts,children" \
     ",sampling_all,sampling_categories,sampling_pairs,sampling_call_paths,sampling_sizes,"    \
     "sampling_collectives,sampling_samples"
@@ -99,6 +99,14 @@ void rfn_report_csv(struct rfn_text *out, const struct rfn_report *report, const
 
 /* What ran, how efficiently, and the three costliest causes of waiting. */
 void rfn_report_head(struct rfn_text *out, const struct rfn_report *report);
+/* Whether ranks had cores, if they had not; false: it is not known. */
+bool rfn_report_cores(struct rfn_text *out, const struct rfn_report *report);
+/* Whether they had so few that nothing else can be told. */
+bool rfn_report_is_blind(const struct rfn_report *report);
+json_t *rfn_report_cores_json(const struct rfn_report *report);
+/* Adds what is known of a rank; the time windows of all ranks, for CSV only. */
+void rfn_report_rank_cores_json(json_t *value, const struct rfn_report *report, uint32_t rank);
+json_t *rfn_report_core_windows_json(const struct rfn_report *report);
 /* Efficiency and where the time of all ranks goes. */
 void rfn_report_efficiency(struct rfn_text *out, const struct rfn_report *report);
 /* Wait states, their causes, the critical path, what was not matched. */
@@ -151,7 +159,7 @@ bool rfn_report_setup(const struct rfn_report *report, const struct rfn_profile_
 /* A row's share of the time of all ranks. */
 double rfn_report_share(const struct rfn_report *report, int64_t ns);
 /* Waiting at the start and at the end of MPI: not of the main part, and so without a share. */
-bool rfn_report_waits_at_ends(enum rfn_pattern pattern);
+bool rfn_report_waits_at_ends(const struct rfn_report *report, enum rfn_pattern pattern);
 /* Load balance: mean over longest, 1 where both are 0. */
 double rfn_report_balance(const struct rfn_spread *time);
 /* Whether waits were measured: needs times. */

@@ -18,9 +18,10 @@ double rfn_report_share(const struct rfn_report *report, int64_t ns)
     return all > 0 ? (double)ns / all : 0;
 }
 
-bool rfn_report_waits_at_ends(enum rfn_pattern pattern)
+bool rfn_report_waits_at_ends(const struct rfn_report *report, enum rfn_pattern pattern)
 {
-    return pattern == RFN_WAIT_AT_INIT || pattern == RFN_WAIT_AT_FINALIZE;
+    const struct rfn_measured run = rfn_report_measured(report);
+    return !rfn_measured_counts(&run, pattern);
 }
 
 double rfn_report_balance(const struct rfn_spread *time)

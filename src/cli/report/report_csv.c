@@ -40,8 +40,9 @@ void rfn_report_csv(struct rfn_text *out, const struct rfn_report *report, const
         rfn_report_samples_csv(out, report, table + strlen(RFN_REPORT_CSV_SAMPLED));
         return;
     }
-    json_t *value = rfn_report_json(report);
-    const json_t *rows = json_object_get(value, table);
+    const bool windows = strcmp(table, "core_windows") == 0;
+    json_t *value = windows ? rfn_report_core_windows_json(report) : rfn_report_json(report);
+    const json_t *rows = windows ? value : json_object_get(value, table);
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
         if (strcmp(table, inner[i][0]) == 0 && json_is_object(rows))
             rows = json_object_get(rows, inner[i][1]);

@@ -191,7 +191,7 @@ static void append_clocks(struct rfn_text *out, const struct rfn_report *report)
 }
 
 /* Where ranks have no core of their own, waiting for one looks like slow calls and late ranks; but
- * not in a prediction, which may be for another machine. */
+ * not in a prediction, which may be for another machine. For runs of which it was not measured. */
 static void append_crowding(struct rfn_text *out, const struct rfn_report *report)
 {
     struct rfn_text text = {0};
@@ -202,6 +202,17 @@ static void append_crowding(struct rfn_text *out, const struct rfn_report *repor
         rfn_report_sentence(out, report, &text, INDENT);
     }
     out->failed |= text.failed;
+}
+
+static void append_disturbance(struct rfn_text *out, const struct rfn_report *report,
+                               const struct rfn_measured *run)
+{
+    const struct rfn_disturbance disturbance = rfn_disturbance_of(run);
+    struct rfn_text text = {0};
+    if (rfn_report_share(report, disturbance.ns) < RFN_TRIFLE)
+        return;
+    rfn_disturbance_append(&text, run, &disturbance);
+    rfn_report_sentence(out, report, &text, INDENT);
 }
 
 /* ---- causes ---- */
@@ -228,9 +239,8 @@ static void append_no_waits(struct rfn_text *text, const struct rfn_report *repo
                             const struct rfn_verdict *verdict)
 {
     uint32_t missing = rfn_report_missing(report);
-    const int64_t *ns = report->waits->pattern_ns;
-    double share = rfn_report_share(report, report->waits->total_ns - ns[RFN_WAIT_AT_INIT] -
-                                                ns[RFN_WAIT_AT_FINALIZE]);
+    const struct rfn_measured run = rfn_report_measured(report);
+    double share = rfn_report_share(report, rfn_measured_waits_ns(&run));
     if (report->run->ranks == 1)
         rfn_text_string(text, "One rank alone waits for no other.");
     else if (missing + 1 == report->run->ranks)
@@ -359,17 +369,18 @@ static void append_stories(struct rfn_text *out, const struct rfn_report *report
     if (all && unexplained >= RFN_TRIFLE)
         rfn_text_format(&text, " Waiting without a known cause takes %s.",
                         rfn_share_text(unexplained).text);
-    if (all && n == 0 && !verdict->blames_busiest)
+    if (all && n == 0 && !verdict->blames_busiest && !rfn_report_is_blind(report))
         append_busiest(&text, report, verdict);
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
 /* ---- start and end ---- */
 
-/* What ranks did that others waited for in MPI_Finalize most; NULL: hardly anything. */
+/* What ranks did that others waited for in MPI_Finalize most; NULL: hardly anything, or it is told
+ * with the other waits. */
 static const struct rfn_cause *late_to_end(const struct rfn_report *report)
 {
-    for (size_t i = 0; i < report->waits->n_causes; i++) {
+    for (size_t i = 0; i < report->waits->n_causes && !report->profile->end_counts; i++) {
         const struct rfn_cause *cause = &report->waits->causes[i];
         if (cause->pattern == RFN_WAIT_AT_FINALIZE && cause->n_ranks &&
             cause->activity < report->waits->n_activities)
@@ -389,10 +400,13 @@ static void append_ends(struct rfn_text *out, const struct rfn_report *report)
     struct rfn_text text = {0};
     if ((double)(start_ns + end_ns) < ENDS * (double)(profile->end_ns - profile->start_ns))
         return;
-    rfn_text_format(&text,
-                    "Starting MPI took %s and ending it %s; what follows is about the %s between.",
-                    rfn_time_text(start_ns).text, rfn_time_text(end_ns).text,
-                    rfn_time_text(profile->main_to_ns - profile->main_from_ns).text);
+    const struct rfn_measured run = rfn_report_measured(report);
+    rfn_text_format(&text, "Starting MPI took %s and ending it %s", rfn_time_text(start_ns).text,
+                    rfn_time_text(end_ns).text);
+    if (!rfn_measured_is_nothing(&run))
+        rfn_text_format(&text, "; what follows is about the %s between",
+                        rfn_time_text(profile->main_to_ns - profile->main_from_ns).text);
+    rfn_text_char(&text, '.');
     if (late && !report->ranks && !report->call_path) {
         rfn_text_string(&text, " In MPI_Finalize ranks wait for ");
         rfn_late_ranks_append(&text, late->ranks, late->n_ranks, report->waits->n_ranks);
@@ -406,6 +420,7 @@ static void append_ends(struct rfn_text *out, const struct rfn_report *report)
 void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
 {
     append_run(out, report);
+    const bool knows_cores = rfn_report_cores(out, report);
     if (report->run->predicted)
         append_predicted(out, report);
     append_if_any(out, report, rfn_aggregation_append);
@@ -432,6 +447,9 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
         append_reduced(out, report, &verdict);
     else if (verdict.clocks_disagree)
         append_clocks(out, report);
-    append_crowding(out, report);
-    append_stories(out, report, &run, &verdict);
+    if (!knows_cores)
+        append_crowding(out, report);
+    append_disturbance(out, report, &run);
+    if (!rfn_measured_is_nothing(&run))
+        append_stories(out, report, &run, &verdict);
 }

@@ -144,6 +144,7 @@ static json_t *rank_json(const struct rfn_report *report, uint32_t number)
     RFN_JSON_SET(value, "one_sided_bytes", rank->accessed_bytes);
     if (report->usage)
         set_usage(value, rfn_usage_of_rank(report->usage, number));
+    rfn_report_rank_cores_json(value, report, number);
     if (rank->counted) {
         RFN_JSON_SET(value, "volume_outside", rank->volume_outside);
         RFN_JSON_SET(value, "volume_mpi", rank->volume_mpi);
@@ -280,6 +281,20 @@ static json_t *pairs_json(const struct rfn_report *report, const struct rfn_pair
     return list;
 }
 
+static json_t *disturbed_json(const struct rfn_report *report)
+{
+    const struct rfn_measured run = rfn_report_measured(report);
+    const struct rfn_disturbance of = rfn_disturbance_of(&run);
+    struct rfn_text text = {0};
+    json_t *value = json_object();
+    RFN_JSON_SET(value, "calls", of.calls);
+    RFN_JSON_SET(value, "seconds", rfn_report_seconds(report, (double)of.ns));
+    if (of.longest)
+        rfn_disturbance_append(&text, &run, &of);
+    RFN_JSON_SET(value, "text", of.longest ? rfn_json_of_text(&text) : json_null());
+    return value;
+}
+
 /* What events say. */
 static void set_analysis(json_t *value, const struct rfn_report *report)
 {
@@ -291,6 +306,8 @@ static void set_analysis(json_t *value, const struct rfn_report *report)
         if (rfn_report_shows_rank(report, i))
             json_array_append_new(ranks, rank_json(report, i));
     }
+    RFN_JSON_SET(value, "cores", rfn_report_cores_json(report));
+    RFN_JSON_SET(value, "disturbed", disturbed_json(report));
     rfn_report_stories_json(value, report);
     rfn_report_waits_json(value, report);
     RFN_JSON_SET(value, "behaviour", rfn_report_behaviour_json(report));

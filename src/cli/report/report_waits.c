@@ -44,7 +44,7 @@ static void order_line(struct rfn_text *note, const struct rfn_report *report, i
 static struct rfn_quantity share_of(const struct rfn_report *report, enum rfn_pattern pattern,
                                     int64_t ns)
 {
-    return rfn_report_waits_at_ends(pattern) ? (struct rfn_quantity){"-"}
+    return rfn_report_waits_at_ends(report, pattern) ? (struct rfn_quantity){"-"}
                                              : rfn_share_text(rfn_report_share(report, ns));
 }
 

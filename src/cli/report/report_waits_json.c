@@ -14,7 +14,7 @@ static void set_wait(json_t *value, const struct rfn_report *report, enum rfn_pa
                      int64_t ns)
 {
     set_time(value, report, ns);
-    if (rfn_report_waits_at_ends(pattern))
+    if (rfn_report_waits_at_ends(report, pattern))
         RFN_JSON_SET(value, "share", json_null());
 }
 

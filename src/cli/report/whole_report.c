@@ -43,7 +43,7 @@ static int find_rest(struct rfn_whole_report *whole, const struct rfn_report_wis
 {
     struct rfn_report *report = &whole->report;
     int error = rfn_usage_read(report->archive, &whole->usage, diag);
-    report->usage = whole->usage.n && !error ? &whole->usage : NULL;
+    report->usage = (whole->usage.n || whole->usage.n_cores) && !error ? &whole->usage : NULL;
     if (error != RFN_E_NOMEM)
         error = rfn_report_predict(report, wish->windows, &whole->ahead, diag);
     if (error != RFN_E_NOMEM && report->run->ranks > 1 && !wish->waits.region)

@@ -61,6 +61,8 @@ static int add_critical(struct rfn_candidates *candidates, const struct rfn_meas
         const struct rfn_activity *activity = &waits->activities[row->activity];
         const char *function = rfn_activity_function(run->archive, activity);
         struct rfn_text path = {0};
+        if (rfn_activity_is_disturbed(run, activity))
+            continue;
         if (activity->kind == RFN_ACTIVITY_MPI || activity->kind == RFN_ACTIVITY_WAIT) {
             rfn_call_site_path(&path, run->archive, activity->at, SIZE_MAX);
             RFN_TRY(add_named(candidates, run, RFN_SELECT_CALL, &path, row->ns));
@@ -87,8 +89,10 @@ static int add_waits(struct rfn_candidates *candidates, const struct rfn_measure
     for (size_t i = 0; i < run->profile->n_rows; i++) {
         const struct rfn_profile_row *row = &run->profile->rows[i];
         const double share = (double)row->time.total_ns / ((double)run->efficiency.all_ns + 1);
+        const struct rfn_activity call = {.kind = RFN_ACTIVITY_MPI,
+                                          .at = {row->function, row->path}};
         struct rfn_text path = {0};
-        if (share < LEAST_SHARE)
+        if (share < LEAST_SHARE || rfn_activity_is_disturbed(run, &call))
             continue;
         rfn_call_site_path(&path, run->archive, (struct rfn_call_site){row->function, row->path},
                            SIZE_MAX);

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "record/core/apart.h"
 #include "record/core/begin.h"
+#include "record/core/core_windows.h"
 #include "record/core/job.h"
 #include "record/core/message.h"
 #include "record/core/options.h"
@@ -396,6 +397,7 @@ void rec_worked(struct rec_call *call)
     struct rec_stream *stream = rec_stream_of(call);
     if (call->off)
         return;
+    rec_core_windows_look();
     rec_own_works_note(&stream->own, call->exit, rec_now());
     if (rec_keeper && rec_keeper->end_later)
         end_later(call);

@@ -4,15 +4,12 @@
 
 #include "record/core/usage.h"
 
+#include "record/core/core_windows.h"
 #include "record/core/recorder.h"
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
 
 REC_EVERY_CALL uint64_t rec_long_gap = UINT64_MAX;
 
@@ -31,38 +28,15 @@ struct reading {
 
 static struct reading at_start, at_end;
 
-static uint64_t cpu_now(void)
-{
-    struct timespec now;
-    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) < 0)
-        return 0;
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* "ran, waited, turns" of the thread, the first two in ns. */
-static bool read_core_wait(uint64_t *ns)
-{
-    char text[96];
-    int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-    ssize_t n = file < 0 ? -1 : read(file, text, sizeof text - 1);
-    if (file >= 0)
-        close(file);
-    if (n <= 0)
-        return false;
-    text[n] = 0;
-    char *waited, *end;
-    strtoull(text, &waited, 10);
-    *ns = strtoull(waited, &end, 10);
-    return waited > text && end > waited;
-}
-
 static void read_all(struct reading *reading)
 {
     *reading = (struct reading){.there = true,
                                 .thread = pthread_self(),
                                 .monotonic_ns = (uint64_t)rec_monotonic_ns(),
-                                .cpu_ns = cpu_now()};
-    reading->knows_waiting = read_core_wait(&reading->core_wait_ns);
+                                .cpu_ns = rec_cpu_ns()};
+    struct rec_schedstat stat = {0};
+    reading->knows_waiting = rec_schedstat_read(AT_FDCWD, "/proc/thread-self/schedstat", &stat);
+    reading->core_wait_ns = stat.waited_ns;
     getrusage(RUSAGE_SELF, &reading->usage);
 }
 
@@ -71,6 +45,7 @@ void rec_usage_start(void)
     if (rec_clock.kind == REC_CLOCK_MPI)
         return;
     read_all(&at_start);
+    rec_core_windows_start();
     const double quantum = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
     quantum_ns = (uint64_t)(quantum * 0x1p32);
     every = (uint64_t)(REC_GAP_EVERY_NS / quantum);
@@ -80,8 +55,10 @@ void rec_usage_start(void)
 
 void rec_usage_end(void)
 {
-    if (at_start.there && !at_end.there)
-        read_all(&at_end);
+    if (!at_start.there || at_end.there)
+        return;
+    read_all(&at_end);
+    rec_core_windows_end();
 }
 
 static uint64_t since(uint64_t then, uint64_t now)
@@ -155,11 +132,12 @@ void rec_gap_begins(struct rec_stream *stream)
     forget_short(stream);
     if (stream->call.off || rec_long_gap == UINT64_MAX)
         return;
+    rec_core_windows_look();
     pay(gaps, stream->gap.exit);
     gaps->began = stream->gap.exit;
     gaps->before = stream->gap.left + 1;
     gaps->given_up = given_up();
-    gaps->cpu_ns = cpu_now();
+    gaps->cpu_ns = rec_cpu_ns();
 }
 
 /* NULL: there are too many. */
@@ -194,7 +172,7 @@ void rec_gap_ends(struct rec_stream *stream)
     if (call->off || !before)
         return;
     gaps->in_vain = 0;
-    const uint64_t cpu_ns = since(gaps->cpu_ns, cpu_now());
+    const uint64_t cpu_ns = since(gaps->cpu_ns, rec_cpu_ns());
     const bool gave_up = given_up() != gaps->given_up;
     struct rec_gap *gap = gap_of(gaps, before, call->site + 1);
     stream->open.enter = call->enter = rec_now();

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { PARCEL_SHAPE, PARCEL_CONTENT, PARCEL_USAGE };
+enum { PARCEL_SHAPE, PARCEL_CONTENT, PARCEL_USAGE, PARCEL_CORES };
 
 void rec_cluster_gather_release(struct rec_cluster_gather *together)
 {
@@ -120,17 +120,15 @@ static int bring(struct rec_finishing *finish, size_t i)
                : 0;
 }
 
-static int bring_usage(struct rec_finishing *finish, size_t i)
+static int bring_part(struct rec_finishing *finish, size_t i, uint32_t kind,
+                      int (*pack)(const struct rec_stream_definitions *of, struct rfn_buf *out))
 {
-    const struct rec_stream_definitions *of = &finish->description.streams[i];
-    struct rfn_buf usage = RFN_BUF_INIT;
-    if (!rec_usage_has(of))
-        return 0;
-    int error = rec_pack_usage(of, &usage);
-    if (!error)
-        error = rfn_root_blobs_add(&finish->together.parcels, PARCEL_USAGE,
-                                   finish->survey.first_stream + i, usage.data, usage.size);
-    rfn_buf_release(&usage);
+    struct rfn_buf part = RFN_BUF_INIT;
+    int error = pack(&finish->description.streams[i], &part);
+    if (!error && part.size)
+        error = rfn_root_blobs_add(&finish->together.parcels, kind,
+                                   finish->survey.first_stream + i, part.data, part.size);
+    rfn_buf_release(&part);
     return error;
 }
 
@@ -168,7 +166,9 @@ int rec_cluster_gather_collect(struct rec_finishing *finish, int error)
         if (!error)
             error = bring(finish, i);
         if (!error)
-            error = bring_usage(finish, i);
+            error = bring_part(finish, i, PARCEL_USAGE, rec_pack_usage);
+        if (!error)
+            error = bring_part(finish, i, PARCEL_CORES, rec_pack_cores);
     }
     if (!error) {
         /* a trace that is handed on goes over as many ranks as this one has bits */
@@ -191,20 +191,31 @@ int rec_cluster_gather_collect(struct rec_finishing *finish, int error)
 
 /* ---- what rank 0 makes of it ---- */
 
-int rec_cluster_gather_usage(const struct rec_cluster_gather *together, struct rfn_buf *payload)
+static int collected(const struct rec_cluster_gather *together, uint32_t kind,
+                     struct rfn_buf *payload)
 {
     struct rfn_reader reader = rfn_reader_over(together->parcels.bytes.data,
                                                together->parcels.bytes.size);
     struct rfn_root_blob parcel;
     uint64_t next = 0; /* stream */
     while (rfn_root_blobs_next(&reader, &parcel)) {
-        if (parcel.kind != PARCEL_USAGE)
+        if (parcel.kind != kind)
             continue;
         rfn_buf_varint(payload, parcel.number - next);
         rfn_buf_bytes(payload, parcel.bytes, parcel.size);
         next = parcel.number + 1;
     }
     return rfn_buf_status(payload);
+}
+
+int rec_cluster_gather_usage(const struct rec_cluster_gather *together, struct rfn_buf *payload)
+{
+    return collected(together, PARCEL_USAGE, payload);
+}
+
+int rec_cluster_gather_cores(const struct rec_cluster_gather *together, struct rfn_buf *payload)
+{
+    return collected(together, PARCEL_CORES, payload);
 }
 
 /* Parcels and things by their numbers. */

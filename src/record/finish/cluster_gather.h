@@ -33,6 +33,8 @@ int rec_cluster_gather_unfold(const struct rec_cluster_gather *together,
 
 /* On rank 0, when all is there: appends USAGE; nothing if no rank has any. RFN_E_NOMEM. */
 int rec_cluster_gather_usage(const struct rec_cluster_gather *together, struct rfn_buf *payload);
+/* The same of CORES. */
+int rec_cluster_gather_cores(const struct rec_cluster_gather *together, struct rfn_buf *payload);
 
 /* What became of it. */
 struct rec_clustered {

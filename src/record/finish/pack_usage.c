@@ -1,6 +1,7 @@
 #include "record/finish/pack_usage.h"
 
 #include "archive/usage_format.h"
+#include "record/core/core_windows.h"
 #include "record/core/options.h"
 #include "record/core/usage.h"
 
@@ -20,7 +21,7 @@ static bool has_recording(const struct rec_stream_definitions *of)
     return rec_options.times && of->stream->own.sum > 0;
 }
 
-bool rec_usage_has(const struct rec_stream_definitions *of)
+static bool has_usage(const struct rec_stream_definitions *of)
 {
     return process_of(of).known || of->stream->gaps.n > 0 || has_recording(of);
 }
@@ -69,6 +70,8 @@ int rec_pack_usage(const struct rec_stream_definitions *of, struct rfn_buf *out)
     struct rfn_gap_usage written[WRITTEN];
     struct rfn_own_work recording[REC_OWN_WORKS];
     struct rfn_stream_usage usage = {.process = process_of(of), .gaps = written};
+    if (!has_usage(of))
+        return 0;
     struct rec_gap *sorted = malloc(REC_GAPS * sizeof *sorted);
     size_t n = 0;
     if (!sorted)
@@ -84,5 +87,13 @@ int rec_pack_usage(const struct rec_stream_definitions *of, struct rfn_buf *out)
     if (has_recording(of))
         take_recording(of, &usage, recording);
     rfn_pack_usage(&usage, out);
+    return rfn_buf_status(out);
+}
+
+int rec_pack_cores(const struct rec_stream_definitions *of, struct rfn_buf *out)
+{
+    const struct rfn_process_cores cores = rec_process_cores();
+    if (of->stream->number == 0 && (cores.mask_bytes || cores.n_windows))
+        rfn_pack_cores(&cores, out);
     return rfn_buf_status(out);
 }

@@ -153,6 +153,10 @@ int rec_chunk_first(struct rec_finishing *finish)
         error = rec_cluster_gather_usage(&finish->together, &payload);
     if (!error && payload.size)
         error = chunk(&chunks, RFN_CHUNK_USAGE, 0, &payload, error);
+    if (!error)
+        error = rec_cluster_gather_cores(&finish->together, &payload);
+    if (!error && payload.size)
+        error = chunk(&chunks, RFN_CHUNK_CORES, 0, &payload, error);
     if (!error && finish->draft)
         rec_pack_open(finish, &payload);
     if (!error && payload.size)

@@ -107,6 +107,7 @@ function notices(report) {
   if (typeof report.predicted === "string") list.push(`This run was predicted, not recorded: ${report.predicted || "as it was"}.`);
   if (report.reduced) list.push("Times of iterations that resemble each other are kept once: times are approximate.");
   if (report.left_out) list.push("Calls were left out on request.");
+  if (report.cores?.text) list.push(report.cores.text);
   return list.map((text) => el("p", { class: "notice" }, text));
 }
 
