@@ -1822,6 +1822,8 @@ class Archive:
                     start = at + reader.varint()
                     at = start + reader.varint()
                     recording[1].append((start, at))
+            if flags & 8:
+                check(reader.varint() > 0, "call paths without frames")
             found[stream] = process, [(site(), site(), reader.varint(), reader.varint(), reader.varint())
                                       for _ in range(reader.count())], recording
             check(all(wait <= time for _, _, time, _, wait in found[stream][1]), "a core wait is too long")

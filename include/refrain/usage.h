@@ -41,6 +41,8 @@ struct rfn_stream_usage {
     uint64_t recording_ns;                /* the recorder's own work between calls, all of it, */
     const struct rfn_own_work *recording; /* and the longest pieces, in order of time */
     size_t n_recording;
+    uint32_t path_frames; /* innermost frames that new call paths kept, as there were too many sites
+                             for the recorder's memory; 0: all */
     const struct rfn_gap_usage *gaps; /* most time first */
     size_t n_gaps;
 };

@@ -40,11 +40,14 @@ void rfn_pack_usage(const struct rfn_stream_usage *of, struct rfn_buf *out)
     const bool recording = of->recording_ns / RFN_USAGE_NS || of->n_recording;
     rfn_buf_varint(out, (process->known ? RFN_USAGE_PROCESS : 0u) |
                             (process->known && process->knows_waiting ? RFN_USAGE_CORE_WAIT : 0u) |
-                            (recording ? RFN_USAGE_RECORDING : 0u));
+                            (recording ? RFN_USAGE_RECORDING : 0u) |
+                            (of->path_frames ? RFN_USAGE_PATHS_CUT : 0u));
     if (process->known)
         pack_process(process, out);
     if (recording)
         pack_recording(of, out);
+    if (of->path_frames)
+        rfn_buf_varint(out, of->path_frames);
     rfn_buf_varint(out, of->n_gaps);
     for (size_t i = 0; i < of->n_gaps; i++)
         pack_gap(&of->gaps[i], out);

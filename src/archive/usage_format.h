@@ -7,8 +7,13 @@
 #include "refrain/usage.h"
 
 /* Flags of a stream: what the process used is there; with how long it waited for a core; what the
- * recorder did. */
-enum { RFN_USAGE_PROCESS = 1, RFN_USAGE_CORE_WAIT = 2, RFN_USAGE_RECORDING = 4 };
+ * recorder did; how far it cut call paths. */
+enum {
+    RFN_USAGE_PROCESS = 1,
+    RFN_USAGE_CORE_WAIT = 2,
+    RFN_USAGE_RECORDING = 4,
+    RFN_USAGE_PATHS_CUT = 8
+};
 enum { RFN_USAGE_NS = 1000, RFN_USAGE_BYTES = 1024 }; /* units of times and of memory */
 
 /* Appends what USAGE has of a stream, behind its number. */

@@ -19,6 +19,7 @@
 #include "refrain/archive.h"
 #include "refrain/explain.h"
 #include "refrain/record_options.h"
+#include "refrain/usage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -495,6 +496,27 @@ static void append_groups(struct rfn_text *out, const struct rfn_archive *archiv
     rfn_table_print(&table, 2, out);
 }
 
+/* "cut to 3 functions on 4 ranks: ..." What of USAGE is damaged is not there. */
+static void append_cut_paths(struct rfn_text *out, const struct rfn_archive *archive)
+{
+    struct rfn_usage usage;
+    uint32_t threads = 0, fewest = UINT32_MAX;
+    if (rfn_usage_read(archive, &usage, NULL) == 0) {
+        for (size_t i = 0; i < usage.n; i++) {
+            const uint32_t frames = usage.streams[i].path_frames;
+            threads += frames > 0;
+            fewest = frames && frames < fewest ? frames : fewest;
+        }
+    }
+    rfn_usage_release(&usage);
+    if (threads)
+        rfn_text_format(
+            out,
+            "%-12scall paths that came late have at most %u function%s, on %u thread%s: "
+            "there were too many for the recorder (--memory)\n",
+            "Cut", fewest, fewest == 1 ? "" : "s", threads, threads == 1 ? "" : "s");
+}
+
 static int print_text(const struct facts *facts, int status)
 {
     const struct rfn_archive *archive = facts->archive;
@@ -514,6 +536,7 @@ static int print_text(const struct facts *facts, int status)
     rfn_text_char(&out, '\n');
     line(&out, "Recorder", run->recorder);
     rfn_path_ends_line(&out, run, 12);
+    append_cut_paths(&out, archive);
     rfn_spawned_jobs_line(&out, archive, 12);
     append_sizes(&out, facts);
     append_merging(&out, run);

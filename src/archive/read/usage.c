@@ -88,6 +88,8 @@ static const char *read_stream(struct reading *reading, uint32_t stream)
     const char *fault = flags & RFN_USAGE_RECORDING ? read_recording(reading, of) : NULL;
     if (fault)
         return fault;
+    if (flags & RFN_USAGE_PATHS_CUT)
+        of->path_frames = (uint32_t)rfn_reader_limited(reader, UINT32_MAX);
     of->n_gaps = rfn_reader_count(reader, GAP_BYTES);
     if (reader->failed)
         return malformed;

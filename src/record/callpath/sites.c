@@ -211,24 +211,43 @@ static bool is_site(const struct site *site, uint32_t function, const struct rec
 }
 
 /* Paths whose hashes are equal lie under the next free keys. */
+/* Where a path is looked for. */
+struct lookup {
+    uint64_t hash; /* the one that it has, or is to get */
+    bool found;
+    uint32_t site;
+};
+
+static struct lookup look_up(const struct rec_sites_table *table, uint32_t function,
+                             const struct rec_frame *frames, size_t n)
+{
+    struct lookup lookup = {.hash = rfn_hash_mix(0, function)};
+    const uint64_t *found;
+    for (size_t i = 0; i < n; i++)
+        lookup.hash = rfn_hash_mix(rfn_hash_mix(lookup.hash, frames[i].module), frames[i].offset);
+    for (; (found = rfn_map_get(&table->by_hash, lookup.hash)); lookup.hash++) {
+        if (!is_site(&table->sites[*found], function, frames, n))
+            continue;
+        lookup.found = true;
+        lookup.site = (uint32_t)*found;
+        break;
+    }
+    return lookup;
+}
+
 static int intern(struct rec_sites_table *table, uint32_t function, const struct rec_frame *frames,
                   size_t n, uint32_t *number)
 {
-    uint64_t hash = rfn_hash_mix(0, function);
-    const uint64_t *found;
-    for (size_t i = 0; i < n; i++)
-        hash = rfn_hash_mix(rfn_hash_mix(hash, frames[i].module), frames[i].offset);
-    for (; (found = rfn_map_get(&table->by_hash, hash)); hash++) {
-        if (is_site(&table->sites[*found], function, frames, n)) {
-            *number = (uint32_t)*found;
-            return 0;
-        }
+    const struct lookup lookup = look_up(table, function, frames, n);
+    if (lookup.found) {
+        *number = lookup.site;
+        return 0;
     }
     RFN_TRY(RFN_GROW(table->sites, table->capacity, table->n + 2));
     const struct rec_frame *copy = rfn_arena_copy(&table->arena, frames, n * sizeof *frames);
     if (!copy)
         return RFN_E_NOMEM;
-    RFN_TRY(rfn_map_put(&table->by_hash, hash, table->n));
+    RFN_TRY(rfn_map_put(&table->by_hash, lookup.hash, table->n));
     *number = (uint32_t)table->n;
     table->sites[table->n++] = (struct site){function, n, copy};
     return 0;
@@ -736,7 +755,16 @@ static size_t collect_frames(struct rec_sites_table *table, size_t n)
     return kept;
 }
 
-/* The path of n stops, less the frames in the middle that do not count. */
+static void cut_more(struct rec_site_cut *cut)
+{
+    cut->frames = !cut->frames                      ? REC_SITE_CUT
+                  : cut->frames > REC_SITE_CUT_MORE ? REC_SITE_CUT_MORE
+                                                    : REC_SITE_CUT_MOST;
+    cut->at += cut->at / 4 + 1;
+}
+
+/* The path of n stops, less the frames in the middle that do not count. When there are too many
+ * sites, a path that is not known yet loses its outer frames. */
 static int intern_walk(struct rec_sites *sites, uint32_t function, size_t n, uint32_t *site)
 {
     struct rec_sites_table *table = sites->table;
@@ -747,7 +775,15 @@ static int intern_walk(struct rec_sites *sites, uint32_t function, size_t n, uin
         memmove(table->frames + inner, table->frames + n - outer, outer * sizeof *table->frames);
         n = inner + outer;
     }
-    return intern(table, function, table->frames, n, site);
+    if (sites->cut.frames && n > sites->cut.frames &&
+        !look_up(table, function, table->frames, n).found) {
+        n = sites->cut.frames;
+        sites->cut.walks++;
+    }
+    RFN_TRY(intern(table, function, table->frames, n, site));
+    if (sites->cut.at && table->n >= sites->cut.at)
+        cut_more(&sites->cut);
+    return 0;
 }
 
 /* ---- the cache ---- */

@@ -44,6 +44,10 @@ enum { REC_SITE_WAYS = 4, REC_SITE_SETS = 256 };
 /* Longer call paths keep this many of their innermost frames. */
 enum { REC_SITE_FRAMES = 1024 };
 
+/* When a thread has very many sites, paths that are new from then on keep so many: each site takes
+ * memory, and so do the symbols of its calls. With a quarter more sites they keep fewer. */
+enum { REC_SITE_CUT = 8, REC_SITE_CUT_MORE = 3, REC_SITE_CUT_MOST = 1 };
+
 /* The cache knows the frames of x86-64 only; elsewhere every call is a full walk. */
 #ifndef REC_SITE_CACHED
 #ifdef __x86_64__
@@ -83,7 +87,12 @@ struct rec_sites {
     uint64_t uncached;             /* of these, those whose path the cache cannot hold */
     bool only_libunwind;           /* tests set this */
     struct rfn_path_ends ends;     /* the frames that make a path; set before the first call */
-    uint32_t site_of_unknown;      /* for all calls once memory is short; UINT32_MAX until then */
+    struct rec_site_cut {
+        uint32_t at;          /* with so many sites paths are cut (further); 0: never */
+        uint32_t frames;      /* innermost frames that new paths keep; 0: all, so far */
+        uint64_t walks;       /* that were cut */
+    } cut;                    /* `at` is set before the first call */
+    uint32_t site_of_unknown; /* for all calls once memory is short; UINT32_MAX until then */
 };
 
 int rec_sites_init(struct rec_sites *sites);

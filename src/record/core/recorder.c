@@ -36,6 +36,9 @@ const struct rec_held_calls *rec_held_calls;
  * (doc/trace-profiling.md). */
 enum { MAX_PER_KIND = 400 };
 
+/* Of memory that a call site may take, with the symbols and columns of its calls. */
+enum { SITE_BYTES = 2048 };
+
 static bool closed; /* to threads that have not recorded anything */
 static rec_begin_listener *begin_listener;
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
@@ -202,6 +205,7 @@ static struct rec_stream *stream_new(void)
     learn_stack(stream);
     rec_own_works_init(&stream->own, own_least);
     stream->sites.ends = rec_options.path_ends;
+    stream->sites.cut.at = (uint32_t)(rec_options.memory_bytes / SITE_BYTES);
     stream->number = stream->journal.stream;
     stream->gap.sites = rec_long_gap == UINT64_MAX ? 0 : UINT64_MAX;
     stream->next = rec_streams;

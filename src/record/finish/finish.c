@@ -131,6 +131,7 @@ enum {
     SURVEY_ONLINE_BYTES = RFN_SURVEY_LONG + 1,
     SURVEY_ONLINE_MESSAGES,
     SURVEY_PAST,
+    SURVEY_CUT_PATHS,
     SURVEY_COUNTED
 };
 
@@ -155,6 +156,7 @@ static int survey(struct rec_finishing *finish, int error)
         survey.counts[RFN_SURVEY_WRITES] += stream->journal.writes;
         survey.counts[RFN_SURVEY_WRITTEN] += rec_journal_written(&stream->journal);
         survey.counts[RFN_SURVEY_LONG] += rfn_stream_is_long(stream->events);
+        survey.counts[SURVEY_CUT_PATHS] += stream->sites.cut.frames > 0;
     }
     error = rec_varying_params_survey(&finish->description, &survey, finish->exchange, error);
     finish->survey = (struct rec_surveyed){.first_stream = survey.before,
@@ -162,7 +164,8 @@ static int survey(struct rec_finishing *finish, int error)
                                            .events = survey.total[RFN_SURVEY_EVENTS],
                                            .writes = survey.total[RFN_SURVEY_WRITES],
                                            .written = survey.total[RFN_SURVEY_WRITTEN],
-                                           .past = survey.total[SURVEY_PAST]};
+                                           .past = survey.total[SURVEY_PAST],
+                                           .cut_paths = survey.total[SURVEY_CUT_PATHS]};
     finish->reduced.counts.long_streams = rec_options.keep_short ? survey.total[RFN_SURVEY_LONG]
                                                                  : 0;
     online->bytes = survey.total[SURVEY_ONLINE_BYTES];
@@ -332,6 +335,15 @@ static void tell_journal(const struct rec_finishing *finish, const char *what)
                     rec_message_number(finish->survey.writes, writes), what);
 }
 
+/* What --memory had no room for. */
+static void tell_cut_paths(uint64_t threads)
+{
+    if (threads)
+        rec_message("on %llu thread%s there were so many call paths that those that came late have "
+                    "at most %d functions (refrain info tells how many): --memory allows more",
+                    (unsigned long long)threads, threads == 1 ? "" : "s", REC_SITE_CUT);
+}
+
 /* Groups that came to rank 0, as small ones do. */
 static uint64_t count_brought(const struct rfn_stream_class_bits *groups)
 {
@@ -420,6 +432,7 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
     rec_limits_tell();
     rec_launch_check_gaps(rec_job_size());
     tell_journal(finish, "went to a journal while the program ran: --memory allows more");
+    tell_cut_paths(finish->survey.cut_paths);
 }
 
 /* ---- all of it ---- */

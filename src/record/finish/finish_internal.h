@@ -43,6 +43,7 @@ struct rec_surveyed {
     uint64_t events;
     uint64_t writes, written; /* to journals: how many, bytes */
     uint64_t past;            /* calls that went past the recorder */
+    uint64_t cut_paths;       /* threads whose call paths were cut */
 };
 
 /* What became of reduced times; all but the counts on rank 0. */

@@ -23,7 +23,8 @@ static bool has_recording(const struct rec_stream_definitions *of)
 
 static bool has_usage(const struct rec_stream_definitions *of)
 {
-    return process_of(of).known || of->stream->gaps.n > 0 || has_recording(of);
+    return process_of(of).known || of->stream->gaps.n > 0 || has_recording(of) ||
+           of->stream->sites.cut.frames;
 }
 
 static int by_time(const void *left, const void *right)
@@ -69,7 +70,8 @@ int rec_pack_usage(const struct rec_stream_definitions *of, struct rfn_buf *out)
     const struct rec_gaps *gaps = &of->stream->gaps;
     struct rfn_gap_usage written[WRITTEN];
     struct rfn_own_work recording[REC_OWN_WORKS];
-    struct rfn_stream_usage usage = {.process = process_of(of), .gaps = written};
+    struct rfn_stream_usage usage = {
+        .process = process_of(of), .path_frames = of->stream->sites.cut.frames, .gaps = written};
     if (!has_usage(of))
         return 0;
     struct rec_gap *sorted = malloc(REC_GAPS * sizeof *sorted);

@@ -160,7 +160,7 @@ enum {
     RFN_SURVEY_WRITES,  /* to the journals */
     RFN_SURVEY_WRITTEN, /* bytes */
     RFN_SURVEY_LONG,    /* streams whose times are too long to be kept */
-    RFN_SURVEY_COUNTS = 8
+    RFN_SURVEY_COUNTS = 10
 };
 
 /* What is counted is the caller's affair, but for the names above. */
