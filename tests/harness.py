@@ -293,6 +293,16 @@ def difference(found, expected):
     return f"found {found!r:.2000}, expected {expected!r:.2000}"
 
 
+def recording_ns(archive):
+    """What the recorder itself did between calls, by rank, as the independent reader finds it."""
+    import rfn_reader  # pylint: disable=import-outside-toplevel
+    found, by_rank = rfn_reader.Archive(archive), {}
+    for stream, (_, _, (us, _)) in found.usage().items():
+        rank = found.streams[stream].rank
+        by_rank[rank] = by_rank.get(rank, 0) + 1000 * us
+    return by_rank
+
+
 def compare(what, found, expected):
     if found != expected:
         raise Failure(f"{what}: {difference(found, expected)}")

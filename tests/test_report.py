@@ -41,6 +41,8 @@ class Main:
         self.outside = [self.length] * (1 + max(rank for rank, *_ in events))
         for rank, _, enter, exit in events:
             self.outside[rank] -= max(0, min(exit, end) - max(enter, begin))
+        for rank, recording in harness.recording_ns(archive).items():
+            self.outside[rank] -= recording
 
     def with_polls(self, found):
         """Of unsuccessful polls only the time inside of the calls is MPI's; a dump has them as one event. Each call

@@ -18,6 +18,7 @@
 #include "refrain/aggregation.h"
 #include "refrain/archive.h"
 #include "refrain/event.h"
+#include "refrain/usage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -338,6 +339,7 @@ struct fake_stream {
     int opens_with, fails_with;    /* what rfn_cursor_open returns; the cursor at its end */
     bool absent;                   /* is known not to be there, and opens with RFN_E_INCOMPLETE */
     bool volume;
+    struct rfn_own_work own; /* of the recorder, in ns of the run; ends at 0: none */
 };
 
 struct rfn_archive {
@@ -618,6 +620,41 @@ int rfn_cursor_open(const struct rfn_archive *archive, uint32_t stream, struct r
         return RFN_E_NOMEM;
     **cursor = (struct rfn_cursor){.archive = archive, .stream = stream};
     return 0;
+}
+
+/* Quanta are ns of the run. */
+bool rfn_cursor_clock_ns(struct rfn_cursor *cursor, uint64_t quanta, int64_t *ns)
+{
+    (void)cursor;
+    *ns = (int64_t)quanta;
+    return true;
+}
+
+int rfn_usage_read(const struct rfn_archive *archive, struct rfn_usage *usage,
+                   struct rfn_diag *diag)
+{
+    (void)diag;
+    *usage = (struct rfn_usage){0};
+    usage->streams = calloc(FAKE_RANKS + 1, sizeof *usage->streams);
+    if (!usage->streams)
+        return RFN_E_NOMEM;
+    for (uint32_t i = 0; i < archive->run.streams; i++) {
+        const struct rfn_own_work *own = &archive->streams[i].own;
+        if (own->to)
+            usage->streams[usage->n++] = (struct rfn_stream_usage){.stream = i,
+                                                                   .rank = archive->streams[i].rank,
+                                                                   .recording_ns = own->to -
+                                                                                   own->from,
+                                                                   .recording = own,
+                                                                   .n_recording = 1};
+    }
+    return 0;
+}
+
+void rfn_usage_release(struct rfn_usage *usage)
+{
+    free(usage->streams);
+    *usage = (struct rfn_usage){0};
 }
 
 int rfn_cursor_next(struct rfn_cursor *cursor, const struct rfn_record **record,

@@ -105,6 +105,25 @@ static void test_late_sender(void **state)
     assert_int_equal(waits->matching.unmatched_receives, 0);
 }
 
+/* Both leave a barrier at 100; r1 Recv 100-1200, r0 Send 1000-1100. In r0's gap of 900 the recorder
+ * worked for 700: that much of the wait is its, and the rest the program's. */
+static void test_recording(void **state)
+{
+    (void)state;
+    fake.streams[0].own = (struct rfn_own_work){150, 850};
+    barrier(0, 0, 100, WORLD);
+    barrier(1, 0, 100, WORLD);
+    barrier(2, 0, 100, WORLD);
+    barrier(3, 0, 100, WORLD);
+    send(0, 1000, 1100, 1, 5);
+    recv(1, 100, 1200, 0, 5);
+    run();
+    assert_int_equal(waits->pattern_ns[RFN_LATE_SENDER], 900);
+    assert_int_equal(cost(0, RFN_ACTIVITY_RECORDING, 0), 700);
+    assert_int_equal(cost(0, RFN_ACTIVITY_COMPUTE, FAKE_SEND_), 200);
+    assert_int_equal(on_path(RFN_ACTIVITY_RECORDING, 0), 700);
+}
+
 static void test_early_sender(void **state)
 {
     (void)state;
@@ -1458,6 +1477,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_late_sender),
+        TEST(test_recording),
         TEST(test_early_sender),
         TEST(test_nonblocking),
         TEST(test_waitall),

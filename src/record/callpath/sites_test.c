@@ -329,6 +329,57 @@ static void test_recursion(void **state)
     assert_int_equal(sites->walks, REC_SITE_CACHED ? rec_sites_count(sites) : 90);
 }
 
+static uint32_t to_the_left(struct rec_sites *sites, uint64_t path, unsigned depth);
+static uint32_t to_the_right(struct rec_sites *sites, uint64_t path, unsigned depth);
+static uint32_t (*volatile const ways[])(struct rec_sites *, uint64_t, unsigned) = {to_the_left,
+                                                                                    to_the_right};
+
+NOINLINE static uint32_t to_the_left(struct rec_sites *sites, uint64_t path, unsigned depth)
+{
+    const uint32_t site = depth ? ways[path & 1](sites, path >> 1, depth - 1)
+                                : call_unchecked(sites, 2);
+    BARRIER("left");
+    return site;
+}
+
+NOINLINE static uint32_t to_the_right(struct rec_sites *sites, uint64_t path, unsigned depth)
+{
+    const uint32_t site = depth ? ways[path & 1](sites, path >> 1, depth - 1)
+                                : call_unchecked(sites, 2);
+    BARRIER("right");
+    return site;
+}
+
+/* 2^12 paths, where 100 sites have room: these keep their paths and numbers; the others are cut to
+ * the last frames, the more the later they come. */
+static void test_cut(void **state)
+{
+    (void)state;
+    enum { DEPTH = 12, FULL = 100 };
+    struct rec_sites sites;
+    uint32_t first[FULL];
+    size_t n;
+    assert_int_equal(rec_sites_init(&sites), 0);
+    sites.cut.at = FULL;
+    for (uint64_t i = 0; i < (1 << DEPTH) + FULL; i++) { /* the first ones once more at the end */
+        const uint64_t path = i % (1 << DEPTH);
+        const uint32_t site = to_the_left(&sites, path, DEPTH);
+        if (i < FULL)
+            first[path] = site;
+        else if (i >= 1 << DEPTH)
+            assert_int_equal(site, first[path]);
+        if (i % (1 << DEPTH) < FULL) {
+            rec_sites_frames(&sites, site, &n);
+            assert_true(n > DEPTH);
+        }
+    }
+    assert_in_range(rec_sites_count(&sites), FULL, 2 * FULL + 64);
+    assert_true(sites.cut.walks > (1 << DEPTH) / 2);
+    rec_sites_frames(&sites, rec_sites_count(&sites) - 1, &n);
+    assert_true(n <= REC_SITE_CUT);
+    rec_sites_release(&sites);
+}
+
 static void test_deep_recursion(void **state)
 {
     struct rec_sites *sites = *state;
@@ -892,6 +943,7 @@ int main(void)
         TEST(test_compensating_vla),
         TEST(test_realigned_stack),
         TEST(test_recursion),
+        TEST(test_cut),
         TEST(test_deep_recursion),
         TEST(test_truncated_recursion),
         TEST(test_walks_go_over),
