@@ -122,7 +122,7 @@ def test_threads_on_one_core(bench, flavour):
     expect("share", 0.05 < share < 0.5, found["cores"])
     expect("share of ranks", all(rank["core_share"] < 0.5 for rank in found["time_per_rank"]), found["cores"])
     expect("second line", page.split(". ", 2)[1].startswith("Ranks had cores for "), page)
-    for words in ("2 ranks of 4 threads each (OMP_NUM_THREADS) share ", "More than that this page cannot tell",
+    for words in ("2 ranks of 4 threads each (OMP_NUM_THREADS) ", " 1 core of ", "More than that this page cannot tell",
                   "start fewer ranks or threads"):
         expect("why, and what to do", words in page, page)
     expect("not well", "own computing" not in page, page)
@@ -136,7 +136,7 @@ def test_polling_on_one_core(bench, flavour):
     archive, _ = few_cores(bench, flavour, "poll", 3, 10)
     page, found = page_and_json(bench, archive)
     expect("share", 0.1 < found["cores"]["share"] < 0.8, found["cores"])
-    expect("second line", "Ranks had cores for " in page and " 3 ranks share " in page, page)
+    expect("second line", "Ranks had cores for " in page and " 3 ranks " in page and " 1 core of " in page, page)
 
 
 def test_kept(bench):

@@ -38,7 +38,7 @@ struct rfn_stream_usage {
 
 /* How long the threads of a process had cores in a part of the run, all of them together. */
 struct rfn_core_window {
-    uint64_t wall_ns;     /* windows follow each other; the first one from the process's first call */
+    uint64_t wall_ns; /* windows follow each other; the first one from the process's first call */
     uint64_t on_core_ns;  /* in which a thread ran, */
     uint64_t runnable_ns; /* or could have run, had it had a core. Sleep is neither. */
 };

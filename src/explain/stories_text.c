@@ -112,9 +112,9 @@ static void append_cores(struct rfn_text *text, const struct rfn_measured *run,
     }
     if (!known || share / known >= RFN_CORES_SHORT || rfn_work_lacks_cores(&finding->usage))
         return;
-    rfn_text_format(text, " But %s had cores for %s of the time only: it may be waiting for a core.",
-                    finding->n_late == 1 ? "that rank" : "these ranks",
-                    rfn_share_text(share / known).text);
+    rfn_text_format(
+        text, " But %s had cores for %s of the time only: it may be waiting for a core.",
+        finding->n_late == 1 ? "that rank" : "these ranks", rfn_share_text(share / known).text);
 }
 
 void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
