@@ -134,13 +134,12 @@ static void append_line(struct rfn_text *text, const struct rfn_report *report,
                         access->worst_rank, rfn_share_text(access->worst_share).text,
                         rfn_share_text(access->share).text);
     append_why(text, report, access);
-    rfn_text_string(
-        text,
-        is_blind(access)
-            ? ". More than that this page cannot tell: waits, causes and advice below may all come "
-              "from it. Give each thread a core of its own: start fewer ranks or threads "
-              "(OMP_NUM_THREADS) on a host, bind each rank to cores of its own, and record again."
-            : ". Some of what follows may be waiting for a core.");
+    rfn_text_string(text,
+                    is_blind(access)
+                        ? ". This page cannot tell more: what follows may all come from that. "
+                          "Give each thread a core: start fewer ranks or threads "
+                          "(OMP_NUM_THREADS) on a host, bind ranks to cores; then record again."
+                        : ". Some of what follows may be waiting for a core.");
 }
 
 bool rfn_report_cores(struct rfn_text *out, const struct rfn_report *report)
