@@ -8,7 +8,7 @@ import rfn_reader
 
 def page_and_json(bench, archive):
     """(the first screen in one line, the report as JSON)."""
-    page = bench.run([bench.refrain, "report", "--short", archive], check=True).out
+    page = bench.run([bench.refrain, "report", "--short", archive], check=True, cores=True).out
     return " ".join(page.split()), json.loads(bench.verb("report", "--json", archive))
 
 

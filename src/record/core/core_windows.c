@@ -29,6 +29,7 @@ static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
     bool known; /* windows are */
+    bool over;  /* the last one has ended */
     uint64_t since_ns, every_ns, cpu_ns;
     struct thread threads[THREADS]; /* as of the last look, in the system's order */
     size_t n_threads;
@@ -184,7 +185,7 @@ void rec_core_windows_look(void)
     if (!__atomic_load_n(&cores.known, __ATOMIC_RELAXED) || pthread_mutex_trylock(&looking) != 0)
         return;
     const uint64_t now_ns = (uint64_t)rec_monotonic_ns();
-    if (cores.known && now_ns >= cores.since_ns + cores.every_ns)
+    if (cores.known && !cores.over && now_ns >= cores.since_ns + cores.every_ns)
         end_window(now_ns, false);
     pthread_mutex_unlock(&looking);
     errno = error;
@@ -195,6 +196,7 @@ void rec_core_windows_end(void)
     pthread_mutex_lock(&looking);
     if (cores.known)
         end_window((uint64_t)rec_monotonic_ns(), true);
+    cores.over = true;
     pthread_mutex_unlock(&looking);
 }
 
