@@ -1829,7 +1829,7 @@ class Archive:
             check(all(wait <= time for _, _, time, _, wait in found[stream][1]), "a core wait is too long")
         return found
 
-    def cores(self):
+    def core_windows(self):
         """What CORES says, by first stream of a process: (set of cores, OMP_NUM_THREADS or 0, windows of (time, on a
         core, runnable), in us)."""
         found, stream = {}, -1

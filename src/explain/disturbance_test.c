@@ -15,10 +15,10 @@ enum { RANKS = 4 };
 
 /* Rank 2 is in MPI_Type_size for 0.8 s once, and for 0.2 s once more; others wait for it at a
  * barrier, and for its receiving. */
-static const struct rfn_activity size = {RFN_ACTIVITY_MPI, {0, 0}, {TYPE_SIZE, MAIN_24},
-                                         RFN_NO_REGION};
-static const struct rfn_activity recv_ = {RFN_ACTIVITY_MPI, {0, 0}, {RECV, EXCHANGE_88},
-                                          RFN_NO_REGION};
+static const struct rfn_activity size = {
+    RFN_ACTIVITY_MPI, {0, 0}, {TYPE_SIZE, MAIN_24}, RFN_NO_REGION};
+static const struct rfn_activity recv_ = {
+    RFN_ACTIVITY_MPI, {0, 0}, {RECV, EXCHANGE_88}, RFN_NO_REGION};
 static struct rfn_activity activities[2];
 static struct rfn_profile_row rows[2];
 static struct rfn_rank_ns late[] = {{2, SECONDS(3)}, {2, SECONDS(1)}};
@@ -112,8 +112,9 @@ static void test_no_finding(void **state)
 /* ---- cores ---- */
 
 static const struct rfn_core_window windows[] = {
-    {SECONDS(5), SECONDS(4), SECONDS(0)}, {SECONDS(5), SECONDS(3), SECONDS(1)},  /* 7 of 8 */
-    {SECONDS(10), SECONDS(3), SECONDS(9)}};                                      /* 3 of 12 */
+    {SECONDS(5), SECONDS(4), SECONDS(0)},
+    {SECONDS(5), SECONDS(3), SECONDS(1)},   /* 7 of 8 */
+    {SECONDS(10), SECONDS(3), SECONDS(9)}}; /* 3 of 12 */
 static struct rfn_process_cores cores[] = {
     {.stream = 0, .rank = 0, .windows = &windows[0], .n_windows = 2},
     {.stream = 1, .rank = 1}, /* whose system does not tell */
@@ -154,7 +155,7 @@ static void test_sleep(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(calls), TEST(many_short), TEST(no_finding),
-                                       TEST(cores), TEST(sleep)};
+    const struct CMUnitTest tests[] = {TEST(calls), TEST(many_short), TEST(no_finding), TEST(cores),
+                                       TEST(sleep)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

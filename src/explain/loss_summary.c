@@ -179,10 +179,11 @@ void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,
     const struct rfn_efficiency *e = &run->efficiency;
     const struct rfn_profile *profile = run->profile;
     if (profile && rfn_measured_is_nothing(run)) {
-        rfn_text_format(text,
-                        "Next to all of the run is MPI's own start and end: what is between, %s, is "
-                        "too short to tell anything.",
-                        rfn_time_text(profile->main_to_ns - profile->main_from_ns).text);
+        rfn_text_format(
+            text,
+            "Next to all of the run is MPI's own start and end: what is between, %s, is "
+            "too short to tell anything.",
+            rfn_time_text(profile->main_to_ns - profile->main_from_ns).text);
         return;
     }
     rfn_text_format(text, "Parallel efficiency%s %s: ",

@@ -99,7 +99,8 @@ static bool computes_meanwhile(const struct rfn_measured *run, const struct rfn_
     return (double)e->mean_outside_ns * run->profile->n_ranks >= WORTH_HIDING * (double)story->ns;
 }
 
-/* Where ranks that are late had too few cores, that may be all there is to it. */
+/* Where ranks that are late had too few cores, that may be all there is to it, unless it was
+ * measured what they did in this work. */
 static void append_cores(struct rfn_text *text, const struct rfn_measured *run,
                          const struct rfn_finding *finding)
 {
@@ -110,11 +111,11 @@ static void append_cores(struct rfn_text *text, const struct rfn_measured *run,
         share += of_rank < 0 ? 0 : of_rank;
         known += of_rank >= 0;
     }
-    if (!known || share / known >= RFN_CORES_SHORT || rfn_work_lacks_cores(&finding->usage))
+    if (!known || share / known >= RFN_CORES_SHORT || finding->usage.known)
         return;
-    rfn_text_format(text, " But %s had cores for %s of the time only: it may be waiting for a core.",
-                    finding->n_late == 1 ? "that rank" : "these ranks",
-                    rfn_share_text(share / known).text);
+    rfn_text_format(
+        text, " But %s had cores for %s of the time only: it may be waiting for a core.",
+        finding->n_late == 1 ? "that rank" : "these ranks", rfn_share_text(share / known).text);
 }
 
 void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,

@@ -1,5 +1,4 @@
-/* few_cores.c threads | poll STEPS - every rank keeps to the first core that it may run on, all of
- * them to the same one, and prints it.
+/* few_cores.c threads | poll STEPS CORE - all ranks keep to one core, whatever the launcher did.
  *
  * threads: in each step four threads of a rank compute for 25 ms of CPU time each, then the ranks
  * meet in MPI_Allreduce. poll: in each step rank 0 computes for 50 ms of CPU time, and the others
@@ -9,7 +8,6 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -45,26 +43,21 @@ static void *help(void *steps)
     return NULL;
 }
 
-static int keep_to_one_core(void)
+static void keep_to(int core)
 {
-    cpu_set_t all, one;
-    int core = 0;
-    sched_getaffinity(0, sizeof all, &all);
-    while (!CPU_ISSET(core, &all))
-        core++;
+    cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(core, &one);
     sched_setaffinity(0, sizeof one, &one);
-    return core;
 }
 
 int main(int argc, char **argv)
 {
     const int threads = argc > 1 && strcmp(argv[1], "threads") == 0;
-    const int core = keep_to_one_core();
     int steps = argc > 2 ? atoi(argv[2]) : 1;
     int rank, given, all;
     pthread_t helpers[THREADS - 1];
+    keep_to(argc > 3 ? atoi(argv[3]) : 0);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     pthread_barrier_init(&meeting, NULL, THREADS);
@@ -80,7 +73,6 @@ int main(int argc, char **argv)
         else
             MPI_Barrier(MPI_COMM_WORLD);
     }
-    printf("core %d\n", core);
     MPI_Finalize();
     for (int i = 0; i < THREADS - 1 && threads; i++)
         pthread_join(helpers[i], NULL);

@@ -52,8 +52,8 @@ static int in_thousandths(double value)
 enum { LONG = 2000 };
 
 /* Inits end at 10, 14, 12 and 11, Finalizes begin at LONG + 100, 130, 110 and 120. r3 computes and
- * calls before r1 is through, and is in a call at 14; r2 is in one at LONG + 100 and computes behind
- * it. */
+ * calls before r1 is through, and is in a call at 14; r2 is in one at LONG + 100 and computes
+ * behind it. */
 static void make_run(void)
 {
     init(0, 0, 10);
@@ -286,12 +286,10 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(main_part),    TEST(end_counts),       TEST(end_is_short),
-        TEST(without_finalize), TEST(open_end),
-        TEST(no_main_part), TEST(early_ends),       TEST(late_ends),
-        TEST(no_init),      TEST(threads),          TEST(polls),
-        TEST(pause),        TEST(pause_at_the_end), TEST(forgotten_end),
-        TEST(nothing),
+        TEST(main_part),        TEST(end_counts),    TEST(end_is_short), TEST(without_finalize),
+        TEST(open_end),         TEST(no_main_part),  TEST(early_ends),   TEST(late_ends),
+        TEST(no_init),          TEST(threads),       TEST(polls),        TEST(pause),
+        TEST(pause_at_the_end), TEST(forgotten_end), TEST(nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

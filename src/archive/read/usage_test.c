@@ -187,8 +187,7 @@ static void test_cores(void **state)
 static void refuse_cores(struct rfn_buf *payload)
 {
     struct rfn_usage usage;
-    assert_int_equal(read_chunk(RFN_CHUNK_CORES, payload, RFN_FORMAT_MINOR, &usage),
-                     RFN_E_CORRUPT);
+    assert_int_equal(read_chunk(RFN_CHUNK_CORES, payload, RFN_FORMAT_MINOR, &usage), RFN_E_CORRUPT);
     rfn_usage_release(&usage);
 }
 

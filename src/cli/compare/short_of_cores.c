@@ -1,4 +1,5 @@
-/* short_of_cores.c - which of the compared runs lacked cores, and in what their conditions differ. */
+/* short_of_cores.c - which of the compared runs lacked cores, and in what their conditions differ.
+ */
 #include "cli/compare/compare.h"
 #include "cli/text/hosts.h"
 #include "cli/text/wrap.h"
@@ -103,8 +104,8 @@ void rfn_compare_conditions_print(struct rfn_text *out, const struct rfn_compare
         conditions[i].append(&b, &runs[1]);
         const char *of_a = rfn_text_terminated(&a), *of_b = rfn_text_terminated(&b);
         if (*of_a && *of_b && strcmp(of_a, of_b) != 0)
-            rfn_text_format(&line, "%s%s (A: %s; B: %s)", line.n ? ", " : "Conditions differ: ",
-                            conditions[i].name, of_a, of_b);
+            rfn_text_format(&line, "%s%s (A: %s; B: %s)",
+                            line.n ? ", " : "Conditions differ: ", conditions[i].name, of_a, of_b);
         line.failed |= a.failed || b.failed;
         rfn_text_release(&a);
         rfn_text_release(&b);

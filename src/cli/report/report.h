@@ -84,7 +84,7 @@ json_t *rfn_report_json(const struct rfn_report *report);
 #define RFN_SAMPLES_CSV_TABLES "all,categories,pairs,call_paths,sizes,collectives,samples"
 #define RFN_REPORT_CSV_TABLES                                                                 \
     "stories,wait_states,causes,critical_path,behaviour,alike,time_per_rank,by_host,regions," \
-    "files,windows,core_windows,"                                                                    \
+    "files,windows,core_windows,"                                                             \
     "functions,call_paths,message_sizes,communication_matrix,one_sided_matrix,hosts,children" \
     ",sampling_all,sampling_categories,sampling_pairs,sampling_call_paths,sampling_sizes,"    \
     "sampling_collectives,sampling_samples"

@@ -17,8 +17,7 @@ static const struct rfn_process_cores *cores_of(const struct rfn_report *report,
 static struct rfn_core_access access_of(const struct rfn_report *report)
 {
     const struct rfn_measured run = rfn_report_measured(report);
-    return report->run->predicted ? (struct rfn_core_access){.share = 1}
-                                  : rfn_core_access_of(&run);
+    return report->run->predicted ? (struct rfn_core_access){.share = 1} : rfn_core_access_of(&run);
 }
 
 static bool is_short(const struct rfn_core_access *access)
@@ -37,11 +36,11 @@ static bool is_blind(const struct rfn_core_access *access)
 /* What the rank with least of them shares its cores with. */
 struct sharing {
     const char *host;
-    uint32_t cores;            /* that it may use */
-    uint32_t ranks, threads;   /* of its host that may use the same ones; what OpenMP starts */
-    uint32_t alike;            /* ranks that start as many threads */
-    uint32_t own;              /* its own threads */
-    bool bound;                /* it may not use all of its host */
+    uint32_t cores;          /* that it may use */
+    uint32_t ranks, threads; /* of its host that may use the same ones; what OpenMP starts */
+    uint32_t alike;          /* ranks that start as many threads */
+    uint32_t own;            /* its own threads */
+    bool bound;              /* it may not use all of its host */
 };
 
 static uint32_t threads_of(const struct rfn_process_cores *of)
@@ -91,29 +90,32 @@ static struct sharing sharing_of(const struct rfn_report *report,
     return sharing;
 }
 
-/* "2 ranks of 4 threads each (OMP_NUM_THREADS) share the 2 cores of vm" */
+/* "2 ranks of 4 threads each (OMP_NUM_THREADS) share the 2 cores of vm", "rank 1 of 4 threads
+ * (OMP_NUM_THREADS) is bound to 1 core of vm" */
 static void append_why(struct rfn_text *text, const struct rfn_report *report,
                        const struct rfn_core_access *access)
 {
     const struct sharing sharing = sharing_of(report, cores_of(report, access->worst_rank));
-    const char *plural = sharing.cores == 1 ? "" : "s";
+    const bool one = sharing.ranks == 1;
     if (!sharing.cores || sharing.threads <= sharing.cores) {
         if (!rfn_crowding_append(text, report->archive))
             rfn_text_string(text, "other programs, or threads that are not known here, take them");
         return;
     }
-    rfn_text_format(text, "%u rank%s ", sharing.ranks, sharing.ranks == 1 ? "" : "s");
+    if (one)
+        rfn_text_format(text, "rank %u ", access->worst_rank);
+    else
+        rfn_text_format(text, "%u ranks ", sharing.ranks);
     if (sharing.own > 1 && sharing.alike == sharing.ranks)
         rfn_text_format(text, "of %u threads%s (OMP_NUM_THREADS) ", sharing.own,
-                        sharing.ranks == 1 ? "" : " each");
+                        one ? "" : " each");
     else if (sharing.threads > sharing.ranks)
         rfn_text_format(text, "with %u threads in all (OMP_NUM_THREADS) ", sharing.threads);
-    rfn_text_format(text, "%s ", sharing.ranks == 1 ? "has" : "share");
     if (sharing.bound)
-        rfn_text_format(text, "%u core%s, to which %s bound, of ", sharing.cores, plural,
-                        sharing.ranks == 1 ? "it is" : "they are");
+        rfn_text_string(text, one ? "is bound to " : "are bound to the same ");
     else
-        rfn_text_format(text, "the %u core%s of ", sharing.cores, plural);
+        rfn_text_string(text, one ? "has the " : "share the ");
+    rfn_text_format(text, "%u core%s of ", sharing.cores, sharing.cores == 1 ? "" : "s");
     rfn_text_printable(text, sharing.host[0] ? sharing.host : "?");
 }
 
@@ -132,20 +134,20 @@ static void append_line(struct rfn_text *text, const struct rfn_report *report,
                         access->worst_rank, rfn_share_text(access->worst_share).text,
                         rfn_share_text(access->share).text);
     append_why(text, report, access);
-    rfn_text_string(
-        text,
-        is_blind(access)
-            ? ". More than that this page cannot tell: waits, causes and advice below may all come "
-              "from it. Give each thread a core of its own: start fewer ranks or threads "
-              "(OMP_NUM_THREADS) on a host, bind each rank to cores of its own, and record again."
-            : ". Some of what follows may be waiting for a core.");
+    rfn_text_string(text,
+                    is_blind(access)
+                        ? ". This page cannot tell more: what follows may all come from that. "
+                          "Give each thread a core: start fewer ranks or threads "
+                          "(OMP_NUM_THREADS) on a host, bind ranks to cores; then record again."
+                        : ". Some of what follows may be waiting for a core.");
 }
 
 bool rfn_report_cores(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_core_access access = access_of(report);
     struct rfn_text text = {0};
-    if (is_short(&access)) {
+    const struct rfn_measured run = rfn_report_measured(report);
+    if (is_short(&access) && !rfn_measured_is_nothing(&run)) {
         append_line(&text, report, &access);
         rfn_report_sentence(out, report, &text, 3);
     }
@@ -201,8 +203,8 @@ void rfn_report_rank_cores_json(json_t *value, const struct rfn_report *report, 
     if (!of)
         return;
     const struct rfn_core_window sum = rfn_process_cores_sum(of);
-    RFN_JSON_SET(value, "cores", of->mask_bytes ? json_integer(rfn_process_cores_count(of))
-                                                : json_null());
+    RFN_JSON_SET(value, "cores",
+                 of->mask_bytes ? json_integer(rfn_process_cores_count(of)) : json_null());
     RFN_JSON_SET(value, "affinity", of->mask_bytes ? affinity_json(of) : json_null());
     RFN_JSON_SET(value, "omp_num_threads",
                  of->omp_threads ? json_integer(of->omp_threads) : json_null());

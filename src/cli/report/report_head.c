@@ -328,10 +328,11 @@ static void append_story(struct rfn_text *out, const struct rfn_report *report,
     rfn_report_sentence(out, report, &line, INDENT);
 }
 
-/* The stories that one screen has room for, the first one in any case. Where there are few, the
- * page says why. */
+/* The stories that a screen of so many lines has room for, the first one in any case. Where there
+ * are few, the page says why. */
 static void append_stories(struct rfn_text *out, const struct rfn_report *report,
-                           const struct rfn_measured *run, const struct rfn_verdict *verdict)
+                           const struct rfn_measured *run, const struct rfn_verdict *verdict,
+                           size_t screen)
 {
     double unexplained = rfn_report_share(report, report->waits->unexplained_ns);
     bool all = !report->ranks && !report->call_path;
@@ -346,7 +347,7 @@ static void append_stories(struct rfn_text *out, const struct rfn_report *report
     for (size_t i = 0; i < n && i < SHOWN; i++) {
         const size_t before = out->n;
         append_story(out, report, run, &stories, i);
-        if (i > 0 && lines_of(out) + (i + 1 < n) > SCREEN) {
+        if (i > 0 && lines_of(out) + (i + 1 < n) > screen) {
             out->n = before;
             break;
         }
@@ -420,7 +421,9 @@ static void append_ends(struct rfn_text *out, const struct rfn_report *report)
 void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
 {
     append_run(out, report);
+    const size_t before = lines_of(out);
     const bool knows_cores = rfn_report_cores(out, report);
+    const size_t screen = SCREEN + lines_of(out) - before; /* that line takes no story's place */
     if (report->run->predicted)
         append_predicted(out, report);
     append_if_any(out, report, rfn_aggregation_append);
@@ -451,5 +454,5 @@ void rfn_report_head(struct rfn_text *out, const struct rfn_report *report)
         append_crowding(out, report);
     append_disturbance(out, report, &run);
     if (!rfn_measured_is_nothing(&run))
-        append_stories(out, report, &run, &verdict);
+        append_stories(out, report, &run, &verdict, screen);
 }

@@ -546,6 +546,60 @@ static void test_crowding(void **state)
     expect_not("share the");
 }
 
+/* Threads could run, and lacked cores: the second line. Each rank was on a core for 1 s. */
+static void test_cores(void **state)
+{
+    (void)state;
+    enum { N = 8 };
+    static const uint8_t two[] = {0x03}, own[] = {1, 2, 4, 8, 16, 32, 64, 128};
+    static struct rfn_core_window windows[N];
+    static struct rfn_process_cores cores[N];
+    static const struct rfn_usage of = {.cores = cores, .n_cores = N};
+    fake_cores = 2;
+    for (uint32_t i = 0; i < N; i++) {
+        windows[i] = (struct rfn_core_window){SECONDS(2), SECONDS(1), SECONDS(0.2)};
+        cores[i] = (struct rfn_process_cores){.stream = i,
+                                              .rank = i,
+                                              .mask = two,
+                                              .mask_bytes = 1,
+                                              .windows = &windows[i],
+                                              .n_windows = 1};
+    }
+    report.usage = &of;
+    head();
+    expect_not("cores"); /* they had them for 5/6 of the time */
+    for (uint32_t i = 0; i < N; i++)
+        windows[i].runnable_ns = i == 5 ? SECONDS(1) : 0;
+    head();
+    expect("ran for 10.0 s. Rank 5 had cores for 50.0 % of the time in which it could run, all "
+           "ranks together for 88.9 %: 8 ranks share the 2 cores of north. Some of what follows "
+           "may be waiting for a core. Parallel efficiency");
+    expect_not("cannot tell");
+    for (uint32_t i = 0; i < N; i++)
+        windows[i].runnable_ns = SECONDS(3);
+    head();
+    expect("Ranks had cores for 25.0 % of the time in which they could run: 8 ranks share the 2 "
+           "cores of north. This page cannot tell more: ");
+    fake_cores = 16;
+    for (uint32_t i = 0; i < N; i++)
+        cores[i].omp_threads = 4;
+    head();
+    expect(": 8 ranks of 4 threads each (OMP_NUM_THREADS) are bound to the same 2 cores of north.");
+    for (uint32_t i = 0; i < N; i++)
+        cores[i].mask = &own[i];
+    head();
+    expect(": rank 0 of 4 threads (OMP_NUM_THREADS) is bound to 1 core of north.");
+    for (uint32_t i = 0; i < N; i++)
+        cores[i].omp_threads = 0;
+    head();
+    expect(": other programs, or threads that are not known here, take them.");
+    fake.run.predicted = ""; /* maybe for another machine */
+    head();
+    expect_not("they could run");
+    fake.run.predicted = NULL;
+    report.usage = NULL;
+}
+
 /* Ranks are missing: what the others waited for them is not known, and may be in any call. */
 static void test_missing_ranks(void **state)
 {
@@ -1064,14 +1118,39 @@ static void test_json_without_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(head),          TEST(more_stories), TEST(same_advice), TEST(one_piece_of_work),
-        TEST(one_waits),     TEST(trifles),      TEST(no_waits),    TEST(even_work),
-        TEST(moving_data),   TEST(no_times),     TEST(zero_ranks),  TEST(missing_ranks),
-        TEST(clocks),        TEST(crowding),     TEST(symbols),     TEST(between_polls),
-        TEST(short_waits),   TEST(losses),       TEST(tables),      TEST(late_into_steps),
-        TEST(threads),       TEST(matching),     TEST(widths),      TEST(huge_numbers),
-        TEST(wrong_numbers), TEST(top),          TEST(matrix),      TEST(ranks),
-        TEST(call_paths),    TEST(json),         TEST(ahead),       TEST(json_without_times),
+        TEST(head),
+        TEST(more_stories),
+        TEST(same_advice),
+        TEST(one_piece_of_work),
+        TEST(one_waits),
+        TEST(trifles),
+        TEST(no_waits),
+        TEST(even_work),
+        TEST(moving_data),
+        TEST(no_times),
+        TEST(zero_ranks),
+        TEST(missing_ranks),
+        TEST(clocks),
+        TEST(crowding),
+        TEST(cores),
+        TEST(symbols),
+        TEST(between_polls),
+        TEST(short_waits),
+        TEST(losses),
+        TEST(tables),
+        TEST(late_into_steps),
+        TEST(threads),
+        TEST(matching),
+        TEST(widths),
+        TEST(huge_numbers),
+        TEST(wrong_numbers),
+        TEST(top),
+        TEST(matrix),
+        TEST(ranks),
+        TEST(call_paths),
+        TEST(json),
+        TEST(ahead),
+        TEST(json_without_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

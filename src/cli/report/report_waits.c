@@ -45,7 +45,7 @@ static struct rfn_quantity share_of(const struct rfn_report *report, enum rfn_pa
                                     int64_t ns)
 {
     return rfn_report_waits_at_ends(report, pattern) ? (struct rfn_quantity){"-"}
-                                             : rfn_share_text(rfn_report_share(report, ns));
+                                                     : rfn_share_text(rfn_report_share(report, ns));
 }
 
 static void wait_row(struct rfn_table *table, const struct rfn_report *report,

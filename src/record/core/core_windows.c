@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS = 1024 };           /* of a process that are looked at */
+enum { THREADS = 1024 }; /* of a process that are looked at */
 enum { MASK_BYTES = 1024, LIST_BYTES = 4096, PATH_BYTES = 32 };
 
 struct thread {
@@ -29,6 +29,7 @@ static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
     bool known; /* windows are */
+    bool over;  /* the last one has ended */
     uint64_t since_ns, every_ns, cpu_ns;
     struct thread threads[THREADS]; /* as of the last look, in the system's order */
     size_t n_threads;
@@ -159,8 +160,8 @@ static void end_window(uint64_t now_ns, bool last)
         return;
     if (cores.n == REC_CORE_WINDOWS)
         join_windows();
-    cores.windows[cores.n++] = (struct rfn_core_window){
-        now_ns - cores.since_ns, cpu_ns - cores.cpu_ns, (uint64_t)waited_ns};
+    cores.windows[cores.n++] = (struct rfn_core_window){now_ns - cores.since_ns,
+                                                        cpu_ns - cores.cpu_ns, (uint64_t)waited_ns};
     cores.since_ns = now_ns;
     cores.cpu_ns = cpu_ns;
     if (took_ns * REC_WINDOW_COST > cores.every_ns)
@@ -181,11 +182,10 @@ void rec_core_windows_start(void)
 void rec_core_windows_look(void)
 {
     const int error = errno;
-    if (!__atomic_load_n(&cores.known, __ATOMIC_RELAXED) ||
-        pthread_mutex_trylock(&looking) != 0)
+    if (!__atomic_load_n(&cores.known, __ATOMIC_RELAXED) || pthread_mutex_trylock(&looking) != 0)
         return;
     const uint64_t now_ns = (uint64_t)rec_monotonic_ns();
-    if (cores.known && now_ns >= cores.since_ns + cores.every_ns)
+    if (cores.known && !cores.over && now_ns >= cores.since_ns + cores.every_ns)
         end_window(now_ns, false);
     pthread_mutex_unlock(&looking);
     errno = error;
@@ -196,6 +196,7 @@ void rec_core_windows_end(void)
     pthread_mutex_lock(&looking);
     if (cores.known)
         end_window((uint64_t)rec_monotonic_ns(), true);
+    cores.over = true;
     pthread_mutex_unlock(&looking);
 }
 

@@ -126,8 +126,8 @@ static int bring_part(struct rec_finishing *finish, size_t i, uint32_t kind,
     struct rfn_buf part = RFN_BUF_INIT;
     int error = pack(&finish->description.streams[i], &part);
     if (!error && part.size)
-        error = rfn_root_blobs_add(&finish->together.parcels, kind,
-                                   finish->survey.first_stream + i, part.data, part.size);
+        error = rfn_root_blobs_add(&finish->together.parcels, kind, finish->survey.first_stream + i,
+                                   part.data, part.size);
     rfn_buf_release(&part);
     return error;
 }
