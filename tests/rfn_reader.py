@@ -18,7 +18,7 @@ import rfn_formula
 import rfn_text
 
 MASK, HALF = (1 << 64) - 1, 1 << 63
-MINOR = 14  # the newest that is understood completely
+MINOR = 15  # the newest that is understood completely
 INT64_MAX = HALF - 1
 
 
@@ -1983,6 +1983,7 @@ class Samples:
         self.rows = table.many(lambda: SampleRow(table, self))
         check(len(self.rows) <= SAMPLE_ROWS_MAX, "too many categories")
         table.end()
+        self.counts = reader.many(lambda: self.read_count(reader)) if archive.minor >= 15 else None
         reader.end(archive.exact)
         self.columns = {rank: SampleColumns(archive.payload(kind, rank), self)
                         for kind, rank in archive.chunks if kind == SAMPLE_COLUMNS}
@@ -1991,6 +1992,14 @@ class Samples:
             self.lowest.setdefault(stream.rank, stream)
         for rank, columns in self.columns.items():
             self.check_clock(rank, columns.clock)
+
+    def read_count(self, reader):
+        """(source, destination, size class, messages, bytes, samples)"""
+        source, dest = reader.svarint(), reader.svarint()
+        size_class, messages, size, measured = (reader.varint() for _ in range(4))
+        check(-1 <= source < self.archive.ranks and -1 <= dest < self.archive.ranks and
+              (source < 0) == (dest < 0) and size_class <= 64, "messages of a pair that cannot be")
+        return source, dest, size_class, messages, size, measured
 
     def site(self, site_hash):
         return self.sites.get(site_hash, OTHER_SITE) if site_hash else NO_SITE
