@@ -171,6 +171,13 @@ $(O)/bench/%: bench/%.c $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB)
 	$(call say,LD,$@)
 	$(q)$(CC) $(RECORD_FLAGS) -fvisibility=default -MF $@.d -MT $@ $(LDFLAGS) -o $@ $< \
 	    $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB) $(LIBS) $(UNWIND_LIBS) -lm -lpthread -ldl
+# The tables of the recorder, without an MPI that runs.
+$(O)/bench/flat: bench/flat.c $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(q)OMPI_CC="$(CC)" MPICH_CC="$(CC)" $(MPICC_$(FIRST_FLAVOUR)) $(FLAGS_$(FIRST_FLAVOUR)) \
+	    -fvisibility=default -MF $@.d -MT $@ $(LDFLAGS) -o $@ $< \
+	    $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB) $(LIBS) $(UNWIND_LIBS) -lm -lpthread -ldl
 -include $(wildcard $(O)/bench/*.d)
 
 bench: all $(BENCHES)
