@@ -369,7 +369,8 @@ static int init(struct taking *taking)
     samples->where = calloc(1, 1); /* "": all */
     const uint32_t functions = rfn_archive_functions(taking->archive);
     taking->roles = calloc((size_t)functions + 1, sizeof *taking->roles);
-    if (!taking->roles || !taking->table || !taking->counts || !taking->senders || !taking->members || !samples->where)
+    if (!taking->roles || !taking->table || !taking->counts || !taking->senders ||
+        !taking->members || !samples->where)
         return RFN_E_NOMEM;
     for (uint32_t i = 0; i < functions; i++)
         rfn_call_init(&taking->roles[i], rfn_archive_function(taking->archive, i));

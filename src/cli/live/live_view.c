@@ -46,7 +46,7 @@ static struct rfn_live_pair *pair_of(struct rfn_live_view *view, const struct rf
     if (!pair)
         return NULL;
     pair->row.key = (struct rfn_sample_key){key->source, key->dest, RFN_SAMPLE_OTHER_SITE,
-                                        RFN_SAMPLE_OTHER_SITE, RFN_SAMPLE_ANY_SIZE};
+                                            RFN_SAMPLE_OTHER_SITE, RFN_SAMPLE_ANY_SIZE};
     memmove(view->pairs + at + 1, view->pairs + at, (view->n_pairs - at) * sizeof *view->pairs);
     view->pairs[at] = pair;
     view->n_pairs++;
@@ -161,8 +161,9 @@ int rfn_live_view_take(struct rfn_live_view *view, const struct rfn_picked *job,
 {
     *view = (struct rfn_live_view){
         .lead = job->processes[0], .processes = job->n, .ended = true, .seen_ns = now_ns()};
-    view->all.row.key = (struct rfn_sample_key){RFN_SAMPLE_ANY, RFN_SAMPLE_ANY, RFN_SAMPLE_OTHER_SITE,
-                                            RFN_SAMPLE_OTHER_SITE, RFN_SAMPLE_ANY_SIZE};
+    view->all.row.key = (struct rfn_sample_key){RFN_SAMPLE_ANY, RFN_SAMPLE_ANY,
+                                                RFN_SAMPLE_OTHER_SITE, RFN_SAMPLE_OTHER_SITE,
+                                                RFN_SAMPLE_ANY_SIZE};
     for (size_t i = 0; i < job->n; i++) {
         RFN_TRY(add_process(view, &job->processes[i], diag));
         add_strategy(view, job, i);

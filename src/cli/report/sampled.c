@@ -6,8 +6,8 @@
 
 /* ---- rows ---- */
 
-/* A row, or what was counted apart, and the key of its group. Of a sender's row the site of receive stays NO_SITE where groups
- * have one. */
+/* A row, or what was counted apart, and the key of its group. Of a sender's row the site of receive
+ * stays NO_SITE where groups have one. */
 struct part {
     const struct rfn_sample_row *row;     /* or NULL, and */
     const struct rfn_sample_count *count; /* apart */

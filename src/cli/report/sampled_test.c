@@ -60,12 +60,11 @@ static struct rfn_sample_row *got(struct rfn_sample_key key, uint64_t n, double 
     return row;
 }
 
-static void apart(int32_t source, int32_t dest, uint8_t size_class, uint64_t messages,
-                  uint64_t n)
+static void apart(int32_t source, int32_t dest, uint8_t size_class, uint64_t messages, uint64_t n)
 {
     samples.counts = counts;
-    counts[samples.n_counts++] =
-        (struct rfn_sample_count){source, dest, size_class, messages, 10 * messages, n};
+    counts[samples.n_counts++] = (struct rfn_sample_count){source,   dest,          size_class,
+                                                           messages, 10 * messages, n};
 }
 
 static void make(enum rfn_sampled_by by)
@@ -216,9 +215,9 @@ static void test_some(void **state)
 
 static const struct rfn_sampled *of_pair(int32_t source, int32_t dest)
 {
-    return rfn_sampled_find(&list, &(struct rfn_sample_key){source, dest, RFN_SAMPLE_OTHER_SITE,
-                                                            RFN_SAMPLE_OTHER_SITE,
-                                                            RFN_SAMPLE_ANY_SIZE});
+    return rfn_sampled_find(&list,
+                            &(struct rfn_sample_key){source, dest, RFN_SAMPLE_OTHER_SITE,
+                                                     RFN_SAMPLE_OTHER_SITE, RFN_SAMPLE_ANY_SIZE});
 }
 
 /* 4,800 messages of a pair, of which the rows that are left know one; another pair lost nothing. */
@@ -290,7 +289,8 @@ static void test_no_room_for_pairs(void **state)
     assert_true(list.items[0].messages == 150 && !list.items[0].estimated);
 }
 
-/* An older archive has no numbers apart: then no pair is known to have all, if rows were given up. */
+/* An older archive has no numbers apart: then no pair is known to have all, if rows were given up.
+ */
 static void test_older_archive(void **state)
 {
     (void)state;
@@ -329,10 +329,18 @@ static void test_coverage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_counted),     TEST(test_shared_out), TEST(test_not_sampled),
-        TEST(test_not_counted), TEST(test_collective), TEST(test_some),
-        TEST(test_coverage),    TEST(test_limits),     TEST(test_damaged_weight),
-        TEST(test_given_up_pairs), TEST(test_given_up_categories), TEST(test_no_room_for_pairs),
+        TEST(test_counted),
+        TEST(test_shared_out),
+        TEST(test_not_sampled),
+        TEST(test_not_counted),
+        TEST(test_collective),
+        TEST(test_some),
+        TEST(test_coverage),
+        TEST(test_limits),
+        TEST(test_damaged_weight),
+        TEST(test_given_up_pairs),
+        TEST(test_given_up_categories),
+        TEST(test_no_room_for_pairs),
         TEST(test_older_archive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

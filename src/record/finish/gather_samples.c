@@ -81,8 +81,8 @@ static bool gave_up(const struct gathered *all)
 static int write_up(void *state, struct rfn_buf *out)
 {
     const struct gathered *all = state;
-    const uint64_t sums[] = {all->messages, all->bytes,   all->sampled,
-                             all->not_kept, all->changed, gave_up(all), all->n_sites};
+    const uint64_t sums[] = {all->messages, all->bytes,   all->sampled, all->not_kept,
+                             all->changed,  gave_up(all), all->n_sites};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         rfn_buf_varint(out, sums[i]);
     for (size_t i = 0; i < all->n_sites; i++) {

@@ -101,8 +101,7 @@ void rec_sample_dropped(enum rfn_sample_drop why)
 
 void rec_sample_row(const struct rfn_sample_key *key, const struct rfn_sample_values *values)
 {
-    rfn_sample_row_sample(rec_sampling_row(key), values,
-                          rec_sampling.analysis != RFN_SAMPLE_STAT);
+    rfn_sample_row_sample(rec_sampling_row(key), values, rec_sampling.analysis != RFN_SAMPLE_STAT);
     rec_sampling.sampled++;
 }
 

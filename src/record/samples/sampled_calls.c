@@ -332,8 +332,8 @@ static bool others_might_send(const struct out_channel *channel, const struct re
 }
 
 /* A message to another job; or on a channel for which there is no room: it counts. */
-__attribute__((noinline)) static void
-send_unfollowed(const struct rec_call *call, struct sent_kind *kind)
+__attribute__((noinline)) static void send_unfollowed(const struct rec_call *call,
+                                                      struct sent_kind *kind)
 {
     const bool foreign = kind->world_dest < 0;
     if (call->off)

@@ -83,8 +83,8 @@ static void release_tables(void)
 
 struct rfn_sample_row *rec_sampling_row(const struct rfn_sample_key *key)
 {
-    if (__builtin_expect(rec_sampling.table->n_rows == rec_sampling.table->room, 0) &&
-        live.table && !live.full)
+    if (__builtin_expect(rec_sampling.table->n_rows == rec_sampling.table->room, 0) && live.table &&
+        !live.full)
         rfn_live_segment_grow(&live);
     return rfn_sample_table_row(rec_sampling.table, key);
 }

@@ -11,8 +11,8 @@
  *     struct rfn_sample_table     with its index and rows, behind counts_bytes more
  *
  * The rows of the table come last: the file is as long as they ever get, but has memory only for
- * those that were in use so far (rfn_live_segment_grow). All is in the machine's own byte order and the compiler's layout; the header has the sizes by which a
- * reader knows that it means the same.
+ * those that were in use so far (rfn_live_segment_grow). All is in the machine's own byte order and
+ * the compiler's layout; the header has the sizes by which a reader knows that it means the same.
  *
  * The process writes by plain stores and waits for nobody. Other processes read the file instead of
  * mapping it: when the file shrinks meanwhile, that is an error and no signal. The folder may lie
@@ -89,9 +89,9 @@ struct rfn_live_segment {
 enum { RFN_LIVE_PAIRS = 4, RFN_LIVE_FIRST_ROWS = 128 };
 
 /* Makes the memory of a process, with empty tables: of up to so many rows (at least 8), and of
- * RFN_LIVE_PAIRS times as many counts. Removes what processes that are gone have left for the same job and rank. 0,
- * also where the memory can be no file: then *diag (may be NULL) says why, and is empty otherwise.
- * RFN_E_NOMEM. To be called once per rank; no lock, no descriptor is kept. */
+ * RFN_LIVE_PAIRS times as many counts. Removes what processes that are gone have left for the same
+ * job and rank. 0, also where the memory can be no file: then *diag (may be NULL) says why, and is
+ * empty otherwise. RFN_E_NOMEM. To be called once per rank; no lock, no descriptor is kept. */
 int rfn_live_segment_create(struct rfn_live_segment *segment, const struct rfn_live_owner *owner,
                             uint32_t rows, struct rfn_diag *diag);
 /* Makes room for twice the rows, up to the table's capacity. False: there is none. */

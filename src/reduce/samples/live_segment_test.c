@@ -52,9 +52,9 @@ static void test_file(void **state)
     assert_int_equal(status.st_mode & 07777, 0700);
     assert_int_equal(stat(segment.file, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0600);
-    assert_true((uint64_t)status.st_size ==
-                sizeof(struct rfn_live_header) + rfn_sample_counts_bytes(ROWS * RFN_LIVE_PAIRS) +
-                    rfn_sample_table_bytes(ROWS));
+    assert_true((uint64_t)status.st_size == sizeof(struct rfn_live_header) +
+                                                rfn_sample_counts_bytes(ROWS * RFN_LIVE_PAIRS) +
+                                                rfn_sample_table_bytes(ROWS));
     assert_true((uint64_t)status.st_blocks * 512 >= (uint64_t)status.st_size);
     assert_string_equal(segment.header->job, "app.4");
     assert_string_equal(segment.header->program, "prog");

@@ -32,8 +32,8 @@ static void count_some(struct rfn_sample_counts *counts)
     memset(truth, 0, sizeof truth);
     for (int i = 0; i < MESSAGES; i++) {
         const uint32_t source = draw(RANKS), dest = draw(RANKS), class_ = draw(CLASSES);
-        struct rfn_sample_count *row = rfn_sample_counts_row(counts, (int32_t)source,
-                                                             (int32_t)dest, (uint8_t)class_);
+        struct rfn_sample_count *row = rfn_sample_counts_row(counts, (int32_t)source, (int32_t)dest,
+                                                             (uint8_t)class_);
         row->messages++;
         row->bytes += 3;
         row->samples += i % 2 == 0;

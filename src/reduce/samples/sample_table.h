@@ -4,13 +4,14 @@
  * process can map and read while the job runs. One thread writes at a time; a reader may see a row
  * between two states, which matters to a display only.
  *
- * There is room for a number of rows, which may grow. When they are used up, the half with the fewest samples
- * and messages is given up: a row goes to the one with the same call sites and size class and any
- * ranks; when that is one of the fewest, too, to the row of all that is left ("other": any ranks,
- * other sites, any size). Rows that senders count (whose site of receive stays NO_SITE), rows with
- * latencies and collective calls (whose destination stays) give up half each, and have an "other"
- * each. So sums over all rows stay exact, and what is rare is told together. A category that was given
- * up and comes again counts from 0: sample_counts.h has exact numbers that say so.
+ * There is room for a number of rows, which may grow. When they are used up, the half with the
+ * fewest samples and messages is given up: a row goes to the one with the same call sites and size
+ * class and any ranks; when that is one of the fewest, too, to the row of all that is left
+ * ("other": any ranks, other sites, any size). Rows that senders count (whose site of receive stays
+ * NO_SITE), rows with latencies and collective calls (whose destination stays) give up half each,
+ * and have an "other" each. So sums over all rows stay exact, and what is rare is told together. A
+ * category that was given up and comes again counts from 0: sample_counts.h has exact numbers that
+ * say so.
  */
 #ifndef RFN_REDUCE_SAMPLES_SAMPLE_TABLE_H
 #define RFN_REDUCE_SAMPLES_SAMPLE_TABLE_H
