@@ -508,7 +508,7 @@ class Bench:
 
     def flat(self):
         """Instructions per event of the recorder's tables, by how many objects they hold (bench/flat.c)."""
-        sizes, events = [10 ** k for k in range(2, 7)], 2000
+        sizes, events = [10 ** k for k in range(2, 7)], 20000
         program = os.path.join(self.build, "bench", "flat")
         print("\nInstructions per event, by the objects that a table of the recorder holds\n")
         print("| table |" + "".join(f" {n:,} |" for n in sizes) + " 10^6 to 10^3 |")
@@ -517,8 +517,8 @@ class Bench:
             counts = []
             for n in sizes:
                 done = run_both(["valgrind", "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=/dev/null",
-                                 program, table, str(n), str(max(events, n // 2))], self.folder)
-                counts.append(int(re.search(r"Collected : (\d+)", done.stderr)[1]) / max(events, n // 2))
+                                 program, table, str(n), str(events)], self.folder)
+                counts.append(int(re.search(r"Collected : (\d+)", done.stderr)[1]) / events)
             print(f"| {table} |" + "".join(f" {count:,.0f} |" for count in counts) + f" {counts[-1] / counts[1]:.2f} |",
                   flush=True)
 
