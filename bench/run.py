@@ -33,7 +33,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 PARTS = ("calls", "journal", "sampling", "stages", "wavefront", "adi", "varying", "finalize", "memory", "sizes",
          "segments", "clusters", "resolution", "read", "report", "predict", "engine", "texts",
-         "reality", "smpi", "fold", "column", "view", "formats")
+         "reality", "smpi", "fold", "column", "flat", "view", "formats")
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
@@ -505,6 +505,22 @@ class Bench:
     def column(self):
         print("\nColumns\n")
         print(run([os.path.join(self.build, "bench", "column_bench")], self.folder))
+
+    def flat(self):
+        """Instructions per event of the recorder's tables, by how many objects they hold (bench/flat.c)."""
+        sizes, events = [10 ** k for k in range(2, 7)], 20000
+        program = os.path.join(self.build, "bench", "flat")
+        print("\nInstructions per event, by the objects that a table of the recorder holds\n")
+        print("| table |" + "".join(f" {n:,} |" for n in sizes) + " 10^6 to 10^3 |")
+        print("|---|" + "---|" * (len(sizes) + 1))
+        for table in run([program], self.folder).split():
+            counts = []
+            for n in sizes:
+                done = run_both(["valgrind", "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=/dev/null",
+                                 program, table, str(n), str(events)], self.folder)
+                counts.append(int(re.search(r"Collected : (\d+)", done.stderr)[1]) / events)
+            print(f"| {table} |" + "".join(f" {count:,.0f} |" for count in counts) + f" {counts[-1] / counts[1]:.2f} |",
+                  flush=True)
 
     def view(self):
         view.run(self.build)

@@ -162,7 +162,7 @@ lint:
 	    -std=c11 -Isrc -Iinclude -DRFN_VERSION='"$(VERSION)"'
 
 # Programs of bench/ time a part of Refrain alone, except for MPI programs, which run.py compiles.
-BENCH_MPI := $(patsubst %,bench/%.c,adi alone call_times calls exchange varying wavefront)
+BENCH_MPI := $(patsubst %,bench/%.c,adi alone call_times calls exchange objects varying wavefront)
 BENCH_SRC := $(filter-out $(BENCH_MPI),$(wildcard bench/*.c))
 BENCHES   := $(BENCH_SRC:bench/%.c=$(O)/bench/%)
 
@@ -170,6 +170,14 @@ $(O)/bench/%: bench/%.c $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(q)$(CC) $(RECORD_FLAGS) -fvisibility=default -MF $@.d -MT $@ $(LDFLAGS) -o $@ $< \
+	    $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB) $(LIBS) $(UNWIND_LIBS) -lm -lpthread -ldl
+# The tables of the recorder, without an MPI that runs; also for tests/test_flat.py.
+tests: $(if $(FIRST_FLAVOUR),$(O)/bench/flat)
+$(O)/bench/flat: bench/flat.c $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(q)OMPI_CC="$(CC)" MPICH_CC="$(CC)" $(MPICC_$(FIRST_FLAVOUR)) $(FLAGS_$(FIRST_FLAVOUR)) \
+	    -fvisibility=default -MF $@.d -MT $@ $(LDFLAGS) -o $@ $< \
 	    $(O)/test/librecord-$(FIRST_FLAVOUR).a $(LIB) $(LIBS) $(UNWIND_LIBS) -lm -lpthread -ldl
 -include $(wildcard $(O)/bench/*.d)
 

@@ -2010,6 +2010,7 @@ class Samples:
         self.rows = table.many(lambda: SampleRow(table, self))
         check(len(self.rows) <= SAMPLE_ROWS_MAX, "too many categories")
         table.end()
+        self.counts = reader.many(lambda: self.read_count(reader)) if archive.minor >= 15 else None
         reader.end(archive.exact)
         self.columns = {rank: SampleColumns(archive.payload(kind, rank), self)
                         for kind, rank in archive.chunks if kind == SAMPLE_COLUMNS}
@@ -2018,6 +2019,14 @@ class Samples:
             self.lowest.setdefault(stream.rank, stream)
         for rank, columns in self.columns.items():
             self.check_clock(rank, columns.clock)
+
+    def read_count(self, reader):
+        """(source, destination, size class, messages, bytes, samples)"""
+        source, dest = reader.svarint(), reader.svarint()
+        size_class, messages, size, measured = (reader.varint() for _ in range(4))
+        check(-1 <= source < self.archive.ranks and -1 <= dest < self.archive.ranks and
+              (source < 0) == (dest < 0) and size_class <= 64, "messages of a pair that cannot be")
+        return source, dest, size_class, messages, size, measured
 
     def site(self, site_hash):
         return self.sites.get(site_hash, OTHER_SITE) if site_hash else NO_SITE

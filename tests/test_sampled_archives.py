@@ -15,6 +15,7 @@ import test_damage
 RANKS, FORGERIES = 2, 120
 SEND, RECEIVE, UNLISTED = 0xfedcba9876543210, 0x0123456789abcdef, 0x7777777777777777
 DROPPED = [1, 2, 3, 4, 5]
+COUNTS = [(0, 1, 4, 1000, 8000, 3), (-1, -1, 5, 20, 320, 2)]  # source, destination, size class, messages, bytes, samples
 varint, svarint = test_damage.varint, test_damage.svarint
 
 
@@ -48,9 +49,11 @@ def samples():
     sites = ((RECEIVE, 1, 0), (SEND, 0, 0))
     table = b"".join(map(varint, DROPPED)) + varint(3)
     table += row(0, 1, 0, 1000, []) + row(0, 1, RECEIVE, 0, [100, 250.5, 70]) + row(-1, 1, UNLISTED, 0, [-3, 5])
+    counts = varint(len(COUNTS)) + b"".join(svarint(source) + svarint(dest) + b"".join(map(varint, rest))
+                                            for source, dest, *rest in COUNTS)
     listed = b"".join(u64(word) + varint(function) + varint(path) for word, function, path in sites)
     return (blob(b"random:0.25") + blob(b"") + varint(2) + varint(0) + varint(1000) + varint(8000) + varint(5) +
-            varint(len(sites)) + listed + blob(table))
+            varint(len(sites)) + listed + blob(table) + counts)
 
 
 def words(values):
@@ -137,6 +140,7 @@ def check_samples(bench, path, times):
     harness.compare("categories", [(of.source, of.dest, of.send, of.receive, of.messages, of.n) for of in found.rows],
                     [(0, 1, (0, 0), rfn_reader.NO_SITE, 1000, 0), (0, 1, (0, 0), (1, 0), 0, 3),
                      (-1, 1, (0, 0), rfn_reader.OTHER_SITE, 0, 2)])
+    harness.compare("counted apart", found.counts, COUNTS)
     harness.compare("a histogram", found.rows[1].buckets, {5: 1, 6: 2})
     if times is None:
         harness.compare("single messages", found.list(), [])

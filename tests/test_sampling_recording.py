@@ -244,6 +244,71 @@ def test_harmless(bench, flavour):
         bench.verb("verify", archive)
 
 
+LEVELS, LEVEL_RANKS, LEVEL_STEPS = 12, 8, 10
+
+
+def levels(bench, flavour, *options):
+    """What is sampled of an exchange on 12 levels between 8 ranks (programs/sampling/levels.c), what its trace says of
+    the same messages, and what the recorder said."""
+    program = bench.program(os.path.join(FOLDER, "levels.c"), flavour)
+    run, archive = bench.record(flavour, LEVEL_RANKS, [program, str(LEVEL_STEPS)],
+                                ["--sample=random:0.5", "--with-trace", *options])
+    bench.verb("verify", archive)
+    return said(bench, archive), json.loads(bench.verb("sample", "--json", "--sample=random:0.5", archive)), run.err
+
+
+def check_levels(live):
+    """Messages and bytes of pairs, sizes and all are those of the program."""
+    pairs = {(source, dest): (LEVELS * LEVEL_STEPS, LEVEL_STEPS * sum(8 << level for level in range(LEVELS)), False)
+             for source in range(LEVEL_RANKS) for dest in range(LEVEL_RANKS) if source != dest}
+    of_size = len(pairs) * LEVEL_STEPS
+    sizes = {8 << level: (of_size, of_size * (8 << level), False) for level in range(LEVELS)}
+    harness.compare("pairs", {(row["source"], row["destination"]): (row["count"], row["bytes"], row["estimated"])
+                              for row in live["pairs"] if row["source"] is not None}, pairs)
+    harness.compare("sizes", {row["bytes_from"]: (row["count"], row["bytes"], row["estimated"])
+                              for row in live["sizes"] if row["bytes_from"] is not None}, sizes)
+    harness.compare("all", [(row["count"], row["estimated"]) for row in live["all"]],
+                    [(sum(pair[0] for pair in pairs.values()), False)])
+
+
+CATEGORY = ("source", "destination", "bytes_from", "send_path", "receive_path")
+
+
+def categories(facts):
+    """What is known of each, but for latencies, which are not on the same clock."""
+    return {tuple(str(row[name]) for name in CATEGORY): (row["count"], row["bytes"], row["sampled"], row["estimated"])
+            for row in facts["categories"] if not row["partial"]}
+
+
+def test_levels(bench, flavour):
+    """By default there is room for all categories, and they are those of the trace."""
+    live, trace, err = levels(bench, flavour)
+    check_levels(live)
+    check_levels(trace)
+    harness.compare("categories", len(live["categories"]), LEVEL_RANKS * (LEVEL_RANKS - 1) * LEVELS)
+    harness.compare("nothing is missing", {row["partial"] for name in ("all", "pairs", "sizes", "categories")
+                                           for row in live[name]}, {False})
+    harness.compare("categories", categories(live), categories(trace))
+    harness.compare("nothing is said", "--memory" in err, False)
+
+
+def test_levels_without_room(bench):
+    """Where there is no room for all categories, numbers of pairs and sizes are exact, and what lost a key says so."""
+    live, trace, err = levels(bench, "mpich", "--memory=1M")
+    check_levels(live)
+    known, truth = categories(live), categories(trace)
+    harness.compare("some are missing, others not", (len(known) < len(truth), len(live["categories"]) > 0), (True, True))
+    harness.compare("those that are whole", known, {key: truth[key] for key in known})
+    for name in ("all", "pairs", "sizes"):
+        found = {(row.get("source"), row.get("bytes_from")): row["sampled"] for row in live[name] if not row["partial"]}
+        wanted = {(row.get("source"), row.get("bytes_from")): row["sampled"] for row in trace[name]}
+        if name != "pairs":
+            harness.compare(f"samples of {name} that say they are whole", found, {key: wanted[key] for key in found})
+    harness.compare("all samples", live["sampled"], trace["sampled"])
+    if "told together" not in err:
+        raise harness.Failure(f"nothing is said of categories without room: {err}")
+
+
 def test_other_ends(bench, flavour):
     """MPI_Abort with threads ends as without samples, and leaves what the rank has measured."""
     abort, archive = bench.program("aborting_threads", flavour), bench.fresh("aborted.rfn")

@@ -54,6 +54,8 @@ void rfn_live_list_release(struct rfn_live_list *list);
 struct rfn_live_rows {
     struct rfn_sample_row *rows; /* call sites are hashes */
     size_t n;
+    struct rfn_sample_count *counts; /* exact numbers of messages, by pair and size */
+    size_t n_counts;
     uint64_t dropped[RFN_SAMPLE_DROPS];
 };
 

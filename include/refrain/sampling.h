@@ -166,6 +166,16 @@ struct rfn_sample_row {
     double buckets[RFN_SAMPLE_BUCKETS]; /* sums of w */
 };
 
+/* How many messages a rank sent to another one, of a size class, and how many of them were sampled:
+ * exact, whatever became of the categories. Where there was no room for a pair of ranks, both are
+ * RFN_SAMPLE_ANY; then any pair may have more messages than its rows say. Collective calls are in
+ * categories only. */
+struct rfn_sample_count {
+    int32_t source, dest;
+    uint8_t size_class;
+    uint64_t messages, bytes, samples;
+};
+
 /* One message. Times are ns as the events of an archive have them. */
 struct rfn_sample {
     int32_t source, dest;
@@ -207,6 +217,8 @@ struct rfn_samples {
     uint64_t dropped[RFN_SAMPLE_DROPS];
     struct rfn_sample_row *rows; /* sites are functions and paths of the archive */
     size_t n_rows;
+    struct rfn_sample_count *counts; /* by pair and size; NULL: an older archive has none */
+    size_t n_counts;
     struct rfn_sample *samples; /* with WRITE; by receiver, in the order of their ends */
     size_t n_samples;
 };

@@ -44,6 +44,7 @@ int rfn_pack_samples(const struct rfn_samples_facts *of, struct rfn_buf *out)
     pack_sites(of->sites, of->n_sites, out);
     rfn_sample_table_pack(of->table, &table);
     rfn_buf_blob(out, table.data, table.size);
+    rfn_sample_counts_pack(of->counts, out);
     out->failed |= table.failed;
     rfn_buf_release(&table);
     return rfn_buf_status(out);

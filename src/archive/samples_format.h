@@ -9,6 +9,7 @@
 
 #include "archive/clock_format.h"
 #include "base/buf.h"
+#include "reduce/samples/sample_counts.h"
 #include "reduce/samples/sample_table.h"
 
 #include <stdbool.h>
@@ -33,7 +34,8 @@ struct rfn_samples_facts {
     uint64_t messages, bytes, sampled;    /* of all ranks */
     struct rfn_sample_site_number *sites; /* in any order, and some twice: they are sorted here */
     size_t n_sites;
-    const struct rfn_sample_table *table; /* of all ranks */
+    struct rfn_sample_table *table; /* of all ranks, as are */
+    struct rfn_sample_counts *counts;
 };
 
 /* Appends the payload of SAMPLES. RFN_E_NOMEM. */

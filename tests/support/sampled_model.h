@@ -74,12 +74,21 @@ static void fill_table(struct rfn_sample_table *table)
     table->dropped[RFN_SAMPLE_UNCERTAIN] = 17;
 }
 
+static void fill_counts(struct rfn_sample_counts *counts)
+{
+    *rfn_sample_counts_row(counts, 0, 1, 4) = (struct rfn_sample_count){0, 1, 4, 1000, 8000, 3};
+    *rfn_sample_counts_row(counts, RFN_SAMPLE_ANY, RFN_SAMPLE_ANY, 64) = (struct rfn_sample_count){
+        RFN_SAMPLE_ANY, RFN_SAMPLE_ANY, 64, 7, UINT64_MAX, 1};
+}
+
 static void write_samples(struct writer *writer)
 {
     struct rfn_sample_site_number sites[] = {
         {SEND_HASH, SEND, 1}, {RECV_HASH, RECV, 0}, {SEND_HASH, SEND, 1}};
     struct rfn_sample_table *table = rfn_sample_table_init(
         calloc(1, rfn_sample_table_bytes(TABLE_ROWS)), TABLE_ROWS);
+    struct rfn_sample_counts *counts = rfn_sample_counts_init(
+        calloc(1, rfn_sample_counts_bytes(TABLE_ROWS)), TABLE_ROWS);
     const struct rfn_samples_facts facts = {.strategy = "random:0.25",
                                             .where = "size>=8",
                                             .analysis = RFN_SAMPLE_WRITE,
@@ -89,12 +98,15 @@ static void write_samples(struct writer *writer)
                                             .sampled = N_SAMPLES,
                                             .sites = sites,
                                             .n_sites = 3,
-                                            .table = table};
+                                            .table = table,
+                                            .counts = counts};
     struct rfn_buf out = RFN_BUF_INIT;
     fill_table(table);
+    fill_counts(counts);
     assert_int_equal(rfn_pack_samples(&facts, &out), 0);
     add_chunk(writer, RFN_CHUNK_SAMPLES, 0, &out);
     free(table);
+    free(counts);
 }
 
 /* As write_clock has it. */
@@ -134,6 +146,12 @@ __attribute__((unused)) static void expect_same_samples(const struct rfn_archive
     assert_int_equal(expected.n_samples, N_SAMPLES);
     assert_int_equal(found.n_samples, singles ? N_SAMPLES : 0);
     assert_int_equal(found.n_rows, expected.n_rows);
+    assert_int_equal(found.n_counts, expected.n_counts);
+    for (size_t i = 0; i < found.n_counts; i++) {
+        assert_int_equal(found.counts[i].source, expected.counts[i].source);
+        assert_int_equal(found.counts[i].size_class, expected.counts[i].size_class);
+        assert_int_equal(found.counts[i].messages, expected.counts[i].messages);
+    }
     assert_memory_equal(found.rows, expected.rows, found.n_rows * sizeof *found.rows);
     if (singles)
         assert_memory_equal(found.samples, expected.samples, N_SAMPLES * sizeof *found.samples);

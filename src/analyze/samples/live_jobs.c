@@ -215,7 +215,7 @@ static int open_again(const struct rfn_live_process *process, int flags,
 struct source {
     int fd;
     const char *name;
-    uint32_t capacity;
+    const struct rfn_live_header *header;
 };
 
 static int read_all(const struct source *source, void *to, size_t size, uint64_t offset,
@@ -228,6 +228,11 @@ static int read_all(const struct source *source, void *to, size_t size, uint64_t
                             strerror(errno))
                  : rfn_fail(diag, RFN_E_CORRUPT, (int64_t)offset, -1, "%s was cut short",
                             source->name);
+}
+
+static uint64_t table_at(const struct source *source)
+{
+    return sizeof(struct rfn_live_header) + source->header->counts_bytes;
 }
 
 static bool is_number(double value)
@@ -263,7 +268,7 @@ static int copy_rows(const struct source *source, size_t n, struct rfn_live_rows
                      struct rfn_diag *diag)
 {
     const size_t head = offsetof(struct rfn_sample_row, buckets);
-    const uint64_t first = sizeof(struct rfn_live_header) + sizeof(struct rfn_sample_table);
+    const uint64_t first = table_at(source) + rfn_sample_table_offset(source->header->capacity);
     rows->n = 0;
     for (size_t i = 0; i < n; i++) {
         const uint64_t at = first + i * sizeof(struct rfn_sample_row);
@@ -279,16 +284,34 @@ static int copy_rows(const struct source *source, size_t n, struct rfn_live_rows
     return 0;
 }
 
-static int read_rows(const struct source *source, struct rfn_live_rows *rows, struct rfn_diag *diag)
+/* Rows do not move, and those that are new are behind the others. */
+static int read_counts(const struct source *source, struct rfn_live_rows *rows,
+                       struct rfn_diag *diag)
 {
     const uint64_t at = sizeof(struct rfn_live_header);
+    const size_t most = source->header->pairs + (size_t)RFN_SAMPLE_COUNTS_ANY;
+    struct rfn_sample_counts counts;
+    RFN_TRY(read_all(source, &counts, sizeof counts, at, diag));
+    const size_t n = counts.n < most ? counts.n : most;
+    rows->counts = malloc((n + 1) * sizeof *rows->counts);
+    if (!rows->counts)
+        return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory for %zu pairs of ranks", n);
+    rows->n_counts = n;
+    return read_all(source, rows->counts, n * sizeof *rows->counts,
+                    at + rfn_sample_counts_offset(source->header->pairs), diag);
+}
+
+static int read_rows(const struct source *source, struct rfn_live_rows *rows, struct rfn_diag *diag)
+{
+    const uint64_t at = table_at(source);
+    const uint32_t capacity = source->header->capacity;
     struct rfn_sample_table table, after;
     bool moved = true;
     for (int i = 0; i < TRIES && moved; i++) {
         if (i > 0) /* longer each time: its writer may have to wait for a core */
             nanosleep(&(struct timespec){.tv_nsec = 1000000L << (i < 7 ? i : 7)}, NULL);
         RFN_TRY(read_all(source, &table, sizeof table, at, diag));
-        const size_t n = table.n_rows < source->capacity ? table.n_rows : source->capacity;
+        const size_t n = table.n_rows < capacity ? table.n_rows : capacity;
         free(rows->rows);
         rows->rows = calloc(n + 1, sizeof *rows->rows);
         if (!rows->rows)
@@ -309,8 +332,10 @@ int rfn_live_rows_read(const struct rfn_live_process *process, struct rfn_live_r
     const int fd = open_again(process, O_RDONLY, &header, diag);
     if (fd < 0)
         return fd;
-    const struct source source = {fd, process->file, header.capacity};
-    const int error = read_rows(&source, rows, diag);
+    const struct source source = {fd, process->file, &header};
+    int error = read_counts(&source, rows, diag); /* first: they are written last */
+    if (error == 0)
+        error = read_rows(&source, rows, diag);
     close(fd);
     return error;
 }
@@ -318,6 +343,7 @@ int rfn_live_rows_read(const struct rfn_live_process *process, struct rfn_live_r
 void rfn_live_rows_release(struct rfn_live_rows *rows)
 {
     free(rows->rows);
+    free(rows->counts);
     *rows = (struct rfn_live_rows){0};
 }
 

@@ -29,6 +29,8 @@ static void fill(struct rfn_sample_table *table)
             rfn_sample_row_sample(row, &values, true);
         }
     }
+    rfn_sample_counts_row(segment.counts, 0, 9, 4)->messages = 77;
+    rfn_sample_counts_row(segment.counts, 0, 9, 5)->samples = 7;
     table->dropped[RFN_SAMPLE_NO_ROOM] = 4;
 }
 
@@ -164,6 +166,10 @@ static void test_rows(void **state)
     assert_int_equal(rfn_live_rows_read(&list.processes[0], &rows, NULL), 0);
     assert_int_equal(rows.n, USED);
     assert_int_equal(rows.dropped[RFN_SAMPLE_NO_ROOM], 4);
+    assert_int_equal(rows.n_counts, 2);
+    assert_int_equal(rows.counts[0].messages, 77);
+    assert_true(rows.counts[1].dest == 9 && rows.counts[1].size_class == 5);
+    assert_int_equal(rows.counts[1].samples, 7);
     for (int i = 0; i < USED; i++) {
         const struct rfn_sample_row *row = &rows.rows[i];
         assert_int_equal(row->key.source, i);
@@ -298,6 +304,8 @@ static void test_bad_header(void **state)
     *header = whole;
     header->capacity *= 2; /* of a file that is half as long */
     header->table_bytes = rfn_sample_table_bytes(header->capacity);
+    header->pairs = RFN_LIVE_PAIRS * header->capacity;
+    header->counts_bytes = rfn_sample_counts_bytes(header->pairs);
     expect_unreadable("cut short");
     *header = whole;
     memset(header->job, 'x', sizeof header->job); /* names without an end */

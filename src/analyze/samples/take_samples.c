@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/pool.h"
 #include "event/calls.h"
+#include "reduce/samples/sample_counts.h"
 #include "reduce/samples/sample_table.h"
 #include "reduce/samples/strategy.h"
 #include "refrain/aggregation.h"
@@ -21,8 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of the table. It grows up to as many as take 256 MiB; then the rarest are told together. */
-enum { FIRST_ROWS = 256, MOST_ROWS = 1 << 15 };
+/* Rows of the table. It grows up to as many as take 256 MiB; then the rarest are told together.
+ * Pairs of ranks, by size, may take 200 MiB. */
+enum { FIRST_ROWS = 256, MOST_ROWS = 1 << 15, FIRST_PAIRS = 1024, MOST_PAIRS = 1 << 22 };
 
 /* A message that is to be sampled and is under way. */
 struct chosen {
@@ -40,6 +42,7 @@ struct taking {
     struct rfn_call *roles;                /* by function */
     struct rfn_map positions;              /* channel -> how many messages it has had */
     struct rfn_sample_table *table;
+    struct rfn_sample_counts *counts;
     struct chosen *chosen;
     size_t n_chosen, chosen_capacity;
     uint32_t free_chosen;
@@ -52,6 +55,30 @@ static struct rfn_sample_table *new_table(uint32_t capacity)
 {
     void *memory = calloc(1, rfn_sample_table_bytes(capacity));
     return memory ? rfn_sample_table_init(memory, capacity) : NULL;
+}
+
+static struct rfn_sample_counts *new_counts(uint32_t room)
+{
+    void *memory = calloc(1, rfn_sample_counts_bytes(room));
+    return memory ? rfn_sample_counts_init(memory, room) : NULL;
+}
+
+/* The messages that are counted of two ranks, of a size. */
+static int pair_of(struct taking *taking, const struct rfn_sample_key *key,
+                   struct rfn_sample_count **pair)
+{
+    struct rfn_sample_counts *old = taking->counts;
+    if (old->n_pairs == old->room && old->room < MOST_PAIRS) {
+        struct rfn_sample_counts *larger = new_counts(2 * old->room);
+        if (!larger)
+            return RFN_E_NOMEM;
+        for (uint32_t i = 0; i < old->n; i++)
+            rfn_sample_counts_add(larger, &rfn_sample_counts_rows(old)[i]);
+        taking->counts = larger;
+        free(old);
+    }
+    *pair = rfn_sample_counts_row(taking->counts, key->source, key->dest, key->size_class);
+    return 0;
 }
 
 static int row_of(struct taking *taking, const struct rfn_sample_key *key,
@@ -74,9 +101,15 @@ static int row_of(struct taking *taking, const struct rfn_sample_key *key,
 static int count(struct taking *taking, const struct rfn_sample_key *key, uint64_t bytes)
 {
     struct rfn_sample_row *row;
+    struct rfn_sample_count *pair;
     RFN_TRY(row_of(taking, key, &row));
     row->messages++;
     row->bytes += bytes;
+    if (key->dest == RFN_SAMPLE_COLLECTIVE)
+        return 0;
+    RFN_TRY(pair_of(taking, key, &pair));
+    pair->messages++;
+    pair->bytes += bytes;
     return 0;
 }
 
@@ -99,8 +132,13 @@ static int add_sample(struct taking *taking, const struct rfn_sample *sample, bo
                                              .weight = sample->weight,
                                              .clean = clean};
     struct rfn_sample_row *row;
+    struct rfn_sample_count *pair;
     RFN_TRY(row_of(taking, &key, &row));
     rfn_sample_row_sample(row, &values, samples->analysis != RFN_SAMPLE_STAT);
+    if (key.dest != RFN_SAMPLE_COLLECTIVE) {
+        RFN_TRY(pair_of(taking, &key, &pair));
+        pair->samples++;
+    }
     if (samples->analysis != RFN_SAMPLE_WRITE)
         return 0;
     RFN_TRY(RFN_GROW(samples->samples, taking->samples_capacity, samples->n_samples + 1));
@@ -325,12 +363,14 @@ static int init(struct taking *taking)
     const uint32_t ranks = rfn_archive_run(taking->archive)->ranks;
     struct rfn_samples *samples = taking->samples;
     taking->table = new_table(FIRST_ROWS);
+    taking->counts = new_counts(FIRST_PAIRS);
     taking->senders = calloc((size_t)ranks + 1, sizeof *taking->senders);
     taking->members = calloc((size_t)ranks + 1, sizeof *taking->members);
     samples->where = calloc(1, 1); /* "": all */
     const uint32_t functions = rfn_archive_functions(taking->archive);
     taking->roles = calloc((size_t)functions + 1, sizeof *taking->roles);
-    if (!taking->roles || !taking->table || !taking->senders || !taking->members || !samples->where)
+    if (!taking->roles || !taking->table || !taking->counts || !taking->senders ||
+        !taking->members || !samples->where)
         return RFN_E_NOMEM;
     for (uint32_t i = 0; i < functions; i++)
         rfn_call_init(&taking->roles[i], rfn_archive_function(taking->archive, i));
@@ -359,11 +399,15 @@ static int by_end(const void *left, const void *right)
 static int finish(struct taking *taking)
 {
     struct rfn_samples *samples = taking->samples;
-    const size_t n = taking->table->n_rows;
+    const size_t n = taking->table->n_rows, n_counts = taking->counts->n;
     samples->dropped[RFN_SAMPLE_ONE_SIDED] += taking->under_way; /* nobody received them */
     samples->rows = malloc((n + 1) * sizeof *samples->rows);
-    if (!samples->rows)
+    samples->counts = malloc((n_counts + 1) * sizeof *samples->counts);
+    if (!samples->rows || !samples->counts)
         return RFN_E_NOMEM;
+    memcpy(samples->counts, rfn_sample_counts_rows(taking->counts),
+           n_counts * sizeof *samples->counts);
+    samples->n_counts = n_counts;
     if (n)
         memcpy(samples->rows, rfn_sample_table_rows(taking->table), n * sizeof *samples->rows);
     samples->n_rows = n;
@@ -389,6 +433,7 @@ int rfn_samples_take(const struct rfn_archive *archive, const struct rfn_sample_
     if (error == RFN_E_NOMEM)
         rfn_fail(diag, error, -1, -1, "%s", rfn_error_text(error));
     free(taking.table);
+    free(taking.counts);
     free(taking.senders);
     free(taking.roles);
     free(taking.members);

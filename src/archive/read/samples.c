@@ -150,6 +150,20 @@ static const char *read_rows(struct reading *reading, struct rfn_reader *reader)
     return NULL;
 }
 
+static const char *read_counts(struct reading *reading, struct rfn_reader *reader)
+{
+    struct rfn_samples *to = reading->to;
+    const int64_t ranks = rfn_archive_run(reading->archive)->ranks;
+    const int error = rfn_sample_counts_read(reader, &to->counts, &to->n_counts);
+    if (error < 0)
+        return error == RFN_E_NOMEM ? rfn_out_of_memory : malformed;
+    for (size_t i = 0; i < to->n_counts; i++) {
+        if (to->counts[i].source >= ranks || to->counts[i].dest >= ranks)
+            return "messages are counted of ranks that do not exist";
+    }
+    return NULL;
+}
+
 static const char *read_samples(struct reading *reading, const struct rfn_payload *payload)
 {
     struct rfn_reader reader = rfn_reader_over(payload->data, payload->size);
@@ -158,6 +172,8 @@ static const char *read_samples(struct reading *reading, const struct rfn_payloa
         fault = read_sites(reading, &reader);
     if (!fault)
         fault = read_rows(reading, &reader);
+    if (!fault && reading->archive->chunks.minor >= RFN_COUNTS_SINCE_MINOR)
+        fault = read_counts(reading, &reader);
     return !fault && reading->archive->exact && rfn_reader_left(&reader) ? behind_its_end : fault;
 }
 
@@ -426,6 +442,7 @@ void rfn_samples_release(struct rfn_samples *samples)
 {
     free(samples->where);
     free(samples->rows);
+    free(samples->counts);
     free(samples->samples);
     *samples = (struct rfn_samples){0};
 }

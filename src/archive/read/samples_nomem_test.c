@@ -3,8 +3,14 @@
 
 #include "support/fail_each.h"
 
+struct tables {
+    struct rfn_sample_table *table;
+    struct rfn_sample_counts *counts;
+};
+
 static int pack_all(const void *of)
 {
+    const struct tables *tables = of;
     struct rfn_buf out = RFN_BUF_INIT;
     struct rfn_sample_site_number sites[] = {{SEND_HASH, SEND, 1}, {RECV_HASH, RECV, 0}};
     const struct rfn_samples_facts facts = {.strategy = "adaptive:256",
@@ -12,7 +18,8 @@ static int pack_all(const void *of)
                                             .analysis = RFN_SAMPLE_WRITE,
                                             .sites = sites,
                                             .n_sites = 2,
-                                            .table = of};
+                                            .table = tables->table,
+                                            .counts = tables->counts};
     const struct rfn_pack_pair pairs[] = {{1000, 1000, 1000}, {2000, 2000, 2000}};
     const struct rfn_pack_clock clock = {.pairs = pairs, .n_pairs = 2, .start = 1000};
     struct rfn_raw_sample samples[SAMPLES_EACH];
@@ -41,8 +48,12 @@ static void test_packing(void **state)
     make_model();
     assert_true(rfn_sample_table_bytes(TABLE_ROWS) <= sizeof memory);
     struct rfn_sample_table *table = rfn_sample_table_init(memory, TABLE_ROWS);
+    static uint64_t counts_memory[1 << 10];
+    assert_true(rfn_sample_counts_bytes(TABLE_ROWS) <= sizeof counts_memory);
+    struct tables tables = {table, rfn_sample_counts_init(counts_memory, TABLE_ROWS)};
     fill_table(table);
-    assert_int_equal(fail_each(8, pack_all, table), 0);
+    fill_counts(tables.counts);
+    assert_int_equal(fail_each(8, pack_all, &tables), 0);
 }
 
 static void test_reading(void **state)

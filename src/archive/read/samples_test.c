@@ -66,6 +66,16 @@ static void expect_head(const struct rfn_samples *samples)
         assert_int_equal(samples->dropped[i], i == RFN_SAMPLE_UNCERTAIN ? 17 : 0);
 }
 
+static void expect_counts(const struct rfn_samples *samples)
+{
+    const struct rfn_sample_count *pair = &samples->counts[0], *any = &samples->counts[1];
+    assert_int_equal(samples->n_counts, 2);
+    assert_true(pair->source == 0 && pair->dest == 1 && pair->size_class == 4);
+    assert_true(pair->messages == 1000 && pair->bytes == 8000 && pair->samples == 3);
+    assert_true(any->source == RFN_SAMPLE_ANY && any->dest == RFN_SAMPLE_ANY);
+    assert_true(any->size_class == 64 && any->messages == 7 && any->bytes == UINT64_MAX);
+}
+
 /* Enter and exit of all events of a rank, as analyses get them. */
 struct event_times {
     int64_t enter[EVENTS_CAPACITY], exit[EVENTS_CAPACITY];
@@ -117,6 +127,7 @@ static void test_what_was_written(void **state)
         assert_int_equal(rfn_samples_read_rows(archive, &rows, NULL), 0);
         expect_head(&samples);
         expect_rows(&samples);
+        expect_counts(&samples);
         expect_head(&rows);
         expect_rows(&rows);
         assert_int_equal(rows.n_samples, 0);

@@ -82,15 +82,17 @@ static void append_head(struct rfn_text *page, const struct rfn_live_view *view,
     rfn_text_release(&text);
 }
 
-static void append_row(struct rfn_table *table, const struct rfn_sample_row *row,
+/* "*": some of its samples are told as of others. */
+static void append_row(struct rfn_table *table, const struct rfn_live_pair *pair,
                        struct rfn_text *name)
 {
+    const struct rfn_sample_row *row = &pair->row;
     const double population = rfn_live_population(row);
     const struct rfn_sample_interval p50 = rfn_sample_quantile(row, 0.5, population);
     const struct rfn_sample_interval p99 = rfn_sample_quantile(row, 0.99, population);
     rfn_table_text(table, name);
-    rfn_table_cell(table, rfn_count_text(row->messages).text);
-    rfn_table_cell(table, rfn_count_text(row->n).text);
+    rfn_table_cell(table, row->messages ? rfn_count_text(row->messages).text : "-");
+    rfn_table_row(table, "%s%s", rfn_count_text(row->n).text, pair->samples > row->n ? "*" : "");
     value_cell(table, row->n ? row->mean_ns : NAN);
     value_cell(table, p50.value);
     interval_cell(table, &p50);
@@ -107,11 +109,11 @@ void rfn_live_page(struct rfn_text *page, const struct rfn_live_view *view, size
     rfn_text_char(page, '\n');
     rfn_table_init(&table, "lrrrrlrl", "pair\tmessages\tsampled\tmean\tp50\t(95 %)\tp99\t(95 %)");
     for (size_t i = 0; i < view->n_pairs && i < top; i++) {
-        const struct rfn_sample_row *pair = view->pairs[i];
+        const struct rfn_live_pair *pair = view->pairs[i];
         struct rfn_text name = {0};
-        append_rank(&name, pair->key.source);
+        append_rank(&name, pair->row.key.source);
         rfn_text_string(&name, " > ");
-        append_rank(&name, pair->key.dest);
+        append_rank(&name, pair->row.key.dest);
         append_row(&table, pair, &name);
     }
     struct rfn_text all = {0};
@@ -126,8 +128,9 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-static void set_row(json_t *value, const struct rfn_sample_row *row)
+static void set_row(json_t *value, const struct rfn_live_pair *pair)
 {
+    const struct rfn_sample_row *row = &pair->row;
     const double population = rfn_live_population(row);
     const struct rfn_sample_interval mean = rfn_sample_mean(row, population);
     const struct rfn_sample_interval p50 = rfn_sample_quantile(row, 0.5, population);
@@ -135,6 +138,7 @@ static void set_row(json_t *value, const struct rfn_sample_row *row)
     RFN_JSON_SET(value, "messages", row->messages);
     RFN_JSON_SET(value, "bytes", row->bytes);
     RFN_JSON_SET(value, "sampled", row->n);
+    RFN_JSON_SET(value, "partial", (bool)(pair->samples > row->n));
     RFN_JSON_SET(value, "mean_ns", number(mean.value));
     RFN_JSON_SET(value, "mean_low_ns", number(mean.low));
     RFN_JSON_SET(value, "mean_high_ns", number(mean.high));
@@ -155,10 +159,10 @@ static json_t *json_pairs(const struct rfn_live_view *view, size_t top)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < view->n_pairs && i < top; i++) {
-        const struct rfn_sample_row *pair = view->pairs[i];
+        const struct rfn_live_pair *pair = view->pairs[i];
         json_t *value = json_object();
-        RFN_JSON_SET(value, "source", json_rank(pair->key.source));
-        RFN_JSON_SET(value, "destination", json_rank(pair->key.dest));
+        RFN_JSON_SET(value, "source", json_rank(pair->row.key.source));
+        RFN_JSON_SET(value, "destination", json_rank(pair->row.key.dest));
         set_row(value, pair);
         json_array_append_new(list, value);
     }

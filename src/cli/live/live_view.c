@@ -19,7 +19,7 @@ static size_t find_pair(const struct rfn_live_view *view, const struct rfn_sampl
     size_t first = 0, n = view->n_pairs;
     while (n > 0) {
         const size_t half = n / 2;
-        if (compare_pairs(&view->pairs[first + half]->key, key) < 0) {
+        if (compare_pairs(&view->pairs[first + half]->row.key, key) < 0) {
             first += half + 1;
             n -= half + 1;
         } else {
@@ -30,23 +30,23 @@ static size_t find_pair(const struct rfn_live_view *view, const struct rfn_sampl
 }
 
 /* The row of a pair, made if there is none; NULL: out of memory. */
-static struct rfn_sample_row *pair_of(struct rfn_live_view *view, const struct rfn_sample_key *key)
+static struct rfn_live_pair *pair_of(struct rfn_live_view *view, const struct rfn_sample_key *key)
 {
     const size_t at = find_pair(view, key);
-    if (at < view->n_pairs && compare_pairs(&view->pairs[at]->key, key) == 0)
+    if (at < view->n_pairs && compare_pairs(&view->pairs[at]->row.key, key) == 0)
         return view->pairs[at];
     if ((view->n_pairs & (view->n_pairs - 1)) == 0) { /* full: room is a power of two */
         const size_t room = view->n_pairs ? 2 * view->n_pairs : 1;
-        struct rfn_sample_row **pairs = realloc(view->pairs, room * sizeof *pairs);
+        struct rfn_live_pair **pairs = realloc(view->pairs, room * sizeof *pairs);
         if (!pairs)
             return NULL;
         view->pairs = pairs;
     }
-    struct rfn_sample_row *pair = calloc(1, sizeof *pair);
+    struct rfn_live_pair *pair = calloc(1, sizeof *pair);
     if (!pair)
         return NULL;
-    pair->key = (struct rfn_sample_key){key->source, key->dest, RFN_SAMPLE_OTHER_SITE,
-                                        RFN_SAMPLE_OTHER_SITE, RFN_SAMPLE_ANY_SIZE};
+    pair->row.key = (struct rfn_sample_key){key->source, key->dest, RFN_SAMPLE_OTHER_SITE,
+                                            RFN_SAMPLE_OTHER_SITE, RFN_SAMPLE_ANY_SIZE};
     memmove(view->pairs + at + 1, view->pairs + at, (view->n_pairs - at) * sizeof *view->pairs);
     view->pairs[at] = pair;
     view->n_pairs++;
@@ -55,8 +55,8 @@ static struct rfn_sample_row *pair_of(struct rfn_live_view *view, const struct r
 
 static int by_messages(const void *a, const void *b)
 {
-    const struct rfn_sample_row *x = *(struct rfn_sample_row *const *)a,
-                                *y = *(struct rfn_sample_row *const *)b;
+    const struct rfn_sample_row *x = &(*(struct rfn_live_pair *const *)a)->row,
+                                *y = &(*(struct rfn_live_pair *const *)b)->row;
     const double left = rfn_live_population(x), right = rfn_live_population(y);
     return left != right ? (left < right) - (left > right) : compare_pairs(&x->key, &y->key);
 }
@@ -91,17 +91,40 @@ static void add_strategy(struct rfn_live_view *view, const struct rfn_picked *jo
     rfn_text_printable(&view->strategies, strategy);
 }
 
+static void add_count(struct rfn_live_pair *pair, const struct rfn_sample_count *count)
+{
+    pair->row.messages += count->messages;
+    pair->row.bytes += count->bytes;
+    pair->samples += count->samples;
+}
+
+static int add_counts(struct rfn_live_view *view, const struct rfn_live_rows *rows)
+{
+    for (size_t i = 0; i < rows->n_counts; i++) {
+        const struct rfn_sample_key key = {.source = rows->counts[i].source,
+                                           .dest = rows->counts[i].dest};
+        struct rfn_live_pair *pair = pair_of(view, &key);
+        if (!pair)
+            return RFN_E_NOMEM;
+        add_count(pair, &rows->counts[i]);
+        add_count(&view->all, &rows->counts[i]);
+    }
+    return 0;
+}
+
+/* Their latencies: messages are counted apart. */
 static int add_rows(struct rfn_live_view *view, const struct rfn_live_rows *rows)
 {
     for (size_t i = 0; i < rows->n; i++) {
-        const struct rfn_sample_row *row = &rows->rows[i];
-        if (row->key.dest == RFN_SAMPLE_COLLECTIVE)
+        struct rfn_sample_row *row = &rows->rows[i];
+        if (row->key.dest == RFN_SAMPLE_COLLECTIVE || !row->n)
             continue;
-        struct rfn_sample_row *pair = pair_of(view, &row->key);
+        struct rfn_live_pair *pair = pair_of(view, &row->key);
         if (!pair)
             return RFN_E_NOMEM;
-        rfn_sample_row_add(pair, row);
-        rfn_sample_row_add(&view->all, row);
+        row->messages = row->bytes = 0;
+        rfn_sample_row_add(&pair->row, row);
+        rfn_sample_row_add(&view->all.row, row);
     }
     for (size_t i = 0; i < RFN_SAMPLE_DROPS; i++)
         view->dropped += rows->dropped[i];
@@ -116,6 +139,8 @@ static int add_process(struct rfn_live_view *view, const struct rfn_live_process
     int error = rfn_live_rows_read(process, &rows, diag);
     if (error == 0)
         error = add_rows(view, &rows);
+    if (error == 0)
+        error = add_counts(view, &rows);
     rfn_live_rows_release(&rows);
     view->ended &= process->ended;
     view->messages += process->messages;
@@ -136,8 +161,9 @@ int rfn_live_view_take(struct rfn_live_view *view, const struct rfn_picked *job,
 {
     *view = (struct rfn_live_view){
         .lead = job->processes[0], .processes = job->n, .ended = true, .seen_ns = now_ns()};
-    view->all.key = (struct rfn_sample_key){RFN_SAMPLE_ANY, RFN_SAMPLE_ANY, RFN_SAMPLE_OTHER_SITE,
-                                            RFN_SAMPLE_OTHER_SITE, RFN_SAMPLE_ANY_SIZE};
+    view->all.row.key = (struct rfn_sample_key){RFN_SAMPLE_ANY, RFN_SAMPLE_ANY,
+                                                RFN_SAMPLE_OTHER_SITE, RFN_SAMPLE_OTHER_SITE,
+                                                RFN_SAMPLE_ANY_SIZE};
     for (size_t i = 0; i < job->n; i++) {
         RFN_TRY(add_process(view, &job->processes[i], diag));
         add_strategy(view, job, i);

@@ -8,6 +8,13 @@
 
 #include <jansson.h>
 
+/* Messages and bytes are exact. Where `samples` is more than the row's, the others are in rows of
+ * any ranks, for want of room. */
+struct rfn_live_pair {
+    struct rfn_sample_row row;
+    uint64_t samples;
+};
+
 struct rfn_live_view {
     struct rfn_live_process lead; /* the process of the lowest rank */
     size_t processes;             /* that were seen */
@@ -17,8 +24,8 @@ struct rfn_live_view {
     double per_second;          /* messages, since the view before, or the start */
     struct rfn_text strategies; /* that are in use, each once, separated by ", " */
     bool strategies_differ;
-    struct rfn_sample_row all;     /* of all pairs */
-    struct rfn_sample_row **pairs; /* most messages first; by source and destination alone */
+    struct rfn_live_pair all;     /* of all pairs */
+    struct rfn_live_pair **pairs; /* most messages first; by source and destination alone */
     size_t n_pairs;
 };
 

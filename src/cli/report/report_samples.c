@@ -256,9 +256,17 @@ static void number_cells(struct rfn_table *table, const struct layout *layout,
 {
     void (*cell)(struct rfn_table *, const struct rfn_sample_interval *) = all ? value_cell
                                                                                : interval_cell;
-    quantity_cell(table, group->estimated, rfn_count_text(rounded(group->messages)));
-    quantity_cell(table, group->estimated, rfn_bytes_text(rounded(group->bytes)));
-    rfn_table_cell(table, all ? "all" : rfn_count_text(group->n).text);
+    if (group->messages > 0) {
+        quantity_cell(table, group->estimated, rfn_count_text(rounded(group->messages)));
+        quantity_cell(table, group->estimated, rfn_bytes_text(rounded(group->bytes)));
+    } else {
+        rfn_table_cell(table, "-");
+        rfn_table_cell(table, "-");
+    }
+    if (all)
+        rfn_table_cell(table, "all");
+    else
+        rfn_table_row(table, "%s%s", rfn_count_text(group->n).text, group->partial ? "*" : "");
     cell(table, &group->mean);
     cell(table, &group->median);
     cell(table, &group->p99);
@@ -392,6 +400,30 @@ static void append_parts(struct rfn_text *out, const struct rfn_report *report,
     append_sentence(out, report, &text);
 }
 
+/* What there was no room for, as marks say. */
+static void append_lost(struct rfn_text *out, const struct rfn_report *report)
+{
+    const struct rfn_samples *samples = report->samples;
+    struct rfn_text text = {0};
+    bool given_up = false, no_room = false;
+    for (size_t i = 0; i < samples->n_rows; i++)
+        given_up |= samples->rows[i].key.source == RFN_SAMPLE_ANY;
+    for (size_t i = 0; i < samples->n_counts; i++)
+        no_room |= samples->counts[i].source == RFN_SAMPLE_ANY;
+    if (given_up)
+        rfn_text_string(&text,
+                        "*: latencies lack some of the measured messages, which are told together "
+                        "as of any ranks or several places, as there was no room for more "
+                        "categories (record --memory).");
+    if (no_room)
+        rfn_text_string(&text, given_up ? " Pairs" : "Pairs");
+    if (no_room)
+        rfn_text_string(&text, " of ranks have at least as many messages as is said: there was no "
+                               "room to count all pairs (record --memory).");
+    if (given_up || no_room)
+        append_sentence(out, report, &text);
+}
+
 static void append_head(struct rfn_text *out, const struct rfn_report *report)
 {
     struct groups groups;
@@ -403,6 +435,7 @@ static void append_head(struct rfn_text *out, const struct rfn_report *report)
     append_how_many(out, report);
     if (groups.list.n && groups.list.items->n)
         append_parts(out, report, groups.list.items);
+    append_lost(out, report);
     groups_release(&groups);
 }
 
@@ -506,6 +539,7 @@ static void set_numbers(json_t *value, const struct rfn_sampled *group)
     RFN_JSON_SET(value, "count", rounded(group->messages));
     RFN_JSON_SET(value, "bytes", rounded(group->bytes));
     RFN_JSON_SET(value, "estimated", group->estimated);
+    RFN_JSON_SET(value, "partial", group->partial);
     RFN_JSON_SET(value, "sampled", group->n);
     RFN_JSON_SET(value, "mean_ns", real(group->mean.value));
     RFN_JSON_SET(value, "mean_low_ns", real(group->mean.low));

@@ -5,6 +5,11 @@
  * messages are those that senders counted or, where a group is about the place of receive and there
  * are several for one sender, a part of them, by the weights of the samples. What was sent without
  * any sample is a group, too, without latencies.
+ *
+ * Rows that were given up for want of room are of any ranks, and their messages and samples are
+ * missing in the groups they were of. Messages and bytes of pairs, of sizes and of all are counted
+ * apart (rfn_samples.counts): these groups have exact numbers all the same. Where the rows of two
+ * ranks and a size have less than was counted apart, their categories say that they lack some.
  */
 #ifndef RFN_CLI_REPORT_SAMPLED_H
 #define RFN_CLI_REPORT_SAMPLED_H
@@ -36,7 +41,8 @@ struct rfn_sampled {
     struct rfn_sample_key key; /* what is in common; ANY, OTHER_SITE, ANY_SIZE for the rest. receive
                                   is NO_SITE where no message of the category was sampled */
     double messages, bytes;
-    bool estimated; /* they are; else they were counted */
+    bool estimated; /* they are, or are too few; else they were counted */
+    bool partial;   /* messages or samples of it may be in rows of any ranks, for want of room */
     uint64_t n, clean;
     struct rfn_sample_interval mean, median, p99; /* NAN where it is not known */
     double deviation_ns, min_ns, max_ns;          /* NAN without a sample, ... */

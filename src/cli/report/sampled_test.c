@@ -14,6 +14,7 @@ enum { ROWS = 16 };
 enum { SEND = 1, RECV = 2, OTHER_RECV = 3, BCAST = 4 }; /* call sites */
 
 static struct rfn_sample_row rows[ROWS];
+static struct rfn_sample_count counts[ROWS];
 static struct rfn_samples samples;
 static struct rfn_sampled_list list;
 
@@ -57,6 +58,13 @@ static struct rfn_sample_row *got(struct rfn_sample_key key, uint64_t n, double 
                                    .max_ns = latency_ns};
     row->buckets[rfn_sample_bucket(latency_ns)] = row->weight;
     return row;
+}
+
+static void apart(int32_t source, int32_t dest, uint8_t size_class, uint64_t messages, uint64_t n)
+{
+    samples.counts = counts;
+    counts[samples.n_counts++] = (struct rfn_sample_count){source,   dest,          size_class,
+                                                           messages, 10 * messages, n};
 }
 
 static void make(enum rfn_sampled_by by)
@@ -205,6 +213,97 @@ static void test_some(void **state)
     assert_null(rfn_sampled_find(&list, &(struct rfn_sample_key){.source = 1}));
 }
 
+static const struct rfn_sampled *of_pair(int32_t source, int32_t dest)
+{
+    return rfn_sampled_find(&list,
+                            &(struct rfn_sample_key){source, dest, RFN_SAMPLE_OTHER_SITE,
+                                                     RFN_SAMPLE_OTHER_SITE, RFN_SAMPLE_ANY_SIZE});
+}
+
+/* 4,800 messages of a pair, of which the rows that are left know one; another pair lost nothing. */
+static void given_up(void)
+{
+    sent(0, 1, SEND, 4, 1, 10);
+    sent(2, 3, SEND, 4, 100, 1000);
+    sent(RFN_SAMPLE_ANY, RFN_SAMPLE_ANY, RFN_SAMPLE_OTHER_SITE, RFN_SAMPLE_ANY_SIZE, 4799, 47990);
+    got((struct rfn_sample_key){2, 3, SEND, RECV, 4}, 7, 1, 500, 10);
+    got((struct rfn_sample_key){RFN_SAMPLE_ANY, RFN_SAMPLE_ANY, RFN_SAMPLE_OTHER_SITE,
+                                RFN_SAMPLE_OTHER_SITE, RFN_SAMPLE_ANY_SIZE},
+        5, 1, 900, 10);
+    apart(0, 1, 4, 1800, 5);
+    apart(0, 1, 5, 3000, 0);
+    apart(2, 3, 4, 100, 7);
+}
+
+static void test_given_up_pairs(void **state)
+{
+    (void)state;
+    given_up();
+    make(RFN_SAMPLED_PAIR);
+    assert_int_equal(list.n, 3);
+    const struct rfn_sampled *lost = of_pair(0, 1), *whole = of_pair(2, 3),
+                             *any = of_pair(RFN_SAMPLE_ANY, RFN_SAMPLE_ANY);
+    assert_true(lost->messages == 4800 && lost->bytes == 48000 && !lost->estimated);
+    assert_true(lost->partial && lost->n == 0);
+    assert_true(whole->messages == 100 && !whole->estimated && !whole->partial && whole->n == 7);
+    assert_true(any->messages == 0 && any->estimated && any->partial && any->n == 5);
+    make(RFN_SAMPLED_ALL);
+    assert_int_equal(list.n, 1);
+    assert_true(list.items[0].messages == 4900 && list.items[0].n == 12);
+    assert_false(list.items[0].estimated || list.items[0].partial);
+    make(RFN_SAMPLED_SIZE);
+    assert_int_equal(list.n, 3); /* 4, 5 and any */
+    assert_true(list.items[0].messages == 1900 && !list.items[0].estimated);
+    assert_true(list.items[1].messages == 3000 && !list.items[1].estimated);
+}
+
+/* What has lost a key, or was found again after it was given up, says so. */
+static void test_given_up_categories(void **state)
+{
+    (void)state;
+    given_up();
+    make(RFN_SAMPLED_CATEGORY);
+    assert_int_equal(list.n, 3);
+    for (size_t i = 0; i < list.n; i++) {
+        const struct rfn_sampled *group = &list.items[i];
+        const bool whole = group->key.source == 2;
+        assert_int_equal(group->partial, !whole);
+        assert_int_equal(group->estimated, !whole);
+    }
+    make(RFN_SAMPLED_SITES);
+    for (size_t i = 0; i < list.n; i++)
+        assert_true(list.items[i].partial && list.items[i].estimated);
+}
+
+/* Pairs for which there was no room to count: no pair is known to have all. */
+static void test_no_room_for_pairs(void **state)
+{
+    (void)state;
+    sent(2, 3, SEND, 4, 100, 1000);
+    apart(2, 3, 4, 100, 0);
+    apart(RFN_SAMPLE_ANY, RFN_SAMPLE_ANY, 4, 50, 0);
+    make(RFN_SAMPLED_PAIR);
+    assert_true(of_pair(2, 3)->messages == 100 && of_pair(2, 3)->estimated);
+    make(RFN_SAMPLED_SIZE);
+    assert_int_equal(list.n, 1);
+    assert_true(list.items[0].messages == 150 && !list.items[0].estimated);
+}
+
+/* An older archive has no numbers apart: then no pair is known to have all, if rows were given up.
+ */
+static void test_older_archive(void **state)
+{
+    (void)state;
+    given_up();
+    samples.counts = NULL;
+    samples.n_counts = 0;
+    make(RFN_SAMPLED_PAIR);
+    assert_true(of_pair(0, 1)->messages == 1 && of_pair(0, 1)->estimated);
+    make(RFN_SAMPLED_CATEGORY);
+    for (size_t i = 0; i < list.n; i++)
+        assert_true(list.items[i].partial && list.items[i].estimated);
+}
+
 static void test_coverage(void **state)
 {
     (void)state;
@@ -230,9 +329,19 @@ static void test_coverage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_counted),     TEST(test_shared_out), TEST(test_not_sampled),
-        TEST(test_not_counted), TEST(test_collective), TEST(test_some),
-        TEST(test_coverage),    TEST(test_limits),     TEST(test_damaged_weight),
+        TEST(test_counted),
+        TEST(test_shared_out),
+        TEST(test_not_sampled),
+        TEST(test_not_counted),
+        TEST(test_collective),
+        TEST(test_some),
+        TEST(test_coverage),
+        TEST(test_limits),
+        TEST(test_damaged_weight),
+        TEST(test_given_up_pairs),
+        TEST(test_given_up_categories),
+        TEST(test_no_room_for_pairs),
+        TEST(test_older_archive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,10 +67,14 @@ static inline void rec_count_removal(uint64_t *removals)
 
 /* ---- slots ---- */
 
+/* Slots up to 64^5. A bit of level 0 says that its slot is used, one of level k + 1 that all 64 of
+ * its word on level k are set: the lowest free slot is found in as many steps as there are levels,
+ * however many slots there are. Words that are not there are 0. */
+enum { REC_SLOT_LEVELS = 5 };
+
 struct rec_slots {
-    uint64_t *used; /* a bit per slot */
-    size_t n_words;
-    size_t first; /* no word before this one has a free slot */
+    uint64_t *full[REC_SLOT_LEVELS];
+    size_t n_words[REC_SLOT_LEVELS];
 };
 
 int64_t rec_slots_take(struct rec_slots *slots); /* the lowest free slot, or RFN_E_NOMEM */

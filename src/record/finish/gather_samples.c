@@ -10,13 +10,15 @@
 
 #include <stdlib.h>
 
-/* Rows of the table of all ranks. */
-enum { ROWS = 1024 };
+/* Pairs of ranks, by size, that are counted per row of the table of categories, of all ranks. */
+enum { PAIRS = 64 };
 
 /* What the ranks below this one, and itself, have. */
 struct gathered {
     uint64_t messages, bytes, sampled, not_kept, changed;
+    bool given_up; /* categories, for want of room */
     struct rfn_sample_table *table;
+    struct rfn_sample_counts *counts;
     struct rfn_sample_site_number *sites;
     size_t n_sites, sites_capacity;
     struct rfn_map known; /* hashes of sites */
@@ -43,29 +45,44 @@ static int add_own_sites(struct gathered *all, const struct rec_stream_definitio
     return 0;
 }
 
+static int make_tables(struct gathered *all)
+{
+    const uint32_t rows = rec_sampling_rows(), pairs = PAIRS * rows;
+    void *table = calloc(1, rfn_sample_table_bytes(rows));
+    void *counts = calloc(1, rfn_sample_counts_bytes(pairs));
+    all->table = table ? rfn_sample_table_init(table, rows) : NULL;
+    all->counts = counts ? rfn_sample_counts_init(counts, pairs) : NULL;
+    return table && counts ? 0 : RFN_E_NOMEM;
+}
+
 static int begin(struct gathered *all, const struct rec_finishing *finish)
 {
     const struct rec_sampled own = rec_sampled();
-    void *memory = calloc(1, rfn_sample_table_bytes(ROWS));
-    if (!memory)
-        return RFN_E_NOMEM;
-    all->table = rfn_sample_table_init(memory, ROWS);
+    RFN_TRY(make_tables(all));
     rfn_sample_table_add(all->table, own.table);
+    for (uint32_t i = 0; i < own.counts->n; i++)
+        rfn_sample_counts_add(all->counts, &rfn_sample_counts_rows(own.counts)[i]);
     all->messages = own.messages;
     all->bytes = own.bytes;
     all->sampled = own.sampled;
     all->not_kept = own.not_kept;
     all->changed = own.changed;
+    all->given_up = own.table->generation > 0;
     for (size_t i = 0; i < finish->description.n_streams; i++)
         RFN_TRY(add_own_sites(all, &finish->description.streams[i]));
     return 0;
 }
 
+static bool gave_up(const struct gathered *all)
+{
+    return all->given_up || all->table->generation > 0;
+}
+
 static int write_up(void *state, struct rfn_buf *out)
 {
     const struct gathered *all = state;
-    const uint64_t sums[] = {all->messages, all->bytes,   all->sampled,
-                             all->not_kept, all->changed, all->n_sites};
+    const uint64_t sums[] = {all->messages, all->bytes,   all->sampled, all->not_kept,
+                             all->changed,  gave_up(all), all->n_sites};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         rfn_buf_varint(out, sums[i]);
     for (size_t i = 0; i < all->n_sites; i++) {
@@ -73,6 +90,7 @@ static int write_up(void *state, struct rfn_buf *out)
         rfn_buf_varint(out, all->sites[i].function);
         rfn_buf_varint(out, all->sites[i].path);
     }
+    rfn_sample_counts_pack(all->counts, out);
     rfn_sample_table_pack(all->table, out);
     return rfn_buf_status(out);
 }
@@ -86,6 +104,7 @@ static int merge_child(void *state, int child, const uint8_t *bytes, size_t size
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         *sums[i] += rfn_reader_varint(&reader);
     all->changed |= rfn_reader_varint(&reader);
+    all->given_up |= rfn_reader_varint(&reader) != 0;
     const uint64_t n_sites = rfn_reader_varint(&reader);
     for (uint64_t i = 0; i < n_sites && !reader.failed; i++) {
         struct rfn_sample_site_number site = {.hash = rfn_reader_u64(&reader)};
@@ -93,9 +112,22 @@ static int merge_child(void *state, int child, const uint8_t *bytes, size_t size
         site.path = (uint32_t)rfn_reader_varint(&reader);
         RFN_TRY(add_site(all, &site));
     }
+    if (!reader.failed)
+        rfn_sample_counts_unpack(all->counts, &reader);
     return reader.failed
                ? RFN_E_EXCHANGE
                : rfn_sample_table_unpack(all->table, bytes + reader.at, rfn_reader_left(&reader));
+}
+
+/* What there was no room for. */
+static void tell_lost(const struct gathered *all)
+{
+    if (all->counts->n > all->counts->n_pairs)
+        rec_message("too many pairs of ranks sent messages: those for which there was no room are "
+                    "counted by size only; --memory allows more");
+    if (gave_up(all))
+        rec_message("samples of the rarest messages are told together, as there was no room for "
+                    "all combinations of ranks, call paths and sizes; --memory allows more");
 }
 
 static int pack(const struct gathered *all, struct rfn_buf *payload)
@@ -116,7 +148,9 @@ static int pack(const struct gathered *all, struct rfn_buf *payload)
                                             .sampled = all->sampled,
                                             .sites = all->sites,
                                             .n_sites = all->n_sites,
-                                            .table = all->table};
+                                            .table = all->table,
+                                            .counts = all->counts};
+    tell_lost(all);
     if (all->not_kept)
         rec_message("%llu samples are in the histograms, but were not kept: --memory allows more",
                     (unsigned long long)all->not_kept);
@@ -133,6 +167,7 @@ int rec_gather_samples(struct rec_finishing *finish, struct rfn_buf *payload, in
     if (!error && finish->exchange->rank == 0)
         error = pack(&all, payload);
     free(all.table);
+    free(all.counts);
     free(all.sites);
     rfn_map_release(&all.known);
     return error;

@@ -57,7 +57,8 @@ static struct rfn_map groups;    /* hash to struct rec_ranks */
 static MPI_Group world_group;    /* borrowed from job.h */
 static uint64_t removals;        /* of handles, see tables.h */
 static bool awake;               /* the first two communicators are there */
-unsigned rec_comms_on_their_way; /* entries with later_of */
+static struct rec_comm *later;   /* entries with later_of: of calls that are being recorded */
+unsigned rec_comms_on_their_way; /* how many these are */
 
 static uint64_t hash_words(const uint64_t *words, size_t n)
 {
@@ -478,6 +479,8 @@ void rec_comms_release(void)
     }
     free(comms);
     comms = NULL;
+    later = NULL;
+    rec_comms_on_their_way = 0;
     n_comms = 0;
     comms_capacity = 0;
     rfn_map_release(&by_handle);
@@ -533,10 +536,13 @@ void rec_out_comm_later(struct rec_call *call, MPI_Comm *comm)
     int64_t word = RFN_UNKNOWN;
     if (rec_has_outcome(call) && is_duplicate(call)) {
         rec_lock();
+        rec_comm_take_later(call); /* of an earlier call that has made no request */
         struct rec_comm *made = register_comm(call, MPI_COMM_NULL, ON_PARENT);
         if (made) {
             made->where = comm;
             made->later_of = call;
+            made->next_later = later;
+            later = made;
             rec_comms_on_their_way++;
             word = made->number;
         }
@@ -547,14 +553,16 @@ void rec_out_comm_later(struct rec_call *call, MPI_Comm *comm)
 
 struct rec_comm *rec_comm_take_later(struct rec_call *call)
 {
-    for (uint32_t i = n_comms; i-- > 2;) {
-        if (comms[i]->later_of == call) {
-            comms[i]->later_of = NULL;
-            rec_comms_on_their_way--;
-            return comms[i];
-        }
-    }
-    return NULL;
+    struct rec_comm **at = &later;
+    while (*at && (*at)->later_of != call)
+        at = &(*at)->next_later;
+    struct rec_comm *found = *at;
+    if (!found)
+        return NULL;
+    *at = found->next_later;
+    found->later_of = NULL;
+    rec_comms_on_their_way--;
+    return found;
 }
 
 void rec_comm_arrived(struct rec_comm *comm)

@@ -47,6 +47,7 @@ struct rec_comm {
     int n_in, n_out;                /* neighbours in the topology; -1 when not asked yet */
     MPI_Comm *where;                /* while MPI_Comm_idup is under way: where the handle will be */
     struct rec_call *later_of;      /* ... and until rec_comm_take_later: the call */
+    struct rec_comm *next_later;    /* of those with later_of */
     uint64_t reuse;                 /* creation and members, if another one may be it later; or 0 */
     struct rec_comm *next_freed;    /* of equal `reuse` */
 };

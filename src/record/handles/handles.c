@@ -45,27 +45,37 @@ void rec_lock_release(void)
 
 int64_t rec_slots_take(struct rec_slots *slots)
 {
-    size_t word = slots->first;
-    while (word < slots->n_words && slots->used[word] == UINT64_MAX)
-        word++;
-    slots->first = word;
-    RFN_TRY(RFN_GROW_ZEROED(slots->used, slots->n_words, word + 1));
-    unsigned bit = (unsigned)__builtin_ctzll(~slots->used[word]);
-    slots->used[word] |= (uint64_t)1 << bit;
-    return (int64_t)(word * 64 + bit);
+    size_t slot = 0;
+    for (unsigned level = REC_SLOT_LEVELS; level-- > 0;) {
+        const uint64_t full = slot < slots->n_words[level] ? slots->full[level][slot] : 0;
+        slot = slot * 64 + (unsigned)__builtin_ctzll(~full);
+    }
+    size_t at = slot;
+    for (unsigned level = 0; level < REC_SLOT_LEVELS; level++, at /= 64) {
+        RFN_TRY(RFN_GROW_ZEROED(slots->full[level], slots->n_words[level], at / 64 + 1));
+        slots->full[level][at / 64] |= (uint64_t)1 << (at % 64);
+        if (slots->full[level][at / 64] != UINT64_MAX)
+            break;
+    }
+    return (int64_t)slot;
 }
 
 void rec_slots_give(struct rec_slots *slots, int64_t slot)
 {
-    size_t word = (size_t)slot / 64;
-    slots->used[word] &= ~((uint64_t)1 << (slot % 64));
-    if (word < slots->first)
-        slots->first = word;
+    size_t at = (size_t)slot;
+    for (unsigned level = 0; level < REC_SLOT_LEVELS; level++, at /= 64) {
+        uint64_t *word = &slots->full[level][at / 64];
+        const bool was_full = *word == UINT64_MAX;
+        *word &= ~((uint64_t)1 << (at % 64));
+        if (!was_full)
+            break;
+    }
 }
 
 void rec_slots_release(struct rec_slots *slots)
 {
-    free(slots->used);
+    for (unsigned level = 0; level < REC_SLOT_LEVELS; level++)
+        free(slots->full[level]);
     *slots = (struct rec_slots){0};
 }
 

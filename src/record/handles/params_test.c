@@ -686,6 +686,15 @@ static void test_slots(void)
     EQUAL(rec_slots_take(&slots), 150);
     EQUAL(rec_slots_take(&slots), 200);
     rec_slots_release(&slots);
+    enum { MANY = 300000 }; /* several levels */
+    for (int64_t i = 0; i < MANY; i++)
+        rec_slots_take(&slots);
+    for (int64_t i = MANY - 1; i > 0; i -= 997)
+        rec_slots_give(&slots, i);
+    for (int64_t i = (MANY - 1) % 997; i < MANY; i += 997)
+        EQUAL(rec_slots_take(&slots), i);
+    EQUAL(rec_slots_take(&slots), MANY);
+    rec_slots_release(&slots);
 }
 
 static void test_handles(void)

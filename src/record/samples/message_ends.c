@@ -101,8 +101,7 @@ void rec_sample_dropped(enum rfn_sample_drop why)
 
 void rec_sample_row(const struct rfn_sample_key *key, const struct rfn_sample_values *values)
 {
-    rfn_sample_row_sample(rfn_sample_table_row(rec_sampling.table, key), values,
-                          rec_sampling.analysis != RFN_SAMPLE_STAT);
+    rfn_sample_row_sample(rec_sampling_row(key), values, rec_sampling.analysis != RFN_SAMPLE_STAT);
     rec_sampling.sampled++;
 }
 
@@ -162,6 +161,7 @@ static void sample(const struct rec_in_channel *channel, const struct rec_messag
         .weight = weight_of(announced, received),
         .clean = received->waits && received->posted < sent && received->entered < sent};
     rec_sample_row(&key, &values);
+    rfn_sample_counts_row(rec_sampling.counts, key.source, key.dest, key.size_class)->samples++;
     if (far && values.clean)
         rec_far_clean(channel->source, announced->common_ns, over);
     if (rec_sampling.analysis != RFN_SAMPLE_WRITE)

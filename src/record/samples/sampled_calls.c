@@ -28,8 +28,10 @@ struct sent_kind {
     struct said said;
     uint32_t site, stream, comm;
     struct out_channel *channel;
+    int32_t world_dest;         /* rank of MPI_COMM_WORLD; -1: of another job */
     struct rfn_sample_row *row; /* valid in its generation of the table */
     uint32_t generation;
+    struct rfn_sample_count *pair; /* NULL: it is no message to a rank of this job */
     uint64_t bytes, site_hash;
     bool fits; /* conditions that do not change at the site */
 };
@@ -142,15 +144,14 @@ static struct out_channel *find_out_channel(const struct rec_comm *comm, int64_t
 
 static struct rfn_sample_row *find_row(const struct sent_kind *kind)
 {
-    const int32_t dest = kind->said.tag == RFN_SAMPLE_COLLECTIVE_TAG ? RFN_SAMPLE_COLLECTIVE
-                         : kind->channel                             ? (int32_t)kind->channel->dest
-                                                                     : RFN_SAMPLE_ANY;
+    const bool collective = kind->said.tag == RFN_SAMPLE_COLLECTIVE_TAG;
     const struct rfn_sample_key key = {.source = (int32_t)rec_sampling.rank,
-                                       .dest = dest,
+                                       .dest = collective ? RFN_SAMPLE_COLLECTIVE
+                                                          : kind->world_dest,
                                        .send = kind->site_hash,
                                        .receive = RFN_SAMPLE_NO_SITE,
                                        .size_class = rfn_sample_size_class(kind->bytes)};
-    return rfn_sample_table_row(rec_sampling.table, &key);
+    return rec_sampling_row(&key);
 }
 
 static uint64_t bytes_of(int64_t count, int64_t type)
@@ -172,7 +173,13 @@ __attribute__((noinline)) static void learn(struct sent_kind *kind, const struct
                                .site_hash = rec_sample_site(call),
                                .bytes = bytes_of(said->count, said->type),
                                .channel = find_out_channel(comm, said->dest, said->tag, stream),
+                               .world_dest = said->tag == RFN_SAMPLE_COLLECTIVE_TAG
+                                                 ? -1
+                                                 : (int32_t)rec_world_rank(comm, said->dest),
                                .generation = rec_sampling.table->generation - 1};
+    if (kind->world_dest >= 0)
+        kind->pair = rfn_sample_counts_row(rec_sampling.counts, (int32_t)rec_sampling.rank,
+                                           kind->world_dest, rfn_sample_size_class(kind->bytes));
     kind->fits = !rec_conditions.any || rec_conditions_take(call, comm, kind->bytes);
 }
 
@@ -213,6 +220,8 @@ static inline void count(struct sent_kind *kind)
 static inline void count_message(struct sent_kind *kind)
 {
     count(kind);
+    kind->pair->messages++;
+    kind->pair->bytes += kind->bytes;
     rec_sampling.messages++;
     rec_sampling.bytes += kind->bytes;
 }
@@ -322,12 +331,11 @@ static bool others_might_send(const struct out_channel *channel, const struct re
     return others_might(channel->stream, true, comm->number, said->dest, said->tag);
 }
 
-/* A message to another job, or on a channel for which there is no room: it counts, in a row of any
- * destination. */
-__attribute__((noinline)) static void
-send_unfollowed(const struct rec_call *call, const struct rec_comm *comm, struct sent_kind *kind)
+/* A message to another job; or on a channel for which there is no room: it counts. */
+__attribute__((noinline)) static void send_unfollowed(const struct rec_call *call,
+                                                      struct sent_kind *kind)
 {
-    const bool foreign = rec_world_rank(comm, kind->said.dest) < 0;
+    const bool foreign = kind->world_dest < 0;
     if (call->off)
         return;
     if (!foreign)
@@ -343,7 +351,7 @@ static void send(const struct rec_call *call, const struct rec_comm *comm, const
     struct out_channel *channel = kind->channel;
     struct rec_message_end end;
     if (!channel) {
-        send_unfollowed(call, comm, kind);
+        send_unfollowed(call, kind);
         return;
     }
     end.position = channel->position++;

@@ -59,13 +59,16 @@ bool rec_sampling_is_on(void);
 
 /* What this process has, between the end and the release. */
 struct rec_sampled {
-    const struct rfn_sample_table *table;
+    struct rfn_sample_table *table;
+    struct rfn_sample_counts *counts;
     uint64_t messages, bytes, sampled;
     uint64_t not_kept; /* samples, with WRITE, for which there was no room */
     bool changed;
     enum rfn_sample_analysis analysis;
 };
 struct rec_sampled rec_sampled(void);
+/* Rows that a table of categories has room for, by --memory. */
+uint32_t rec_sampling_rows(void);
 /* The hash that rows have for a site of a stream; 0: it is in none. */
 uint64_t rec_sampled_site(const struct rec_stream *stream, uint32_t site);
 

@@ -9,6 +9,7 @@
 #include "record/handles/comms.h"
 #include "record/handles/params.h"
 #include "record/samples/sampled_calls.h"
+#include "reduce/samples/sample_counts.h"
 #include "reduce/samples/sample_table.h"
 #include "reduce/samples/strategy.h"
 #include "reduce/samples/where.h"
@@ -32,6 +33,7 @@ struct rec_sampling {
     uint64_t call; /* the one at hand, as rec_follower counts */
     uint32_t due;  /* what was chosen, or kept, since announcements were looked for */
     struct rfn_sample_table *table;
+    struct rfn_sample_counts *counts;
     struct rec_exchange exchange; /* a communicator for announcements */
 };
 
@@ -181,6 +183,9 @@ void rec_conditions_release(void);
 bool rec_conditions_hold(const struct rec_stream *stream);
 
 /* ---- sampling.c ---- */
+
+/* The row of a category, for which the table grows if it can. */
+struct rfn_sample_row *rec_sampling_row(const struct rfn_sample_key *key);
 
 /* Shows to others what was counted, and takes their wish. */
 void rec_sampling_show(void);

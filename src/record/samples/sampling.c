@@ -10,58 +10,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of a rank's table: 1 MiB. */
-enum { ROWS = 128 };
+/* A row per 8 KiB of --memory; the memory of a row is there when it is used. */
+enum { ROW_BYTES = 8 << 10, FEWEST_ROWS = 128, MOST_ROWS = 1 << 15 };
 
 struct rec_sampling rec_sampling;
 
-static struct rfn_live_segment live; /* has the table */
+static struct rfn_live_segment live; /* has the tables */
 static uint32_t wish_seen;
 
-/* ---- the table ---- */
+/* ---- the tables ---- */
 
-#ifdef RFN_FLAVOUR_SMPI /* simulated time is nothing to watch */
-static bool make_table(void)
+uint32_t rec_sampling_rows(void)
 {
-    void *memory = calloc(1, rfn_sample_table_bytes(ROWS));
-    rec_sampling.table = memory ? rfn_sample_table_init(memory, ROWS) : NULL;
-    return memory != NULL;
+    const size_t rows = rec_options.memory_bytes / ROW_BYTES;
+    return rows < FEWEST_ROWS ? FEWEST_ROWS : rows > MOST_ROWS ? MOST_ROWS : (uint32_t)rows;
 }
 
-static void release_table(void)
+/* Of a process that nobody watches. */
+static bool make_own_tables(void)
+{
+    const uint32_t rows = rec_sampling_rows(), pairs = RFN_LIVE_PAIRS * rows;
+    void *table = calloc(1, rfn_sample_table_bytes(rows));
+    void *counts = calloc(1, rfn_sample_counts_bytes(pairs));
+    rec_sampling.table = table ? rfn_sample_table_init(table, rows) : NULL;
+    rec_sampling.counts = counts ? rfn_sample_counts_init(counts, pairs) : NULL;
+    return table && counts;
+}
+
+static void release_own_tables(void)
 {
     free(rec_sampling.table);
+    free(rec_sampling.counts);
+}
+
+#ifdef RFN_FLAVOUR_SMPI /* simulated time is nothing to watch */
+static bool make_tables(void)
+{
+    return make_own_tables();
+}
+
+static void release_tables(void)
+{
+    release_own_tables();
 }
 #else
-static bool make_table(void)
+static bool make_tables(void)
 {
-    if (!rec_sampling.told) { /* nothing to watch */
-        rec_sampling.table = calloc(1, rfn_sample_table_bytes(ROWS));
-        if (rec_sampling.table)
-            rec_sampling.table = rfn_sample_table_init(rec_sampling.table, ROWS);
-        return rec_sampling.table != NULL;
-    }
+    if (!rec_sampling.told) /* nothing to watch */
+        return make_own_tables();
     const struct rfn_live_owner owner = {.archive = rec_options.output,
                                          .program = rec_options.program,
                                          .rank = rec_sampling.rank,
                                          .ranks = (uint32_t)rec_job_size()};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
-    if (rfn_live_segment_create(&live, &owner, ROWS, &diag) < 0)
+    if (rfn_live_segment_create(&live, &owner, rec_sampling_rows(), &diag) < 0)
         return false;
     if (diag.text[0] && rec_job_is_first() && !rec_options.quiet)
         rec_message("the job cannot be watched: %s", diag.text);
     rec_sampling.table = live.table;
+    rec_sampling.counts = live.counts;
     return true;
 }
 
-static void release_table(void)
+static void release_tables(void)
 {
     if (rec_sampling.told)
         rfn_live_segment_remove(&live);
     else
-        free(rec_sampling.table);
+        release_own_tables();
 }
 #endif
+
+struct rfn_sample_row *rec_sampling_row(const struct rfn_sample_key *key)
+{
+    if (__builtin_expect(rec_sampling.table->n_rows == rec_sampling.table->room, 0) && live.table &&
+        !live.full)
+        rfn_live_segment_grow(&live);
+    return rfn_sample_table_row(rec_sampling.table, key);
+}
 
 /* ---- who watches, and steers ---- */
 
@@ -135,7 +161,7 @@ static bool begin(void)
     else if (rec_exchange_open(&rec_sampling.exchange, true) < 0)
         problem = "MPI has no communicator left for the recorder";
     else if (!rec_all_say(rec_sampling.exchange.comm,
-                          rec_calls_start() && make_table() && rec_announcements_start()) ||
+                          rec_calls_start() && make_tables() && rec_announcements_start()) ||
              rec_far_start(&rec_sampling.exchange) < 0)
         problem = "a rank is out of memory";
     if (problem && rec_job_is_first())
@@ -203,6 +229,7 @@ void rec_sampling_end_alone(void)
 struct rec_sampled rec_sampled(void)
 {
     return (struct rec_sampled){.table = rec_sampling.table,
+                                .counts = rec_sampling.counts,
                                 .messages = rec_sampling.messages,
                                 .bytes = rec_sampling.bytes,
                                 .sampled = rec_sampling.sampled,
@@ -219,8 +246,7 @@ void rec_sampling_release(void)
     rec_receives_release();
     rec_far_release();
     rec_conditions_release();
-    if (rec_sampling.table)
-        release_table();
+    release_tables();
     live = (struct rfn_live_segment){0};
     rec_sampling = (struct rec_sampling){0};
 }

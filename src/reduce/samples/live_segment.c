@@ -142,15 +142,18 @@ static int check_sizes(const struct rfn_live_header *header, const char *name, u
                        struct rfn_diag *diag)
 {
     if (header->version != RFN_LIVE_VERSION || header->header_bytes != sizeof *header ||
-        header->row_bytes != sizeof(struct rfn_sample_row))
+        header->row_bytes != sizeof(struct rfn_sample_row) ||
+        header->count_bytes != sizeof(struct rfn_sample_count))
         return rfn_fail(diag, RFN_E_VERSION, -1, -1,
                         "%s is a file of another version of Refrain: use that version's tool",
                         name);
     if (header->capacity < 8 || header->capacity > MOST_ROWS ||
+        header->pairs != header->capacity * RFN_LIVE_PAIRS ||
+        header->counts_bytes != rfn_sample_counts_bytes(header->pairs) ||
         header->table_bytes != rfn_sample_table_bytes(header->capacity) || !header->pid ||
         header->pid > INT32_MAX)
         return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s is damaged", name);
-    if (file_bytes < sizeof *header + header->table_bytes)
+    if (file_bytes < sizeof *header + header->counts_bytes + header->table_bytes)
         return rfn_fail(diag, RFN_E_CORRUPT, -1, -1, "%s was cut short", name);
     return 0;
 }
@@ -224,15 +227,36 @@ static void sweep_same(int folder, const struct rfn_live_header *header)
         closedir(entries);
 }
 
-/* The memory of a new file; NULL and errno. Its pages are there before anybody writes to them:
- * where the file system is full, a write to one that is not would end the program. */
-static void *map_new(int fd, size_t bytes)
+/* Pages are there before anybody writes to them: where the file system is full, a write to one that
+ * is not would end the program. 0 or errno. */
+static int allocate(int fd, size_t bytes)
+{
+    int error = posix_fallocate(fd, 0, (off_t)bytes);
+    for (int tries = 0; error == EINTR && tries < 100; tries++)
+        error = posix_fallocate(fd, 0, (off_t)bytes);
+    return error;
+}
+
+/* What is needed where the table has so many rows. */
+static size_t bytes_for(const struct rfn_live_header *header, uint32_t rows)
+{
+    return sizeof *header + header->counts_bytes + rfn_sample_table_offset(header->capacity) +
+           rows * sizeof(struct rfn_sample_row);
+}
+
+static uint32_t first_rows(const struct rfn_live_header *header)
+{
+    return header->capacity < RFN_LIVE_FIRST_ROWS ? header->capacity : RFN_LIVE_FIRST_ROWS;
+}
+
+/* The memory of a new file; NULL and errno. `first` bytes of it may be written to. */
+static void *map_new(int fd, size_t first, size_t bytes)
 {
     int error = fchmod(fd, S_IRUSR | S_IWUSR) < 0 ? errno : 0;
     if (!error)
-        error = posix_fallocate(fd, 0, (off_t)bytes);
-    for (int tries = 0; error == EINTR && tries < 100; tries++)
-        error = posix_fallocate(fd, 0, (off_t)bytes);
+        error = allocate(fd, first);
+    if (!error && ftruncate(fd, (off_t)bytes) < 0)
+        error = errno;
     void *memory = error ? MAP_FAILED
                          : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (error)
@@ -253,7 +277,8 @@ static void *map_in(const char *place, const struct rfn_live_header *header,
     unlinkat(folder, name, 0); /* the process's own, before it became another program */
     const int fd = rfn_above_standard(openat(
         folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    void *memory = fd < 0 ? NULL : map_new(fd, segment->bytes);
+    void *memory = fd < 0 ? NULL
+                          : map_new(fd, bytes_for(header, first_rows(header)), segment->bytes);
     if (!memory)
         rfn_fail(diag, RFN_E_IO, -1, -1, "cannot make a file of %zu KiB in %s/refrain-%u: %s",
                  segment->bytes >> 10, place, (unsigned)geteuid(), strerror(errno));
@@ -304,6 +329,9 @@ static struct rfn_live_header header_of(const struct rfn_live_owner *owner, uint
                                      .header_bytes = sizeof header,
                                      .row_bytes = sizeof(struct rfn_sample_row),
                                      .capacity = rows,
+                                     .pairs = rows * RFN_LIVE_PAIRS,
+                                     .count_bytes = sizeof(struct rfn_sample_count),
+                                     .counts_bytes = rfn_sample_counts_bytes(rows * RFN_LIVE_PAIRS),
                                      .table_bytes = rfn_sample_table_bytes(rows),
                                      .pid_namespace = own_namespace(),
                                      .began = began((uint32_t)getpid()),
@@ -327,16 +355,43 @@ int rfn_live_segment_create(struct rfn_live_segment *segment, const struct rfn_l
                             uint32_t rows, struct rfn_diag *diag)
 {
     const struct rfn_live_header header = header_of(owner, rows);
-    *segment = (struct rfn_live_segment){.bytes = sizeof header + header.table_bytes};
+    *segment = (struct rfn_live_segment){.bytes = bytes_for(&header, rows)};
     void *memory = map_somewhere(&header, segment, diag);
     if (!memory)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory for %u rows of samples", rows);
-    rfn_make_room(memory, segment->bytes);
+    rfn_make_room(memory, bytes_for(&header, first_rows(&header)));
     segment->header = memory;
     *segment->header = header;
-    segment->table = rfn_sample_table_init(segment->header + 1, rows);
+    segment->counts = rfn_sample_counts_init(segment->header + 1, header.pairs);
+    segment->table = rfn_sample_table_init((char *)(segment->header + 1) + header.counts_bytes,
+                                           rows);
+    segment->table->room = first_rows(&header);
     __atomic_store_n(&segment->header->magic, RFN_LIVE_MAGIC, __ATOMIC_RELEASE);
     return 0;
+}
+
+/* The file again, as long as it is there. */
+static bool allocate_again(const struct rfn_live_segment *segment, size_t bytes)
+{
+    const int fd = rfn_above_standard(open(segment->file, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status;
+    if (fd < 0)
+        return false;
+    const bool own = fstat(fd, &status) == 0 && status.st_size == (off_t)segment->bytes;
+    const int error = own ? allocate(fd, bytes) : EBADF;
+    close(fd);
+    return error == 0;
+}
+
+bool rfn_live_segment_grow(struct rfn_live_segment *segment)
+{
+    struct rfn_sample_table *table = segment->table;
+    const uint32_t twice = table->room <= table->capacity / 2 ? 2 * table->room : table->capacity;
+    const size_t bytes = bytes_for(segment->header, twice);
+    segment->full |= twice == table->room || (segment->file[0] && !allocate_again(segment, bytes));
+    if (!segment->full)
+        table->room = twice;
+    return !segment->full;
 }
 
 void rfn_live_segment_remove(struct rfn_live_segment *segment)

@@ -7,10 +7,12 @@
  * there as long as the process samples, and holds
  *
  *     struct rfn_live_header      who it is, what it has counted, what is wished, what is in force
- *     struct rfn_sample_table     with its rows and its index, header_bytes behind the start
+ *     struct rfn_sample_counts    with its index and rows, header_bytes behind the start
+ *     struct rfn_sample_table     with its index and rows, behind counts_bytes more
  *
- * in the machine's own byte order and the compiler's layout; the header has the sizes by which a
- * reader knows that it means the same.
+ * The rows of the table come last: the file is as long as they ever get, but has memory only for
+ * those that were in use so far (rfn_live_segment_grow). All is in the machine's own byte order and
+ * the compiler's layout; the header has the sizes by which a reader knows that it means the same.
  *
  * The process writes by plain stores and waits for nobody. Other processes read the file instead of
  * mapping it: when the file shrinks meanwhile, that is an error and no signal. The folder may lie
@@ -25,6 +27,7 @@
 #ifndef RFN_REDUCE_SAMPLES_LIVE_SEGMENT_H
 #define RFN_REDUCE_SAMPLES_LIVE_SEGMENT_H
 
+#include "reduce/samples/sample_counts.h"
 #include "reduce/samples/sample_table.h"
 #include "refrain/live.h"
 #include "refrain/sampling.h"
@@ -34,7 +37,7 @@
 #include <stdint.h>
 
 #define RFN_LIVE_MAGIC UINT64_C(0x6576696c2d6e6672) /* "rfn-live" */
-enum { RFN_LIVE_VERSION = 1 };
+enum { RFN_LIVE_VERSION = 2 };
 
 /* A text that one process changes while others read it. */
 struct rfn_live_text {
@@ -47,8 +50,10 @@ struct rfn_live_header {
     uint64_t magic; /* written last */
     uint32_t version;
     uint32_t header_bytes, row_bytes; /* of these structures */
-    uint32_t capacity;                /* rows of the table */
-    uint64_t table_bytes;
+    uint32_t capacity;                /* rows of the table, */
+    uint32_t pairs;                   /* and of the counts */
+    uint32_t count_bytes;             /* of struct rfn_sample_count */
+    uint64_t counts_bytes, table_bytes;
     uint64_t pid_namespace; /* inode of /proc/self/ns/pid; 0: not known */
     uint64_t began;         /* of the process, ticks since the system's start; 0: not known */
     int64_t start_ns;       /* of sampling, since 1970 */
@@ -73,17 +78,24 @@ struct rfn_live_owner {
 
 struct rfn_live_segment {
     struct rfn_live_header *header;
+    struct rfn_sample_counts *counts;
     struct rfn_sample_table *table;
-    size_t bytes;             /* of both */
+    size_t bytes;             /* of all */
+    bool full;                /* the table cannot grow any more */
     char file[RFN_LIVE_FILE]; /* "": the memory is the process's own */
 };
 
-/* Makes the memory of a process, with an empty table of so many rows (at least 8), all of whose
- * pages are there. Removes what processes that are gone have left for the same job and rank. 0,
- * also where the memory can be no file: then *diag (may be NULL) says why, and is empty otherwise.
- * RFN_E_NOMEM. To be called once per rank; no lock, no descriptor is kept. */
+/* Rows of counts per row of the table; rows whose pages are there from the beginning. */
+enum { RFN_LIVE_PAIRS = 4, RFN_LIVE_FIRST_ROWS = 128 };
+
+/* Makes the memory of a process, with empty tables: of up to so many rows (at least 8), and of
+ * RFN_LIVE_PAIRS times as many counts. Removes what processes that are gone have left for the same
+ * job and rank. 0, also where the memory can be no file: then *diag (may be NULL) says why, and is
+ * empty otherwise. RFN_E_NOMEM. To be called once per rank; no lock, no descriptor is kept. */
 int rfn_live_segment_create(struct rfn_live_segment *segment, const struct rfn_live_owner *owner,
                             uint32_t rows, struct rfn_diag *diag);
+/* Makes room for twice the rows, up to the table's capacity. False: there is none. */
+bool rfn_live_segment_grow(struct rfn_live_segment *segment);
 /* Removes the file, in the process that has made it and not in one that was forked from it, and
  * gives back the memory. Nothing happens to a segment of zeros. */
 void rfn_live_segment_remove(struct rfn_live_segment *segment);

@@ -52,8 +52,9 @@ static void test_file(void **state)
     assert_int_equal(status.st_mode & 07777, 0700);
     assert_int_equal(stat(segment.file, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0600);
-    assert_true((uint64_t)status.st_size ==
-                sizeof(struct rfn_live_header) + rfn_sample_table_bytes(ROWS));
+    assert_true((uint64_t)status.st_size == sizeof(struct rfn_live_header) +
+                                                rfn_sample_counts_bytes(ROWS * RFN_LIVE_PAIRS) +
+                                                rfn_sample_table_bytes(ROWS));
     assert_true((uint64_t)status.st_blocks * 512 >= (uint64_t)status.st_size);
     assert_string_equal(segment.header->job, "app.4");
     assert_string_equal(segment.header->program, "prog");
@@ -67,6 +68,56 @@ static void test_file(void **state)
     rfn_live_segment_remove(&segment);
     assert_int_equal(stat(wanted, &status), -1);
     assert_null(segment.header);
+    rfn_live_segment_remove(&segment);
+}
+
+/* A table with many rows has memory for few of them, and takes more when it grows. */
+static void test_growth(void **state)
+{
+    (void)state;
+    enum { MANY = 1000, ROW = sizeof(struct rfn_sample_row) };
+    const struct rfn_live_owner owner = {.archive = "a.rfn", .program = "prog", .ranks = 1};
+    struct rfn_live_segment segment;
+    struct stat before, after;
+    assert_int_equal(rfn_live_segment_create(&segment, &owner, MANY, NULL), 0);
+    assert_int_equal(stat(segment.file, &before), 0);
+    assert_in_range(before.st_blocks * 512, RFN_LIVE_FIRST_ROWS * ROW, MANY / 2 * ROW);
+    uint32_t rooms = 0;
+    for (int32_t i = 0; i < MANY; i++) {
+        const struct rfn_sample_key key = {.source = i, .dest = 3, .send = 7, .receive = 8};
+        if (segment.table->n_rows == segment.table->room) {
+            assert_true(rfn_live_segment_grow(&segment));
+            rooms++;
+        }
+        rfn_sample_table_row(segment.table, &key)->messages = (uint64_t)i;
+    }
+    assert_int_equal(rooms, 3); /* 256, 512, 1000 */
+    assert_int_equal(segment.table->n_rows, MANY);
+    assert_int_equal(segment.table->generation, 0);
+    assert_false(rfn_live_segment_grow(&segment));
+    assert_int_equal(stat(segment.file, &after), 0);
+    assert_true(after.st_blocks * 512 >= MANY * ROW && after.st_size == before.st_size);
+    for (int32_t i = 0; i < MANY; i++)
+        assert_int_equal(rfn_sample_table_rows(segment.table)[i].messages, i);
+    rfn_live_segment_remove(&segment);
+}
+
+/* When its file is gone it cannot grow: the table gives up rows instead. */
+static void test_no_growth(void **state)
+{
+    (void)state;
+    const struct rfn_live_owner owner = {.archive = "a.rfn", .program = "prog", .ranks = 1};
+    struct rfn_live_segment segment;
+    assert_int_equal(rfn_live_segment_create(&segment, &owner, 1000, NULL), 0);
+    assert_int_equal(unlink(segment.file), 0);
+    assert_false(rfn_live_segment_grow(&segment));
+    assert_true(segment.full);
+    for (int32_t i = 0; i < 1000; i++) {
+        const struct rfn_sample_key key = {.source = i, .dest = 3, .send = 7, .receive = 8};
+        rfn_sample_table_row(segment.table, &key)->messages++;
+    }
+    assert_in_range(segment.table->n_rows, 1, RFN_LIVE_FIRST_ROWS);
+    assert_true(segment.table->generation > 0);
     rfn_live_segment_remove(&segment);
 }
 
@@ -306,6 +357,8 @@ int main(void)
         cmocka_unit_test(test_names),
         IN_PLACE(test_file),
         IN_PLACE(test_again),
+        IN_PLACE(test_growth),
+        IN_PLACE(test_no_growth),
         IN_PLACE(test_no_place),
         IN_PLACE(test_next_place),
         IN_PLACE(test_folder_of_others),

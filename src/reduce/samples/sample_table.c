@@ -16,23 +16,27 @@ static uint32_t bits_of_index(uint32_t capacity)
     return bits;
 }
 
+size_t rfn_sample_table_offset(uint32_t capacity)
+{
+    return sizeof(struct rfn_sample_table) + (sizeof(uint32_t) << bits_of_index(capacity));
+}
+
 size_t rfn_sample_table_bytes(uint32_t capacity)
 {
-    return sizeof(struct rfn_sample_table) + capacity * sizeof(struct rfn_sample_row) +
-           (sizeof(uint32_t) << bits_of_index(capacity));
+    return rfn_sample_table_offset(capacity) + capacity * sizeof(struct rfn_sample_row);
 }
 
 struct rfn_sample_table *rfn_sample_table_init(void *memory, uint32_t capacity)
 {
     struct rfn_sample_table *table = memory;
-    table->capacity = capacity;
+    table->capacity = table->room = capacity;
     table->hash_bits = bits_of_index(capacity);
     return table;
 }
 
 static uint32_t *index_of(struct rfn_sample_table *table)
 {
-    return (uint32_t *)(void *)(rfn_sample_table_rows(table) + table->capacity);
+    return (uint32_t *)(void *)(table + 1);
 }
 
 static bool key_equal(const struct rfn_sample_key *a, const struct rfn_sample_key *b)
@@ -183,7 +187,7 @@ struct rfn_sample_row *rfn_sample_table_row(struct rfn_sample_table *table,
 {
     struct rfn_sample_row *rows = rfn_sample_table_rows(table);
     uint32_t *place = find_place(table, key);
-    if (!*place && table->n_rows == table->capacity) {
+    if (!*place && table->n_rows == table->room) {
         __atomic_fetch_add(&table->generation, 1, __ATOMIC_SEQ_CST);
         give_up_half(table);
         __atomic_fetch_add(&table->generation, 1, __ATOMIC_SEQ_CST);
@@ -225,9 +229,9 @@ void rfn_sample_row_sample(struct rfn_sample_row *row, const struct rfn_sample_v
         row->buckets[rfn_sample_bucket(ns)] += weight;
 }
 
-void rfn_sample_table_add(struct rfn_sample_table *table, const struct rfn_sample_table *from)
+void rfn_sample_table_add(struct rfn_sample_table *table, struct rfn_sample_table *from)
 {
-    const struct rfn_sample_row *rows = (const struct rfn_sample_row *)(const void *)(from + 1);
+    const struct rfn_sample_row *rows = rfn_sample_table_rows(from);
     for (uint32_t i = 0; i < from->n_rows; i++)
         rfn_sample_row_add(rfn_sample_table_row(table, &rows[i].key), &rows[i]);
     for (int i = 0; i < RFN_SAMPLE_DROPS; i++)
@@ -377,9 +381,9 @@ static void get_row(struct rfn_reader *reader, struct rfn_sample_row *row)
         get_latencies(reader, row);
 }
 
-void rfn_sample_table_pack(const struct rfn_sample_table *table, struct rfn_buf *out)
+void rfn_sample_table_pack(struct rfn_sample_table *table, struct rfn_buf *out)
 {
-    const struct rfn_sample_row *rows = (const struct rfn_sample_row *)(const void *)(table + 1);
+    const struct rfn_sample_row *rows = rfn_sample_table_rows(table);
     for (int i = 0; i < RFN_SAMPLE_DROPS; i++)
         rfn_buf_varint(out, table->dropped[i]);
     rfn_buf_varint(out, table->n_rows);

@@ -36,7 +36,7 @@ static int pack_and_unpack(const void *table)
     struct rfn_sample_row *rows = NULL;
     size_t n_rows;
     uint64_t dropped[RFN_SAMPLE_DROPS];
-    rfn_sample_table_pack(table, &bytes);
+    rfn_sample_table_pack((void *)(uintptr_t)table, &bytes);
     int error = rfn_buf_status(&bytes);
     if (!error)
         error = rfn_sample_rows_unpack(bytes.data, bytes.size, &rows, &n_rows, dropped);
@@ -60,7 +60,7 @@ static void test_no_allocation(void **state)
     struct rfn_sample_table *table = make_table(), *sum = make_table();
     struct rfn_buf bytes = RFN_BUF_INIT;
     record(table);
-    rfn_sample_table_pack(table, &bytes);
+    rfn_sample_table_pack((void *)(uintptr_t)table, &bytes);
     allocations = 0;
     record(table);
     assert_true(table->generation > 0);

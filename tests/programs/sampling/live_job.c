@@ -19,8 +19,9 @@
 
 enum { ROWS = 8, SAMPLES = 400 };
 
-static void fill(struct rfn_sample_table *table, int rank, int ranks)
+static void fill(struct rfn_live_segment *segment, int rank, int ranks)
 {
+    struct rfn_sample_table *table = segment->table;
     const struct rfn_sample_key sent = {
         .source = rank, .dest = (rank + 1) % ranks, .send = 1, .size_class = 4};
     struct rfn_sample_key got = {.source = (rank + ranks - 1) % ranks,
@@ -31,6 +32,11 @@ static void fill(struct rfn_sample_table *table, int rank, int ranks)
     struct rfn_sample_row *row = rfn_sample_table_row(table, &sent);
     row->messages = 1000 * (uint64_t)(rank + 1);
     row->bytes = 8 * row->messages;
+    struct rfn_sample_count *pair = rfn_sample_counts_row(segment->counts, sent.source, sent.dest,
+                                                          sent.size_class);
+    pair->messages = row->messages;
+    pair->bytes = row->bytes;
+    rfn_sample_counts_row(segment->counts, got.source, got.dest, got.size_class)->samples = SAMPLES;
     row = rfn_sample_table_row(table, &got);
     for (int k = 1; k <= SAMPLES; k++) {
         const struct rfn_sample_values values = {.latency_ns = 1000 * k, .bytes = 8, .weight = 2};
@@ -61,7 +67,7 @@ static int be_rank(const char *archive, int rank, int ranks, int ready, int ends
         return 1;
     }
     struct rfn_live_header *header = segment.header;
-    fill(segment.table, rank, ranks);
+    fill(&segment, rank, ranks);
     uint64_t messages = 1000 * (uint64_t)(rank + 1);
     __atomic_store_n(&header->messages, messages, __ATOMIC_RELAXED);
     __atomic_store_n(&header->bytes, 8 * messages, __ATOMIC_RELAXED);
