@@ -296,8 +296,8 @@ static void tell_changed(const struct arguments *arguments,
         rfn_command_error("%s collective calls became messages: %s",
                           rfn_count_text(summary->expanded).text,
                           goal ? "GOAL has no words for them"
-                               : "time-independent text cannot express them (sub-communicator, "
-                                 "request, or root)");
+                               : "this text has no words for them (sub-communicator, request, or "
+                                 "another kind of call)");
     if (summary->synchronous)
         rfn_command_error("%s synchronous sends became standard ones",
                           rfn_count_text(summary->synchronous).text);
