@@ -166,13 +166,13 @@ static int tell_no_row(const struct rfn_gate *gate, enum rfn_gate_error error,
                           units[row->unit]);
         return RFN_EXIT_USAGE;
     }
-    rfn_text_format(&text, "--fail-if '%s': %s \"%.*s\"; rows are", gate->rule,
+    rfn_text_format(&text, "--fail-if '%s': %s \"%.*s\"; rows are:", gate->rule,
                     error == RFN_GATE_NO_ROW ? "no row is named" : "several rows begin with",
                     (int)gate->row_length, gate->rule);
     for (size_t i = 0; i < compared->n_rows && i < LISTED_ROWS; i++)
-        rfn_text_format(&text, "\n  %.150s", compared->rows[i].name);
+        rfn_text_format(&text, "%s %.150s", i ? ";" : "", compared->rows[i].name);
     if (compared->n_rows > LISTED_ROWS)
-        rfn_text_format(&text, "\nand %zu more, which --json prints",
+        rfn_text_format(&text, "; and %zu more, which --json prints",
                         compared->n_rows - LISTED_ROWS);
     rfn_command_error("%s", rfn_text_terminated(&text));
     rfn_text_release(&text);

@@ -69,8 +69,7 @@ static void row_cells(struct rfn_table *table, const struct rfn_row_change *row)
         rfn_table_cell(table, quantity(row->unit, row->of[side].median).text);
         rfn_table_cell(table, range_text(row->unit, &row->of[side]).text);
     }
-    rfn_table_cell(table, change_text(row).text);
-    rfn_table_cell(table, row->noise ? "noise" : "");
+    rfn_table_cell(table, row->noise ? "noise" : change_text(row).text);
 }
 
 static void append_sums(struct rfn_text *out, const struct rfn_compare_options *given,
@@ -78,7 +77,7 @@ static void append_sums(struct rfn_text *out, const struct rfn_compare_options *
 {
     static const unsigned may_hide[] = {2, 4};
     struct rfn_table table;
-    rfn_table_init(&table, "lrrrrrl", "\tA\truns\tB\truns\tchange\t");
+    rfn_table_init(&table, "lrrrrr", "\tA\truns\tB\truns\tchange");
     for (size_t i = 0; i < compared->n_rows; i++) {
         if (compared->rows[i].kind != RFN_ROW_SUM)
             continue;
@@ -114,7 +113,7 @@ static void append_rows(struct rfn_text *out, const struct rfn_compare_options *
     static const unsigned may_hide[] = {1, 3};
     struct rfn_table table;
     size_t n = 0, all = 0;
-    rfn_table_init(&table, "rrrrrl", "A\truns\tB\truns\tchange\t");
+    rfn_table_init(&table, "rrrrr", "A\truns\tB\truns\tchange");
     for (size_t i = 0; i < compared->n_rows; i++) {
         const struct rfn_row_change *row = &compared->rows[i];
         if (row->kind != kind)
@@ -169,7 +168,7 @@ static void append_notes(struct rfn_text *out, const struct rfn_compare_options 
 
 /* ---- gates ---- */
 
-/* "FAILED  run time > 5 %: 4.53 s -> 4.85 s, +7.1 %" */
+/* "FAILED: run time > 5 % (4.53 s -> 4.85 s, +7.1 %)" */
 static void append_gates(struct rfn_text *out, const struct rfn_compare_options *given,
                          const struct rfn_row_change *const *rows)
 {
@@ -178,13 +177,13 @@ static void append_gates(struct rfn_text *out, const struct rfn_compare_options 
     for (size_t i = 0; i < given->n_gates; i++) {
         const struct rfn_row_change *row = rows[i];
         struct rfn_text text = {0};
-        rfn_text_string(&text, rfn_gate_fails(&given->gates[i], row) ? "FAILED  " : "passed  ");
+        rfn_text_string(&text, rfn_gate_fails(&given->gates[i], row) ? "FAILED: " : "passed: ");
         rfn_text_printable(&text, given->gates[i].rule);
-        rfn_text_format(&text, ": %s -> %s, %s%s", quantity(row->unit, row->of[0].median).text,
+        rfn_text_format(&text, " (%s -> %s, %s%s)", quantity(row->unit, row->of[0].median).text,
                         quantity(row->unit, row->of[1].median).text, change_text(row).text,
-                        row->noise ? ", which is noise: the ranges overlap" : "");
+                        row->noise ? "; noise, as the ranges overlap" : "");
         rfn_text_spaces(out, 2);
-        append_sentence(out, given, &text, 2 + 8);
+        append_sentence(out, given, &text, NOTE_INDENT);
     }
 }
 
