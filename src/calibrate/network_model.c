@@ -71,6 +71,7 @@ struct fitted {
     struct cal_point shortest[CAL_MOST_POINTS];
     struct cal_point *raw;
     size_t n, n_raw;
+    bool jumped; /* the last size is left out: it is as those of the next way of sending */
 };
 
 /* Measurements of the sizes that nothing disturbed. */
@@ -96,8 +97,8 @@ static struct fitted fit_points(const struct cal_samples *samples, size_t n_size
                                                              cal_samples_shortest(&samples[i])};
     }
     fitted.n = cal_points_undisturbed(fitted.shortest, fitted.n);
-    if (fitted.n > 2 && most_bytes < INT64_MAX && jumps(&fitted.shortest[fitted.n - 2]))
-        fitted.n--;
+    fitted.jumped = fitted.n > 2 && most_bytes < INT64_MAX && jumps(&fitted.shortest[fitted.n - 2]);
+    fitted.n -= fitted.jumped;
     append_all_raw(&fitted, samples, n_sizes);
     pieces->n = cal_pieces_fit(fitted.shortest, fitted.n, pieces->pieces);
     cal_pieces_refit(pieces->pieces, pieces->n, fitted.raw, fitted.n_raw);
@@ -175,9 +176,11 @@ static void join_ways(struct cal_pieces ways[2], const struct fitted fitted[2],
     struct cal_point *points = malloc(2 * CAL_MOST_POINTS * sizeof *points);
     size_t n = 0, n_points = 0;
     if (ways[0].n)
-        ways[0].pieces[ways[0].n - 1].to_bytes = detached_bytes;
+        ways[0].pieces[ways[0].n - 1].to_bytes = fitted[0].jumped
+                                                     ? fitted[0].shortest[fitted[0].n].bytes - 1
+                                                     : detached_bytes;
     if (ways[0].n && ways[1].n)
-        ways[1].pieces[0].from_bytes = detached_bytes + 1;
+        ways[1].pieces[0].from_bytes = ways[0].pieces[ways[0].n - 1].to_bytes + 1;
     for (int way = 0; points && way < 2; way++) {
         memcpy(all + n, ways[way].pieces, ways[way].n * sizeof *all);
         memcpy(points + n_points, fitted[way].shortest, fitted[way].n * sizeof *points);
