@@ -325,7 +325,7 @@ static bool measure_round(struct measuring *of, int round)
 /* Forgets what these sizes took, and measures them for a third of the time. */
 static void measure_again(struct measuring *of, const struct cal_misfit *misfits, size_t n)
 {
-    enum { LEAST_ROUNDS = 4 };
+    enum { LEAST_ROUNDS = 2 };
     struct samples *samples = of->samples;
     const double end = elapsed(of) + of->seconds / 3;
     for (size_t i = 0; i < n; i++) {
