@@ -1,4 +1,5 @@
-"""What `compare` says of runs before and after a change, and on more and more ranks, in simulated time."""
+"""What `compare` says of runs before and after a change, of several of each, and on more and more ranks, in simulated
+time."""
 import json
 import os
 import re
@@ -303,3 +304,104 @@ def test_usage(bench):
         need(said, run.err)
     run = bench.run([bench.refrain, "compare", good, bench.path("missing.rfn")])
     harness.compare("missing", (run.code, run.out, "missing.rfn" in run.err), (1, "", True))
+
+
+# ---- several runs of each side ----
+
+def sides(bench, *extras, ranks=4):
+    """A run for each of these seconds by which the slow rank is late in a step."""
+    return [record(bench, ranks, extra=extra, slow=SLOW) for extra in extras]
+
+
+def row(found, name):
+    rows = [one for one in found["rows"] if one["name"] == name]
+    harness.compare(f"rows named {name}", len(rows), 1)
+    return rows[0]
+
+
+def check_range(one, side, least, median, largest):
+    for name, value in (("least", least), ("median", median), ("largest", largest)):
+        near(f"{name} of {one['name']} {side}", one[side][name], value)
+
+
+def test_sides(bench):
+    """Medians and ranges of each row; ranges that overlap are noise."""
+    before, after, near_before = (sides(bench, *extras) for extras in ((0.050, 0.054, 0.052), (0.072, 0.070, 0.071, 0.073),
+                                                                       (0.053, 0.055, 0.057)))
+    found = compare(bench, *before, "--with", *after)
+    harness.compare("runs", [[run["file"] for run in found[side]] for side in ("before", "after")], [before, after])
+    time, receive = row(found, "run time"), row(found, "MPI_Recv < exchange < step < main")
+    check_range(time, "before", 1.00, 1.02, 1.04)
+    check_range(time, "after", 1.20, 1.215, 1.23)
+    check_range(receive, "before", 0.375, 0.390, 0.405)
+    check_range(receive, "after", 0.525, 0.53625, 0.5475)
+    near("change", time["change_percent"], 100 * 0.195 / 1.02)
+    cause = row(found, "compute in smooth, region smoothing, at refrain_region_end < smooth < step < main")
+    harness.compare("kinds", [one["kind"] for one in (time, receive, cause)], ["sum", "call_path", "cause"])
+    near("cause", cause["change"], receive["change"])
+    harness.compare("noise", [one["noise"] for one in (time, receive, cause)], [False] * 3)
+    messages = row(found, "messages")
+    harness.compare("messages", (messages["before"]["median"], messages["change"], messages["noise"]), (30, 0, False))
+    page = text(bench, *before, "--with", *after)
+    harness.compare("answer", first_sentence(page),
+                    "B takes 1.19 times as long as A, by the medians: 1.02 s -> 1.22 s; the ranges do not overlap.")
+    need("MPI_Recv < exchange", page)
+    found = compare(bench, *before, "--with", *near_before)
+    harness.compare("overlapping", row(found, "run time")["noise"], True)
+    page = text(bench, *before, "--with", *near_before, columns=60)
+    harness.compare("answer", first_sentence(page), "B takes about as long as A, by the medians: 1.02 s -> 1.05 s; "
+                    "that is noise: A takes 1.00 s to 1.04 s, B 1.03 s to 1.07 s.")
+    if "MPI_Recv" in page:
+        raise harness.Failure(f"noise is among what differs:\n{page}")
+
+
+def gate(bench, files, *rules, code):
+    run = bench.run([bench.refrain, "compare", *files, *[f"--fail-if={rule}" for rule in rules]])
+    harness.compare(f"exit status of {rules}: {run.err}", run.code, code)
+    return run
+
+
+def test_gates(bench):
+    """What exceeds the number and is no noise ends in status 4; each rule is told."""
+    before, after, near_before = (sides(bench, *extras) for extras in ((0.050, 0.054, 0.052), (0.072, 0.070, 0.071),
+                                                                       (0.053, 0.055, 0.057)))
+    worse, noise = (*before, "--with", *after), (*before, "--with", *near_before)
+    for rule, code in (("run time > 18 %", 4), ("run time > 19 %", 0), ("run time > 180 ms", 4), ("run time > 0.2 s", 0),
+                       ("run time < 1 %", 0), ("load balance < 5 points", 4), ("waiting > 1 %", 4), ("messages > 0", 0),
+                       ("MPI_Recv < exchange > 30 %", 4), ("MPI_Recv < exchange > 40 %", 0), ("region smoothing > 1 %", 4)):
+        gate(bench, worse, rule, code=code)
+    gate(bench, noise, "run time > 1 %", "waiting > 0 %", code=0)
+    gate(bench, (*after, "--with", *before), "run time > 1 %", code=0)
+    run = gate(bench, worse, "run time > 50 %", "waiting > 1 %", code=4)
+    need("passed: run time > 50 % (1.02 s -> 1.21 s, +18.6 %)", run.out)
+    need("FAILED: waiting > 1 % (390 ms -> 532 ms, +36.5 %)", run.out)
+    run = gate(bench, ("--json", *worse), "run time > 50 %", "waiting > 1 %", code=4)
+    gates = json.loads(run.out)["gates"]
+    harness.compare("gates", [(one["rule"], one["row"], one["failed"]) for one in gates],
+                    [("run time > 50 %", "run time", False), ("waiting > 1 %", "waiting", True)])
+    near("limit", gates[0]["limit"], 0.51)
+
+
+def test_gates_usage(bench):
+    """What a gate cannot be about is refused, with what would do."""
+    before, after = sides(bench, 0.05, 0.05, 0.05), sides(bench, 0.05, 0.05)
+    eight, = sides(bench, 0.05, ranks=8)
+    three = (*before, "--with", *before)
+    for words, said in (((*three, "--fail-if=run tme > 5 %"), 'no row is named "run tme"; rows are: run time; computing'),
+                        ((*three, "--fail-if=run time"), "--fail-if is ROW > NUMBER"),
+                        ((*three, "--fail-if=run time > 5 points"), "has a unit of time"),
+                        ((*before, "--with", *after, "--fail-if=run time > 5 %"), "there are 3 and 2"),
+                        ((*before, "--fail-if=run time > 5 %"), "--fail-if compares two sides"),
+                        ((*before, "--with"), "--with stands between"), (("--with", *before), "--with stands between"),
+                        ((*three, "--with", *before), "--with stands once"),
+                        ((*before, "--with", *after, eight), "is a run on 4 ranks")):
+        run = bench.run([bench.refrain, "compare", *words])
+        harness.compare(f"exit status of {words}", (run.code, run.out), (2, ""))
+        need(said, run.err)
+    other = record(bench, 4, source=os.path.join(harness.PROGRAMS, "late_sender.c"))
+    need("The programs have different names", text(bench, before[0], "--with", other))
+    page = text(bench, before[0], "--with", record(bench, 4, time="none"))
+    need("not all of them have times", " ".join(page.split()))
+    part = bench.fresh("part.rfn")
+    bench.verb("reduce", "--rank=0-2", "-o", part, before[0])
+    text(bench, *before, "--with", *after, part, "--fail-if=messages > 0", code=3)

@@ -248,6 +248,88 @@ def test_convert_thesis(bench):
     harness.compare("ranks", facts["ranks"], 4)
 
 
+# A line that is of both dialects, and the rest of two ranks; rank 1 receives whatever comes.
+UNCLEAR = """0 init
+0 send 1 512 1
+0 finalize
+1 init
+1 recv 0 512 1
+1 finalize
+"""
+DECIDING = {"simgrid": "1 sleep 0\n", "thesis": "1 Irecv 0\n1 wait\n0 send 1 9\n"}
+
+
+def first_sends(bench, source, *options):
+    """Fields of what rank 0 sends first, as SimGrid has them: peer, tag, bytes."""
+    archive, text = bench.fresh("read.rfn"), bench.fresh("read.txt")
+    convert(bench, source, archive, *options)
+    convert(bench, archive, text)
+    return [line[1:4] for line in lines_of(text)[0] if line[0] == "send"][0]
+
+
+SENDS = {"simgrid": ["1", "512", "1"], "thesis": ["1", "0", "2048"]}  # MPI_INT has 4 bytes
+
+
+def test_convert_dialect_of_line(bench):
+    """What both dialects have is refused with both readings, unless a line of another rank or --from decides."""
+    path = written(bench, "unclear.txt", UNCLEAR)
+    run = bench.run([bench.refrain, "convert", path, "-o", bench.fresh("no.rfn")])
+    for words in (f'{path}:2: "0 send 1 512 1"', "1 element with tag 512", "512 elements of 4 bytes", "--from=simgrid",
+                  "--from=thesis"):
+        if run.code != 2 or words not in run.err:
+            raise harness.Failure(f"exit {run.code}: {run.err}")
+    for dialect, sends in SENDS.items():
+        harness.compare(f"--from={dialect}", first_sends(bench, path, f"--from={dialect}"), sends)
+        decided = UNCLEAR.replace("1 finalize\n", DECIDING[dialect] + "1 finalize\n")
+        text = written(bench, "decided.txt", decided.replace("0 finalize\n", "", 1) + "0 finalize\n")
+        harness.compare(f"a line of {dialect}", first_sends(bench, text), sends)
+        with gzip.open(text + ".gz", "wt") as packed:
+            packed.write(opened(text))
+        harness.compare(f"a line of {dialect} in gzip", first_sends(bench, text + ".gz"), sends)
+
+
+def test_convert_dialect_of_files(bench):
+    """A file per rank: the last one decides for all of them; where files are of both dialects, a line is named."""
+    ranks = ["0 init\n0 send 1 512 1\n0 finalize\n", "1 init\n1 recv 0 512 1\n%s1 finalize\n"]
+    for dialect, sends in SENDS.items():
+        more = "".join(line for line in DECIDING[dialect].splitlines(True) if line[0] == "1")
+        files = [written(bench, f"{rank}.txt", text % more if rank else text) for rank, text in enumerate(ranks)]
+        path = written(bench, "list.txt", "\n".join(files))
+        harness.compare(f"files of {dialect}", first_sends(bench, path), sends)
+    files[0] = written(bench, "mixed.txt", ranks[0].replace("0 fin", "0 allreduce 8 1\n0 fin"))
+    run = bench.run([bench.refrain, "convert", written(bench, "list.txt", "\n".join(files)), "-o", bench.fresh("no.rfn")])
+    if run.code != 3 or f"the text is in SimGrid's dialect, as {files[0]}:3 shows" not in run.err:
+        raise harness.Failure(f"exit {run.code}: {run.err}")
+
+
+def test_convert_standard_input(bench):
+    """Text from a pipe, plain and by gzip; and from a file that is standard input."""
+    path = written(bench, "ring.txt", RING)
+    with gzip.open(path + ".gz", "wt") as packed:
+        packed.write(RING)
+    expected = bench.fresh("expected.rfn")
+    convert(bench, path, expected)
+    for command in (f"cat {path} | $0 convert - -o $1", f"cat {path}.gz | $0 convert - -o $1",
+                    f"$0 convert - -o $1 < {path}.gz", f"$0 convert <(cat {path}) -o $1"):
+        out = bench.fresh("piped.rfn")
+        bench.run(["bash", "-c", command, bench.refrain, out], check=True)
+        harness.compare(command, bench.dump(out), bench.dump(expected))
+
+
+def test_convert_roots(bench):
+    """A root that is not 0, read and written in both dialects."""
+    text = "".join(f"{rank} {line}\n" for rank in range(2) for line in ("init", "bcast 4 1 2", "reduce 4 1000 1 6", "finalize"))
+    archive = bench.fresh("roots.rfn")
+    convert(bench, written(bench, "roots.txt", text), archive)
+    for dialect, lines in (("simgrid", [["bcast", "4", "1"], ["reduce", "4", "1000", "1"]]),
+                           ("thesis", [["bcast", "4", "1", "6"], ["reduce", "4", "1000", "1", "6"]])):
+        path = bench.fresh("again.txt")
+        told = convert(bench, archive, path, "--to", dialect)
+        harness.compare("made of messages", told["expanded"], 0)
+        harness.compare(dialect, lines_of(path)[0][1:-1], lines)
+        go_round(bench, path, "--to", dialect)
+
+
 def test_convert_compressed(bench):
     """The same text in one file or several, plain or compressed: the same actions."""
     archive = recorded(bench, "collectives", 3)
@@ -327,6 +409,8 @@ def test_convert_words(bench):
                         ([ring, "-o", "x.txt", "--measured"], "--measured"),
                         ([archive, "-o", "x.otf2", "--measured"], "--measured"),
                         ([archive, "-o", "x.txt", "--metric", "PAPI_TOT_INS"], "--metric is about OTF2"),
+                        ([archive, "-o", "x.txt", "--from", "thesis"], "--from is about text"),
+                        ([ring, "-o", "x.rfn", "--from", "otf2"], "--from is simgrid or thesis"),
                         ([ring, "-o", ""], "--output is the name of a file"), ([ring], "where to"), (["-o", "x.rfn"], "which trace")):
         run = bench.run([bench.refrain, "convert", *words])
         harness.compare(f"{words}: {run.err}", (run.code, said in run.err), (2, True))

@@ -224,6 +224,33 @@ def test_bad_text(bench, flavour):
     check_refused(*gather(bench, flavour, 4, folder), 3, "cut short")
 
 
+def test_dialect(bench, flavour):
+    """The text of one host says of which dialect that of all is; if none says, it is refused, unless --from does."""
+    folder, listed = bench.fresh("hosts"), bench.fresh("list.txt")
+    files = [os.path.join(folder, f"host{rank}", f"{rank}.txt") for rank in range(HOSTS)]
+    for rank, (file, call) in enumerate(zip(files, ("send 1 512 1", "recv 0 512 1"))):
+        os.makedirs(os.path.dirname(file))
+        with open(file, "w", encoding="ascii") as text:
+            text.write(f"{rank} init\n{rank} {call}\n{rank} finalize\n")
+    with open(listed, "w", encoding="ascii") as names:
+        names.write("\n".join(files))
+    run, out = gather(bench, flavour, HOSTS, folder)
+    check_refused(run, out, 2, "is of either dialect", "--from=thesis")
+    expected = bench.fresh("expected.rfn")
+    test_convert.convert(bench, listed, expected, "--from=thesis")
+    run, out = gather(bench, flavour, HOSTS, folder, "--json", "--from=thesis")
+    check_gathered(bench, run, out, expected, ranks=HOSTS)
+    with open(files[1], "a", encoding="ascii") as text:
+        text.write("1 waitAll\n")
+    test_convert.convert(bench, listed, expected, "--force")
+    run, out = gather(bench, flavour, HOSTS, folder, "--json")
+    check_gathered(bench, run, out, expected, ranks=HOSTS)
+    with open(files[0], "a", encoding="ascii") as text:
+        text.write("0 waitall\n")
+    run, out = gather(bench, flavour, HOSTS, folder)
+    check_refused(run, out, 3, "and those of another host are not")
+
+
 def test_full_disk(bench):
     """No place for temporary files, or for the archive."""
     text, _ = text_of(bench)

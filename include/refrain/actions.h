@@ -79,6 +79,12 @@ struct rfn_action {
 struct rfn_actions;
 struct rfn_activity;
 
+enum rfn_text_dialect {
+    RFN_TEXT_ANY,     /* reading: a line that only one of the others has tells which */
+    RFN_TEXT_SIMGRID, /* SimGrid 3.32's replay */
+    RFN_TEXT_THESIS   /* Markomanolis 2014, Table 3.1 and Figures 3.18 to 3.20 */
+};
+
 /* What kind of volume COMPUTE has. */
 enum rfn_action_unit {
     RFN_ACTION_FLOPS,
@@ -111,11 +117,18 @@ void rfn_actions_free(struct rfn_actions *actions);
 int rfn_actions_of_archive(const struct rfn_archive *archive, bool measured,
                            struct rfn_actions **actions, struct rfn_diag *diag);
 /* Of time-independent text: a list with one file per rank or one file for all, or the file itself;
- * plain, .gz or .zst. The dialect is recognized. */
-int rfn_actions_of_text(const char *path, struct rfn_actions **actions, struct rfn_diag *diag);
+ * plain, .gz or .zst. from: the dialect; RFN_TEXT_ANY: all files are looked through up to the first
+ * line that decides. RFN_E_USAGE: a line means different things in the dialects, and none decides.
+ */
+int rfn_actions_of_text(const char *path, enum rfn_text_dialect from, struct rfn_actions **actions,
+                        struct rfn_diag *diag);
 /* Of such text in a file per rank. paths: by rank, copied; NULL: that rank is not here. */
-int rfn_actions_of_files(const char *const *paths, uint32_t n_ranks, struct rfn_actions **actions,
-                         struct rfn_diag *diag);
+int rfn_actions_of_files(const char *const *paths, uint32_t n_ranks, enum rfn_text_dialect from,
+                         struct rfn_actions **actions, struct rfn_diag *diag);
+/* The dialect of text in a file per rank, for those who have only some of a run's files.
+ * RFN_TEXT_ANY: no line decides; *unclear: one means different things, as diag tells. */
+int rfn_text_recognize(const char *const *paths, uint32_t n_ranks, enum rfn_text_dialect *dialect,
+                       bool *unclear, struct rfn_diag *diag);
 /* The rank that the first line of a file of text is of; negative: that line is no action. RFN_E_IO,
  * RFN_E_CORRUPT, RFN_E_INCOMPLETE, RFN_E_UNSUPPORTED, RFN_E_NOMEM. */
 int rfn_text_rank(const char *path, int64_t *rank, struct rfn_diag *diag);

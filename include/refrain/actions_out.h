@@ -11,11 +11,6 @@
 #include "refrain/actions.h"
 #include "refrain/convert.h"
 
-enum rfn_text_dialect {
-    RFN_TEXT_SIMGRID, /* SimGrid 3.32's replay */
-    RFN_TEXT_THESIS   /* Markomanolis 2014, Table 3.1 */
-};
-
 struct rfn_text_options {
     enum rfn_text_dialect dialect;
     bool one_file; /* for all ranks; else path is a list of files, which lie in path_files/ */

@@ -46,8 +46,9 @@ struct rfn_diag {
 enum rfn_exit {
     RFN_EXIT_OK = 0,
     RFN_EXIT_FAILURE = 1,
-    RFN_EXIT_USAGE = 2,    /* the command line is wrong */
-    RFN_EXIT_BAD_INPUT = 3 /* a file is damaged or incomplete */
+    RFN_EXIT_USAGE = 2,     /* the command line is wrong */
+    RFN_EXIT_BAD_INPUT = 3, /* a file is damaged or incomplete */
+    RFN_EXIT_GATE = 4       /* a run is worse than the command line allows */
 };
 
 /* The exit status (enum rfn_exit) of a code; RFN_EXIT_OK for 0 and above. */

@@ -509,6 +509,51 @@ void rfn_scaling_release(struct rfn_scaling *scaling);
  * from 90.0 % to 56.3 %, most of it by load balance (95.0 % -> 60.0 %)." */
 void rfn_scaling_append(struct rfn_text *text, const struct rfn_scaling *scaling);
 
+/* Several runs of each of two sides, as before and after a change. Runs of one program vary, so
+ * each row has the range of its values: where the ranges of both sides overlap, the difference is
+ * noise. */
+enum rfn_row_kind {
+    RFN_ROW_SUM,   /* of the run: "run time", "waiting", "load balance", "messages" */
+    RFN_ROW_CALL,  /* "MPI_Recv < exchange < main": time in MPI, */
+    RFN_ROW_CAUSE, /* "compute in do_work, region smoothing, at MPI_Recv < exchange < main": what
+                      others wait for, */
+    RFN_ROW_REGION /* "region smoothing": all three of a rank on average */
+};
+
+enum rfn_row_unit { RFN_ROW_NS, RFN_ROW_SHARE, RFN_ROW_COUNT, RFN_ROW_BYTES };
+
+/* Of an even number of runs the median is the mean of the middle two. A run without the row has 0.
+ */
+struct rfn_row_range {
+    double least, median, largest;
+};
+
+struct rfn_row_change {
+    char *name;
+    enum rfn_row_kind kind;
+    enum rfn_row_unit unit;
+    struct rfn_row_range of[2];
+    bool noise; /* the ranges overlap, and the medians differ */
+};
+
+struct rfn_compared_sides {
+    struct rfn_compared_run *runs; /* of the first side, then of the second */
+    size_t n[2];
+    struct rfn_row_change *rows; /* in order of kinds; sums as above, others by the larger median */
+    size_t n_rows;
+    bool times;          /* all runs have them; else there are only sums that are no times */
+    bool other_programs; /* their names differ */
+};
+
+/* n: runs of each side, 1 or more. RFN_E_NOMEM. To be released in any case; runs are borrowed until
+ * then. */
+int rfn_compared_sides_init(struct rfn_compared_sides *compared, const struct rfn_measured *runs,
+                            const size_t n[2]);
+void rfn_compared_sides_release(struct rfn_compared_sides *compared);
+
+/* "B is 1.31 times as fast as A by the medians: 4.53 s -> 3.46 s; ranges do not overlap." */
+void rfn_compared_sides_append(struct rfn_text *text, const struct rfn_compared_sides *compared);
+
 #pragma GCC visibility pop
 
 #endif

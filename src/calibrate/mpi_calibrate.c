@@ -3,7 +3,8 @@
  *
  * The first and the last rank measure (mpi_experiments.h), the others sleep. Each round does every
  * experiment once or a few times, and of each the shortest counts: what else the machine does only
- * ever takes longer. Rounds go on until the time is over.
+ * ever takes longer. Rounds go on until the time is over. A platform that is to be written is
+ * compared with the measurements: sizes that it misses are measured again, in vain only so often.
  *
  * Words are FILE --platform=FILE --hosts=N --cores=N --speed=F --force --seconds=S, and one of the
  * files. `refrain calibrate` has checked them; under SMPI they are the user's own.
@@ -15,6 +16,7 @@
 #include "calibrate/network_model.h"
 #include "calibrate/platform_file.h"
 #include "calibrate/sizes.h"
+#include "refrain/text.h"
 
 #include <mpi.h>
 
@@ -35,7 +37,8 @@ enum {
     TRIES = SIMULATED ? 1 : 6,
     LEAST_POINTS = 16,
     POLL_NS = 10000000,
-    FIRST_ROUND_MORE = 60 /* seconds */
+    FIRST_ROUND_MORE = 60, /* seconds */
+    TIMES_AGAIN = SIMULATED ? 0 : 3
 };
 
 struct words {
@@ -189,8 +192,8 @@ struct measuring {
     int64_t eager_bytes;
     struct cal_shortest shortest;
     struct cal_point points[CAL_MOST_SIZES];
-    size_t n, sizes; /* points; sizes that were to be measured */
-    int shown;       /* per cent */
+    size_t n;  /* points */
+    int shown; /* per cent */
     uint64_t random;
     struct samples *samples; /* NULL: no platform is wanted */
 };
@@ -291,6 +294,18 @@ static void measure_exchanges(struct measuring *of)
     ns[1] = fmin(ns[1], cal_exchange(&of->pair, LARGE_EXCHANGE_BYTES, 2));
 }
 
+static void measure_size(struct measuring *of, size_t i, int round)
+{
+    struct cal_point *point = &of->points[i];
+    const int64_t fit = (INT64_C(1) << 20) / point->bytes;
+    const int n = round && fit > 2 ? (int)(fit < 16 ? fit : 16) : 2;
+    const struct cal_round_trip trip = cal_send_back_and_forth(&of->pair, point->bytes, n, false);
+    point->ns = fmin(point->ns, trip.half_ns);
+    if (of->samples)
+        measure_calls(of, i, &trip);
+    show_progress(of);
+}
+
 /* Measures all sizes once more; false: the time is over. */
 static bool measure_round(struct measuring *of, int round)
 {
@@ -300,19 +315,28 @@ static bool measure_round(struct measuring *of, int round)
         measure_exchanges(of);
     cal_shuffle(order, of->n, &of->random);
     for (size_t i = 0; i < of->n; i++) {
-        struct cal_point *point = &of->points[order[i]];
-        const int64_t fit = (INT64_C(1) << 20) / point->bytes;
-        const int n = round && fit > 2 ? (int)(fit < 16 ? fit : 16) : 2;
-        const struct cal_round_trip trip = cal_send_back_and_forth(&of->pair, point->bytes, n,
-                                                                   false);
-        point->ns = fmin(point->ns, trip.half_ns);
-        if (of->samples)
-            measure_calls(of, order[i], &trip);
-        show_progress(of);
+        measure_size(of, order[i], round);
         if (!SIMULATED && elapsed(of) > of->seconds + (round ? 0 : FIRST_ROUND_MORE))
             return false;
     }
     return !SIMULATED && elapsed(of) < of->seconds;
+}
+
+/* Forgets what these sizes took, and measures them for a third of the time. */
+static void measure_again(struct measuring *of, const struct cal_misfit *misfits, size_t n)
+{
+    enum { LEAST_ROUNDS = 2 };
+    struct samples *samples = of->samples;
+    const double end = elapsed(of) + of->seconds / 3;
+    for (size_t i = 0; i < n; i++) {
+        const size_t size = misfits[i].size;
+        samples->halves[size].n = samples->sends[size].n = samples->isends[size].n =
+            samples->receives[size].n = samples->late_receives[size].n = 0;
+    }
+    for (int round = 1; round <= LEAST_ROUNDS || elapsed(of) < end; round++) {
+        for (size_t i = 0; i < n; i++)
+            measure_size(of, misfits[i].size, round);
+    }
 }
 
 static void begin_size(struct measuring *of, size_t i, int64_t bytes)
@@ -324,7 +348,7 @@ static void begin_size(struct measuring *of, size_t i, int64_t bytes)
             samples->receives[i].bytes = samples->late_receives[i].bytes = bytes;
 }
 
-/* Sizes for which there was no time are left out. false: that is most of them. */
+/* false: for most sizes there was no time. */
 static bool measure(struct measuring *of)
 {
     int64_t bytes[CAL_MOST_SIZES];
@@ -334,20 +358,84 @@ static bool measure(struct measuring *of)
     of->eager_bytes = find_eager(of);
     of->shortest = (struct cal_shortest){INFINITY, INFINITY,    INFINITY,
                                          INFINITY, SHORT_TRAIN, LONG_TRAIN};
-    of->n = of->sizes = cal_sizes(bytes, of->eager_bytes, &of->random);
+    of->n = cal_sizes(bytes, of->eager_bytes, &of->random);
     for (size_t i = 0; i < of->n; i++)
         begin_size(of, i, bytes[i]);
     for (int round = 0; measure_round(of, round); round++)
         ;
-    cal_lead_ends(&of->pair);
-    if (of->shown >= 0)
-        fputs("\r               \r", stderr);
+    for (size_t i = 0; i < of->n; i++)
+        measured += isfinite(of->points[i].ns);
+    return measured >= LEAST_POINTS;
+}
+
+/* Sizes for which there was no time go. */
+static void leave_out(struct measuring *of)
+{
+    size_t measured = 0;
     for (size_t i = 0; i < of->n; i++) {
         if (isfinite(of->points[i].ns))
             of->points[measured++] = of->points[i];
     }
     of->n = measured;
-    return measured >= LEAST_POINTS;
+}
+
+static void end_progress(const struct measuring *of)
+{
+    if (of->shown >= 0)
+        fputs("\r               \r", stderr);
+}
+
+/* ---- the platform's model ---- */
+
+static struct cal_messages messages_of(const struct measuring *of)
+{
+    const struct samples *samples = of->samples;
+    return (struct cal_messages){.halves = samples->halves,
+                                 .sends = samples->sends,
+                                 .isends = samples->isends,
+                                 .receives = samples->receives,
+                                 .late_receives = samples->late_receives,
+                                 .n_sizes = of->n,
+                                 .detached_bytes = of->eager_bytes,
+                                 .exchange_bytes = {EXCHANGE_BYTES, LARGE_EXCHANGE_BYTES},
+                                 .exchange_ns = {samples->exchange_ns[0], samples->exchange_ns[1]}};
+}
+
+static int refuse(const struct words *words, const struct measuring *of,
+                  const struct cal_misfit *worst, size_t n)
+{
+    end_progress(of);
+    fprintf(stderr,
+            "refrain: cannot write %s: measurements contradict each other. Messages of %lld bytes "
+            "took %s, and on the platform that fits best %s; %zu of %zu sizes are off by more than "
+            "%.0f %%. Give each of the two ranks a core of its own, and more time: --seconds=%g\n",
+            words->platform, (long long)of->points[worst->size].bytes,
+            rfn_time_text((int64_t)(worst->measured_ns + 0.5)).text,
+            rfn_time_text((int64_t)(worst->written_ns + 0.5)).text, n, of->n, 100 * CAL_MOST_OFF,
+            10 * words->seconds);
+    return RFN_EXIT_FAILURE;
+}
+
+/* Fits the model; 0, or the exit status after telling why there is none. */
+static int fit_model(struct measuring *of, const struct words *words,
+                     struct cal_network_model *model)
+{
+    struct cal_misfit misfits[CAL_MOST_SIZES];
+    for (int times = 0;; times++) {
+        const struct cal_messages messages = messages_of(of);
+        cal_network_model_fit(model, &messages);
+        if (!model->network.n) {
+            end_progress(of);
+            fprintf(stderr, "refrain: out of memory\n");
+            return RFN_EXIT_FAILURE;
+        }
+        const size_t n = cal_platform_misfits(model, &messages, misfits);
+        if (!n)
+            return 0;
+        if (times == TIMES_AGAIN)
+            return refuse(words, of, misfits, n);
+        measure_again(of, misfits, n);
+    }
 }
 
 /* ---- after ---- */
@@ -373,34 +461,21 @@ static int write_file(const struct words *words, const struct cal_measured *meas
     return close_new(out, words->file, words->force, cal_measured_write(measured, out));
 }
 
-static int write_platform(const struct words *words, const struct measuring *measuring, size_t n,
-                          int ranks)
+static int write_platform(const struct words *words, const struct cal_pair *pair,
+                          const struct cal_network_model *model, int ranks)
 {
-    const struct samples *samples = measuring->samples;
-    const struct cal_messages messages = {
-        .halves = samples->halves,
-        .sends = samples->sends,
-        .isends = samples->isends,
-        .receives = samples->receives,
-        .late_receives = samples->late_receives,
-        .n_sizes = n,
-        .detached_bytes = measuring->eager_bytes,
-        .exchange_bytes = {EXCHANGE_BYTES, LARGE_EXCHANGE_BYTES},
-        .exchange_ns = {samples->exchange_ns[0], samples->exchange_ns[1]}};
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const struct cal_cluster cluster = {.hosts = words->hosts ? words->hosts : (unsigned)ranks,
                                         .cores = words->cores ? words->cores
                                                  : cores > 0  ? (unsigned)cores
                                                               : 1,
                                         .speed = words->speed,
-                                        .on_one_node = measuring->pair.on_one_node};
-    struct cal_network_model model;
+                                        .on_one_node = pair->on_one_node};
     FILE *out = open_new(words->platform, words->force);
     if (!out)
         return cannot_write(words->platform);
-    cal_network_model_fit(&model, &messages);
     const int status = close_new(out, words->platform, words->force,
-                                 cal_platform_write(&model, &cluster, out));
+                                 cal_platform_write(model, &cluster, out));
     if (status)
         return status;
     printf("%s: a cluster of %u hosts; refrain predict FILE --platform %s\n", words->platform,
@@ -412,6 +487,7 @@ static int lead(const struct cal_pair *pair, const struct words *words, int rank
                 struct cal_measured *measured)
 {
     struct measuring measuring = {.pair = *pair, .seconds = words->seconds, .shown = -1};
+    struct cal_network_model model;
     int status = 0;
     if (words->platform)
         measuring.samples = calloc(1, sizeof *measuring.samples);
@@ -422,17 +498,22 @@ static int lead(const struct cal_pair *pair, const struct words *words, int rank
     }
     if (measuring.samples)
         measuring.samples->exchange_ns[0] = measuring.samples->exchange_ns[1] = INFINITY;
-    if (!measure(&measuring)) {
-        free(measuring.samples);
+    const bool enough = measure(&measuring);
+    if (enough && words->platform)
+        status = fit_model(&measuring, words, &model);
+    cal_lead_ends(pair);
+    end_progress(&measuring);
+    leave_out(&measuring);
+    free(measuring.samples);
+    if (!enough) {
         fprintf(stderr,
                 "refrain: only %zu sizes of messages could be measured in %g s; give it more "
                 "time: --seconds=%g\n",
                 measuring.n, elapsed(&measuring), 10 * words->seconds);
         return RFN_EXIT_FAILURE;
     }
-    if (words->platform)
-        status = write_platform(words, &measuring, measuring.sizes, ranks);
-    free(measuring.samples);
+    if (words->platform && !status)
+        status = write_platform(words, pair, &model, ranks);
     cal_measured_fit(measured, measuring.points, measuring.n, &measuring.shortest,
                      measuring.eager_bytes);
     if (status || !words->file)

@@ -7,6 +7,10 @@
  * both sides are in the call meanwhile: all that they take is the network's. MPI_Isend takes
  * isend(n), whatever the size.
  *
+ * Where both sides copy a message at the same time, send(n) and receive(n) together can be longer
+ * than the whole: both are then shortened in the same proportion, so that a tenth is left for the
+ * network, and the sum is what was measured.
+ *
  * Where pieces end is found by the shortest measurement of each size, which nothing disturbed; the
  * lines are least squares over all measurements but the disturbed ones, so that what scatters
  * counts as it does in programs.
@@ -54,6 +58,16 @@ struct cal_network_model {
 
 /* At most CAL_MOST_POINTS sizes. */
 void cal_network_model_fit(struct cal_network_model *model, const struct cal_messages *messages);
+
+/* How far what is written for a message may be off what was measured. */
+#define CAL_MOST_OFF 0.2
+
+/* The shortest and the middle one of a size's measurements, from its send to its receive. 0: there
+ * is none. */
+struct cal_span {
+    double shortest_ns, middle_ns;
+};
+struct cal_span cal_samples_span(const struct cal_samples *samples);
 
 /* 0 without pieces. */
 double cal_network_model_ns(const struct cal_pieces *pieces, int64_t bytes);

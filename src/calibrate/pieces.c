@@ -164,6 +164,71 @@ void cal_pieces_refit(struct cal_piece *pieces, size_t n_pieces, const struct ca
     }
 }
 
+/* ---- fewer pieces ---- */
+
+/* Of ascending points those in the sizes from one to another: the first, and how many. */
+static size_t points_within(const struct cal_point *points, size_t n, int64_t from_bytes,
+                            int64_t to_bytes, size_t *many)
+{
+    size_t begin = 0, end;
+    while (begin < n && points[begin].bytes < from_bytes)
+        begin++;
+    for (end = begin; end < n && points[end].bytes <= to_bytes; end++)
+        ;
+    *many = end - begin;
+    return begin;
+}
+
+/* Two neighbours as one piece, and what that adds to the error. A line through no point, or one
+ * size, is no better than the first one's. */
+static double joined(const struct cal_piece *two, const struct cal_point *points, size_t n,
+                     struct cal_piece *piece)
+{
+    size_t many;
+    const size_t begin = points_within(points, n, two[0].from_bytes, two[1].to_bytes, &many);
+    const struct cal_point *inside = points + begin;
+    double apart = 0;
+    *piece = two[0];
+    piece->to_bytes = two[1].to_bytes;
+    for (size_t i = 0; i < many; i++) {
+        const struct cal_piece *own = &two[inside[i].bytes > two[0].to_bytes];
+        const double fitted = own->latency_ns + (double)inside[i].bytes * own->ns_per_byte;
+        apart += (fitted / inside[i].ns - 1) * (fitted / inside[i].ns - 1);
+    }
+    if (many < 2 || inside[0].bytes == inside[many - 1].bytes)
+        return 0;
+    const struct line line = line_through(inside, many);
+    piece->latency_ns = line.latency_ns;
+    piece->ns_per_byte = line.ns_per_byte;
+    return line.error - apart;
+}
+
+size_t cal_pieces_merge(struct cal_piece *pieces, size_t n_pieces, size_t most,
+                        const struct cal_point *points, size_t n)
+{
+    while (n_pieces > most && n_pieces > 1) {
+        struct cal_piece best = {0};
+        double least = INFINITY;
+        size_t at = 0;
+        for (size_t i = 0; i + 1 < n_pieces; i++) {
+            struct cal_piece piece;
+            const double cost = joined(&pieces[i], points, n, &piece);
+            if (cost < least) {
+                least = cost;
+                best = piece;
+                at = i;
+            }
+        }
+        pieces[at] = best;
+        for (size_t i = at + 1; i + 1 < n_pieces; i++)
+            pieces[i] = pieces[i + 1];
+        n_pieces--;
+    }
+    return n_pieces;
+}
+
+/* ---- what they tell ---- */
+
 static const struct cal_piece *piece_of(const struct cal_piece *pieces, size_t n, int64_t bytes)
 {
     size_t i = 0;

@@ -42,6 +42,12 @@ size_t cal_pieces_fit(const struct cal_point *points, size_t n, struct cal_piece
 void cal_pieces_refit(struct cal_piece *pieces, size_t n_pieces, const struct cal_point *points,
                       size_t n);
 
+/* Joins neighbours into one piece until at most `most` are left: those first whose common line
+ * costs least, in squared relative errors at the points that lie in both. Points as for
+ * cal_pieces_refit. Returns how many pieces there are. */
+size_t cal_pieces_merge(struct cal_piece *pieces, size_t n_pieces, size_t most,
+                        const struct cal_point *points, size_t n);
+
 /* How long a message takes. There is a piece; beyond the last one that one holds. */
 double cal_pieces_ns(const struct cal_piece *pieces, size_t n, int64_t bytes);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_TO = 256, KEY_METRIC, KEY_ONE_FILE, KEY_MEASURED, KEY_WINDOW, KEY_RANKS };
+enum { KEY_TO = 256, KEY_METRIC, KEY_ONE_FILE, KEY_MEASURED, KEY_WINDOW, KEY_RANKS, KEY_FROM };
 
 enum format {
     FORMAT_UNKNOWN,
@@ -31,6 +31,7 @@ static const char *const format_names[] = {"",        "archive",  "csv",     "go
 static const struct argp_option options[] = {
     {"output", 'o', "OUT", 0, "Where to; the format is that of OUT's suffix", 0},
     {"to", KEY_TO, "FORMAT", 0, "archive, csv, goal, otf2, paraver, perfetto, simgrid, thesis", 0},
+    {"from", KEY_FROM, "DIALECT", 0, "Of the text that is read: simgrid or thesis", 0},
     {"window", KEY_WINDOW, "FROM-TO", 0, "Only calls in this time: 1.5s-2s, -20ms, 3s-", 0},
     {"ranks", KEY_RANKS, "LIST", 0, "Only calls of these ranks: 3, or 0-3,7", 0},
     {"one-file", KEY_ONE_FILE, NULL, 0, "Write text of all ranks into OUT itself", 0},
@@ -47,6 +48,7 @@ struct arguments {
     int64_t from_ns, to_ns; /* --window; windowed: it was given */
     struct rfn_rank_filter ranks;
     enum format from, to;
+    enum rfn_text_dialect dialect; /* of text that is read */
 };
 
 static enum format format_named(const char *name)
@@ -143,6 +145,9 @@ static void check_options(const struct arguments *arguments, struct argp_state *
                    format_names[arguments->to]);
     if (arguments->measured && (arguments->from != FORMAT_ARCHIVE || !is_text(arguments->to)))
         argp_error(state, "--measured is about text that is made of an archive's times");
+    if (arguments->dialect != RFN_TEXT_ANY && !is_text(arguments->from))
+        argp_error(state, "--from is about text that is read, and %s is %s", arguments->input,
+                   format_names[arguments->from]);
     if (arguments->metric && arguments->from != FORMAT_OTF2)
         argp_error(state, "--metric is about OTF2 traces, and %s is none", arguments->input);
 }
@@ -181,6 +186,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (arguments->to == FORMAT_UNKNOWN)
             argp_error(state, "--to is " FORMATS ", not '%s'", arg);
         return 0;
+    case KEY_FROM:
+        arguments->dialect = rfn_dialect_argument(state, arg);
+        return 0;
     case KEY_WINDOW:
         arguments->windowed = true;
         rfn_window_argument(state, arg, "window", &arguments->from_ns, &arguments->to_ns);
@@ -191,7 +199,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG:
         if (arguments->input)
             argp_error(state, "one trace at a time");
-        arguments->input = arg;
+        arguments->input = rfn_input_argument(state, arg);
         return 0;
     case ARGP_KEY_END:
         check(arguments, state);
@@ -288,8 +296,8 @@ static void tell_changed(const struct arguments *arguments,
         rfn_command_error("%s collective calls became messages: %s",
                           rfn_count_text(summary->expanded).text,
                           goal ? "GOAL has no words for them"
-                               : "time-independent text cannot express them (sub-communicator, "
-                                 "request, or root)");
+                               : "this text has no words for them (sub-communicator, request, or "
+                                 "another kind of call)");
     if (summary->synchronous)
         rfn_command_error("%s synchronous sends became standard ones",
                           rfn_count_text(summary->synchronous).text);
@@ -447,8 +455,9 @@ static int convert_actions(const struct arguments *arguments, const struct rfn_a
         .progress = {rfn_progress_show, &progress}};
     const bool measured = arguments->measured || (arguments->to == FORMAT_GOAL && archive &&
                                                   rfn_archive_run(archive)->times);
-    int error = archive ? rfn_actions_of_archive(archive, measured, &actions, &diag)
-                        : rfn_actions_of_text(arguments->input, &actions, &diag);
+    int error = archive
+                    ? rfn_actions_of_archive(archive, measured, &actions, &diag)
+                    : rfn_actions_of_text(arguments->input, arguments->dialect, &actions, &diag);
     if (!error && arguments->to == FORMAT_ARCHIVE)
         error = rfn_archive_of_actions(actions, arguments->written.output, arguments->written.force,
                                        arguments->input, &text.progress, &summary, &diag);
@@ -526,6 +535,6 @@ const struct rfn_command rfn_cmd_convert = {
              "  refrain convert app.rfn --window 1s-2s --ranks 0-3 -o app.prv   for Paraver\n"
              "  refrain convert app.rfn -o app.goal        for LogGOPSim",
     .options = options,
-    .values = "--to=archive,csv,goal,otf2,paraver,perfetto,simgrid,thesis",
+    .values = "--to=archive,csv,goal,otf2,paraver,perfetto,simgrid,thesis --from=simgrid,thesis",
     .run = run,
 };

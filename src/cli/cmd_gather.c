@@ -13,13 +13,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { KEY_ARITY = 256, KEY_RANKS, KEY_MPI, ARITY_MOST = 64, RANKS_MOST = 1 << 24 };
+enum { KEY_ARITY = 256, KEY_RANKS, KEY_MPI, KEY_FROM, ARITY_MOST = 64, RANKS_MOST = 1 << 24 };
 
 static const struct argp_option options[] = {
     {"output", 'o', "OUT", 0, "The archive that is made", 0},
     {"force", 'f', NULL, 0, "Replace OUT if there is such a file", 0},
     {"ranks", KEY_RANKS, "N", 0, "Require ranks 0 to N - 1", 0},
     {"arity", KEY_ARITY, "K", 0, "Merge K archives at a time (default: automatic)", 0},
+    {"from", KEY_FROM, "DIALECT", 0, "Of the text: simgrid or thesis", 0},
     {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich, if the launcher does not tell", 0},
     {"json", 'j', NULL, 0, "Print the result as JSON", 0},
     {0}};
@@ -28,6 +29,7 @@ struct arguments {
     struct rfn_output_argument written;
     char *folder;
     const char *mpi;
+    enum rfn_text_dialect from;
     long arity, ranks; /* 0: not given */
 };
 
@@ -40,6 +42,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_RANKS:
         arguments->ranks = rfn_whole_argument(state, arg, "ranks", 1, RANKS_MOST);
+        return 0;
+    case KEY_FROM:
+        arguments->from = rfn_dialect_argument(state, arg);
         return 0;
     case KEY_MPI:
         arguments->mpi = rfn_mpi_argument(state, arg);
@@ -75,10 +80,10 @@ static int run(const struct rfn_command *command, int argc, char **argv)
 {
     static char force[] = "--force", json[] = "--json";
     struct arguments arguments = {0};
-    char arity[32], ranks[32];
+    char arity[32], ranks[32], from[32];
     rfn_command_parse(command, parse, argc, argv, &arguments);
     const char *flavour = find_flavour(&arguments);
-    char *words[8] = {argv[0], arguments.folder, (char *)arguments.written.output};
+    char *words[9] = {argv[0], arguments.folder, (char *)arguments.written.output};
     int n = 3;
     if (!flavour) {
         if (rfn_job_speaks())
@@ -88,6 +93,8 @@ static int run(const struct rfn_command *command, int argc, char **argv)
     }
     snprintf(arity, sizeof arity, "--arity=%ld", arguments.arity);
     snprintf(ranks, sizeof ranks, "--ranks=%ld", arguments.ranks);
+    snprintf(from, sizeof from, "--from=%d", arguments.from);
+    words[n++] = from;
     words[n++] = arity;
     words[n++] = ranks;
     if (arguments.written.force)
@@ -112,7 +119,7 @@ const struct rfn_command rfn_cmd_gather = {
         "shared folder in turn; these are merged along a tree, and process 0 writes OUT. Without "
         "a launcher one process does it alone.",
     .options = options,
-    .values = "--mpi=openmpi,mpich",
+    .values = "--mpi=openmpi,mpich --from=simgrid,thesis",
     .per_rank = true,
     .run = run,
 };

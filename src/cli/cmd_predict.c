@@ -32,7 +32,8 @@ enum {
     KEY_COMPARE,
     KEY_SCALE_PART,
     KEY_REMOVE,
-    KEY_RATES
+    KEY_RATES,
+    KEY_FROM
 };
 
 static const struct argp_option options[] = {
@@ -51,6 +52,8 @@ static const struct argp_option options[] = {
     {"rate", KEY_RATE, "R", 0, "Flop per instruction, or per second of CPU time", RFN_OPTIONS_MORE},
     {"rates", KEY_RATES, "RUN.rfn", 0, "Take speeds of this run on the machine; repeatable",
      RFN_OPTIONS_MORE},
+    {"from", KEY_FROM, "DIALECT", 0, "Of text: simgrid or thesis (default: recognized)",
+     RFN_OPTIONS_MORE},
     {"engine", KEY_ENGINE, "ENGINE", 0, "own (default), or simgrid", RFN_OPTIONS_MORE},
     {"output", 'o', "OUT", 0, "Write the predicted run as an archive", 0},
     {"force", 'f', NULL, 0, "Replace OUT if it exists", 0},
@@ -68,6 +71,7 @@ struct options {
     struct rfn_simulate_options simulate;
     struct rfn_scaled_parts scaled;
     struct rfn_compute_rates rates;
+    enum rfn_text_dialect from;
 };
 
 static void scale(struct argp_state *state, struct rfn_scaled_parts *scaled, const char *text,
@@ -123,6 +127,9 @@ static error_t parse_model(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_REMOVE:
         scale(state, &given->scaled, arg, 0);
+        return 0;
+    case KEY_FROM:
+        given->from = rfn_dialect_argument(state, arg);
         return 0;
     case KEY_RATE:
         given->simulate.rate = rfn_positive_argument(state, arg, "rate", 1e18);
@@ -184,6 +191,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         check(state, given);
+        if (given->given.file)
+            given->given.file = rfn_input_argument(state, given->given.file);
         return parse_model(key, arg, state);
     default:
         return parse_model(key, arg, state);
@@ -221,8 +230,12 @@ static int open_actions(struct predicting *predicting)
     if (!rfn_is_archive_file(file) && predicting->given->measured)
         return rfn_fail(&predicting->diag, RFN_E_USAGE, -1, -1,
                         "%s is text, which has no times for --measured-compute", file);
+    if (rfn_is_archive_file(file) && predicting->given->from != RFN_TEXT_ANY)
+        return rfn_fail(&predicting->diag, RFN_E_USAGE, -1, -1,
+                        "--from is about text, and %s is an archive", file);
     if (!rfn_is_archive_file(file))
-        return rfn_actions_of_text(file, &predicting->actions, &predicting->diag);
+        return rfn_actions_of_text(file, predicting->given->from, &predicting->actions,
+                                   &predicting->diag);
     RFN_TRY(rfn_archive_open(file, &predicting->archive, &predicting->diag));
     return rfn_actions_of_archive(predicting->archive, predicting->given->measured,
                                   &predicting->actions, &predicting->diag);
@@ -420,6 +433,7 @@ static int run_engine(struct predicting *predicting, const struct rfn_simulate_o
                                         .hosts = predicting->hosts,
                                         .ranks = rfn_actions_ranks(predicting->actions),
                                         .measured = given->measured,
+                                        .from = given->from,
                                         .options = how};
     const struct rfn_simulated_file file = {.path = rfn_text_terminated(&predicting->output),
                                             .force = given->force,
@@ -590,6 +604,6 @@ const struct rfn_command rfn_cmd_predict = {
         "Collective calls are the messages of their algorithm; messages share links by max-min "
         "fairness. man refrain-predict explains the model.",
     .options = options,
-    .values = "--engine=own,simgrid --collectives=default,mpich,ompi",
+    .values = "--engine=own,simgrid --collectives=default,mpich,ompi --from=simgrid,thesis",
     .run = run,
 };

@@ -262,8 +262,8 @@ static int compare_regions(struct rfn_compared_runs *compared)
 
 /* What is done in which function and region, in or before which call. In what others wait for it
  * does not matter: it is one piece of work. */
-static void name_finding(struct rfn_text *key, const struct rfn_measured *run,
-                         const struct rfn_finding *finding)
+void rfn_finding_key(struct rfn_text *key, const struct rfn_measured *run,
+                     const struct rfn_finding *finding)
 {
     const struct rfn_activity *activity = &run->waits->activities[finding->activity];
     const char *function = rfn_activity_work(run->archive, activity);
@@ -346,7 +346,7 @@ static int compare_findings(struct rfn_compared_runs *compared)
         for (size_t k = 0; k < runs[i].findings.n; k++) {
             struct named *named = &names.all[names.n++];
             *named = (struct named){.run = i, .number = k};
-            name_finding(&named->key, &runs[i].measured, &runs[i].findings.findings[k]);
+            rfn_finding_key(&named->key, &runs[i].measured, &runs[i].findings.findings[k]);
         }
     }
     room = room && sort_names(&names);
@@ -366,7 +366,7 @@ static int compare_findings(struct rfn_compared_runs *compared)
 
 /* ---- both runs ---- */
 
-static const char *program_of(const struct rfn_compared_run *run)
+const char *rfn_compared_program(const struct rfn_compared_run *run)
 {
     const char *program = rfn_archive_run(run->measured.archive)->program;
     const char *slash = program ? strrchr(program, '/') : NULL;
@@ -415,8 +415,8 @@ int rfn_compared_runs_init(struct rfn_compared_runs *compared, const struct rfn_
     RFN_TRY(compare_regions(compared));
     if (have_times(compared))
         RFN_TRY(compare_findings(compared));
-    compared->other_programs = strcmp(program_of(&compared->runs[0]),
-                                      program_of(&compared->runs[1])) != 0;
+    compared->other_programs = strcmp(rfn_compared_program(&compared->runs[0]),
+                                      rfn_compared_program(&compared->runs[1])) != 0;
     compared->differ = any_differ(compared);
     return 0;
 }

@@ -5,8 +5,8 @@
  * archives are merged along a tree, and the last merge, at process 0, writes the output
  * (mpi_tree.h). What goes wrong at one process all hear of before the next of these steps.
  *
- * Words are FOLDER OUT --force --json --arity=K --ranks=N. `refrain gather` has checked them.
- * Options and OUT are those of process 0.
+ * Words are FOLDER OUT --force --json --arity=K --ranks=N --from=DIALECT. `refrain gather` has
+ * checked them. Options and OUT are those of process 0.
  */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include "gather/arity.h"
@@ -26,7 +26,7 @@
 
 struct words {
     char *folder, *output;
-    int force, json, arity, ranks; /* 0: not given */
+    int force, json, arity, ranks, from; /* 0: not given; from: an enum rfn_text_dialect */
 };
 
 struct sums { /* of all processes */
@@ -50,21 +50,24 @@ static bool parse(struct words *words, int argc, char **argv)
             words->arity = atoi(argv[i] + 8);
         else if (strncmp(argv[i], "--ranks=", 8) == 0)
             words->ranks = atoi(argv[i] + 8);
+        else if (strncmp(argv[i], "--from=", 7) == 0)
+            words->from = atoi(argv[i] + 7);
         else
             return false;
     }
     return words->arity != 1 && words->arity >= 0 && words->arity <= GTH_ARITY_MOST &&
-           words->ranks >= 0;
+           words->ranks >= 0 && words->from >= RFN_TEXT_ANY && words->from <= RFN_TEXT_THESIS;
 }
 
 static void take_options(const struct gth_job *job, struct words *words)
 {
-    int options[] = {words->force, words->json, words->arity, words->ranks};
-    PMPI_Bcast(options, 4, MPI_INT, 0, job->comm);
+    int options[] = {words->force, words->json, words->arity, words->ranks, words->from};
+    PMPI_Bcast(options, 5, MPI_INT, 0, job->comm);
     words->force = options[0];
     words->json = options[1];
     words->arity = options[2] ? options[2] : gth_arity(job->processes, job->nodes);
     words->ranks = options[3];
+    words->from = options[4];
 }
 
 static void check_output(struct gth_job *job, const struct words *words)
@@ -72,6 +75,31 @@ static void check_output(struct gth_job *job, const struct words *words)
     if (job->process == 0 && !words->force && access(words->output, F_OK) == 0)
         job->error = rfn_fail(&job->diag, RFN_E_EXISTS, -1, -1,
                               "%s exists already; --force replaces it", words->output);
+}
+
+/* The files of all processes are of one dialect, so what one process sees tells the others. Where
+ * its own files tell, it still reads them with care: they may be a mixture. */
+static void agree_on_dialect(struct gth_job *job, struct words *words,
+                             const struct gth_share *share)
+{
+    enum rfn_text_dialect own = RFN_TEXT_ANY;
+    bool unclear = false;
+    if (words->from != RFN_TEXT_ANY)
+        return;
+    job->error = rfn_text_recognize(share->paths, share->n_ranks, &own, &unclear, &job->diag);
+    int seen[2] = {own == RFN_TEXT_SIMGRID, own == RFN_TEXT_THESIS};
+    PMPI_Allreduce(MPI_IN_PLACE, seen, 2, MPI_INT, MPI_MAX, job->comm);
+    if (job->error < 0)
+        return;
+    if (seen[0] && seen[1] && own != RFN_TEXT_ANY)
+        job->error = rfn_fail(&job->diag, RFN_E_CORRUPT, -1, -1,
+                              "files of this host are text of %s dialect, and those of another "
+                              "host are not; gather the files of one run",
+                              own == RFN_TEXT_THESIS ? "the thesis'" : "SimGrid's");
+    else if (unclear && !seen[0] && !seen[1])
+        job->error = RFN_E_USAGE; /* the diag says why */
+    else if (own == RFN_TEXT_ANY)
+        words->from = seen[1] ? RFN_TEXT_THESIS : RFN_TEXT_SIMGRID;
 }
 
 /* ---- the archive of a process ---- */
@@ -83,7 +111,8 @@ static uint64_t archive(struct gth_job *job, const struct words *words,
 {
     struct rfn_actions *actions;
     struct rfn_actions_summary summary = {0};
-    job->error = rfn_actions_of_files(share->paths, share->n_ranks, &actions, &job->diag);
+    job->error = rfn_actions_of_files(share->paths, share->n_ranks,
+                                      (enum rfn_text_dialect)words->from, &actions, &job->diag);
     if (job->error >= 0)
         job->error = rfn_archive_of_actions(actions, path, words->force, program, NULL, &summary,
                                             &job->diag);
@@ -222,6 +251,9 @@ static int gather(struct gth_job *job, struct words *words, struct gth_files *fi
     gth_share(job, files, words->folder, (uint32_t)words->ranks, share);
     if ((status = gth_agree(job)))
         return status;
+    agree_on_dialect(job, words, share);
+    if ((status = gth_agree(job)))
+        return status;
     archive_all(job, words, share, &sums, &bytes);
     if ((status = gth_agree(job)))
         return status;
@@ -242,8 +274,9 @@ __attribute__((visibility("default"))) int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     gth_job_init(&job);
     if (!parse(&words, argc, argv))
-        job.error = rfn_fail(&job.diag, RFN_E_USAGE, -1, -1,
-                             "words are FOLDER OUT --force --json --arity=K --ranks=N");
+        job.error = rfn_fail(
+            &job.diag, RFN_E_USAGE, -1, -1,
+            "words are FOLDER OUT --force --json --arity=K --ranks=N --from=DIALECT");
     status = gth_agree(&job);
     if (status == 0)
         status = gather(&job, &words, &files, &share);

@@ -59,6 +59,7 @@ struct Options {
     rfn_coll_choice collectives = RFN_COLL_CHOICE_SIMGRID;
     double rate = 0, scale = 1; /* 0: none was given */
     bool measured = false, messages = false;
+    rfn_text_dialect from = RFN_TEXT_ANY;
     std::vector<std::string> settings;
 };
 
@@ -607,6 +608,8 @@ void take_option(const std::string &name, const char *value)
         options.scale = positive("--scale", value);
     } else if (name == "--cfg") {
         options.settings.push_back(value);
+    } else if (name == "--from") {
+        options.from = value == std::string("thesis") ? RFN_TEXT_THESIS : RFN_TEXT_SIMGRID;
     } else if (name == "--collectives") {
         int which = rfn_coll_choice_named(value);
         if (which < 0)
@@ -658,7 +661,7 @@ void open_actions(rfn_archive **archive)
     if (error == 0)
         error = rfn_actions_of_archive(*archive, options.measured, &actions, &diag);
     else if (error == RFN_E_CORRUPT || error == RFN_E_INCOMPLETE)
-        error = rfn_actions_of_text(options.input.c_str(), &actions, &diag);
+        error = rfn_actions_of_text(options.input.c_str(), options.from, &actions, &diag);
     if (error)
         die(diag.text, rfn_exit_status(error));
 }

@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* dup2, fileno */
 #include "cli/args/file_argument.h"
 
 #include "cli/text/terminal.h"
@@ -6,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 bool rfn_is_archive_file(const char *path)
 {
@@ -112,6 +115,43 @@ enum rfn_colors rfn_colors_argument(struct argp_state *state, const char *text)
 bool rfn_colors_wanted(enum rfn_colors colors)
 {
     return colors == RFN_COLORS_ALWAYS || (colors == RFN_COLORS_AUTO && rfn_terminal_colors());
+}
+
+/* Copies all of it to a file that is standard input from then on. */
+static bool spool(const char *path)
+{
+    static char bytes[1 << 16];
+    FILE *in = fopen(path, "rb"), *out = in ? tmpfile() : NULL;
+    bool copied = out != NULL;
+    for (size_t n; copied && (n = fread(bytes, 1, sizeof bytes, in)) > 0;)
+        copied = fwrite(bytes, 1, n, out) == n;
+    copied = copied && !ferror(in) && fflush(out) == 0 && dup2(fileno(out), STDIN_FILENO) >= 0;
+    if (in)
+        fclose(in);
+    if (out)
+        fclose(out);
+    return copied;
+}
+
+const char *rfn_input_argument(struct argp_state *state, const char *path)
+{
+    struct stat status;
+    path = strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+    if (stat(path, &status) < 0 || !S_ISFIFO(status.st_mode))
+        return path; /* reading it tells what is wrong */
+    if (!spool(path))
+        argp_failure(state, RFN_EXIT_FAILURE, errno, "cannot copy %s to a temporary file in /tmp",
+                     path);
+    return "/dev/stdin";
+}
+
+enum rfn_text_dialect rfn_dialect_argument(struct argp_state *state, const char *text)
+{
+    if (strcmp(text, "simgrid") == 0)
+        return RFN_TEXT_SIMGRID;
+    if (strcmp(text, "thesis") != 0)
+        argp_error(state, "--from is simgrid or thesis, not '%s'", text);
+    return RFN_TEXT_THESIS;
 }
 
 const char *rfn_mpi_argument(struct argp_state *state, const char *text)

@@ -6,6 +6,7 @@
 #define RFN_CLI_ARGS_FILE_ARGUMENT_H
 
 #include "cli/args/command.h"
+#include "refrain/actions.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +23,10 @@ error_t rfn_file_argument_parse(int key, char *arg, struct argp_state *state);
 
 /* Whether the file begins as an archive does; false: it is something else, or cannot be read. */
 bool rfn_is_archive_file(const char *path);
+
+/* The file to read in place of `path`: what "-" (standard input) and pipes have is copied to a
+ * temporary file, as text is read more than once; that file becomes standard input. */
+const char *rfn_input_argument(struct argp_state *state, const char *path);
 
 /* What is written. */
 struct rfn_output_argument {
@@ -56,6 +61,8 @@ enum rfn_colors rfn_colors_argument(struct argp_state *state, const char *text);
 bool rfn_colors_wanted(enum rfn_colors colors);
 /* The MPI of --mpi: "openmpi" or "mpich". */
 const char *rfn_mpi_argument(struct argp_state *state, const char *text);
+/* The dialect of --from: simgrid or thesis. */
+enum rfn_text_dialect rfn_dialect_argument(struct argp_state *state, const char *text);
 /* The factor of --scale SELECTOR=F; the text becomes SELECTOR. */
 double rfn_scale_argument(struct argp_state *state, char *text);
 

@@ -1,14 +1,18 @@
-/* compare.h - the forms of `refrain compare`: two runs, three and more, a reduced archive and the
- * full one. */
+/* compare.h - the forms of `refrain compare`: two runs, three and more, several of each of two
+ * sides, a reduced archive and the full one. */
 #ifndef RFN_CLI_COMPARE_COMPARE_H
 #define RFN_CLI_COMPARE_COMPARE_H
 
 #include "cli/args/command.h"
+#include "cli/compare/gates.h"
 #include "refrain/explain.h"
 
 struct rfn_compare_options {
     char **files;
     size_t n_files;
+    size_t before; /* --with: so many of them are the first side; else 0 */
+    struct rfn_gate *gates;
+    size_t n_gates;
     bool json;
     bool all;        /* rows too that hardly differ */
     size_t top;      /* rows of each table, or entries of each list */
@@ -26,6 +30,14 @@ void rfn_compare_many_text(struct rfn_text *out, const struct rfn_compare_option
                            const struct rfn_scaling *scaling);
 json_t *rfn_compare_many_json(const struct rfn_compare_options *given,
                               const struct rfn_scaling *scaling);
+
+/* The same of several runs of two sides. rows: of the gates. */
+void rfn_compare_sides_text(struct rfn_text *out, const struct rfn_compare_options *given,
+                            const struct rfn_compared_sides *compared,
+                            const struct rfn_row_change *const *rows);
+json_t *rfn_compare_sides_json(const struct rfn_compare_options *given,
+                               const struct rfn_compared_sides *compared,
+                               const struct rfn_row_change *const *rows);
 
 /* Prints what the second of two files, the reduced one, saves and loses; the exit status. */
 int rfn_compare_reduction(const struct rfn_compare_options *given);

@@ -201,6 +201,81 @@ json_t *rfn_compare_two_json(const struct rfn_compare_options *given,
     return value;
 }
 
+/* Times in seconds, as elsewhere. */
+static json_t *row_value(const struct rfn_row_change *row, double value)
+{
+    return row->unit == RFN_ROW_NS ? rfn_json_seconds(value) : json_real(value);
+}
+
+static json_t *range_json(const struct rfn_row_change *row, const struct rfn_row_range *range)
+{
+    json_t *value = json_object();
+    RFN_JSON_SET(value, "median", row_value(row, range->median));
+    RFN_JSON_SET(value, "least", row_value(row, range->least));
+    RFN_JSON_SET(value, "largest", row_value(row, range->largest));
+    return value;
+}
+
+static json_t *row_json(const struct rfn_row_change *row)
+{
+    static const char *const kinds[] = {"sum", "call_path", "cause", "region"}, *const units[] = {
+                                                                                    "seconds",
+                                                                                    "share",
+                                                                                    "count",
+                                                                                    "bytes"};
+    const double before = row->of[0].median, by = row->of[1].median - before;
+    json_t *value = json_object();
+    RFN_JSON_SET(value, "name", row->name);
+    RFN_JSON_SET(value, "kind", kinds[row->kind]);
+    RFN_JSON_SET(value, "unit", units[row->unit]);
+    RFN_JSON_SET(value, "before", range_json(row, &row->of[0]));
+    RFN_JSON_SET(value, "after", range_json(row, &row->of[1]));
+    RFN_JSON_SET(value, "change", row_value(row, by));
+    RFN_JSON_SET(value, "change_percent", known(before > 0, before > 0 ? 100 * by / before : 0));
+    RFN_JSON_SET(value, "noise", row->noise);
+    return value;
+}
+
+static json_t *gates_json(const struct rfn_compare_options *given,
+                          const struct rfn_row_change *const *rows)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < given->n_gates; i++) {
+        json_t *value = json_object();
+        RFN_JSON_SET(value, "rule", given->gates[i].rule);
+        RFN_JSON_SET(value, "row", rows[i]->name);
+        RFN_JSON_SET(value, "limit", row_value(rows[i], rfn_gate_limit(&given->gates[i], rows[i])));
+        RFN_JSON_SET(value, "failed", rfn_gate_fails(&given->gates[i], rows[i]));
+        json_array_append_new(list, value);
+    }
+    return list;
+}
+
+json_t *rfn_compare_sides_json(const struct rfn_compare_options *given,
+                               const struct rfn_compared_sides *compared,
+                               const struct rfn_row_change *const *rows)
+{
+    json_t *value = json_object(), *sides[2] = {json_array(), json_array()}, *list = json_array();
+    size_t of_kind[4] = {0};
+    struct rfn_text text = {0};
+    rfn_compared_sides_append(&text, compared);
+    for (size_t i = 0; i < given->n_files; i++)
+        json_array_append_new(sides[i >= given->before],
+                              run_json(given->files[i], &compared->runs[i]));
+    for (size_t i = 0; i < compared->n_rows; i++) {
+        const struct rfn_row_change *row = &compared->rows[i];
+        if (row->kind == RFN_ROW_SUM || of_kind[row->kind]++ < given->top)
+            json_array_append_new(list, row_json(row));
+    }
+    RFN_JSON_SET(value, "text", rfn_json_of_text(&text));
+    RFN_JSON_SET(value, "other_programs", compared->other_programs);
+    RFN_JSON_SET(value, "before", sides[0]);
+    RFN_JSON_SET(value, "after", sides[1]);
+    RFN_JSON_SET(value, "rows", list);
+    RFN_JSON_SET(value, "gates", gates_json(given, rows));
+    return value;
+}
+
 json_t *rfn_compare_many_json(const struct rfn_compare_options *given,
                               const struct rfn_scaling *scaling)
 {

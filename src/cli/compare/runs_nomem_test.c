@@ -71,6 +71,30 @@ static int compare_many(const void *json)
     return error;
 }
 
+static int compare_sides(const void *json)
+{
+    static const size_t n[] = {1, 2};
+    struct rfn_compare_options sides = given;
+    struct rfn_gate gate;
+    struct rfn_compared_sides compared;
+    struct rfn_text out = {0};
+    sides.before = 1;
+    sides.gates = &gate;
+    sides.n_gates = 1;
+    rfn_json_init();
+    assert_true(rfn_gate_parse(&gate, "run time > 5 %"));
+    int error = rfn_compared_sides_init(&compared, three, n);
+    const struct rfn_row_change *rows[1] = {error ? NULL : &compared.rows[0]};
+    if (!error && json) {
+        error = told_json(rfn_compare_sides_json(&sides, &compared, rows));
+    } else if (!error) {
+        rfn_compare_sides_text(&out, &sides, &compared, rows);
+        error = told(&out);
+    }
+    rfn_compared_sides_release(&compared);
+    return error;
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -93,9 +117,17 @@ static void test_many(void **state)
     fail_each(50, compare_many, files);
 }
 
+static void test_sides(void **state)
+{
+    (void)state;
+    fail_each(50, compare_sides, NULL);
+    fail_each(50, compare_sides, files);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_two, setup),
-                                       cmocka_unit_test_setup(test_many, setup)};
+                                       cmocka_unit_test_setup(test_many, setup),
+                                       cmocka_unit_test_setup(test_sides, setup)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

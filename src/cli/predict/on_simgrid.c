@@ -104,6 +104,8 @@ static void set_words(struct words *words, const struct rfn_simgrid_job *job, co
     add_number(words, "--scale", 1, job->options->scale);
     if (job->measured)
         add(words, "--measured", NULL);
+    if (job->from != RFN_TEXT_ANY)
+        add(words, "--from", job->from == RFN_TEXT_THESIS ? "thesis" : "simgrid");
     add_settings(words, job->options);
     add(words, "--", job->file);
 }

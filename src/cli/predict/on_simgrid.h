@@ -4,6 +4,7 @@
 #ifndef RFN_CLI_PREDICT_ON_SIMGRID_H
 #define RFN_CLI_PREDICT_ON_SIMGRID_H
 
+#include "refrain/actions.h"
 #include "refrain/simulate.h"
 
 struct rfn_simgrid_job {
@@ -11,7 +12,8 @@ struct rfn_simgrid_job {
     const struct rfn_platform *platform; /* for hosts' names */
     const uint32_t *hosts;               /* by rank */
     uint32_t ranks;
-    bool measured; /* computing takes recorded times */
+    bool measured;              /* computing takes recorded times */
+    enum rfn_text_dialect from; /* of text */
     const struct rfn_simulate_options *options;
 };
 

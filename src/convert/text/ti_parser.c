@@ -13,8 +13,11 @@ enum {
     NAME = 16,   /* longer than all names of actions */
     NUMBER = 64, /* longer than all numbers */
     FIRST = 2,   /* field behind the name */
+    THESIS_TYPES = 7,
     RANKS_MAX = 1 << 24
 };
+
+static const double COUNT_MAX = 1e15;
 
 /* Bytes of SimGrid's types by their numbers, from MPI_DOUBLE to MPI_PTR. */
 static const uint8_t type_bytes[] = {
@@ -139,15 +142,27 @@ static int peer(struct rfn_ti_parser *parser, size_t place, bool any, int64_t *n
     return *number < 0 && *number != RFN_ACTION_ANY ? not_a(parser, place, "a rank") : 0;
 }
 
+/* Digits, maybe behind a minus: SimGrid reads 1e6 as 1. */
+static bool is_tag(const struct rfn_ti_field *field, int64_t *number)
+{
+    const bool minus = field->length && field->text[0] == '-';
+    const struct rfn_ti_field rest = {field->text + minus, field->length - minus};
+    if (!digits(&rest, number) || *number > INT32_MAX)
+        return false;
+    *number = minus ? -*number : *number;
+    return true;
+}
+
 static int tag(struct rfn_ti_parser *parser, size_t place, int64_t *number)
 {
-    return whole(parser, place, INT32_MIN, INT32_MAX, "a tag", number);
+    const struct rfn_ti_field *field = field_at(parser, place);
+    return field && is_tag(field, number) ? 0 : not_a(parser, place, "a tag");
 }
 
 /* As many elements, of so many bytes, as bytes. */
 static int bytes(struct rfn_ti_parser *parser, size_t place, int64_t each, int64_t *number)
 {
-    RFN_TRY(whole(parser, place, 0, 1e15, "a count", number));
+    RFN_TRY(whole(parser, place, 0, COUNT_MAX, "a count", number));
     *number *= each;
     return 0;
 }
@@ -164,6 +179,11 @@ static int volume(struct rfn_ti_parser *parser, size_t place, double *number)
     return field && real(field, number) && *number >= 0 ? 0 : not_a(parser, place, "a volume");
 }
 
+static bool is_thesis(const struct rfn_ti_parser *parser)
+{
+    return parser->dialect == RFN_TEXT_THESIS;
+}
+
 /* The bytes of an element of the type that a field names, if it is there. */
 static int type(struct rfn_ti_parser *parser, size_t place, int64_t *each)
 {
@@ -171,7 +191,8 @@ static int type(struct rfn_ti_parser *parser, size_t place, int64_t *each)
     *each = parser->default_bytes ? parser->default_bytes : 1;
     if (place >= parser->n_fields)
         return 0;
-    RFN_TRY(whole(parser, place, 0, (double)sizeof type_bytes - 1, "a type", &number));
+    const double most = is_thesis(parser) ? THESIS_TYPES - 1 : (double)sizeof type_bytes - 1;
+    RFN_TRY(whole(parser, place, 0, most, "a type", &number));
     *each = type_bytes[number];
     return *each ? 0 : not_a(parser, place, "a type with a size");
 }
@@ -208,10 +229,20 @@ static int sizes(struct rfn_ti_parser *parser, size_t place, int64_t each, unsig
 
 /* ---- actions ---- */
 
+/* What tells of which dialect a line is. */
+enum told_by {
+    COMMON,  /* nothing: it is the same in both */
+    CASED,   /* capitals: the thesis has allReduce, SimGrid allreduce */
+    SIMGRID, /* the name: the thesis lacks it */
+    WAITING, /* whether there are fields */
+    MESSAGE  /* how many fields there are, and of what form */
+};
+
 struct action_name {
     const char *name; /* in lower case */
     enum rfn_action_kind kind;
     int (*parse)(struct rfn_ti_parser *parser, struct rfn_action *action);
+    enum told_by told_by;
 };
 
 static int parse_init(struct rfn_ti_parser *parser, struct rfn_action *action)
@@ -240,16 +271,10 @@ static int parse_sleep(struct rfn_ti_parser *parser, struct rfn_action *action)
     return at_most(parser, 1);
 }
 
-static bool is_capital(const struct rfn_ti_parser *parser)
-{
-    return parser->fields[1].text[0] == 'I';
-}
-
-/* Where count and type stand: PEER TAG COUNT [TYPE], or of the thesis PEER [COUNT [TYPE]]. */
+/* PEER TAG COUNT [TYPE], or of the thesis PEER [COUNT [TYPE]], where only receives lack a count. */
 static int parse_message(struct rfn_ti_parser *parser, struct rfn_action *action, bool sends)
 {
-    const size_t n = parser->n_fields - FIRST;
-    const bool tagged = n > 2 && !is_capital(parser);
+    const bool tagged = !is_thesis(parser);
     const size_t count = FIRST + 1 + tagged;
     int64_t each;
     RFN_TRY(peer(parser, FIRST, !sends, &action->peer));
@@ -258,11 +283,11 @@ static int parse_message(struct rfn_ti_parser *parser, struct rfn_action *action
     RFN_TRY(type(parser, count + 1, &each));
     action->type_bytes = (uint32_t)each;
     action->request = -1;
-    if (!sends && parser->n_fields <= count) {
+    if (!sends && !tagged && parser->n_fields <= count) {
         action->bytes = -1;
         return 0;
     }
-    RFN_TRY(whole(parser, count, sends ? 0 : -1e15, 1e15, "a count", &action->bytes));
+    RFN_TRY(whole(parser, count, sends ? 0 : -COUNT_MAX, COUNT_MAX, "a count", &action->bytes));
     action->bytes = action->bytes < 0 ? -1 : action->bytes * each;
     return at_most(parser, 3 + (size_t)tagged);
 }
@@ -314,7 +339,8 @@ static int take_one(struct rfn_ti_parser *parser, struct rfn_action *action, int
 static int parse_wait(struct rfn_ti_parser *parser, struct rfn_action *action)
 {
     uint64_t key;
-    if (parser->n_fields == FIRST) {
+    if (is_thesis(parser)) {
+        RFN_TRY(at_most(parser, 0));
         const int64_t last = rfn_ti_requests_take_last(&parser->requests);
         return last < 0 ? fault(parser, "wait: no request is pending")
                         : take_one(parser, action, last);
@@ -413,7 +439,8 @@ static int parse_allgatherv(struct rfn_ti_parser *parser, struct rfn_action *act
 {
     const size_t after = FIRST + 1 + parser->n_ranks;
     const size_t more = parser->n_fields > after ? parser->n_fields - after : 0;
-    const bool typed = more == 2 || (more && more != parser->n_ranks);
+    const bool typed = is_thesis(parser) ? more == 2 && parser->n_ranks != 2
+                                         : more == 2 || (more && more != parser->n_ranks);
     const size_t none = parser->n_fields;
     int64_t each, receive_each;
     RFN_TRY(type(parser, typed ? after : none, &each));
@@ -446,7 +473,7 @@ static int parse_scatterv(struct rfn_ti_parser *parser, struct rfn_action *actio
 static int parse_alltoallv(struct rfn_ti_parser *parser, struct rfn_action *action)
 {
     const size_t n = parser->n_ranks;
-    const bool displaced = parser->n_fields >= FIRST + 2 + 4 * n;
+    const bool displaced = is_thesis(parser) && parser->n_fields >= FIRST + 2 + 4 * n;
     const size_t second = FIRST + 1 + (displaced ? 2 * n : n);
     const size_t types = second + 1 + (displaced ? 2 * n : n);
     int64_t each, receive_each;
@@ -472,47 +499,51 @@ static int parse_reduce_scatter(struct rfn_ti_parser *parser, struct rfn_action 
 
 /* What is frequent comes first. KINDS: what tells no action. */
 static const struct action_name names[] = {
-    {"compute", RFN_ACTION_COMPUTE, parse_compute},
-    {"isend", RFN_ACTION_SEND, parse_posting},
-    {"irecv", RFN_ACTION_RECV, parse_posting},
-    {"wait", RFN_ACTION_WAIT, parse_wait},
-    {"send", RFN_ACTION_SEND, parse_blocking},
-    {"recv", RFN_ACTION_RECV, parse_blocking},
-    {"waitall", RFN_ACTION_WAIT, parse_waitall},
-    {"allreduce", RFN_ACTION_ALLREDUCE, parse_reduce},
-    {"sendrecv", RFN_ACTION_SENDRECV, parse_sendrecv},
-    {"bcast", RFN_ACTION_BCAST, parse_bcast},
-    {"barrier", RFN_ACTION_BARRIER, parse_alone},
-    {"reduce", RFN_ACTION_REDUCE, parse_reduce},
-    {"test", RFN_ACTION_TEST, parse_test},
-    {"alltoall", RFN_ACTION_ALLTOALL, parse_parts},
-    {"alltoallv", RFN_ACTION_ALLTOALLV, parse_alltoallv},
-    {"allgather", RFN_ACTION_ALLGATHER, parse_parts},
-    {"allgatherv", RFN_ACTION_ALLGATHERV, parse_allgatherv},
-    {"gather", RFN_ACTION_GATHER, parse_parts},
-    {"gatherv", RFN_ACTION_GATHERV, parse_gatherv},
-    {"scatter", RFN_ACTION_SCATTER, parse_parts},
-    {"scatterv", RFN_ACTION_SCATTERV, parse_scatterv},
-    {"reducescatter", RFN_ACTION_REDUCE_SCATTER, parse_reduce_scatter},
-    {"scan", RFN_ACTION_SCAN, parse_reduce},
-    {"exscan", RFN_ACTION_EXSCAN, parse_reduce},
-    {"sleep", RFN_ACTION_SLEEP, parse_sleep},
-    {"init", RFN_ACTION_INIT, parse_init},
-    {"finalize", RFN_ACTION_FINALIZE, parse_alone},
-    {"location", RFN_ACTION_KINDS, parse_alone},
-    {"comm_size", RFN_ACTION_KINDS, parse_alone},
-    {"comm_split", RFN_ACTION_KINDS, parse_alone},
-    {"comm_dup", RFN_ACTION_KINDS, parse_alone},
+    {"compute", RFN_ACTION_COMPUTE, parse_compute, COMMON},
+    {"isend", RFN_ACTION_SEND, parse_posting, CASED},
+    {"irecv", RFN_ACTION_RECV, parse_posting, CASED},
+    {"wait", RFN_ACTION_WAIT, parse_wait, WAITING},
+    {"send", RFN_ACTION_SEND, parse_blocking, MESSAGE},
+    {"recv", RFN_ACTION_RECV, parse_blocking, MESSAGE},
+    {"waitall", RFN_ACTION_WAIT, parse_waitall, CASED},
+    {"allreduce", RFN_ACTION_ALLREDUCE, parse_reduce, CASED},
+    {"sendrecv", RFN_ACTION_SENDRECV, parse_sendrecv, SIMGRID},
+    {"bcast", RFN_ACTION_BCAST, parse_bcast, COMMON},
+    {"barrier", RFN_ACTION_BARRIER, parse_alone, COMMON},
+    {"reduce", RFN_ACTION_REDUCE, parse_reduce, COMMON},
+    {"test", RFN_ACTION_TEST, parse_test, SIMGRID},
+    {"alltoall", RFN_ACTION_ALLTOALL, parse_parts, CASED},
+    {"alltoallv", RFN_ACTION_ALLTOALLV, parse_alltoallv, CASED},
+    {"allgather", RFN_ACTION_ALLGATHER, parse_parts, CASED},
+    {"allgatherv", RFN_ACTION_ALLGATHERV, parse_allgatherv, CASED},
+    {"gather", RFN_ACTION_GATHER, parse_parts, COMMON},
+    {"gatherv", RFN_ACTION_GATHERV, parse_gatherv, CASED},
+    {"scatter", RFN_ACTION_SCATTER, parse_parts, COMMON},
+    {"scatterv", RFN_ACTION_SCATTERV, parse_scatterv, CASED},
+    {"reducescatter", RFN_ACTION_REDUCE_SCATTER, parse_reduce_scatter, CASED},
+    {"scan", RFN_ACTION_SCAN, parse_reduce, SIMGRID},
+    {"exscan", RFN_ACTION_EXSCAN, parse_reduce, SIMGRID},
+    {"sleep", RFN_ACTION_SLEEP, parse_sleep, SIMGRID},
+    {"init", RFN_ACTION_INIT, parse_init, COMMON},
+    {"finalize", RFN_ACTION_FINALIZE, parse_alone, COMMON},
+    {"location", RFN_ACTION_KINDS, parse_alone, SIMGRID},
+    {"comm_size", RFN_ACTION_KINDS, parse_alone, COMMON},
+    {"comm_split", RFN_ACTION_KINDS, parse_alone, COMMON},
+    {"comm_dup", RFN_ACTION_KINDS, parse_alone, COMMON},
 };
 
-static const struct action_name *find_name(const struct rfn_ti_field *field)
+/* In any spelling. */
+static const struct action_name *find_name(const struct rfn_ti_field *field, bool *capital)
 {
     char name[NAME] = "";
+    *capital = false;
     if (field->length >= sizeof name)
         return NULL;
-    for (size_t i = 0; i < field->length; i++)
-        name[i] = (char)(field->text[i] |
-                         (field->text[i] >= 'A' && field->text[i] <= 'Z' ? 32 : 0));
+    for (size_t i = 0; i < field->length; i++) {
+        const bool upper = field->text[i] >= 'A' && field->text[i] <= 'Z';
+        name[i] = (char)(field->text[i] | (upper ? 32 : 0));
+        *capital |= upper;
+    }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (names[i].name[0] == name[0] && strcmp(names[i].name, name) == 0)
             return &names[i];
@@ -536,8 +567,73 @@ bool rfn_ti_is_action(const char *text, size_t length)
     const char *end = text + length;
     struct rfn_ti_field rank, name;
     int64_t number;
+    bool capital;
     return next_field(&text, end, &rank) && digits(&rank, &number) &&
-           next_field(&text, end, &name) && find_name(&name);
+           next_field(&text, end, &name) && find_name(&name, &capital);
+}
+
+/* Of `send 1 512 1`: its 512 and 1 as tag and count, and as count and type. */
+static enum rfn_ti_line three_fields(const struct rfn_ti_field fields[3],
+                                     struct rfn_ti_readings *readings)
+{
+    int64_t type_number, peer_number;
+    double count, volume;
+    const bool simgrid = is_tag(&fields[1], &readings->tag) && real(&fields[2], &count);
+    const bool thesis = digits(&fields[0], &peer_number) && real(&fields[1], &volume) &&
+                        volume >= 0 && volume <= COUNT_MAX && digits(&fields[2], &type_number) &&
+                        type_number < THESIS_TYPES;
+    if (!simgrid || !thesis)
+        return simgrid ? RFN_TI_SIMGRID : thesis ? RFN_TI_THESIS : RFN_TI_EITHER;
+    readings->simgrid_count = type_number; /* the same digits */
+    readings->thesis_count = (int64_t)volume;
+    readings->thesis_bytes = type_bytes[type_number];
+    return volume > 0 || type_number > 0 ? RFN_TI_UNCLEAR : RFN_TI_EITHER;
+}
+
+/* Of a send or recv, its fields from `text` on. */
+static enum rfn_ti_line message_dialect(const char *text, const char *end,
+                                        struct rfn_ti_readings *readings)
+{
+    struct rfn_ti_field fields[4];
+    size_t n = 0;
+    while (n < 4 && next_field(&text, end, &fields[n]))
+        n++;
+    return n == 3 ? three_fields(fields, readings) : n == 4 ? RFN_TI_SIMGRID : RFN_TI_THESIS;
+}
+
+static enum rfn_ti_line line_dialect(const char *text, size_t length,
+                                     struct rfn_ti_readings *readings)
+{
+    const char *end = text + length;
+    struct rfn_ti_field field;
+    bool capital;
+    if (!next_field(&text, end, &field) || field.text[0] == '#' || !next_field(&text, end, &field))
+        return RFN_TI_EITHER;
+    const struct action_name *name = find_name(&field, &capital);
+    switch (name ? name->told_by : COMMON) {
+    case CASED:
+        return capital ? RFN_TI_THESIS : RFN_TI_SIMGRID;
+    case SIMGRID:
+        return RFN_TI_SIMGRID;
+    case WAITING:
+        return next_field(&text, end, &field) ? RFN_TI_SIMGRID : RFN_TI_THESIS;
+    case MESSAGE:
+        return message_dialect(text, end, readings);
+    default:
+        return RFN_TI_EITHER;
+    }
+}
+
+enum rfn_ti_line rfn_ti_line_dialect(const char *text, size_t length)
+{
+    struct rfn_ti_readings readings;
+    return line_dialect(text, length, &readings);
+}
+
+void rfn_ti_readings(const char *text, size_t length, struct rfn_ti_readings *readings)
+{
+    *readings = (struct rfn_ti_readings){0};
+    line_dialect(text, length, readings);
 }
 
 static int check_rank(struct rfn_ti_parser *parser)
@@ -553,6 +649,19 @@ static int check_rank(struct rfn_ti_parser *parser)
     return parser->n_fields < 2 ? fault(parser, "there is no action behind the rank") : 0;
 }
 
+/* Names of one dialect in text of the other: the text is a mixture. */
+static int check_spelling(struct rfn_ti_parser *parser, const struct action_name *name,
+                          bool capital)
+{
+    const bool thesis = is_thesis(parser);
+    const bool other = (name->told_by == CASED && capital != thesis) ||
+                       (name->told_by == SIMGRID && thesis);
+    if (!parser->strict || !other)
+        return 0;
+    return fault(parser, "%.*s: so only %s dialect names it", (int)parser->fields[1].length,
+                 parser->fields[1].text, thesis ? "SimGrid's" : "the thesis'");
+}
+
 int rfn_ti_parse(struct rfn_ti_parser *parser, const char *text, size_t length,
                  struct rfn_action *action)
 {
@@ -560,11 +669,13 @@ int rfn_ti_parse(struct rfn_ti_parser *parser, const char *text, size_t length,
     if (!parser->n_fields || parser->fields[0].text[0] == '#')
         return 0;
     RFN_TRY(check_rank(parser));
-    const struct action_name *name = find_name(&parser->fields[1]);
+    bool capital;
+    const struct action_name *name = find_name(&parser->fields[1], &capital);
     if (!name)
         return fault(parser, "\"%.*s\" is no action that is known",
                      parser->fields[1].length > 24 ? 24 : (int)parser->fields[1].length,
                      parser->fields[1].text);
+    RFN_TRY(check_spelling(parser, name, capital));
     *action = (struct rfn_action){.kind = name->kind, .request = -1, .type_bytes = 1};
     action->blocks = name->kind >= RFN_ACTION_SENDRECV;
     RFN_TRY(name->parse(parser, action));

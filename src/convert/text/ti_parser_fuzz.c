@@ -4,7 +4,7 @@
 
 #include "convert/actions_source.h"
 #include "convert/text/text_stream.h"
-#include "convert/text/ti_parser.h"
+#include "convert/text/ti_dialect.h"
 #include "convert/text/ti_writer.h"
 
 #include <stdint.h>
@@ -35,11 +35,11 @@ static void check(const struct rfn_action *action)
     }
 }
 
-/* A rank's lines are read, and written in a dialect. */
-static void rewrite(uint32_t rank, const uint8_t *bytes, size_t size, enum rfn_text_dialect dialect,
-                    struct rfn_buf *text)
+/* A rank's lines are read in a dialect, and written in one. */
+static void rewrite(uint32_t rank, const uint8_t *bytes, size_t size, enum rfn_text_dialect read,
+                    enum rfn_text_dialect dialect, struct rfn_buf *text)
 {
-    struct rfn_ti_parser parser = {.rank = rank, .n_ranks = RANKS};
+    struct rfn_ti_parser parser = {.rank = rank, .n_ranks = RANKS, .dialect = read};
     struct rfn_actions_summary summary = {0};
     struct rfn_actions actions = {.n_ranks = RANKS};
     struct rfn_ti_writer writer = {.actions = &actions,
@@ -63,18 +63,39 @@ static void rewrite(uint32_t rank, const uint8_t *bytes, size_t size, enum rfn_t
     rfn_ti_parser_release(&parser);
 }
 
+/* Nobody can take what was written for the other dialect. */
+static void check_dialect(const struct rfn_buf *text, enum rfn_text_dialect dialect)
+{
+    struct rfn_ti_evidence evidence = {0};
+    const char *at = (const char *)text->data, *end = text->size ? at + text->size : at;
+    for (const char *stop; at < end; at = stop + 1) {
+        stop = memchr(at, '\n', (size_t)(end - at));
+        rfn_ti_evidence_line(&evidence, "text", 1, at, (size_t)(stop - at));
+    }
+    if (evidence.unclear_path || (evidence.dialect != RFN_TEXT_ANY && evidence.dialect != dialect))
+        abort();
+}
+
 /* What was written once is written the same way again. */
-static void round_trip(uint32_t rank, const uint8_t *bytes, size_t size)
+static void round_trip(uint32_t rank, const uint8_t *bytes, size_t size, enum rfn_text_dialect read,
+                       enum rfn_text_dialect dialect)
 {
     struct rfn_buf first = RFN_BUF_INIT, second = RFN_BUF_INIT;
-    rewrite(rank, bytes, size, RFN_TEXT_SIMGRID, &first);
-    rewrite(rank, first.data, first.size, RFN_TEXT_SIMGRID, &second);
+    rewrite(rank, bytes, size, read, dialect, &first);
+    check_dialect(&first, dialect);
+    rewrite(rank, first.data, first.size, dialect, dialect, &second);
     if (first.size != second.size || (first.size && memcmp(first.data, second.data, first.size)))
         abort();
-    second.size = 0;
-    rewrite(rank, bytes, size, RFN_TEXT_THESIS, &second);
     rfn_buf_release(&first);
     rfn_buf_release(&second);
+}
+
+static void all_trips(uint32_t rank, const uint8_t *bytes, size_t size)
+{
+    for (enum rfn_text_dialect read = RFN_TEXT_SIMGRID; read <= RFN_TEXT_THESIS; read++) {
+        for (enum rfn_text_dialect to = RFN_TEXT_SIMGRID; to <= RFN_TEXT_THESIS; to++)
+            round_trip(rank, bytes, size, read, to);
+    }
 }
 
 /* The same bytes as a file, which may begin as a compressed one. */
@@ -88,7 +109,7 @@ static void read_file(const uint8_t *bytes, size_t size)
     if (file < 0 || write(file, bytes, size) != (ssize_t)size)
         abort();
     close(file);
-    if (rfn_actions_of_text(path, &actions, &diag) == 0) {
+    if (rfn_actions_of_text(path, RFN_TEXT_ANY, &actions, &diag) == 0) {
         for (uint32_t rank = 0; rank < rfn_actions_ranks(actions) && rank < RANKS; rank++) {
             while (rfn_actions_next(actions, rank, &action) > 0)
                 ;
@@ -101,7 +122,7 @@ static void read_file(const uint8_t *bytes, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     for (uint32_t rank = 0; rank < RANKS && size && bytes[0] != 0x1f && bytes[0] != 0x28; rank++)
-        round_trip(rank, bytes, size);
+        all_trips(rank, bytes, size);
     read_file(bytes, size);
     return 0;
 }

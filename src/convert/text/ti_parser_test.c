@@ -15,7 +15,14 @@ static struct rfn_action action;
 static int setup(void **state)
 {
     (void)state;
-    parser = (struct rfn_ti_parser){.rank = 1, .n_ranks = 4};
+    parser = (struct rfn_ti_parser){.rank = 1, .n_ranks = 4, .dialect = RFN_TEXT_SIMGRID};
+    return 0;
+}
+
+static int setup_thesis(void **state)
+{
+    setup(state);
+    parser.dialect = RFN_TEXT_THESIS;
     return 0;
 }
 
@@ -85,6 +92,99 @@ static void test_messages_of_thesis(void **state)
     assert_int_equal(action.n_requests, 1);
     assert_int_equal(action.requests[0], 0);
     wrong("1 wait", "no request is pending");
+    line("1 send 2 512 1", RFN_ACTION_SEND); /* of MPI_INT */
+    assert_int_equal(action.bytes, 2048);
+    assert_int_equal(action.tag, 0);
+    line("1 Irecv 0 3 0", RFN_ACTION_RECV);
+    assert_int_equal(action.bytes, 24);
+    wrong("1 send 2", "field 4 is missing: a count");
+    wrong("1 send 2 5 7", "\"7\", is not a type");
+    wrong("1 send 2 5 100 1", "\"100\", is not a type");
+    wrong("1 wait 2 1 7", "field 3 is one too many");
+}
+
+/* Fig. 3.20 and Table 3.1; with 2 ranks displacements are no types. */
+static void test_collective_calls_of_thesis(void **state)
+{
+    (void)state;
+    line("1 bcast 4 1 2", RFN_ACTION_BCAST);
+    assert_int_equal(action.root, 1);
+    assert_int_equal(action.bytes, 4);
+    line("1 reduce 4 1e3 3 0", RFN_ACTION_REDUCE);
+    assert_int_equal(action.root, 3);
+    assert_int_equal(action.bytes, 32);
+    line("1 allGatherV 5 1 2 3 4 0 1 3 6", RFN_ACTION_ALLGATHERV);
+    assert_int_equal(action.receives[3], 4);
+    line("1 allToAllv 10 1 2 3 4 0 1 3 6 26 5 6 7 8 0 5 11 18", RFN_ACTION_ALLTOALLV);
+    assert_int_equal(action.receives[3], 8);
+    parser.n_ranks = 2;
+    line("1 allGatherV 5 1 2 0 1", RFN_ACTION_ALLGATHERV);
+    assert_int_equal(action.bytes, 5);
+    assert_int_equal(action.receives[1], 2);
+}
+
+/* What each line alone says of the dialect. */
+static void test_dialects(void **state)
+{
+    static const struct {
+        const char *line;
+        enum rfn_ti_line dialect;
+    } lines[] = {{"0 init", RFN_TI_EITHER},
+                 {"0 bcast 4 1 2", RFN_TI_EITHER},
+                 {"0 comm_size 4", RFN_TI_EITHER},
+                 {"# send 1 2", RFN_TI_EITHER},
+                 {"0 what 1 2", RFN_TI_EITHER},
+                 {"0 send 1 512 1", RFN_TI_UNCLEAR},
+                 {"0 recv 1 0 6", RFN_TI_UNCLEAR},
+                 {"0 send 1 0 0", RFN_TI_EITHER}, /* nothing, without a tag: as in both */
+                 {"0 send 1 512 7", RFN_TI_SIMGRID},
+                 {"0 send 1 0 1e3", RFN_TI_SIMGRID},
+                 {"0 send 1 512 1 6", RFN_TI_SIMGRID},
+                 {"0 send 1 -5 1", RFN_TI_SIMGRID},
+                 {"0 recv -555 512 1", RFN_TI_SIMGRID},
+                 {"0 recv 1 0 -1", RFN_TI_SIMGRID},
+                 {"0 isend 1 512 1", RFN_TI_SIMGRID},
+                 {"0 wait 0 1 0", RFN_TI_SIMGRID},
+                 {"0 waitall", RFN_TI_SIMGRID},
+                 {"0 allreduce 8 1", RFN_TI_SIMGRID},
+                 {"0 sendRecv 1 1 1 1", RFN_TI_SIMGRID},
+                 {"0 send 1 512", RFN_TI_THESIS},
+                 {"0 send 1 1e6 1", RFN_TI_THESIS},
+                 {"0 send 1 3000000000 1", RFN_TI_THESIS},
+                 {"0 recv 1", RFN_TI_THESIS},
+                 {"0 Isend 1 512 1", RFN_TI_THESIS},
+                 {"0 wait", RFN_TI_THESIS},
+                 {"0 waitAll", RFN_TI_THESIS},
+                 {"0 allReduce 8 1", RFN_TI_THESIS}};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (rfn_ti_line_dialect(lines[i].line, strlen(lines[i].line)) != lines[i].dialect)
+            fail_msg("%s", lines[i].line);
+    }
+}
+
+static void test_readings(void **state)
+{
+    struct rfn_ti_readings is;
+    (void)state;
+    rfn_ti_readings("0 send 1 512 1", 14, &is);
+    assert_int_equal(is.tag, 512);
+    assert_int_equal(is.simgrid_count, 1);
+    assert_int_equal(is.thesis_count, 512);
+    assert_int_equal(is.thesis_bytes, 4);
+}
+
+/* A mixture of dialects is told only where the dialect was recognized. */
+static void test_strict(void **state)
+{
+    (void)state;
+    line("1 allReduce 8 1", RFN_ACTION_ALLREDUCE);
+    parser.strict = true;
+    wrong("1 allReduce 8 1", "allReduce: so only the thesis' dialect names it");
+    parser.dialect = RFN_TEXT_THESIS;
+    line("1 allReduce 8 1", RFN_ACTION_ALLREDUCE);
+    wrong("1 allreduce 8 1", "allreduce: so only SimGrid's");
+    wrong("1 sleep 1", "sleep: so only SimGrid's");
 }
 
 /* Requests of a key form a queue; a message to itself has one key at both ends. */
@@ -142,7 +242,7 @@ static void test_collective_calls(void **state)
     line("1 allgatherv 5 1 2 3 4 1 0", RFN_ACTION_ALLGATHERV);
     assert_int_equal(action.bytes, 20);
     assert_int_equal(action.receives[3], 32);
-    line("1 allGatherV 5 1 2 3 4 0 1 3 6", RFN_ACTION_ALLGATHERV); /* with displacements */
+    line("1 allgatherv 5 1 2 3 4 0 1 3 6", RFN_ACTION_ALLGATHERV); /* with displacements */
     assert_int_equal(action.receives[3], 4);
     line("1 scatterv 1 2 3 4 9 1", RFN_ACTION_SCATTERV);
     assert_int_equal(action.sends[2], 3);
@@ -151,8 +251,6 @@ static void test_collective_calls(void **state)
     line("1 alltoallv 10 1 2 3 4 26 5 6 7 8 6 1", RFN_ACTION_ALLTOALLV);
     assert_int_equal(action.sends[3], 4);
     assert_int_equal(action.receives[0], 20);
-    line("1 allToAllV 10 1 2 3 4 0 1 3 6 26 5 6 7 8 0 5 11 18", RFN_ACTION_ALLTOALLV);
-    assert_int_equal(action.receives[3], 8);
     line("1 reducescatter 1 2 3 4 99", RFN_ACTION_REDUCE_SCATTER);
     assert_int_equal(action.receives[1], 2);
     assert_true(action.volume == 99);
@@ -179,7 +277,9 @@ static void test_wrong_lines(void **state)
     (void)state;
     wrong("1 send 4 0 1", "field 3, \"4\", is not a rank");
     wrong("1 send 2 x 1", "field 4, \"x\", is not a tag");
-    wrong("1 isend 2", "field 4 is missing: a count");
+    wrong("1 isend 2", "field 4 is missing: a tag");
+    wrong("1 send 2 1e6 1", "\"1e6\", is not a tag");
+    wrong("1 wait", "field 3 is missing");
     wrong("1 send 2 0 -1", "field 5, \"-1\", is not a count");
     wrong("1 send 2 0 1 99", "is not a type");
     wrong("1 send 2 0 1 42", "is not a type with a size");
@@ -200,7 +300,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_messages_of_simgrid, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_messages_of_thesis, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_messages_of_thesis, setup_thesis, teardown),
+        cmocka_unit_test_setup_teardown(test_collective_calls_of_thesis, setup_thesis, teardown),
+        cmocka_unit_test_setup_teardown(test_dialects, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_readings, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_strict, setup, teardown),
         cmocka_unit_test_setup_teardown(test_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_collective_calls, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lines_without_action, setup, teardown),

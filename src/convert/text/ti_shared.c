@@ -10,7 +10,6 @@
 #include "archive/temp_file.h"
 #include "base/buf.h"
 #include "base/grow.h"
-#include "convert/text/ti_parser.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +46,8 @@ static int bad_line(const struct rfn_ti_shared *shared, struct rfn_diag *diag)
 
 /* ---- ranks ---- */
 
-static int count_ranks(struct rfn_ti_shared *shared, struct rfn_diag *diag)
+static int count_ranks(struct rfn_ti_shared *shared, const char *path,
+                       struct rfn_ti_evidence *evidence, struct rfn_diag *diag)
 {
     const char *line;
     size_t length;
@@ -58,6 +58,9 @@ static int count_ranks(struct rfn_ti_shared *shared, struct rfn_diag *diag)
         const int64_t rank = rfn_ti_line_rank(line, length);
         if (rank == RFN_E_CORRUPT)
             return bad_line(shared, diag);
+        if (evidence->dialect == RFN_TEXT_ANY)
+            rfn_ti_evidence_line(evidence, path, rfn_text_stream_number(shared->stream), line,
+                                 length);
         actions += rank >= 0;
         if (rank >= shared->n_ranks)
             shared->n_ranks = (uint32_t)rank + 1;
@@ -73,26 +76,27 @@ static int count_ranks(struct rfn_ti_shared *shared, struct rfn_diag *diag)
     return got;
 }
 
-static int init(struct rfn_ti_shared *shared, const char *path, struct rfn_diag *diag)
+static int init(struct rfn_ti_shared *shared, const char *path, struct rfn_ti_evidence *evidence,
+                struct rfn_diag *diag)
 {
     shared->path = strdup(path);
     if (!shared->path)
         return RFN_E_NOMEM;
-    RFN_TRY(count_ranks(shared, diag));
+    RFN_TRY(count_ranks(shared, path, evidence, diag));
     shared->queues = calloc(shared->n_ranks, sizeof *shared->queues);
     if (!shared->queues)
         return RFN_E_NOMEM;
     return rfn_text_stream_open(path, &shared->stream, diag);
 }
 
-int rfn_ti_shared_open(const char *path, size_t memory, struct rfn_ti_shared **shared,
-                       struct rfn_diag *diag)
+int rfn_ti_shared_open(const char *path, size_t memory, struct rfn_ti_evidence *evidence,
+                       struct rfn_ti_shared **shared, struct rfn_diag *diag)
 {
     *shared = calloc(1, sizeof **shared);
     if (!*shared)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "out of memory");
     (*shared)->memory = memory;
-    int error = init(*shared, path, diag);
+    int error = init(*shared, path, evidence, diag);
     if (error < 0) {
         rfn_ti_shared_close(*shared);
         *shared = NULL;

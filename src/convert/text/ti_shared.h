@@ -7,15 +7,15 @@
 #ifndef RFN_CONVERT_TEXT_TI_SHARED_H
 #define RFN_CONVERT_TEXT_TI_SHARED_H
 
-#include "convert/text/text_stream.h"
+#include "convert/text/ti_dialect.h"
 
 struct rfn_ti_shared;
 
-/* Looks through the file for its ranks. RFN_E_CORRUPT: a line without a rank, or no rank at all;
- * and as rfn_text_stream_open. memory: bytes that may wait in memory, beside up to 64 KiB per rank.
- */
-int rfn_ti_shared_open(const char *path, size_t memory, struct rfn_ti_shared **shared,
-                       struct rfn_diag *diag);
+/* Looks through the file for its ranks, and for evidence of its dialect. RFN_E_CORRUPT: a line
+ * without a rank, or no rank at all; and as rfn_text_stream_open. memory: bytes that may wait in
+ * memory, beside up to 64 KiB per rank. path is borrowed by the evidence. */
+int rfn_ti_shared_open(const char *path, size_t memory, struct rfn_ti_evidence *evidence,
+                       struct rfn_ti_shared **shared, struct rfn_diag *diag);
 void rfn_ti_shared_close(struct rfn_ti_shared *shared);
 
 /* The largest rank there is, plus 1. */

@@ -4,9 +4,10 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "convert/actions_source.h"
-#include "convert/text/ti_parser.h"
 #include "convert/text/ti_shared.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,15 +27,34 @@ struct text {
     struct rfn_ti_shared *shared; /* NULL: each rank has a file */
     struct text_rank *ranks;
     size_t ranks_capacity;
+    struct rfn_ti_evidence evidence; /* path NULL: the dialect was given, or is all the same */
 };
 
 /* ---- reading ---- */
 
-static int bad_line(const struct text *text, uint32_t rank, uint64_t number)
+/* A line that only the other dialect has: why the text is read in this one. */
+static void tell_mixture(const struct text *text, const struct rfn_ti_parser *parser,
+                         const char *line, size_t length, char *said, size_t size)
+{
+    const bool thesis = parser->dialect == RFN_TEXT_THESIS;
+    said[0] = '\0';
+    if (text->evidence.path &&
+        rfn_ti_line_dialect(line, length) == (thesis ? RFN_TI_SIMGRID : RFN_TI_THESIS))
+        snprintf(said, size,
+                 "; the text is in %s dialect, as %.200s:%" PRIu64 " shows, and this line is not "
+                 "(--from=%s reads all of it in the other one)",
+                 thesis ? "the thesis'" : "SimGrid's", text->evidence.path, text->evidence.line,
+                 thesis ? "simgrid" : "thesis");
+}
+
+static int bad_line(const struct text *text, uint32_t rank, uint64_t number, const char *line,
+                    size_t length)
 {
     const struct text_rank *of = &text->ranks[rank];
-    return rfn_fail(text->actions.diag, RFN_E_CORRUPT, -1, (int)rank, "%s:%llu: %s",
-                    of->path ? of->path : text->path, (unsigned long long)number, of->parser.fault);
+    char mixture[400];
+    tell_mixture(text, &of->parser, line, length, mixture, sizeof mixture);
+    return rfn_fail(text->actions.diag, RFN_E_CORRUPT, -1, (int)rank, "%s:%" PRIu64 ": %s%s",
+                    of->path ? of->path : text->path, number, of->parser.fault, mixture);
 }
 
 static int next_line(struct text *text, uint32_t rank, const char **line, size_t *length,
@@ -64,7 +84,7 @@ static int next(struct rfn_actions *actions, uint32_t rank, struct rfn_action *a
             return got;
         got = rfn_ti_parse(&text->ranks[rank].parser, line, length, action);
         if (got == RFN_E_CORRUPT)
-            return bad_line(text, rank, number);
+            return bad_line(text, rank, number, line, length);
         if (got == RFN_E_NOMEM)
             return rfn_fail(actions->diag, got, -1, (int)rank, "out of memory");
         action->event = number;
@@ -166,7 +186,8 @@ static int read_list(struct text *text, struct rfn_text_stream *stream, const ch
 
 static int share(struct text *text, const char *path)
 {
-    RFN_TRY(rfn_ti_shared_open(path, WAITING_MAX, &text->shared, text->actions.diag));
+    RFN_TRY(
+        rfn_ti_shared_open(path, WAITING_MAX, &text->evidence, &text->shared, text->actions.diag));
     text->actions.n_ranks = rfn_ti_shared_ranks(text->shared);
     return 0;
 }
@@ -223,13 +244,29 @@ static int check_files(const struct text *text)
     return 0;
 }
 
+/* A shared file has been looked through already. */
+static int find_dialect(struct text *text, enum rfn_text_dialect *dialect)
+{
+    for (uint32_t rank = 0; !text->shared && rank < text->actions.n_ranks; rank++) {
+        const char *path = text->ranks[rank].path;
+        if (path)
+            RFN_TRY(rfn_ti_evidence_file(&text->evidence, path, text->actions.diag));
+    }
+    return rfn_ti_evidence_decide(&text->evidence, dialect, text->actions.diag);
+}
+
 static int make_parsers(struct text *text)
 {
     const uint32_t n = text->actions.n_ranks;
+    enum rfn_text_dialect dialect;
     RFN_TRY(RFN_GROW_ZEROED(text->ranks, text->ranks_capacity, n));
+    RFN_TRY(find_dialect(text, &dialect));
     for (uint32_t rank = 0; rank < n; rank++) {
-        text->ranks[rank].parser.rank = rank;
-        text->ranks[rank].parser.n_ranks = n;
+        struct rfn_ti_parser *parser = &text->ranks[rank].parser;
+        parser->rank = rank;
+        parser->n_ranks = n;
+        parser->dialect = dialect;
+        parser->strict = text->evidence.path != NULL;
     }
     return 0;
 }
@@ -249,9 +286,11 @@ static int fill(struct text *text)
 }
 
 /* NULL: out of memory. */
-static struct text *new_text(struct rfn_diag *diag)
+static struct text *new_text(enum rfn_text_dialect from, struct rfn_diag *diag)
 {
     struct text *text = calloc(1, sizeof *text);
+    if (text)
+        text->evidence.dialect = from;
     if (text)
         text->actions = (struct rfn_actions){
             .unit = RFN_ACTION_FLOPS, .diag = diag, .next = next, .has = has, .free = release};
@@ -268,28 +307,45 @@ static int hand_over(struct text *text, int error, struct rfn_actions **actions,
     return error == RFN_E_NOMEM ? rfn_fail(diag, error, -1, -1, "out of memory") : error;
 }
 
-int rfn_actions_of_text(const char *path, struct rfn_actions **actions, struct rfn_diag *diag)
+int rfn_actions_of_text(const char *path, enum rfn_text_dialect from, struct rfn_actions **actions,
+                        struct rfn_diag *diag)
 {
-    struct text *text = new_text(diag);
+    struct text *text = new_text(from, diag);
     if (text)
         text->path = strdup(path);
     return hand_over(text, text && text->path ? fill(text) : RFN_E_NOMEM, actions, diag);
 }
 
-int rfn_actions_of_files(const char *const *paths, uint32_t n_ranks, struct rfn_actions **actions,
-                         struct rfn_diag *diag)
+static int take_files(struct text *text, const char *const *paths, uint32_t n_ranks)
 {
-    struct text *text = new_text(diag);
-    int error = text ? 0 : RFN_E_NOMEM;
-    if (!error) {
-        text->actions.n_ranks = n_ranks;
-        error = make_parsers(text);
-    }
-    for (uint32_t rank = 0; !error && rank < n_ranks; rank++) {
+    RFN_TRY(RFN_GROW_ZEROED(text->ranks, text->ranks_capacity, n_ranks));
+    text->actions.n_ranks = n_ranks;
+    for (uint32_t rank = 0; rank < n_ranks; rank++) {
         if (paths[rank] && !(text->ranks[rank].path = strdup(paths[rank])))
-            error = RFN_E_NOMEM;
+            return RFN_E_NOMEM;
     }
-    return hand_over(text, error, actions, diag);
+    return make_parsers(text);
+}
+
+int rfn_actions_of_files(const char *const *paths, uint32_t n_ranks, enum rfn_text_dialect from,
+                         struct rfn_actions **actions, struct rfn_diag *diag)
+{
+    struct text *text = new_text(from, diag);
+    return hand_over(text, text ? take_files(text, paths, n_ranks) : RFN_E_NOMEM, actions, diag);
+}
+
+int rfn_text_recognize(const char *const *paths, uint32_t n_ranks, enum rfn_text_dialect *dialect,
+                       bool *unclear, struct rfn_diag *diag)
+{
+    struct rfn_ti_evidence evidence = {0};
+    for (uint32_t rank = 0; rank < n_ranks; rank++) {
+        if (paths[rank])
+            RFN_TRY(rfn_ti_evidence_file(&evidence, paths[rank], diag));
+    }
+    *dialect = evidence.dialect;
+    enum rfn_text_dialect read_as;
+    *unclear = rfn_ti_evidence_decide(&evidence, &read_as, diag) < 0;
+    return 0;
 }
 
 /* ---- a file alone ---- */

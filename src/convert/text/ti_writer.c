@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+enum { TYPE_BYTE = 6, TYPES_OF_THESIS = 7 };
 enum { PEERS_FROM = -(1 << 10) /* of the peers that a key can hold, the lowest */ };
 
 _Static_assert((int)PEERS_FROM <= (int)RFN_ACTION_ANY, "a key can hold a receive from any rank");
@@ -271,6 +272,8 @@ static int write_message(struct rfn_ti_writer *writer, const struct rfn_action *
         put_number(writer, tag);
     if (!thesis || action->kind == RFN_ACTION_SEND || !action->blocks)
         put_number(writer, thesis && action->bytes < 0 ? 0 : action->bytes);
+    if (!thesis && action->blocks && action->bytes >= 0 && action->bytes < TYPES_OF_THESIS)
+        put_number(writer, TYPE_BYTE); /* tag and bytes could be the thesis' count and type */
     RFN_TRY(end_line(writer));
     if (action->blocks)
         return 0;
@@ -328,7 +331,7 @@ static bool fits_count(const int64_t *sizes, uint32_t n)
     return true;
 }
 
-/* The dialect's word for the call among n members, or NULL; the thesis has no roots. */
+/* The dialect's word for the call among n members, or NULL. */
 static const char *word_for(const struct rfn_ti_writer *writer, const struct rfn_action *action,
                             uint32_t n)
 {
@@ -337,7 +340,7 @@ static const char *word_for(const struct rfn_ti_writer *writer, const struct rfn
     if (!action->blocks || !fits)
         return NULL;
     if (writer->dialect == RFN_TEXT_THESIS)
-        return action->root ? NULL : thesis_names[action->kind];
+        return thesis_names[action->kind];
     return rfn_action_name(action->kind);
 }
 
@@ -352,6 +355,21 @@ static void put_all_to_all_v(struct rfn_ti_writer *writer, const struct rfn_acti
     put_list(writer, action->receives);
     if (thesis)
         put_displacements(writer, action->receives);
+}
+
+/* The thesis leaves out a root of 0 and the type of default, or tells both (Fig. 3.20). */
+static void put_root(struct rfn_ti_writer *writer, const struct rfn_action *action)
+{
+    const bool thesis = writer->dialect == RFN_TEXT_THESIS;
+    const bool buffers = action->kind == RFN_ACTION_GATHER || action->kind == RFN_ACTION_GATHERV ||
+                         action->kind == RFN_ACTION_SCATTER || action->kind == RFN_ACTION_SCATTERV;
+    const bool rooted = buffers || action->kind == RFN_ACTION_BCAST ||
+                        action->kind == RFN_ACTION_REDUCE;
+    if (!rooted || (thesis && !action->root))
+        return;
+    put_number(writer, action->root);
+    for (int i = 0; thesis && i < 1 + buffers; i++)
+        put_number(writer, TYPE_BYTE);
 }
 
 static void put_fields(struct rfn_ti_writer *writer, const struct rfn_action *action)
@@ -393,11 +411,7 @@ static void put_fields(struct rfn_ti_writer *writer, const struct rfn_action *ac
         put_real(writer, action->volume);
         break;
     }
-    const bool rooted = action->kind == RFN_ACTION_BCAST || action->kind == RFN_ACTION_REDUCE ||
-                        action->kind == RFN_ACTION_GATHER || action->kind == RFN_ACTION_GATHERV ||
-                        action->kind == RFN_ACTION_SCATTER || action->kind == RFN_ACTION_SCATTERV;
-    if (rooted && !thesis)
-        put_number(writer, action->root);
+    put_root(writer, action);
 }
 
 static bool is_world(const struct rfn_ti_writer *writer, const int64_t *members, uint32_t n)

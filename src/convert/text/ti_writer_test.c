@@ -156,9 +156,53 @@ static void test_members_of_other_jobs(void **state)
     assert_non_null(strstr(writer.fault, "not in MPI_COMM_WORLD"));
 }
 
+static void collective(enum rfn_action_kind kind, int64_t root)
+{
+    const struct rfn_action action = {.kind = kind,
+                                      .blocks = true,
+                                      .bytes = 40,
+                                      .receive_bytes = 50,
+                                      .volume = 7,
+                                      .root = root,
+                                      .request = -1,
+                                      .type_bytes = 1};
+    assert_int_equal(rfn_ti_write(&writer, &action), 0);
+}
+
+/* Fig. 3.20: a root that is not 0 is told, with the type, here MPI_BYTE. */
+static void test_thesis_roots(void **state)
+{
+    (void)state;
+    writer.dialect = RFN_TEXT_THESIS;
+    collective(RFN_ACTION_BCAST, 0);
+    collective(RFN_ACTION_BCAST, 2);
+    collective(RFN_ACTION_REDUCE, 3);
+    collective(RFN_ACTION_GATHER, 1);
+    lines("1 bcast 40\n1 bcast 40 2 6\n1 reduce 40 7 3 6\n1 gather 40 50 1 6 6\n");
+}
+
+/* Without a type these could be the thesis'. */
+static void test_small_messages(void **state)
+{
+    (void)state;
+    for (int64_t bytes = -1; bytes < 8; bytes += 4) {
+        const struct rfn_action action = {.kind = RFN_ACTION_RECV,
+                                          .blocks = true,
+                                          .peer = 2,
+                                          .tag = 512,
+                                          .bytes = bytes,
+                                          .request = -1,
+                                          .type_bytes = 1};
+        assert_int_equal(rfn_ti_write(&writer, &action), 0);
+    }
+    lines("1 recv 2 512 -1\n1 recv 2 512 3 6\n1 recv 2 512 7\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_thesis_roots, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_small_messages, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wait_for_any_source, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wait_listed_twice, setup, teardown),
         cmocka_unit_test_setup_teardown(test_thesis_wait_listed_twice, setup, teardown),
