@@ -37,7 +37,7 @@ enum rfn_chunk_type {
 };
 
 enum { RFN_HEADER_BYTES = 64, RFN_CHUNK_HEADER_BYTES = 48, RFN_CHUNK_ALIGNMENT = 8 };
-enum { RFN_FORMAT_MAJOR = 1, RFN_FORMAT_MINOR = 14 };
+enum { RFN_FORMAT_MAJOR = 1, RFN_FORMAT_MINOR = 15 };
 enum {
     RFN_CLOCKS_SINCE_MINOR = 2,
     RFN_PROFILE_SINCE_MINOR = 3,
@@ -54,7 +54,8 @@ enum {
     RFN_SAMPLES_SINCE_MINOR = 11,
     RFN_APART_SINCE_MINOR = 12,
     RFN_RECOVERED_SINCE_MINOR = 13,
-    RFN_LIMITS_SINCE_MINOR = 14
+    RFN_LIMITS_SINCE_MINOR = 14,
+    RFN_IDENTITY_SINCE_MINOR = 15
 };
 enum { RFN_MERGING_STEPS = 6 }; /* for which META has numbers that nobody writes any more */
 enum { RFN_STATE_WRITING = 0, RFN_STATE_WHOLE = 1 };
