@@ -6,7 +6,9 @@
  * its log backwards. Where that does not go as far back, the rest counts as the main part.
  *
  * Where ranks begin or end at very different times, less than half of the run might be left. Then
- * the main part is from the first end of MPI_Init to the last begin of MPI_Finalize.
+ * the main part is from the first end of MPI_Init to the last begin of MPI_Finalize, or to the last
+ * event. So it is where a rank enters MPI_Init when another one has gone on already: clocks differ,
+ * or ranks are of several runs, and what was shown before is not known any more.
  */
 #include "analyze/waits/waits_internal.h"
 
@@ -15,6 +17,7 @@ void rfn_pass_enter_setup(struct rfn_wait_pass *pass, struct rfn_wait_stream *st
 {
     const enum rfn_call_kind kind = (enum rfn_call_kind)stream->match.symbol->role->kind;
     if (kind == RFN_CALL_INIT) {
+        pass->inits_apart |= pass->behind_init && at->exit_ns > pass->main_from_ns;
         pass->first_init_ns = pass->main_from_ns ? rfn_least(pass->first_init_ns, at->exit_ns)
                                                  : at->exit_ns;
         pass->main_from_ns = rfn_most(pass->main_from_ns, at->exit_ns);
@@ -51,6 +54,15 @@ static struct rfn_outside end_of(const struct rfn_wait_pass *pass, uint32_t numb
     return outside;
 }
 
+/* A history that does not go far enough back leaves more than the main part has. */
+static void keep_within(struct rfn_profile_rank *rank, int64_t main_ns)
+{
+    const int64_t all_ns = main_ns * rank->threads;
+    rank->main_unrecorded_ns = rfn_least(rfn_most(rank->main_unrecorded_ns, 0), all_ns);
+    rank->main_outside_ns = rfn_least(rfn_most(rank->main_outside_ns, 0),
+                                      all_ns - rank->main_unrecorded_ns);
+}
+
 void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *profile)
 {
     int64_t from_ns = pass->main_from_ns, to_ns = INT64_MAX, last_ns = 0;
@@ -61,8 +73,9 @@ void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *pr
         last_ns = rfn_most(last_ns, pass->streams[i].finalize.ns);
     }
     to_ns = rfn_least(to_ns, profile->end_ns);
+    last_ns = last_ns ? last_ns : profile->end_ns;
     /* Where ranks begin or end at very different times, most would not be in it. */
-    const bool most = 2 * (to_ns - from_ns) >= last_ns - pass->first_init_ns;
+    const bool most = !pass->inits_apart && 2 * (to_ns - from_ns) >= last_ns - pass->first_init_ns;
     if (!most) {
         from_ns = pass->first_init_ns;
         to_ns = rfn_least(last_ns, profile->end_ns);
@@ -81,5 +94,5 @@ void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *pr
         profile->ranks[rank].main_unrecorded_ns -= start->off_ns + end.off_ns;
     }
     for (uint32_t i = 0; i < profile->n_ranks; i++)
-        profile->ranks[i].main_outside_ns = rfn_most(profile->ranks[i].main_outside_ns, 0);
+        keep_within(&profile->ranks[i], to_ns - from_ns);
 }
