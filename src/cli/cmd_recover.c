@@ -80,7 +80,7 @@ static int make_all(const struct arguments *arguments, struct rfn_journals *jour
     for (size_t i = 0; i < n; i++)
         free(names[i]);
     free(names);
-    return status;
+    return status || n ? status : RFN_EXIT_FAILURE;
 }
 
 static int recover(const struct arguments *arguments, const char *output)

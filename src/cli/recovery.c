@@ -95,6 +95,21 @@ char *rfn_recovery_numbered(const struct rfn_recovery *recovery, const char *nam
 
 /* ---- runs that go on ---- */
 
+/* Whether a process runs; one whose parent has not noticed its end does not. */
+static bool is_there(uint64_t pid)
+{
+    char path[40], text[512];
+    if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+        return false;
+    snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)pid);
+    FILE *file = fopen(path, "re");
+    const char *behind = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
+    const bool ended = behind && (strncmp(behind, ") Z", 3) == 0 || strncmp(behind, ") X", 3) == 0);
+    if (file)
+        fclose(file);
+    return !ended;
+}
+
 /* Processes of ranks that are there on this node; *here: how many ranks are this node's. */
 static size_t count_processes(const struct rfn_journals *journals, size_t *here)
 {
@@ -107,7 +122,7 @@ static size_t count_processes(const struct rfn_journals *journals, size_t *here)
         if (strcmp(rank->host, host) != 0)
             continue;
         ++*here;
-        n += kill((pid_t)rank->pid, 0) == 0 || errno != ESRCH;
+        n += is_there(rank->pid);
     }
     return n;
 }

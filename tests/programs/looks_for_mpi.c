@@ -28,10 +28,12 @@ void ask(const char *who)
 {
     asking *initialized = FOUND;
     int is = -1;
-    if (!initialized)
-        printf("%s: no MPI, %d\n", who, dlerror() != NULL);
-    else
-        printf("%s: MPI, %d %d\n", who, initialized(&is), is);
+    if (!initialized) {
+        printf("%s: no MPI\n", who);
+        return;
+    }
+    const int error = initialized(&is);
+    printf("%s: MPI, %d %d\n", who, error, is);
 }
 
 #ifdef PLUGIN

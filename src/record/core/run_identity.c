@@ -19,11 +19,6 @@
 
 static uint64_t identity;
 
-uint64_t rec_run_identity(void)
-{
-    return identity;
-}
-
 /* Of what was put together; never 0. */
 static uint64_t number_of(struct rfn_buf *words)
 {
@@ -48,12 +43,6 @@ static uint64_t of_process(void)
     rfn_buf_u64(&words, (uint64_t)rec_start().realtime_ns);
 #endif
     return number_of(&words);
-}
-
-void rec_run_identity_make(void)
-{
-    if (!identity)
-        identity = of_process();
 }
 
 #ifndef RFN_FLAVOUR_SMPI
@@ -136,6 +125,13 @@ void rec_run_identity_settle(void)
         identity = told_by_first();
 }
 
+uint64_t rec_run_identity(void)
+{
+    if (!identity && rec_job_size() > 1)
+        ask_launcher(&identity);
+    return identity;
+}
+
 #else
 
 void rec_run_identity_settle(void)
@@ -143,4 +139,15 @@ void rec_run_identity_settle(void)
     rec_run_identity_make();
 }
 
+uint64_t rec_run_identity(void)
+{
+    return identity;
+}
+
 #endif
+
+void rec_run_identity_make(void)
+{
+    if (!rec_run_identity())
+        identity = of_process();
+}

@@ -10,8 +10,9 @@
  *
  * Else rank 0 makes one and tells it in MPI_Init. Where this happens must not depend on what a rank
  * finds out about others, or ranks would wait for each other; so it depends on the environment
- * alone. A program that uses only sessions has no moment for that: rank 0 makes a number when the
- * archive is written, and what a rank writes alone has none (0).
+ * alone. A program that uses only sessions has no moment for that: where its launcher has no name
+ * for the run, rank 0 makes a number when the archive is written, and what a rank writes alone has
+ * none (0).
  *
  * Under SMPI all ranks are one process: the number is a hash of that.
  */

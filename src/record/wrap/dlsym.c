@@ -8,8 +8,8 @@
  * libraries get what they always did.
  *
  * RTLD_DEFAULT finds the recorder's functions anyway, also where no MPI is loaded. Programs ask
- * that way whether they run under MPI. So if the program would not find the function without the
- * recorder, the question goes to a library that has none of MPI's names.
+ * that way whether they run under MPI. So if the program would not find MPI without the recorder,
+ * the question goes to a library that has none of MPI's names.
  *
  * The meaning of RTLD_NEXT depends on who calls. Therefore the exported function is a few
  * instructions that ask rec_symbol_for and then jump to the real one, with the caller's return
@@ -24,7 +24,6 @@
 #if defined __x86_64__ && !defined RFN_FLAVOUR_SMPI && !defined __SANITIZE_THREAD__
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,19 +97,18 @@ static void *own_library(void)
     return library;
 }
 
-/* Whether the caller would find it without the recorder: by MPI's other name of the function, which
- * the recorder does not have, in what is loaded for all, or with the caller. */
-static bool is_found_without(const char *name, const void *caller)
+/* Whether the caller would find MPI without the recorder, in what is loaded for all, or with the
+ * caller: by a function that the recorder does not have. */
+static bool is_found_without(const void *caller)
 {
-    char other[256];
+    static const char only_mpis[] = "PMPI_Wtime";
     Dl_info of_caller;
-    snprintf(other, sizeof other, "%c%s", name[0] == 'M' ? 'P' : 'p', name);
-    if (rec_real_dlsym(RTLD_DEFAULT, other))
+    if (rec_real_dlsym(RTLD_DEFAULT, only_mpis))
         return true;
     void *library = dladdr(caller, &of_caller)
                         ? dlopen(of_caller.dli_fname, RTLD_NOLOAD | RTLD_LAZY)
                         : NULL;
-    const bool found = library && rec_real_dlsym(library, other);
+    const bool found = library && rec_real_dlsym(library, only_mpis);
     if (library)
         dlclose(library);
     return found;
@@ -127,7 +125,7 @@ void *rec_symbol_for(void *handle, const char *name, const void *caller, void **
     if (!wrapper || !is_own(wrapper))
         return NULL;
     if (handle == RTLD_DEFAULT) {
-        void *without = rec_is_linked() || is_found_without(name, caller)
+        void *without = rec_is_linked() || is_found_without(caller)
                             ? NULL
                             : dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
         *asked = without ? without : handle;
