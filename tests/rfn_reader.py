@@ -1645,6 +1645,7 @@ class Archive:
         self.recovered = (reader.u64(), reader.u64()) if flags & 8192 and self.minor >= 13 else None
         check(all(date < 1 << 63 for date in (self.start, *(self.recovered or ()))), "dates before 1970")
         self.limits = reader.string() if flags & 16384 and self.minor >= 14 else None
+        self.identity = reader.u64() if flags & 32768 and self.minor >= 15 else None
         reader.end(self.exact)
 
     def read_definitions(self, reader):

@@ -27,6 +27,7 @@ NAMES = {"MPI_Sendrecv": ("dest", "sendcount"), "MPI_Allreduce": (None, "count")
          "MPI_Irecv": ("source", "count"), "MPI_Bcast": ("root", "count")}
 SOON = {"REFRAIN_JOURNAL_INTERVAL": "100"}  # ms
 INCOMPLETE = 3
+PROGRAMS = ("logged_rounds", "namesakes")
 
 
 def log_of(log, rank):
@@ -109,7 +110,7 @@ def ranks_of(pid):
         except (OSError, UnicodeDecodeError):
             continue
         rank = words.get(b"OMPI_COMM_WORLD_RANK", words.get(b"PMI_RANK"))
-        if words.get(b"KILLED_RUN") == str(pid).encode() and rank is not None and name.startswith("logged_rounds"):
+        if words.get(b"KILLED_RUN") == str(pid).encode() and rank is not None and name.startswith(PROGRAMS):
             found[int(rank)] = int(path.split("/")[2])
     return found
 

@@ -235,8 +235,8 @@ def test_aborted(bench):
                             f"comm=world color={rank % 2} key={-rank} newcomm=comm#{2 + rank % 2}")
     later = aborted(bench, "openmpi", ["--time=reduced"])
     two_runs = [files[0], next(file for file in later if file[-5:] != files[0][-5:])]
-    expect(bench, 1, "not of one run: one was recorded when the other had ended", "merge", *two_runs,
-           "-o", bench.fresh("mixed.rfn"))
+    expect(bench, 1, f"the files are of 2 runs: of one run are {two_runs[0]}; of another one are {two_runs[1]}",
+           "merge", *two_runs, "-o", bench.fresh("mixed.rfn"))
 
 
 def test_aborted_times(bench):

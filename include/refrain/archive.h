@@ -119,6 +119,8 @@ struct rfn_run {
     struct rfn_run_recovery recovered;
     const char *limits; /* calls were left out on request: the options, as "--exclude=MPI_Iprobe";
                            NULL: none were to be (refrain/left_out.h: which were) */
+    uint64_t identity;  /* of the run: all its files have the same, and no other run's; 0: not
+                           known */
 };
 
 const struct rfn_run *rfn_archive_run(const struct rfn_archive *archive);

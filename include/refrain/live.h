@@ -29,6 +29,7 @@ struct rfn_live_process {
     uint32_t job_number; /* the same for the processes of one job */
     uint32_t pid, parent;
     uint32_t rank, ranks;    /* ranks: of the whole job, on all nodes */
+    uint64_t run;            /* the run's identity; 0: not known */
     char job[RFN_LIVE_NAME]; /* the archive's name without folders and .rfn, or PROGRAM.RANKS */
     char program[RFN_LIVE_NAME], host[RFN_LIVE_NAME];
     int64_t start_ns;                  /* since 1970 */

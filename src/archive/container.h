@@ -57,7 +57,8 @@ enum {
     RFN_RECOVERED_SINCE_MINOR = 13,
     RFN_LIMITS_SINCE_MINOR = 14,
     RFN_CORES_SINCE_MINOR = 15,
-    RFN_COUNTS_SINCE_MINOR = 15
+    RFN_COUNTS_SINCE_MINOR = 15,
+    RFN_IDENTITY_SINCE_MINOR = 15
 };
 enum { RFN_MERGING_STEPS = 6 }; /* for which META has numbers that nobody writes any more */
 enum { RFN_STATE_WRITING = 0, RFN_STATE_WHOLE = 1 };

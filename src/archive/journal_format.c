@@ -85,8 +85,11 @@ static void pack_head(struct rfn_buf *out, const struct rfn_journal_head *head)
     rfn_buf_u64(out, (uint64_t)rank->start_realtime_ns);
     rfn_buf_u64(out, (uint64_t)rank->until_realtime_ns);
     rfn_buf_u8(out, (uint8_t)rank->state);
-    rfn_buf_u8(out, rank->times_lost ? RFN_JOURNAL_TIMES_LOST : 0);
+    rfn_buf_u8(out, (rank->times_lost ? RFN_JOURNAL_TIMES_LOST : 0) |
+                        (rank->run ? RFN_JOURNAL_OF_RUN : 0));
     rfn_buf_string(out, head->archive);
+    if (rank->run)
+        rfn_buf_u64(out, rank->run);
     rfn_buf_varint(out, head->n_files);
     for (size_t i = 0; i < head->n_files; i++) {
         rfn_buf_string(out, head->files[i].name);
@@ -134,7 +137,8 @@ const char *rfn_journal_open(const uint8_t *bytes, size_t size, uint64_t *sequen
         rfn_get_u64(bytes + RFN_JOURNAL_HEADER_BYTES - 8))
         return "its header is damaged";
     reader.at = sizeof magic;
-    if (rfn_reader_u32(&reader) != RFN_JOURNAL_VERSION)
+    const uint32_t version = rfn_reader_u32(&reader);
+    if (!version || version > RFN_JOURNAL_VERSION)
         return "it was written by a later version of Refrain: read it with that version";
     rfn_reader_u32(&reader);
     *sequence = rfn_reader_u64(&reader);

@@ -7,7 +7,8 @@
  *   HOST.PID.START.RANK.checkpoint.0    checkpoints, written in turn, so that one of the two is
  *   HOST.PID.START.RANK.checkpoint.1    whole whenever the process is killed
  *
- * START is when the process began to record, ms since 1970: PIDs are used again.
+ * START is when the process began to record, ms since 1970: PIDs are used again. Several runs may
+ * have files here, also at once: each process writes and removes its own files only.
  *
  * A checkpoint has the chunks of an archive of this process alone, uncompressed. Where a payload
  * contains finished blocks, they are named by their place in a file of blocks. So a checkpoint
@@ -15,7 +16,7 @@
  *
  *   offset  bytes  header
  *        0      8  magic: 89 52 46 4a 0d 0a 1a 0a
- *        8      4  version, 1
+ *        8      4  version, 2
  *       12      4  0
  *       16      8  sequence number: of two checkpoints the larger one is newer
  *       24      8  size of the body
@@ -25,8 +26,9 @@
  *
  *   body   varint rank, varint ranks, varint PID, string host,
  *          u64 CLOCK_REALTIME when the process began to record, u64 the same of the checkpoint,
- *          u8 enum rfn_journal_state, u8 flags (RFN_JOURNAL_TIMES_LOST),
+ *          u8 enum rfn_journal_state, u8 flags (RFN_JOURNAL_TIMES_LOST, RFN_JOURNAL_OF_RUN),
  *          string name of the archive that the run was to write,
+ *          with RFN_JOURNAL_OF_RUN: u64 identity of the run, not 0 (since version 2),
  *          varint files, per file: string name without folder ("" if there is none), varint bytes,
  *                                  u64 XXH3-64 of so many bytes from the beginning,
  *          varint chunks, per chunk: as rfn_journal_pack_chunk has it
@@ -41,8 +43,8 @@
 #include "base/rope.h"
 #include "refrain/journal.h"
 
-enum { RFN_JOURNAL_VERSION = 1, RFN_JOURNAL_HEADER_BYTES = 48 };
-enum { RFN_JOURNAL_TIMES_LOST = 1 };
+enum { RFN_JOURNAL_VERSION = 2, RFN_JOURNAL_HEADER_BYTES = 48 };
+enum { RFN_JOURNAL_TIMES_LOST = 1, RFN_JOURNAL_OF_RUN = 2 };
 #define RFN_JOURNAL_CHECKPOINT ".checkpoint."
 
 /* Appends a chunk. file_of says which file of blocks a spill is. Failure shows in out. */

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEY_EVERY = 256, KEY_PROCESS, KEY_SINCE };
+enum { KEY_EVERY = 256, KEY_PROCESS, KEY_PID, KEY_SINCE };
 
 static const struct argp_option options[] = {
     {"output", 'o', "OUT", 0, "The archive that is made (default: FILE.snapshot.rfn)", 0},
@@ -32,6 +32,7 @@ static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "Print the result as JSON; with --every one object per line", 0},
     /* For `refrain record --snapshot-every`: cli/launch/snapshots.h. */
     {"process", KEY_PROCESS, "FD", OPTION_HIDDEN, NULL, 0},
+    {"pid", KEY_PID, "PID", OPTION_HIDDEN, NULL, 0},
     {"since", KEY_SINCE, "NS", OPTION_HIDDEN, NULL, 0},
     {0}};
 
@@ -40,6 +41,7 @@ struct arguments {
     const char *given;
     uint64_t every_ns; /* 0: once */
     int process;       /* a descriptor: looks until this process ends; -1: until the run does */
+    uint64_t pid;      /* of that process */
     int64_t since_ns;  /* runs that began before are none of this job */
 };
 
@@ -54,6 +56,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_PROCESS:
         arguments->process = (int)rfn_whole_argument(state, arg, "process", 0, INT_MAX);
+        return 0;
+    case KEY_PID:
+        arguments->pid = (uint64_t)rfn_whole_argument(state, arg, "pid", 1, INT_MAX);
         return 0;
     case KEY_SINCE:
         arguments->since_ns = rfn_whole_argument(state, arg, "since", 0, LONG_MAX);
@@ -78,6 +83,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 struct snapshots {
     const struct arguments *arguments;
     const char *folder;
+    const char *output; /* of a run, or with a number of another one */
+    uint64_t identity;  /* of the run that is followed; 0: not chosen, or not known */
     struct rfn_recovery recovery;
     int64_t start_ns, until_ns; /* the latest of its ranks */
     size_t ranks;
@@ -92,19 +99,6 @@ static int64_t monotonic_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-/* Whether all ranks were processes of this node, which are gone. */
-static bool have_ended(const struct rfn_journals *journals)
-{
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    for (size_t i = 0; i < journals->n; i++) {
-        const struct rfn_journal_rank *rank = journals->ranks[i];
-        if (strcmp(rank->host, host) != 0 || kill((pid_t)rank->pid, 0) == 0 || errno != ESRCH)
-            return false;
-    }
-    return true;
 }
 
 /* Whether there is more than in the last snapshot. Fewer ranks of the same run are less: it ends.
@@ -137,7 +131,7 @@ static int take_one(struct snapshots *last, const struct rfn_journals *journals,
 {
     struct snapshots found;
     struct rfn_merge_result made;
-    last->ranks_end = have_ended(journals);
+    last->ranks_end = rfn_recovery_has_ended(journals);
     if (!is_more(last, journals, &found))
         return 0;
     RFN_TRY(rfn_recovery_make(&last->recovery, journals, &made, diag));
@@ -150,18 +144,130 @@ static int take_one(struct snapshots *last, const struct rfn_journals *journals,
     return 0;
 }
 
+/* ---- which run ---- */
+
+/* 0: there is none, or /proc does not tell. */
+static uint64_t parent_of(uint64_t pid)
+{
+    char path[40], text[512];
+    unsigned long long parent = 0;
+    snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)pid);
+    FILE *file = fopen(path, "re");
+    const char *name_end = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
+    if (!name_end || sscanf(name_end, ") %*c %llu", &parent) != 1)
+        parent = 0;
+    if (file)
+        fclose(file);
+    return parent;
+}
+
+/* Whether a rank is the process that this one is beside of, or was started by it. */
+static bool is_beside(const struct rfn_journals *journals, uint64_t pid)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    for (size_t i = 0; i < journals->n; i++) {
+        uint64_t of = strcmp(journals->ranks[i]->host, host) == 0 ? journals->ranks[i]->pid : 0;
+        while (of > 1 && of != pid)
+            of = parent_of(of);
+        if (of == pid)
+            return true;
+    }
+    return false;
+}
+
+static bool is_followed(const struct snapshots *last, const struct rfn_journals *journals)
+{
+    if (last->arguments->pid)
+        return is_beside(journals, last->arguments->pid);
+    return last->identity ? journals->identity == last->identity : rfn_recovery_goes_on(journals);
+}
+
+/* Chooses the run that is followed, or the latest that goes on. False: it is none of these. */
+static bool choose(const struct snapshots *last, struct rfn_journals *journals)
+{
+    for (size_t run = journals->n_runs; run-- > 0;) {
+        rfn_journals_choose(journals, run);
+        if (is_followed(last, journals))
+            return true;
+    }
+    rfn_journals_choose(journals, journals->n_runs - 1);
+    return last->arguments->pid ? journals->n_runs == 1 : !last->identity;
+}
+
+/* Takes snapshots of all runs that go on, or of the latest one. */
+static int take_all(struct snapshots *last, struct rfn_journals *journals, struct rfn_diag *diag)
+{
+    const struct snapshots before = *last;
+    char **names = calloc(journals->n_runs, sizeof *names);
+    size_t n = 0, n_going = 0;
+    int worst = 0, error = names ? 0 : RFN_E_NOMEM;
+    for (size_t run = 0; run < journals->n_runs; run++) {
+        rfn_journals_choose(journals, run);
+        n_going += rfn_recovery_goes_on(journals);
+    }
+    last->recovery.is_one_of_runs = n_going > 1;
+    for (size_t run = 0; run < journals->n_runs && !error; run++) {
+        rfn_journals_choose(journals, run);
+        if (n_going ? !rfn_recovery_goes_on(journals) : run + 1 < journals->n_runs)
+            continue;
+        const bool numbered = !before.arguments->written.output || n_going > 1;
+        names[n] = numbered
+                       ? rfn_recovery_numbered(&before.recovery, before.output, journals, names, n)
+                       : strdup(before.output);
+        if (!names[n])
+            error = RFN_E_NOMEM;
+        last->start_ns = last->until_ns = 0;
+        last->recovery.written = before.recovery.written;
+        last->recovery.written.output = names[n];
+        if (!error)
+            error = take_one(last, journals, diag);
+        worst = worst ? worst : last->status;
+        n += names[n] != NULL;
+    }
+    last->status = error ? rfn_recovery_fail(&last->recovery, error, diag) : worst;
+    for (size_t i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+    last->recovery.written = before.recovery.written;
+    return error;
+}
+
+/* The same once more, of the run that is followed. */
+static int take_next(struct snapshots *last, struct rfn_journals *journals, struct rfn_diag *diag)
+{
+    if (!choose(last, journals))
+        return last->arguments->pid
+                   ? 0
+                   : rfn_fail(diag, RFN_E_NOTFOUND, -1, -1, "%s: the run has ended", last->folder);
+    char *name = last->arguments->pid
+                     ? rfn_recovery_numbered(&last->recovery, last->output, journals, NULL, 0)
+                     : strdup(last->output);
+    if (!name)
+        return RFN_E_NOMEM;
+    last->identity = journals->identity;
+    last->recovery.written.output = name;
+    const int error = take_one(last, journals, diag);
+    if (error && !(error == RFN_E_NOTFOUND && last->arguments->every_ns))
+        last->status = rfn_recovery_fail(&last->recovery, error, diag);
+    last->recovery.written.output = last->output;
+    free(name);
+    return error;
+}
+
 /* Takes a snapshot if there is something new. RFN_E_NOTFOUND: the journal is gone. */
 static int look(struct snapshots *last)
 {
     struct rfn_journals *journals;
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     int error = rfn_journals_open(&last->folder, 1, &journals, &diag);
-    if (!error) {
-        error = take_one(last, journals, &diag);
-        rfn_journals_close(journals);
-    }
     if (error && !(error == RFN_E_NOTFOUND && last->arguments->every_ns))
         last->status = rfn_recovery_fail(&last->recovery, error, &diag);
+    if (!error) {
+        error = last->arguments->every_ns ? take_next(last, journals, &diag)
+                                          : take_all(last, journals, &diag);
+        rfn_journals_close(journals);
+    }
     fflush(stdout);
     return error;
 }
@@ -274,6 +380,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
         return RFN_EXIT_USAGE;
     struct snapshots last = {.arguments = &arguments,
                              .folder = folder,
+                             .output = output,
                              .recovery = {.written = arguments.written,
                                           .is_live = true,
                                           .repeats = arguments.every_ns > 0,

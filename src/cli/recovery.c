@@ -1,12 +1,17 @@
-#define _POSIX_C_SOURCE 200809L /* strndup, clock_gettime */
+#define _GNU_SOURCE /* asprintf */
 #include "cli/recovery.h"
 
 #include "cli/args/journal_folder.h"
 #include "cli/text/json.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 char *rfn_recovery_name(const char *folder)
 {
@@ -28,6 +33,113 @@ char *rfn_recovery_name(const char *folder)
         rfn_command_error("where to? (-o OUT: %s has no name of the form FILE.rfn.journal)",
                           folder);
     return NULL;
+}
+
+/* Whether a file was there before the run. */
+static bool is_older(const struct stat *file, const struct rfn_journals *journals)
+{
+    const struct timespec *changed = &file->st_mtim;
+    return changed->tv_sec * INT64_C(1000000000) + changed->tv_nsec < journals->start_realtime_ns;
+}
+
+/* Whether it is an archive of another run that stays; not when that is not known. */
+static bool is_of_other_run(const struct rfn_recovery *recovery, const char *path,
+                            const struct rfn_journals *journals)
+{
+    struct rfn_archive *archive;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    struct stat status;
+    if (!journals->identity || stat(path, &status) < 0 ||
+        (recovery->written.force && is_older(&status, journals)) || !rfn_is_archive_file(path) ||
+        rfn_archive_open(path, &archive, &diag) < 0)
+        return false;
+    const uint64_t identity = rfn_archive_run(archive)->identity;
+    rfn_archive_close(archive);
+    return identity && identity != journals->identity;
+}
+
+static bool is_among(const char *name, char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "app.4.2.rfn" of "app.4.rfn". */
+static char *with_number(const char *name, unsigned number)
+{
+    static const char suffix[] = ".rfn";
+    const size_t length = strlen(name), cut = sizeof suffix - 1;
+    const bool suffixed = length > cut && strcmp(name + length - cut, suffix) == 0;
+    char *made = NULL;
+    if (number < 2)
+        return strdup(name);
+    return asprintf(&made, "%.*s.%u%s", (int)(length - (suffixed ? cut : 0)), name, number,
+                    suffixed ? suffix : "") < 0
+               ? NULL
+               : made;
+}
+
+char *rfn_recovery_numbered(const struct rfn_recovery *recovery, const char *name,
+                            const struct rfn_journals *journals, char *const *taken, size_t n)
+{
+    for (unsigned number = 1;; number++) {
+        char *found = with_number(name, number);
+        if (!found || (!is_among(found, taken, n) && !is_of_other_run(recovery, found, journals)))
+            return found;
+        free(found);
+    }
+}
+
+/* ---- runs that go on ---- */
+
+/* Whether a process runs; one whose parent has not noticed its end does not. */
+static bool is_there(uint64_t pid)
+{
+    char path[40], text[512];
+    if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+        return false;
+    snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)pid);
+    FILE *file = fopen(path, "re");
+    const char *behind = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
+    const bool ended = behind && (strncmp(behind, ") Z", 3) == 0 || strncmp(behind, ") X", 3) == 0);
+    if (file)
+        fclose(file);
+    return !ended;
+}
+
+/* Processes of ranks that are there on this node; *here: how many ranks are this node's. */
+static size_t count_processes(const struct rfn_journals *journals, size_t *here)
+{
+    char host[256] = "";
+    size_t n = 0;
+    gethostname(host, sizeof host - 1);
+    *here = 0;
+    for (size_t i = 0; i < journals->n; i++) {
+        const struct rfn_journal_rank *rank = journals->ranks[i];
+        if (strcmp(rank->host, host) != 0)
+            continue;
+        ++*here;
+        n += is_there(rank->pid);
+    }
+    return n;
+}
+
+bool rfn_recovery_has_ended(const struct rfn_journals *journals)
+{
+    size_t here;
+    return count_processes(journals, &here) == 0 && here == journals->n;
+}
+
+static double seconds_ago(const struct rfn_journals *journals);
+
+bool rfn_recovery_goes_on(const struct rfn_journals *journals)
+{
+    enum { MINUTE = 60 };
+    size_t here;
+    return count_processes(journals, &here) > 0 && seconds_ago(journals) < MINUTE;
 }
 
 int rfn_recovery_make(const struct rfn_recovery *recovery, const struct rfn_journals *journals,
@@ -83,7 +195,8 @@ static json_t *json_of(const struct rfn_journal_rank *rank)
 }
 
 static int print_json(const struct rfn_recovery *recovery, const struct rfn_journals *journals,
-                      const struct rfn_merge_result *made, int status)
+                      const struct rfn_merge_result *made, const struct rfn_archive *archive,
+                      int status)
 {
     json_t *value = json_object(), *ranks = json_array();
     RFN_JSON_SET(value, "file", recovery->written.output);
@@ -92,13 +205,32 @@ static int print_json(const struct rfn_recovery *recovery, const struct rfn_jour
     RFN_JSON_SET(value, "missing_ranks", made->missing_ranks);
     RFN_JSON_SET(value, "events", made->events);
     RFN_JSON_SET(value, "bytes", made->bytes);
+    RFN_JSON_SET(value, "start_realtime_ns", journals->start_realtime_ns);
+    RFN_JSON_SET(value, "command",
+                 archive ? rfn_json_text(rfn_archive_run(archive)->command) : json_null());
     if (recovery->is_live)
         RFN_JSON_SET(value, "seconds_ago", seconds_ago(journals));
     for (size_t i = 0; i < journals->n; i++)
         json_array_append_new(ranks, json_of(journals->ranks[i]));
     RFN_JSON_SET(value, "journals", ranks);
-    return recovery->repeats ? rfn_command_print_json_line(value, status)
-                             : rfn_command_print_json(value, status);
+    return recovery->repeats || recovery->is_one_of_runs
+               ? rfn_command_print_json_line(value, status)
+               : rfn_command_print_json(value, status);
+}
+
+/* "started 2026-11-29 15:31:07 UTC: ./app 400" */
+static void add_start(struct rfn_text *text, const struct rfn_journals *journals,
+                      const struct rfn_archive *archive)
+{
+    char date[64] = "at an unknown time";
+    const time_t start = (time_t)(journals->start_realtime_ns / 1000000000);
+    const struct tm *utc = gmtime(&start);
+    const char *command = archive ? rfn_archive_run(archive)->command : NULL;
+    if (utc)
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S UTC", utc);
+    rfn_text_format(text, "  started %s: ", date);
+    rfn_text_printable(text, command ? command : "?");
+    rfn_text_char(text, '\n');
 }
 
 /* "until 12.1 to 12.6 s after the start, 0.4 s ago" */
@@ -121,7 +253,8 @@ static void add_until(struct rfn_text *text, const struct rfn_recovery *recovery
 
 /* "app.4.rfn: 4 of 4 ranks, until 12.1 to 12.6 s after the start; 12,345 events, 32.1 KiB" */
 static int print_text(const struct rfn_recovery *recovery, const struct rfn_journals *journals,
-                      const struct rfn_merge_result *made, int status)
+                      const struct rfn_merge_result *made, const struct rfn_archive *archive,
+                      int status)
 {
     struct rfn_text text = {0};
     size_t without_times = 0;
@@ -134,6 +267,8 @@ static int print_text(const struct rfn_recovery *recovery, const struct rfn_jour
     add_until(&text, recovery, journals);
     rfn_text_format(&text, "; %s events, %s\n", rfn_count_text(made->events).text,
                     rfn_bytes_text(made->bytes).text);
+    if (archive)
+        add_start(&text, journals, archive);
     if (made->missing && !recovery->repeats)
         rfn_text_format(&text, "Rank%s %s left no journal that can be read.\n",
                         made->missing == 1 ? "" : "s", made->missing_ranks);
@@ -147,6 +282,15 @@ int rfn_recovery_print(const struct rfn_recovery *recovery, const struct rfn_jou
                        const struct rfn_merge_result *made)
 {
     const int status = made->missing ? RFN_EXIT_BAD_INPUT : RFN_EXIT_OK;
-    return recovery->written.json ? print_json(recovery, journals, made, status)
-                                  : print_text(recovery, journals, made, status);
+    const bool wanted = recovery->written.json || recovery->is_one_of_runs;
+    struct rfn_archive *archive = NULL;
+    struct rfn_diag diag = {.file_offset = -1, .rank = -1};
+    if (wanted && rfn_archive_open(recovery->written.output, &archive, &diag) < 0)
+        archive = NULL;
+    const int printed = recovery->written.json
+                            ? print_json(recovery, journals, made, archive, status)
+                            : print_text(recovery, journals, made, archive, status);
+    if (archive)
+        rfn_archive_close(archive);
+    return printed;
 }

@@ -74,7 +74,7 @@ static struct recovered recover(const struct journal_seed *seed, const char *wor
         return made;
     made.error = rfn_journals_recover(journals, path, true, &result, &lost, &made.diag);
     made.told = made.error == 0 && result.missing &&
-                (lost || journals->n_damaged || journals->n_earlier);
+                (lost || journals->n_damaged || journals->n_others);
     rfn_journals_close(journals);
     if (made.error == 0)
         read_made(path, &made);

@@ -49,6 +49,7 @@ static struct rfn_live_process process_of(int fd, const struct rfn_live_header *
                                        .parent = header->parent,
                                        .rank = header->rank,
                                        .ranks = header->ranks,
+                                       .run = header->run,
                                        .start_ns = header->start_ns,
                                        .messages = header->messages,
                                        .bytes = header->bytes,
@@ -121,8 +122,9 @@ static int take_folder(struct rfn_live_list *list, size_t *capacity, const char 
 static int by_rank(const void *a, const void *b)
 {
     const struct rfn_live_process *x = a, *y = b;
-    const int job = strcmp(x->job, y->job), rank = COMPARE(x->rank, y->rank);
-    return job ? job : rank ? rank : COMPARE(x->pid, y->pid);
+    const int job = strcmp(x->job, y->job), run = COMPARE(x->run, y->run);
+    const int rank = COMPARE(x->rank, y->rank);
+    return job ? job : run ? run : rank ? rank : COMPARE(x->pid, y->pid);
 }
 
 static int by_parent(const void *a, const void *b)
@@ -141,10 +143,11 @@ static bool has_rank_twice(const struct rfn_live_process *processes, size_t n)
     return false;
 }
 
-/* Numbers the jobs of n processes of the same name, from `number` on; returns the next number. */
+/* Numbers the jobs of n processes of the same name and run, from `number` on; returns the next
+ * number. */
 static uint32_t number_jobs(struct rfn_live_process *processes, size_t n, uint32_t number)
 {
-    const bool several = has_rank_twice(processes, n);
+    const bool several = !processes->run && has_rank_twice(processes, n);
     if (several)
         qsort(processes, n, sizeof *processes, by_parent);
     for (size_t i = 0; i < n; i++) {
@@ -164,7 +167,9 @@ static void find_jobs(struct rfn_live_list *list)
     if (list->n)
         qsort(all, list->n, sizeof *all, by_rank);
     for (size_t i = 0, n; i < list->n; i += n) {
-        for (n = 1; i + n < list->n && strcmp(all[i].job, all[i + n].job) == 0; n++)
+        for (n = 1; i + n < list->n && strcmp(all[i].job, all[i + n].job) == 0 &&
+                    all[i].run == all[i + n].run;
+             n++)
             continue;
         number = number_jobs(all + i, n, number);
     }

@@ -34,10 +34,12 @@ static void fill(struct rfn_sample_table *table)
     table->dropped[RFN_SAMPLE_NO_ROOM] = 4;
 }
 
+static uint64_t run; /* of the job that is shown */
+
 static void show_job(const char *archive, uint32_t rank, uint32_t ranks)
 {
     const struct rfn_live_owner owner = {
-        .archive = archive, .program = "prog", .rank = rank, .ranks = ranks};
+        .archive = archive, .program = "prog", .rank = rank, .ranks = ranks, .run = run};
     assert_int_equal(rfn_live_segment_create(&segment, &owner, ROWS, NULL), 0);
     fill(segment.table);
     __atomic_store_n(&segment.header->messages, 1000 + rank, __ATOMIC_RELAXED);
@@ -50,6 +52,13 @@ static void show_a(int rank)
 {
     show_job("a.rfn", (uint32_t)rank, 2);
     tell_ready();
+}
+
+/* Ranks 0 and 1 of two runs. */
+static void show_of_run(int number)
+{
+    run = UINT64_C(0x9000000000000001) - (uint64_t)(number / 2);
+    show_a(number % 2);
 }
 
 static void show_single(int unused)
@@ -155,6 +164,26 @@ static void test_same_name(void **state)
     end_processes(&list);
     while (wait(NULL) > 0)
         continue;
+}
+
+/* Jobs of one name and one launcher are told apart by their runs. */
+static void test_runs(void **state)
+{
+    (void)state;
+    pid_t pids[4];
+    for (int i = 0; i < 4; i++)
+        pids[i] = start_process(show_of_run, i);
+    struct rfn_live_list list = listed(4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct rfn_live_process *process = &list.processes[i];
+        assert_int_equal(process->rank, i % 2);
+        assert_int_equal(process->job_number, i / 2);
+        assert_true(process->run == UINT64_C(0x9000000000000000) + i / 2);
+        assert_int_equal(process->pid, pids[(i + 2) % 4]);
+    }
+    rfn_live_list_release(&list);
+    for (int i = 0; i < 4; i++)
+        end_process(pids[i]);
 }
 
 static void test_rows(void **state)
@@ -412,6 +441,7 @@ int main(void)
         IN_PLACE(test_list),        IN_PLACE(test_same_name), IN_PLACE(test_rows),
         IN_PLACE(test_moving_rows), IN_PLACE(test_wish),      IN_PLACE(test_bad_header),
         IN_PLACE(test_cut_short),   IN_PLACE(test_bad_rows),  IN_PLACE(test_no_files),
+        IN_PLACE(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

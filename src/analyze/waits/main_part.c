@@ -9,7 +9,9 @@
  * its log backwards. Where that does not go as far back, the rest counts as the main part.
  *
  * Where ranks begin or end at very different times, less than half of the run might be left. Then
- * the main part is from the first end of MPI_Init to the last begin of MPI_Finalize.
+ * the main part is from the first end of MPI_Init to the last begin of MPI_Finalize, or to the last
+ * event. So it is where a rank enters MPI_Init when another one has gone on already: clocks differ,
+ * or ranks are of several runs, and what was shown before is not known any more.
  */
 #include "analyze/waits/waits_internal.h"
 
@@ -22,6 +24,7 @@ void rfn_pass_enter_setup(struct rfn_wait_pass *pass, struct rfn_wait_stream *st
 {
     const enum rfn_call_kind kind = (enum rfn_call_kind)stream->match.symbol->role->kind;
     if (kind == RFN_CALL_INIT) {
+        pass->inits_apart |= pass->behind_init && at->exit_ns > pass->main_from_ns;
         pass->first_init_ns = pass->main_from_ns ? rfn_least(pass->first_init_ns, at->exit_ns)
                                                  : at->exit_ns;
         pass->main_from_ns = rfn_most(pass->main_from_ns, at->exit_ns);
@@ -70,6 +73,15 @@ static bool waits_long_at_end(const struct rfn_wait_pass *pass, const struct rfn
     return waits_ns >= LONG_END * all_ns;
 }
 
+/* A history that does not go far enough back leaves more than the main part has. */
+static void keep_within(struct rfn_profile_rank *rank, int64_t main_ns)
+{
+    const int64_t all_ns = main_ns * rank->threads;
+    rank->main_unrecorded_ns = rfn_least(rfn_most(rank->main_unrecorded_ns, 0), all_ns);
+    rank->main_outside_ns = rfn_least(rfn_most(rank->main_outside_ns, 0),
+                                      all_ns - rank->main_unrecorded_ns);
+}
+
 void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *profile)
 {
     int64_t from_ns = pass->main_from_ns, to_ns = INT64_MAX, last_ns = 0;
@@ -80,8 +92,10 @@ void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *pr
         last_ns = rfn_most(last_ns, pass->streams[i].finalize.ns);
     }
     to_ns = rfn_least(to_ns, profile->end_ns);
+    const bool is_ended = last_ns > 0;
+    last_ns = is_ended ? last_ns : profile->end_ns;
     /* Where ranks begin or end at very different times, most would not be in it. */
-    const bool most = 2 * (to_ns - from_ns) >= last_ns - pass->first_init_ns;
+    const bool most = !pass->inits_apart && 2 * (to_ns - from_ns) >= last_ns - pass->first_init_ns;
     const bool end_counts = !most || waits_long_at_end(pass, profile, last_ns);
     if (!most)
         from_ns = pass->first_init_ns;
@@ -89,7 +103,7 @@ void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *pr
         to_ns = rfn_least(last_ns, profile->end_ns);
     if (from_ns <= profile->start_ns || from_ns >= to_ns)
         return;
-    profile->end_counts = end_counts && last_ns > 0;
+    profile->end_counts = end_counts && is_ended;
     profile->main_from_ns = from_ns;
     profile->main_to_ns = to_ns;
     for (uint32_t i = 0; i < pass->match.n_streams; i++) {
@@ -102,5 +116,5 @@ void rfn_pass_main_part(const struct rfn_wait_pass *pass, struct rfn_profile *pr
         profile->ranks[rank].main_unrecorded_ns -= start->off_ns + end.off_ns;
     }
     for (uint32_t i = 0; i < profile->n_ranks; i++)
-        profile->ranks[i].main_outside_ns = rfn_most(profile->ranks[i].main_outside_ns, 0);
+        keep_within(&profile->ranks[i], to_ns - from_ns);
 }

@@ -97,6 +97,7 @@ static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
 {
     int64_t from = at->first ? rfn_event_order_start_ns(pass->match.replay) : at->before_ns;
     int64_t gap = at->enter_ns - from;
+    pass->behind_init |= pass->main_from_ns && !at->first && from >= pass->first_init_ns;
     if (gap <= 0)
         return 0;
     if (from < pass->main_from_ns && !at->first)

@@ -184,6 +184,8 @@ struct rfn_wait_pass {
     struct rfn_last_exit last;
     uint32_t region;       /* waits in it only count; RFN_NO_REGION: all */
     int64_t first_init_ns; /* the first end of MPI_Init, if main_from_ns is not 0 */
+    bool behind_init;      /* a stream has gone on behind MPI_Init, */
+    bool inits_apart;      /* and another one has entered it then */
     int64_t main_from_ns;  /* the last end of MPI_Init, known before anything behind it enters */
     int64_t eager_bytes;   /* the largest message seen to be sent before its receive was posted, at
                               least the network's S */

@@ -35,17 +35,27 @@ struct checkpoint {
     size_t n_files;
     uint64_t sequence, n_chunks;
     struct rfn_reader chunks; /* at the first one */
+    uint64_t key;             /* of its run: its identity, or a number where it is not known */
+    size_t before;            /* newer processes of this rank, by the key */
     const char *folder;
     char *path;             /* owned */
     uint8_t *bytes;         /* owned: all of the file */
     struct rfn_arena arena; /* texts */
 };
 
+/* Checkpoints that lie side by side. */
+struct run {
+    size_t first, n;
+    int64_t start_ns; /* of the first rank */
+};
+
 struct all_journals {
     struct rfn_journals public;
     const struct rfn_journal_rank **ranks;
-    struct checkpoint **checkpoints; /* of the latest run, ascending ranks */
+    struct checkpoint **checkpoints; /* run by run; of each ascending ranks */
     size_t n, capacity;
+    struct run *runs; /* in order of start */
+    size_t n_runs, runs_capacity;
     const char *name; /* of the folders, for messages */
     char **folders;   /* owned */
     size_t n_folders;
@@ -101,8 +111,10 @@ static bool read_head(struct checkpoint *checkpoint, struct rfn_reader *reader)
     rank->until_realtime_ns = (int64_t)rfn_reader_u64(reader);
     const uint8_t state = rfn_reader_u8(reader);
     rank->state = (enum rfn_journal_state)state;
-    rank->times_lost = rfn_reader_u8(reader) & RFN_JOURNAL_TIMES_LOST;
+    const uint8_t flags = rfn_reader_u8(reader);
+    rank->times_lost = flags & RFN_JOURNAL_TIMES_LOST;
     checkpoint->archive = read_string(checkpoint, reader);
+    rank->run = flags & RFN_JOURNAL_OF_RUN ? rfn_reader_u64(reader) : 0;
     if (reader->failed || !rank->host || !checkpoint->archive || rank->rank >= rank->ranks ||
         state > RFN_JOURNAL_ABORTED || rank->start_realtime_ns < 0 || rank->until_realtime_ns < 0 ||
         !read_files(checkpoint, reader))
@@ -256,49 +268,139 @@ static int check_any(const struct all_journals *all, struct rfn_diag *diag)
                              "%s: there is no journal of a recording in it", all->name);
 }
 
-/* Of a rank the newest first. */
-static int compare(const void *left, const void *right)
-{
-    const struct checkpoint *a = *(struct checkpoint *const *)left;
-    const struct checkpoint *b = *(struct checkpoint *const *)right;
-    if (a->rank.rank != b->rank.rank)
-        return a->rank.rank < b->rank.rank ? -1 : 1;
-    if (a->rank.start_realtime_ns != b->rank.start_realtime_ns)
-        return a->rank.start_realtime_ns > b->rank.start_realtime_ns ? -1 : 1;
-    return a->sequence > b->sequence ? -1 : a->sequence < b->sequence;
-}
+/* ---- runs ----
+ *
+ * Checkpoints of one identity are one run's. Without identities (files of earlier versions)
+ * processes of the same number of ranks that started soon after each other are. A rank is in a run
+ * once: a second process of it is another run's. */
 
 /* The processes of a run meet in MPI_Init, and start soon before. */
 #define SAME_RUN_NS INT64_C(60000000000)
 
-/* Keeps the newest of each rank of the latest run. */
-static void choose(struct all_journals *all)
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* By identity and number of ranks, the latest start first. */
+static int by_start(const void *left, const void *right)
 {
-    int64_t latest = INT64_MIN;
-    uint32_t n_ranks = 0, rank = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < all->n; i++) {
-        const struct rfn_journal_rank *of = &all->checkpoints[i]->rank;
-        if (of->start_realtime_ns > latest) {
-            latest = of->start_realtime_ns;
-            n_ranks = of->ranks;
-        }
-    }
+    const struct rfn_journal_rank *a = &(*(struct checkpoint *const *)left)->rank;
+    const struct rfn_journal_rank *b = &(*(struct checkpoint *const *)right)->rank;
+    const int run = COMPARE(a->run, b->run), ranks = COMPARE(a->ranks, b->ranks);
+    return run ? run : ranks ? ranks : COMPARE(b->start_realtime_ns, a->start_realtime_ns);
+}
+
+static int by_key(const struct checkpoint *a, const struct checkpoint *b)
+{
+    const int known = COMPARE(a->rank.run != 0, b->rank.run != 0), key = COMPARE(a->key, b->key);
+    return known ? known : key ? key : COMPARE(a->rank.ranks, b->rank.ranks);
+}
+
+/* Of a rank the newest process first, and of that the newer file. */
+static int by_rank(const void *left, const void *right)
+{
+    const struct checkpoint *a = *(struct checkpoint *const *)left;
+    const struct checkpoint *b = *(struct checkpoint *const *)right;
+    const int key = by_key(a, b), rank = COMPARE(a->rank.rank, b->rank.rank);
+    const int start = COMPARE(b->rank.start_realtime_ns, a->rank.start_realtime_ns);
+    return key ? key : rank ? rank : start ? start : COMPARE(b->sequence, a->sequence);
+}
+
+static int by_run(const void *left, const void *right)
+{
+    const struct checkpoint *a = *(struct checkpoint *const *)left;
+    const struct checkpoint *b = *(struct checkpoint *const *)right;
+    const int key = by_key(a, b), before = COMPARE(a->before, b->before);
+    return key ? key : before ? before : COMPARE(a->rank.rank, b->rank.rank);
+}
+
+static void sort(struct all_journals *all, int (*compare)(const void *, const void *))
+{
     qsort(all->checkpoints, all->n, sizeof(struct checkpoint *), compare);
+}
+
+static void give_keys(struct all_journals *all)
+{
+    const struct checkpoint *latest = NULL;
+    uint64_t number = 0;
+    sort(all, by_start);
     for (size_t i = 0; i < all->n; i++) {
-        struct checkpoint *checkpoint = all->checkpoints[i];
-        const struct rfn_journal_rank *of = &checkpoint->rank;
-        const bool earlier = of->ranks != n_ranks || latest - of->start_realtime_ns > SAME_RUN_NS;
-        if (!earlier && (n == 0 || of->rank != rank)) {
-            rank = of->rank;
-            all->checkpoints[n++] = checkpoint;
+        struct checkpoint *of = all->checkpoints[i];
+        if (!latest || latest->rank.ranks != of->rank.ranks ||
+            latest->rank.start_realtime_ns - of->rank.start_realtime_ns > SAME_RUN_NS) {
+            latest = of;
+            number++;
+        }
+        of->key = of->rank.run ? of->rank.run : number;
+    }
+}
+
+static bool is_same_process(const struct checkpoint *a, const struct checkpoint *b)
+{
+    return a->rank.pid == b->rank.pid && strcmp(a->rank.host, b->rank.host) == 0 &&
+           a->rank.start_realtime_ns == b->rank.start_realtime_ns;
+}
+
+/* Keeps the newer of a process's two, and counts the processes of each rank. */
+static void drop_older(struct all_journals *all)
+{
+    size_t n = 0;
+    sort(all, by_rank);
+    for (size_t i = 0; i < all->n; i++) {
+        struct checkpoint *checkpoint = all->checkpoints[i], *last = NULL;
+        if (n && by_key(all->checkpoints[n - 1], checkpoint) == 0 &&
+            all->checkpoints[n - 1]->rank.rank == checkpoint->rank.rank)
+            last = all->checkpoints[n - 1];
+        if (last && is_same_process(last, checkpoint)) {
+            checkpoint_free(checkpoint);
             continue;
         }
-        all->public.n_earlier += earlier;
-        checkpoint_free(checkpoint);
+        checkpoint->before = last ? last->before + 1 : 0;
+        all->checkpoints[n++] = checkpoint;
     }
     all->n = n;
-    all->public.n_ranks = n_ranks;
+}
+
+static int by_first_start(const void *left, const void *right)
+{
+    const struct run *a = left, *b = right;
+    const int start = COMPARE(a->start_ns, b->start_ns);
+    return start ? start : COMPARE(a->first, b->first);
+}
+
+static int find_runs(struct all_journals *all)
+{
+    give_keys(all);
+    drop_older(all);
+    sort(all, by_run);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct checkpoint *of = all->checkpoints[i];
+        const struct checkpoint *last = i ? all->checkpoints[i - 1] : of;
+        if (i == 0 || by_key(last, of) != 0 || last->before != of->before) {
+            RFN_TRY(RFN_GROW(all->runs, all->runs_capacity, all->n_runs + 1));
+            all->runs[all->n_runs++] = (struct run){.first = i,
+                                                    .start_ns = of->rank.start_realtime_ns};
+        }
+        struct run *run = &all->runs[all->n_runs - 1];
+        run->n++;
+        if (of->rank.start_realtime_ns < run->start_ns)
+            run->start_ns = of->rank.start_realtime_ns;
+    }
+    qsort(all->runs, all->n_runs, sizeof *all->runs, by_first_start);
+    return 0;
+}
+
+void rfn_journals_choose(struct rfn_journals *journals, size_t number)
+{
+    struct all_journals *all = (struct all_journals *)journals;
+    const struct run *run = &all->runs[number];
+    const struct checkpoint *first = all->checkpoints[run->first];
+    journals->ranks = all->ranks + run->first;
+    journals->n = run->n;
+    journals->n_ranks = first->rank.ranks;
+    journals->archive = first->archive;
+    journals->run = number;
+    journals->identity = first->rank.run;
+    journals->start_realtime_ns = run->start_ns;
+    journals->n_others = all->n - run->n;
 }
 
 static int copy_names(struct all_journals *all, const char *const *folders, size_t n)
@@ -323,16 +425,14 @@ static int open_all(struct all_journals *all, const char *const *folders, size_t
     for (size_t i = 0; i < n; i++)
         RFN_TRY(read_folder(all, all->folders[i], diag));
     RFN_TRY(check_any(all, diag));
-    choose(all);
     all->ranks = calloc(all->n + 1, sizeof *all->ranks);
-    if (!all->ranks)
+    if (!all->ranks || find_runs(all) < 0)
         return rfn_fail(diag, RFN_E_NOMEM, -1, -1, "%s: out of memory", all->name);
     for (size_t i = 0; i < all->n; i++)
         all->ranks[i] = &all->checkpoints[i]->rank;
-    all->public.ranks = all->ranks;
-    all->public.n = all->n;
     all->public.name = all->name;
-    all->public.archive = all->checkpoints[0]->archive;
+    all->public.n_runs = all->n_runs;
+    rfn_journals_choose(&all->public, all->n_runs - 1);
     return 0;
 }
 
@@ -360,6 +460,7 @@ void rfn_journals_close(struct rfn_journals *journals)
     for (size_t i = 0; i < all->n_folders; i++)
         free(all->folders[i]);
     free(all->checkpoints);
+    free(all->runs);
     free(all->ranks);
     free(all->folders);
     free(all);
@@ -585,21 +686,24 @@ static int merge(struct part *parts, size_t n, const char *path, bool force,
     return error;
 }
 
-/* Makes the archives of all ranks that can be read, *n of them; *lost counts the others. */
+/* Makes the archives of all ranks of the run that can be read, *n of them; *lost counts the others.
+ */
 static int make_parts(const struct all_journals *all, struct part *parts, size_t *n, size_t *lost,
                       struct rfn_diag *diag)
 {
+    const struct run *run = &all->runs[all->public.run];
     bool times = false;
-    for (size_t i = 0; i < all->n; i++)
-        times |= !all->ranks[i]->times_lost;
-    for (size_t i = 0; i < all->n; i++) {
-        if (times && all->ranks[i]->times_lost) {
+    for (size_t i = 0; i < run->n; i++)
+        times |= !all->public.ranks[i]->times_lost;
+    for (size_t i = 0; i < run->n; i++) {
+        const struct checkpoint *checkpoint = all->checkpoints[run->first + i];
+        if (times && checkpoint->rank.times_lost) {
             ++*lost; /* an archive has times of all ranks or of none */
             continue;
         }
-        const int error = make_part(all->checkpoints[i], &parts[*n], diag);
+        const int error = make_part(checkpoint, &parts[*n], diag);
         const bool damaged = error == RFN_E_CORRUPT || error == RFN_E_INCOMPLETE;
-        if (damaged && !exists(all->checkpoints[i]->path))
+        if (damaged && !exists(checkpoint->path))
             return rfn_fail(diag, RFN_E_NOTFOUND, -1, -1, "%s: the run has ended meanwhile",
                             all->name);
         if (error && !damaged)
@@ -619,13 +723,13 @@ int rfn_journals_recover(const struct rfn_journals *journals, const char *path, 
                          struct rfn_merge_result *result, size_t *lost, struct rfn_diag *diag)
 {
     const struct all_journals *all = (const struct all_journals *)journals;
-    struct part *parts = calloc(all->n + 1, sizeof *parts);
+    struct part *parts = calloc(journals->n + 1, sizeof *parts);
     size_t n = 0;
     *lost = 0;
     int error = parts ? make_parts(all, parts, &n, lost, diag) : RFN_E_NOMEM;
     if (!error)
         error = merge(parts, n, path, force, result, diag);
-    for (size_t i = 0; parts && i <= all->n && i < n + 1; i++) {
+    for (size_t i = 0; parts && i <= journals->n && i < n + 1; i++) {
         if (parts[i].archive)
             rfn_archive_close(parts[i].archive);
         rfn_buf_release(&parts[i].memory);

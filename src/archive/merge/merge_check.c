@@ -2,6 +2,7 @@
 #include "archive/merge/merge_internal.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *path_of(const struct rfn_archive_merge_input *input)
@@ -56,6 +57,55 @@ static int check_meta(const struct rfn_archive_merge *joining,
                             numbers[i].before, numbers[i].here);
     }
     return 0;
+}
+
+/* ---- of which run ---- */
+
+static uint64_t identity_of(const struct rfn_archive_merge *joining, size_t i)
+{
+    return rfn_archive_run(joining->inputs[i].archive)->identity;
+}
+
+/* "of one run are A, B": the files of the run that input i is of. */
+static void add_files(const struct rfn_archive_merge *joining, size_t i, char *text, size_t size)
+{
+    const char *before = text[0] ? "; of another one are " : "of one run are ";
+    size_t used = strlen(text);
+    for (size_t j = i; j < joining->n_inputs && used + 1 < size; j++) {
+        if (identity_of(joining, j) != identity_of(joining, i))
+            continue;
+        const int n = snprintf(text + used, size - used, "%s%s", before,
+                               path_of(&joining->inputs[j]));
+        used += n > 0 ? (size_t)n : 0;
+        before = ", ";
+    }
+}
+
+static bool is_first_of_run(const struct rfn_archive_merge *joining, size_t i)
+{
+    const uint64_t identity = identity_of(joining, i);
+    for (size_t j = 0; j < i; j++) {
+        if (identity_of(joining, j) == identity)
+            return false;
+    }
+    return identity != 0;
+}
+
+/* Files of earlier versions do not tell of which run they are. */
+static int check_identity(const struct rfn_archive_merge *joining)
+{
+    char text[sizeof joining->diag->text - 64] = "";
+    size_t runs = 0;
+    for (size_t i = 0; i < joining->n_inputs; i++)
+        runs += is_first_of_run(joining, i);
+    if (runs < 2)
+        return 0;
+    for (size_t i = 0; i < joining->n_inputs; i++) {
+        if (is_first_of_run(joining, i))
+            add_files(joining, i, text, sizeof text);
+    }
+    return rfn_fail(joining->diag, RFN_E_UNSUPPORTED, -1, -1, "the files are of %zu runs: %s", runs,
+                    text);
 }
 
 /* ---- when they were recorded ---- */
@@ -158,6 +208,7 @@ static int check_whole(const struct rfn_archive_merge *joining,
 
 int rfn_archive_merge_check(const struct rfn_archive_merge *joining)
 {
+    RFN_TRY(check_identity(joining));
     for (size_t i = 0; i < joining->n_inputs; i++) {
         RFN_TRY(check_whole(joining, &joining->inputs[i]));
         RFN_TRY(check_meta(joining, &joining->inputs[i]));

@@ -553,6 +553,8 @@ static const char *read_meta(struct context *context, uint32_t minor)
         fault = "its dates are before 1970";
     if (sound && !fault && minor >= RFN_LIMITS_SINCE_MINOR && flags >> 14 & 1)
         fault = read_text(context, &run->limits);
+    if (sound && !fault && minor >= RFN_IDENTITY_SINCE_MINOR && flags >> 15 & 1)
+        run->identity = rfn_reader_u64(&context->reader);
     return fault || (sound && !context->reader.failed) ? fault : "it is malformed";
 }
 

@@ -544,7 +544,8 @@ int rfn_pack_meta(const struct rfn_run *run, struct rfn_buf *out)
                  (uint64_t)(run->merging.messages > 0) << 6 | (uint64_t)(run->forced != NULL) << 7 |
                  (uint64_t)(run->merging.online.merges > 0) << 8 | (uint64_t)run->clustered << 10 |
                  (uint64_t)(run->predicted != NULL) << 11 | (uint64_t)run->apart << 12 |
-                 (uint64_t)run->recovered.recovered << 13 | (uint64_t)(run->limits != NULL) << 14);
+                 (uint64_t)run->recovered.recovered << 13 | (uint64_t)(run->limits != NULL) << 14 |
+                 (uint64_t)(run->identity != 0) << 15);
     rfn_buf_varint(out, (uint64_t)(run->merge_seconds * 1e9 + 0.5));
     if (run->volume) {
         rfn_buf_string(out, run->volume);
@@ -572,5 +573,7 @@ int rfn_pack_meta(const struct rfn_run *run, struct rfn_buf *out)
     }
     if (run->limits)
         rfn_buf_string(out, run->limits);
+    if (run->identity)
+        rfn_buf_u64(out, run->identity);
     return rfn_buf_status(out);
 }

@@ -141,7 +141,18 @@ static bool tell_of_journals(const char *file)
     return true;
 }
 
-/* Or a rank that called MPI_Abort left an archive of its own. */
+/* stem: of the name, without .rfn. */
+static void tell_to_merge(const char *file, size_t stem, size_t n)
+{
+    char name[4096], out[4096], ranks[4096];
+    snprintf(name, sizeof name, "%.*s", (int)stem, file);
+    rfn_command_error("but the run was aborted and left %zu archives of one rank each; next: "
+                      "refrain merge -o %s %s.rank*.rfn",
+                      n, rfn_shell_word(file, out, sizeof out),
+                      rfn_shell_word(name, ranks, sizeof ranks));
+}
+
+/* Or ranks that called MPI_Abort left archives of their own. */
 static void tell_of_rank_files(const char *file)
 {
     const char *suffix = ".rfn", *ranks = ".rank[0-9]*.rfn";
@@ -160,8 +171,11 @@ static void tell_of_rank_files(const char *file)
     strcpy(pattern + n, ranks);
     if (glob(pattern, 0, NULL, &found) != 0)
         return;
-    rfn_command_error("but the run was aborted and left %s, the archive of one rank",
-                      found.gl_pathv[0]);
+    if (found.gl_pathc == 1)
+        rfn_command_error("but the run was aborted and left %s, the archive of one rank",
+                          found.gl_pathv[0]);
+    else
+        tell_to_merge(file, stem, found.gl_pathc);
     globfree(&found);
 }
 

@@ -2,6 +2,7 @@
 #include "cli/args/journal_folder.h"
 
 #include "cli/args/command.h"
+#include "refrain/shell_word.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,15 +15,20 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
+static void tell_of_other_runs(const struct rfn_journals *journals)
+{
+    const size_t others = journals->n_runs - 1;
+    char word[4096];
+    if (others)
+        rfn_command_error("%s: this is the run that started last; %zu other%s left something "
+                          "there, too; next: refrain recover %s",
+                          journals->name, others, plural(others),
+                          rfn_shell_word(journals->name, word, sizeof word));
+}
+
 /* What of them is left out. lost: ranks that cannot be read. */
 static void tell(const struct rfn_journals *journals, size_t lost)
 {
-    if (journals->n_earlier)
-        rfn_command_error(
-            "%s: %zu checkpoint%s of earlier runs %s left out; move the files of this "
-            "run away to recover those",
-            journals->name, journals->n_earlier, plural(journals->n_earlier),
-            journals->n_earlier == 1 ? "is" : "are");
     if (journals->n_damaged)
         rfn_command_error("%s: %zu checkpoint%s cannot be read; %s", journals->name,
                           journals->n_damaged, plural(journals->n_damaged), journals->why_damaged);
@@ -50,6 +56,7 @@ static int open_in(const char *temporary, const char *folder, struct rfn_archive
     char path[4096];
     snprintf(path, sizeof path, "%s/recovered.rfn", temporary);
     RFN_TRY(rfn_journals_open(&folder, 1, &journals, diag));
+    tell_of_other_runs(journals);
     int error = rfn_journal_folder_recover(journals, path, true, true, &result, diag);
     rfn_journals_close(journals);
     if (!error)

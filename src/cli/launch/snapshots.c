@@ -67,15 +67,16 @@ static void lower_priority(void)
         return; /* it takes the program's then */
 }
 
-static void become_snapshot(char *own, const struct rfn_snapshots *asked, int process,
+static void become_snapshot(char *own, const struct rfn_snapshots *asked, int process, pid_t pid,
                             int64_t since_ns)
 {
-    char every[64], output[PATH_MAX + 16], with[32], since[40], folder[PATH_MAX];
+    char every[64], output[PATH_MAX + 16], with[32], of[32], since[40], folder[PATH_MAX];
     char name[] = "refrain", verb[] = "snapshot", force[] = "--force", end[] = "--";
-    char *const words[] = {name, verb, force, every, output, with, since, end, folder, NULL};
+    char *const words[] = {name, verb, force, every, output, with, of, since, end, folder, NULL};
     snprintf(every, sizeof every, "--every=%s", asked->every);
     snprintf(output, sizeof output, "--output=%s", asked->output);
     snprintf(with, sizeof with, "--process=%d", PROCESS);
+    snprintf(of, sizeof of, "--pid=%ld", (long)pid);
     snprintf(since, sizeof since, "--since=%" PRId64, since_ns);
     snprintf(folder, sizeof folder, "%s", asked->folder);
     lower_priority();
@@ -91,14 +92,14 @@ static bool start(char *own, const struct rfn_snapshots *asked, int process)
     struct timespec now;
     int status = 0;
     clock_gettime(CLOCK_REALTIME, &now);
-    const pid_t child = fork();
+    const pid_t pid = getpid(), child = fork();
     if (child < 0)
         return false;
     if (child > 0)
         return waitpid(child, &status, 0) < 0 || status == 0; /* or SIGCHLD is ignored */
     const pid_t orphan = setsid() < 0 ? -1 : fork();
     if (orphan == 0)
-        become_snapshot(own, asked, process, now.tv_sec * INT64_C(1000000000) + now.tv_nsec);
+        become_snapshot(own, asked, process, pid, now.tv_sec * INT64_C(1000000000) + now.tv_nsec);
     _exit(orphan < 0);
 }
 

@@ -6,7 +6,7 @@
  * no wait() of the program can see. It has a session of its own, none of the job's files, the
  * lowest priority, and is not bound to the cores of its rank. What it has of the job is a
  * descriptor of the process that becomes the program (pidfd_open(2)), and it ends with that one,
- * however that ends.
+ * however that ends; and its number, by which it finds the job's journals among those of others.
  */
 #ifndef RFN_CLI_LAUNCH_SNAPSHOTS_H
 #define RFN_CLI_LAUNCH_SNAPSHOTS_H

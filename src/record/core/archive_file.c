@@ -78,6 +78,14 @@ static int choose(struct rec_archive_result *result, unsigned number)
     return 0;
 }
 
+/* A file that was not there before this run is another one's, which runs at the same time. */
+static bool is_replaced(const struct stat *old)
+{
+    const struct timespec *changed = &old->st_mtim;
+    return rec_options.force &&
+           changed->tv_sec * INT64_C(1000000000) + changed->tv_nsec < rec_start().realtime_ns;
+}
+
 /* Chooses the first name that no file has, or that of a file that is to be replaced. */
 static int choose_name(struct rec_archive_result *result)
 {
@@ -87,11 +95,11 @@ static int choose_name(struct rec_archive_result *result)
         const bool exists = lstat(result->path, &old) == 0;
         if (exists && S_ISDIR(old.st_mode))
             return rec_archive_fail(result, "%s is a directory", result->path);
-        if (exists && rec_options.force && !S_ISREG(old.st_mode))
+        if (exists && is_replaced(&old) && !S_ISREG(old.st_mode))
             return rec_archive_fail(
                 result, "%s is not a regular file and is not replaced; name another with --output",
                 result->path);
-        if (!exists || rec_options.force)
+        if (!exists || is_replaced(&old))
             return 0;
     }
     return rec_archive_fail(
@@ -155,7 +163,8 @@ int rec_archive_create(struct rec_archive_result *result)
 /* Gives the part the archive's name. Another job may have taken that meanwhile. */
 static int rename_part(struct rec_archive_result *result)
 {
-    while (!rec_options.force) {
+    struct stat old;
+    while (lstat(result->path, &old) < 0 || !is_replaced(&old)) {
         if (link(result->part, result->path) == 0) {
             unlink(result->part);
             return 0;

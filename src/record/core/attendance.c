@@ -1,5 +1,5 @@
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* struct ucred */
+#define _GNU_SOURCE /* madvise */
 #endif
 
 #include "record/core/attendance.h"
@@ -9,21 +9,28 @@
 #include "record/core/exchange_mpi.h"
 #include "record/core/job.h"
 #include "record/core/options.h"
+#include "reduce/samples/live_segment.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef RFN_FLAVOUR_SMPI /* whose ranks are in one process */
 
 #define SHARED_MEMORY "/dev/shm"
+#define OWN_FILES     "refrain.ranks.%ld." /* of a user */
+
+enum { USED_BYTES = 1 };
 
 static char path[PATH_MAX];          /* "": there is no file */
+static void *use = MAP_FAILED;       /* of it */
 static struct rec_launched launched; /* at the time of the mark */
 
 /* ---- the file ---- */
@@ -39,72 +46,113 @@ static bool name_by_pmix(void)
     return n > 0 && (size_t)n < sizeof path;
 }
 
-/* The process that made the socket of PMI; 0: not known. */
-static pid_t pmi_server(void)
-{
-    struct ucred server = {0};
-    socklen_t size = sizeof server;
-    const char *fd = getenv("PMI_FD");
-    char *end = NULL;
-    const long number = fd ? strtol(fd, &end, 10) : -1;
-    if (!fd || *end || number < 0 || number > INT_MAX ||
-        getsockopt((int)number, SOL_SOCKET, SO_PEERCRED, &server, &size) != 0)
-        return 0;
-    return server.pid;
-}
-
 static bool name_by_pmi(void)
 {
     char of_server[64];
     struct stat there, here;
-    const pid_t server = pmi_server();
-    snprintf(of_server, sizeof of_server, "/proc/%ld/root" SHARED_MEMORY, (long)server);
+    const long server = rec_job_pmi_server();
+    snprintf(of_server, sizeof of_server, "/proc/%ld/root" SHARED_MEMORY, server);
     if (server <= 0 || stat(of_server, &there) != 0 || stat(SHARED_MEMORY, &here) != 0 ||
         there.st_dev != here.st_dev || there.st_ino != here.st_ino)
         return false;
-    snprintf(path, sizeof path, SHARED_MEMORY "/refrain.ranks.%ld.%ld", (long)geteuid(),
-             (long)server);
+    snprintf(path, sizeof path, SHARED_MEMORY "/" OWN_FILES "%ld.%llu", (long)geteuid(), server,
+             (unsigned long long)rfn_process_began((uint64_t)server));
     return true;
 }
 
 /* Never through a link, nor into another user's file. */
-static int open_file(int flags)
+static int open_file(const char *name, int flags)
 {
     struct stat status;
     const int fd = rfn_above_standard(
-        open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+        open(name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
     if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                   status.st_uid == geteuid() && status.st_nlink == 1))
+                   status.st_uid == geteuid() && status.st_nlink <= 1))
         return fd;
     close(fd);
     return -1;
 }
 
+/* Opens the file of the job, which nobody removes any more. */
+static int open_used(void)
+{
+    for (int tries = 0; tries < 100; tries++) {
+        const int fd = open_file(path, O_CREAT | O_RDWR);
+        if (fd < 0 || rfn_use_file(fd) != ESTALE)
+            return fd;
+        close(fd);
+    }
+    return -1;
+}
+
+/* ---- what killed jobs have left ---- */
+
+static void sweep_marks(void)
+{
+    char start[64], name[PATH_MAX];
+    const int folder = rfn_above_standard(open(SHARED_MEMORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR *entries = folder < 0 ? NULL : fdopendir(folder);
+    if (!entries && folder >= 0)
+        close(folder);
+    snprintf(start, sizeof start, OWN_FILES, (long)geteuid());
+    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
+        if (strncmp(entry->d_name, start, strlen(start)) != 0 ||
+            snprintf(name, sizeof name, SHARED_MEMORY "/%s", entry->d_name) >= (int)sizeof name)
+            continue;
+        const int fd = open_file(name, O_RDONLY);
+        if (fd >= 0 && rfn_is_unused(fd))
+            unlink(name);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (entries)
+        closedir(entries);
+}
+
+/* Once, by one process of a job on each node. */
+static void sweep(void)
+{
+    static bool swept;
+    if (!swept && rec_job_is_first_here()) {
+        sweep_marks();
+        rfn_live_sweep_all();
+    }
+    swept = true;
+}
+
 /* ---- marks ---- */
+
+/* Leaves it in the file, which stays in use. */
+static bool mark_file(void)
+{
+    const uint8_t mark = 1;
+    const int fd = open_used();
+    if (fd < 0)
+        return false;
+    const bool marked = pwrite(fd, &mark, 1, launched.rank) == 1;
+    use = mmap(NULL, USED_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    if (use != MAP_FAILED)
+        madvise(use, USED_BYTES, MADV_DONTFORK);
+    close(fd);
+    return marked;
+}
 
 void rec_attendance_mark(void)
 {
-    const uint8_t mark = 1;
     const bool recorded = rec_state == REC_RECORDING || rec_state == REC_STOPPED;
     if (path[0] || !recorded)
         return;
+    sweep();
     launched = rec_job_launched();
     if (launched.size < 2 || !rec_job_on_one_node(launched.size) ||
-        (!name_by_pmix() && !name_by_pmi())) {
+        (!name_by_pmix() && !name_by_pmi()) || !mark_file())
         path[0] = 0;
-        return;
-    }
-    const int fd = open_file(O_CREAT | O_WRONLY);
-    if (fd < 0 || pwrite(fd, &mark, 1, launched.rank) != 1)
-        path[0] = 0;
-    if (fd >= 0)
-        close(fd);
 }
 
 /* How many ranks are recorded, and which, ascending; size if it is not known. */
 static int find_recorded(int size, uint8_t *marks, int *ranks)
 {
-    const int fd = open_file(O_RDONLY);
+    const int fd = open_file(path, O_RDONLY);
     int found = 0;
     if (fd < 0)
         return size;
@@ -148,6 +196,9 @@ void rec_attendance_end(void)
     if (path[0] && (rec_job_is_first() || rec_job_size() != launched.size))
         unlink(path);
     path[0] = 0;
+    if (use != MAP_FAILED)
+        munmap(use, USED_BYTES);
+    use = MAP_FAILED;
 }
 
 #else

@@ -15,6 +15,10 @@
  *
  *     file            of each rank, at its number, a byte: 1: it is recorded
  *
+ * A killed job leaves its file in /dev/shm. So each process shares the lock of the file (base/
+ * system.h) as long as it may be needed, and the user's next run removes files that nobody uses,
+ * and the files of processes that sampled and are gone (reduce/samples/live_segment.h).
+ *
  * Everywhere else (several nodes, other launchers, sessions without MPI_Init) ranks are taken to be
  * recorded, and are waited for (wait_warning.h).
  */

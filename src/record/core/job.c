@@ -1,9 +1,14 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* struct ucred */
+#endif
+
 #include "record/core/job.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static int own_rank = -1, n_ranks;
@@ -197,12 +202,13 @@ static long number_of(const char *variable)
 }
 
 static const struct launcher {
-    const char *rank, *ranks, *said;
+    const char *rank, *ranks, *said, *here;
     bool nodes; /* how many nodes there are, and not how many ranks are here */
 } launchers[] = {
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", false},
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", false},
-    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES", true}};
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
+     "OMPI_COMM_WORLD_LOCAL_RANK", false},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", false},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES", "SLURM_LOCALID", true}};
 
 struct rec_launched rec_job_launched(void)
 {
@@ -227,4 +233,24 @@ bool rec_job_on_one_node(int size)
 bool rec_job_of_several_programs(void)
 {
     return number_of("OMPI_NUM_APP_CTX") > 1;
+}
+
+bool rec_job_is_first_here(void)
+{
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const long here = number_of(launchers[i].here);
+        if (here >= 0)
+            return here == 0;
+    }
+    return true;
+}
+
+long rec_job_pmi_server(void)
+{
+    struct ucred server = {0};
+    socklen_t size = sizeof server;
+    const long fd = number_of("PMI_FD");
+    if (fd < 0 || fd > INT_MAX || getsockopt((int)fd, SOL_SOCKET, SO_PEERCRED, &server, &size) != 0)
+        return 0;
+    return server.pid;
 }

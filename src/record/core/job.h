@@ -71,6 +71,11 @@ struct rec_launched rec_job_launched(void);
 /* Whether the environment says that all `size` ranks are on this node. False when it says that they
  * are not, and when it says nothing. */
 bool rec_job_on_one_node(int size);
+/* The process that made the socket of PMI, by which hydra's ranks talk to their launcher on their
+ * node; 0: not known. */
+long rec_job_pmi_server(void);
+/* Whether this process is the first of its job on its node, or the launcher does not tell. */
+bool rec_job_is_first_here(void);
 /* Whether the environment says that the job has several programs; only Open MPI's mpirun does. */
 bool rec_job_of_several_programs(void);
 

@@ -61,6 +61,8 @@ static char *create(uint32_t stream)
             return path;
         }
         free(path);
+        if (errno == ENOENT && rec_journal_make_folder(folder))
+            continue; /* another job has just removed it */
         if (errno != EEXIST)
             break;
     }

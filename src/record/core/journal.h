@@ -43,7 +43,8 @@ uint64_t rec_journal_written(const struct rec_journal *journal);
 int rec_journal_flush(struct rec_journal *journal);
 /* The name of the folder of all journals. RFN_E_IO when it is too long. */
 int rec_journal_folder(char *path, size_t size);
-/* Makes the folder, or finds one of this user's; false with errno set: it cannot be. */
+/* Makes the folder, or finds one of this user's; false with errno set: it cannot be. Another job
+ * removes it when it ends, unless there is a file in it. */
 bool rec_journal_make_folder(const char *path);
 /* XXH3-64 of all that was written. */
 uint64_t rec_journal_hash(const struct rec_journal *journal);

@@ -10,6 +10,7 @@
 #include "record/core/message.h"
 #include "record/core/options.h"
 #include "record/core/pause.h"
+#include "record/core/run_identity.h"
 #include "record/finish/finish.h"
 
 #include <errno.h>
@@ -65,12 +66,16 @@ static char *name_of(uint64_t sequence)
 }
 
 /* Never through a link, nor to what is not a file of this user. The older of the two is replaced.
- */
+ * Another job that ends may remove a folder that is still empty. */
 static int open_file(const char *path)
 {
+    enum { TRIES = 10 };
     const int flags = O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-    const int fd = rfn_above_standard(open(path, flags, 0666));
     struct stat status;
+    int fd = rfn_above_standard(open(path, flags, 0666));
+    for (int i = 0; fd < 0 && errno == ENOENT && i < TRIES && rec_journal_make_folder(own.folder);
+         i++)
+        fd = rfn_above_standard(open(path, flags, 0666));
     if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
                    status.st_uid == geteuid() && status.st_nlink == 1))
         return fd;
@@ -138,7 +143,8 @@ static void pack(const struct rec_draft *draft, enum rfn_journal_state state,
                                                    .start_realtime_ns = rec_start().realtime_ns,
                                                    .until_realtime_ns = draft->realtime_ns,
                                                    .state = state,
-                                                   .times_lost = draft->times_lost},
+                                                   .times_lost = draft->times_lost,
+                                                   .run = rec_run_identity()},
                                           .archive = archive,
                                           .files = files,
                                           .n_files = n_files};

@@ -54,6 +54,7 @@
 #include "record/core/options.h"
 #include "record/core/past_calls.h"
 #include "record/core/pause.h"
+#include "record/core/run_identity.h"
 #include "record/core/wait_warning.h"
 #include "record/finish/checkpoint.h"
 #include "record/finish/early_exit.h"
@@ -692,6 +693,7 @@ void rec_finish(void)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!rec_job_learn())
         return; /* MPI was never initialized: it will say so */
+    rec_run_identity_make();
     const struct rec_stream *busy = stopped ? NULL : busy_stream();
     if (stopped)
         snprintf(result.problem, sizeof result.problem, "recording stopped: %s", rec_stop_reason());

@@ -5,6 +5,7 @@
 #include "record/core/clock_sync.h"
 #include "record/core/job.h"
 #include "record/core/options.h"
+#include "record/core/run_identity.h"
 #include "record/finish/pack_open.h"
 #include "record/limits/limits.h"
 
@@ -67,6 +68,7 @@ static int chunk_meta(const struct rec_finishing *finish, uint64_t merge_ns,
         .forced = forced[0] ? forced : NULL,
         .clustered = finish->alone && rec_options.cluster,
         .limits = rec_limits_text(),
+        .identity = rec_run_identity(),
         .recovered = {finish->draft, finish->end.realtime_ns, finish->end.realtime_ns},
     };
     struct rfn_buf payload = RFN_BUF_INIT;

@@ -4,6 +4,7 @@
 #include "record/core/job.h"
 #include "record/core/message.h"
 #include "record/core/options.h"
+#include "record/core/run_identity.h"
 #include "record/samples/samples_internal.h"
 #include "reduce/samples/live_segment.h"
 
@@ -61,7 +62,8 @@ static bool make_tables(void)
     const struct rfn_live_owner owner = {.archive = rec_options.output,
                                          .program = rec_options.program,
                                          .rank = rec_sampling.rank,
-                                         .ranks = (uint32_t)rec_job_size()};
+                                         .ranks = (uint32_t)rec_job_size(),
+                                         .run = rec_run_identity()};
     struct rfn_diag diag = {.file_offset = -1, .rank = -1};
     if (rfn_live_segment_create(&live, &owner, rec_sampling_rows(), &diag) < 0)
         return false;

@@ -4,8 +4,12 @@
  * MPI's library: dlsym(handle, "MPI_Send"). The recorder, which is another library, would not be
  * asked. So it exports dlsym. The answer is the recorder's function where the real dlsym's would be
  * MPI's own, from the library that the recorder passes calls on to. PMPI names, other names,
- * RTLD_DEFAULT (which finds the recorder anyway), RTLD_NEXT (what lies behind the caller, on
- * purpose), and calls from the recorder and MPI's libraries get what they always did.
+ * RTLD_NEXT (what lies behind the caller, on purpose), and calls from the recorder and MPI's
+ * libraries get what they always did.
+ *
+ * RTLD_DEFAULT finds the recorder's functions anyway, also where no MPI is loaded. Programs ask
+ * that way whether they run under MPI. So if the program would not find MPI without the recorder,
+ * the question goes to a library that has none of MPI's names.
  *
  * The meaning of RTLD_NEXT depends on who calls. Therefore the exported function is a few
  * instructions that ask rec_symbol_for and then jump to the real one, with the caller's return
@@ -14,6 +18,7 @@
 #include "record/core/message.h"
 #include "record/core/recorder.h"
 #include "record/wrap/fortran.h"
+#include "record/wrap/weak_references.h"
 
 /* A sanitizer's runtime calls dlsym before instrumented code may run. */
 #if defined __x86_64__ && !defined RFN_FLAVOUR_SMPI && !defined __SANITIZE_THREAD__
@@ -26,10 +31,10 @@ typedef void *symbol_finder(void *handle, const char *name);
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-/* For the instructions below: the real dlsym, and what to answer instead (NULL: ask the real one).
- */
+/* For the instructions below: the real dlsym, and what to answer instead (NULL: ask the real one,
+ * by the handle *asked). */
 HIDDEN symbol_finder *rec_real_dlsym;
-HIDDEN void *rec_symbol_for(void *handle, const char *name, const void *caller);
+HIDDEN void *rec_symbol_for(void *handle, const char *name, const void *caller, void **asked);
 
 __asm__(".text\n"
         ".globl dlsym\n"
@@ -44,6 +49,7 @@ __asm__(".text\n"
         "    subq $8, %rsp\n"
         "    .cfi_adjust_cfa_offset 8\n"
         "    movq 24(%rsp), %rdx\n" /* the return address */
+        "    leaq 16(%rsp), %rcx\n" /* the handle */
         "    call rec_symbol_for\n"
         "    addq $8, %rsp\n"
         "    .cfi_adjust_cfa_offset -8\n"
@@ -91,16 +97,40 @@ static void *own_library(void)
     return library;
 }
 
-void *rec_symbol_for(void *handle, const char *name, const void *caller)
+/* Whether the caller would find MPI without the recorder, in what is loaded for all, or with the
+ * caller: by a function that the recorder does not have. */
+static bool is_found_without(const void *caller)
+{
+    static const char only_mpis[] = "PMPI_Wtime";
+    Dl_info of_caller;
+    if (rec_real_dlsym(RTLD_DEFAULT, only_mpis))
+        return true;
+    void *library = dladdr(caller, &of_caller)
+                        ? dlopen(of_caller.dli_fname, RTLD_NOLOAD | RTLD_LAZY)
+                        : NULL;
+    const bool found = library && rec_real_dlsym(library, only_mpis);
+    if (library)
+        dlclose(library);
+    return found;
+}
+
+void *rec_symbol_for(void *handle, const char *name, const void *caller, void **asked)
 {
     if (!rec_real_dlsym)
         find_real_dlsym();
     if (!name || (strncmp(name, "MPI_", 4) != 0 && strncmp(name, "mpi_", 4) != 0) ||
-        handle == RTLD_NEXT || handle == RTLD_DEFAULT || is_own(caller))
+        handle == RTLD_NEXT || is_own(caller))
         return NULL;
     void *own = own_library(), *wrapper = own ? rec_real_dlsym(own, name) : NULL;
     if (!wrapper || !is_own(wrapper))
         return NULL;
+    if (handle == RTLD_DEFAULT) {
+        void *without = rec_is_linked() || is_found_without(caller)
+                            ? NULL
+                            : dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
+        *asked = without ? without : handle;
+        return NULL;
+    }
     /* What MPI, as far as it is loaded, has under this name. */
     void *library = rec_mpi_loaded(), *mpis = library ? rec_real_dlsym(library, name) : NULL;
     if (!mpis)

@@ -12,6 +12,7 @@
 #include "record/core/message.h"
 #include "record/core/options.h"
 #include "record/core/past_calls.h"
+#include "record/core/run_identity.h"
 #include "record/finish/checkpoint.h"
 #include "record/finish/early_exit.h"
 #include "record/finish/finish.h"
@@ -49,6 +50,7 @@ static void learn(void)
     if (rec_is_world_replaced())
         return;
     rec_attendance_settle();
+    rec_run_identity_settle();
     rec_clock_sync_start();
     rec_keep_prepare();
     rec_sampling_start();

@@ -70,27 +70,6 @@ int rfn_live_open_folder(const char *place, bool create, struct rfn_diag *diag)
 
 /* ---- processes ---- */
 
-/* When a process began, in ticks since the system's start; 0: there is none, it has ended and its
- * parent has not noticed, or /proc does not tell. */
-static uint64_t began(uint32_t pid)
-{
-    char path[32], text[1024];
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
-    const int fd = rfn_above_standard(open(path, O_RDONLY | O_CLOEXEC));
-    const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = 0;
-    const char *at = strrchr(text, ')'); /* behind the name, the second field */
-    if (!at || strncmp(at, ") Z", 3) == 0 || strncmp(at, ") X", 3) == 0)
-        return 0;
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
-}
-
 static uint64_t own_namespace(void)
 {
     struct stat status;
@@ -109,7 +88,8 @@ static bool is_no_process(uint32_t pid)
 
 bool rfn_live_is_gone(const struct rfn_live_header *header)
 {
-    return header->began ? began(header->pid) != header->began : is_no_process(header->pid);
+    return header->began ? rfn_process_began(header->pid) != header->began
+                         : is_no_process(header->pid);
 }
 
 /* ---- files ---- */
@@ -201,11 +181,41 @@ bool rfn_live_sweep(int folder, const char *name)
     struct rfn_live_header header;
     const uint32_t pid = pid_of_name(name);
     const int fd = rfn_live_open_file(folder, name, O_RDONLY, &header, NULL);
+    const bool gone = fd < 0                      ? pid && is_no_process(pid)
+                      : rfn_live_is_near(&header) ? rfn_live_is_gone(&header)
+                                                  : rfn_is_unused(fd);
+    const bool removed = gone && unlinkat(folder, name, 0) == 0;
     if (fd >= 0)
         close(fd);
-    const bool gone = fd >= 0 ? rfn_live_is_near(&header) && rfn_live_is_gone(&header)
-                              : pid && is_no_process(pid);
-    return gone && unlinkat(folder, name, 0) == 0;
+    return removed;
+}
+
+/* Sweeps all files of a folder whose names begin so. */
+static void sweep_folder(int folder, const char *start)
+{
+    const int fd = rfn_above_standard(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+    if (!entries && fd >= 0)
+        close(fd);
+    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
+        if (entry->d_name[0] != '.' && strncmp(entry->d_name, start, strlen(start)) == 0)
+            rfn_live_sweep(folder, entry->d_name);
+    }
+    if (entries)
+        closedir(entries);
+}
+
+void rfn_live_sweep_all(void)
+{
+    const char *places[RFN_LIVE_PLACES];
+    const unsigned n = rfn_live_places(places);
+    for (unsigned i = 0; i < n; i++) {
+        const int folder = rfn_live_open_folder(places[i], false, NULL);
+        if (folder < 0)
+            continue;
+        sweep_folder(folder, "");
+        close(folder);
+    }
 }
 
 /* ---- making the memory ---- */
@@ -215,16 +225,7 @@ static void sweep_same(int folder, const struct rfn_live_header *header)
 {
     char start[RFN_LIVE_FILE];
     snprintf(start, sizeof start, "%s.%u.", header->job, header->rank);
-    const int fd = rfn_above_standard(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
-    if (!entries && fd >= 0)
-        close(fd);
-    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
-        if (strncmp(entry->d_name, start, strlen(start)) == 0)
-            rfn_live_sweep(folder, entry->d_name);
-    }
-    if (entries)
-        closedir(entries);
+    sweep_folder(folder, start);
 }
 
 /* Pages are there before anybody writes to them: where the file system is full, a write to one that
@@ -253,6 +254,7 @@ static uint32_t first_rows(const struct rfn_live_header *header)
 static void *map_new(int fd, size_t first, size_t bytes)
 {
     int error = fchmod(fd, S_IRUSR | S_IWUSR) < 0 ? errno : 0;
+    rfn_use_file(fd);
     if (!error)
         error = allocate(fd, first);
     if (!error && ftruncate(fd, (off_t)bytes) < 0)
@@ -334,7 +336,8 @@ static struct rfn_live_header header_of(const struct rfn_live_owner *owner, uint
                                      .counts_bytes = rfn_sample_counts_bytes(rows * RFN_LIVE_PAIRS),
                                      .table_bytes = rfn_sample_table_bytes(rows),
                                      .pid_namespace = own_namespace(),
-                                     .began = began((uint32_t)getpid()),
+                                     .began = rfn_process_began((uint64_t)getpid()),
+                                     .run = owner->run,
                                      .start_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec,
                                      .pid = (uint32_t)getpid(),
                                      .parent = (uint32_t)getppid(),

@@ -21,8 +21,9 @@
  *
  * A process that is killed leaves its file. The header has the process's time of start as
  * /proc/PID/stat has it, so that another process of that number is not taken for it. A program
- * that looks for jobs removes the files of processes that are gone, and so does a process of its
- * own job and rank. Files from another namespace of process numbers (a container's) are left alone.
+ * that looks for jobs removes the files of processes that are gone, and so does the user's next
+ * run. The process shares the lock of its file (base/system.h): by that, files from another
+ * namespace of process numbers (a container's) can be told from those that nobody uses.
  */
 #ifndef RFN_REDUCE_SAMPLES_LIVE_SEGMENT_H
 #define RFN_REDUCE_SAMPLES_LIVE_SEGMENT_H
@@ -56,6 +57,7 @@ struct rfn_live_header {
     uint64_t counts_bytes, table_bytes;
     uint64_t pid_namespace; /* inode of /proc/self/ns/pid; 0: not known */
     uint64_t began;         /* of the process, ticks since the system's start; 0: not known */
+    uint64_t run;           /* the identity of the run; 0: not known */
     int64_t start_ns;       /* of sampling, since 1970 */
     uint32_t pid, parent;
     uint32_t rank, ranks;
@@ -74,6 +76,7 @@ struct rfn_live_owner {
     const char *archive; /* its file, from which the job has its name; NULL: not known */
     const char *program; /* without folders */
     uint32_t rank, ranks;
+    uint64_t run; /* the run's identity; 0: not known */
 };
 
 struct rfn_live_segment {
@@ -140,5 +143,7 @@ bool rfn_live_is_near(const struct rfn_live_header *header);
 bool rfn_live_is_gone(const struct rfn_live_header *header);
 /* Removes a file if its process is gone, whatever is in it. */
 bool rfn_live_sweep(int folder, const char *name);
+/* All files of processes that are gone, in all places. */
+void rfn_live_sweep_all(void);
 
 #endif
