@@ -2,7 +2,7 @@
 import { Archive } from "./archive.js";
 import { rankBars } from "./charts.js";
 import { KINDS, color, isDark, kindColor, noteTheme } from "./colors.js";
-import { bytes, count, el, frame, percent, printable, save, seconds, tickTime, time } from "./format.js";
+import { bytes, count, el, percent, printable, save, seconds, tickTime, time, wholePath } from "./format.js";
 import { PANELS } from "./panels.js";
 import { readState, writeState } from "./state.js";
 import { Timeline, bandText } from "./timeline.js";
@@ -240,7 +240,7 @@ async function describe(timeline, stream, call) {
   const wait = timeline.waitAt(stream, (call.enter + call.exit) / 2) || timeline.waitAt(stream, call.enter + 1);
   const lines = [
     ["rank", rank], ["time", `${time(call.enter - timeline.start, 7)} to ${time(call.exit - timeline.start, 7)}: ${time(call.exit - call.enter)}`],
-    ["call path", archive.frames(call.path).map(frame).join(" < ") || "not known"],
+    ["call path", wholePath(archive.frames(call.path)) || "not known"],
   ];
   if (call.polls > 1) lines.push(["polls", `${count(call.polls)} unsuccessful ones`]);
   if (wait) lines.push(["waits", `${time(wait.to - wait.from)}: ${archive.patternOf(wait)}${wait.late >= 0 ? `, for rank ${archive.streams[wait.late].rank}` : ""}`]);
