@@ -97,6 +97,10 @@ static void test_short_others(void **state)
     expect_short("_Z5solvei.constprop.0", "solve");
     expect_short("Solver.step", "Solver.step");
     expect_short("<module>", "<module>");
+    expect_short("f.<locals>.<lambda>", "f.<locals>.<lambda>");
+    expect_short("solve<double, f(int)::<lambda(int)> >", "solve");
+    expect_short("operator<< <int>", "operator<<");
+    expect_short("operator->", "operator->");
     expect_short("main", "main");
     expect_short("_Z", "_Z");
     expect_short("", "");

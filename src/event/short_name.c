@@ -208,6 +208,14 @@ static char *describe(const char *name, const char *distance, bool may_load)
     return words;
 }
 
+/* "solve<double>", as debug information has it; no name of Python, "f.<locals>.<lambda>". */
+static bool is_template(const char *name)
+{
+    const size_t n = strlen(name);
+    return n && is_letter(name[0]) && name[n - 1] == '>' && strchr(name, '<') &&
+           !strstr(name, ".<");
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
@@ -235,6 +243,8 @@ char *rfn_short_name(const char *name, bool may_load)
     if (distance)
         return describe(name, distance, may_load);
     char *plain = rfn_demangle(name, may_load);
+    if (!plain && is_template(name))
+        plain = copy_of(name, strlen(name));
     if (!plain)
         return copy_of(name, rfn_name_length(name));
     const struct parts parts = read_parts(plain);

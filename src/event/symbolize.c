@@ -563,14 +563,16 @@ size_t rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module, uint64
     if (rfn_symbolizer_scopes(symbolizer, module, address, &scopes))
         n = find_sources(&scopes, address, sources);
     struct module *m = opened(symbolizer, module);
-    if (!m || sources[0].function)
+    const char **outer = &sources[n - 1].function;
+    if (!m || (*outer && strcmp(*outer, "operator()") != 0))
         return n;
-    /* The symbol whose code holds the address; one without a size holds what follows it. */
+    /* The symbol whose code holds the address; one without a size holds what follows it. Compilers
+     * tell of a lambda only there in which function it is. */
     GElf_Off offset = 0;
     GElf_Sym symbol;
     const char *name = dwfl_module_addrinfo(m->elf, address, &offset, &symbol, NULL, NULL, NULL);
     if (name && name[0] && (symbol.st_size == 0 || offset < symbol.st_size))
-        sources[0].function = name;
+        *outer = name;
     return n;
 }
 

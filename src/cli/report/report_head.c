@@ -332,7 +332,7 @@ static void append_stories(struct rfn_text *out, const struct rfn_report *report
                                    ? "No other wait that is measured costs more than " TRIFLE_TEXT
                                      " of all ranks' time."
                                    : "No other cause of waiting costs more than " TRIFLE_TEXT
-                                     " of their time.");
+                                     " of all ranks' time.");
     if (all && unexplained >= RFN_TRIFLE)
         rfn_text_format(&text, " Waiting without a known cause takes %s.",
                         rfn_share_text(unexplained).text);

@@ -360,7 +360,8 @@ static void test_trifles(void **state)
     waits.n_causes = 2;
     head();
     expect("2. 5.00 %");
-    expect("No other cause of waiting costs more than 0.5 % of their time. Waiting without a known "
+    expect("No other cause of waiting costs more than 0.5 % of all ranks' time. Waiting without a "
+           "known "
            "cause takes 1.25 %.");
     waits.n_causes = 5;
     causes[2].pattern = RFN_WAIT_AT_BARRIER;

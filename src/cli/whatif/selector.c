@@ -121,13 +121,22 @@ static bool is_region(const struct rfn_selector *selector, const struct rfn_acti
            strcmp(rfn_archive_region(selector->archive, activity->region), selector->text) == 0;
 }
 
+/* By the short form, which is printed, or by the whole path, where that is longer. */
 static bool is_path(const struct rfn_selector *selector, const struct rfn_activity *activity)
 {
-    struct rfn_text whole = {0}, words = {0};
-    rfn_call_site_path(&whole, selector->archive, activity->at, RFN_WHOLE_PATH);
+    static const char cut[] = " < ...";
+    const char *call = rfn_call_site_function(selector->archive, activity->at)->name;
+    struct rfn_text words = {0}, whole = {0};
+    if (!selector->part && strncmp(selector->text, call, strlen(call)) != 0)
+        return false;
     rfn_call_site_path(&words, selector->archive, activity->at, RFN_SHORT_PATH);
-    const bool is = holds(selector, &whole);
-    return holds(selector, &words) || is;
+    const bool longer = words.n >= sizeof cut - 1 &&
+                        memcmp(words.data + words.n - (sizeof cut - 1), cut, sizeof cut - 1) == 0;
+    if (holds(selector, &words))
+        return true;
+    if (longer)
+        rfn_call_site_path(&whole, selector->archive, activity->at, RFN_WHOLE_PATH);
+    return longer && holds(selector, &whole);
 }
 
 static bool takes(const void *context, const struct rfn_activity *activity)
