@@ -1,11 +1,10 @@
 /* What is to be seen where a finding leads to; the argument says which:
  *
- * one      rank 2 sleeps 120 ms before the sixth of ten barriers, 3 ms before the others; the others
- *          wait for it in meet().
- * turns    ranks sleep 15 ms one after the other, 4 times: each gets a token from the rank before it
- *          in take_turn().
- * server   rank 0 answers all others in serve(), 8 ms for each answer; they wait in ask().
- * reader   rank 0 sleeps 25 ms before each of 4 broadcasts; the others wait in load().
+ * one      rank 2 sleeps 120 ms before the sixth of ten barriers, 3 ms before the others; the
+ * others wait for it in meet(). turns    ranks sleep 15 ms one after the other, 4 times: each gets
+ * a token from the rank before it in take_turn(). server   rank 0 answers all others in serve(), 8
+ * ms for each answer; they wait in ask(). reader   rank 0 sleeps 25 ms before each of 4 broadcasts;
+ * the others wait in load().
  */
 #include <mpi.h>
 #include <string.h>
