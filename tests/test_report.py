@@ -379,7 +379,7 @@ def check_slow_rank_page(page):
     harness.compare("first line", lines[0].split(" ran for ")[0].endswith(" on 2 ranks"), True)
     harness.compare("second line", lines[1].split(" ", 2)[:2], ["Parallel", "efficiency"])
     text = " ".join(page.split())
-    for part in (" of all ranks' time is lost (", "rank 1 takes longer than the others in nanosleep(), called in main() [",
+    for part in (" of all ranks' time is lost by waiting (", "rank 1 takes longer than the others in nanosleep(), called in main() [",
                  " of a core: input and output, or sleep. Rank 0 waits at the barrier in main() [",
                  " Without it the run would take ", " longest outside MPI / run on ideal network", "Critical path: "):
         if part not in text:

@@ -107,8 +107,8 @@ def master(workers):
 
 # ---- programs ----
 
-LESS_WORK = "Give that rank less of this work, or look"
-SHARE_WORK = "Share this work out over the ranks"  # which one does alone
+LESS_WORK = "Give that rank less of this work, or find out"
+SHARE_WORK = "Divide this work among the ranks"  # which one does alone
 HOST = [0] * 4 + [1] * 4
 
 
@@ -146,7 +146,7 @@ HOSTS = [
             nodes=HOST),
     Program("host_in_one_function", 8, 128, Story("cause", on_hosts(range(4, 8), 1.5, 1)[0], [4, 5, 6, 7]), nodes=HOST),
 ]
-SHORTEN = "Shorten that part"
+SHORTEN = "Make this work shorter"
 ONE_BY_ONE = [
     # Rank 0 comes to its part without a call between, so that the 5 before it count, too.
     Program("token", 6, 20, Story("one_by_one", 20 * queue(6, 6), None, SHORTEN,
@@ -161,7 +161,7 @@ ONE_BY_ONE = [
     Program("long_lock", 6, 10, Story("cause", 10 * 5 * 60, [0], "Hold the lock for less time")),
     Program("token_in_time", 6, 100),
 ]
-ANSWER = "Make it answer faster"
+ANSWER = "Make that rank answer faster"
 MASTERS = [
     Program("master", 8, 20, Story("master", master(7), [0], ANSWER)),
     Program("lookups", 4, 40, Story("master", served([1, 2, 3], 40, 2), [3], ANSWER)),
@@ -172,7 +172,7 @@ MASTERS = [
     Program("workers_talk", 8, 20, Story("cause", master(7), [0])),
     Program("collector", 8, 10, Story("cause", 10 * 7 * 21, [0], SHARE_WORK)),
 ]
-SMALLER = "Hand work on in smaller parts"
+SMALLER = "Pass the work on in smaller parts"
 
 
 def pipeline(steps, cost, **fields):
@@ -234,8 +234,8 @@ def moved(count, size=0):
     return count * (20e-6 + size * 1e-9) / UNIT
 
 
-FEWER = "Each costs latency, not bandwidth"
-MOVING = "Many MPIs move large data only while"
+FEWER = "Small messages cost latency, not bandwidth"
+MOVING = "Many MPI libraries transfer large messages only"
 
 
 def moving(name, ranks, steps, *stories):

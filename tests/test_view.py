@@ -323,6 +323,53 @@ def test_selection(bench):
         check_quiet(page)
 
 
+# ---- from a finding to its place ----
+
+CLICKS = {  # of programs/clicks.c: the late rank (None: any), where others wait for it, and how long at least, in ms
+    "one": (2, "MPI_Barrier", "meet", 100),
+    "turns": (None, "MPI_Recv", "take_turn", 12),
+    "server": (0, "MPI_Recv", "ask", 8),
+    "reader": (0, "MPI_Bcast", "load", 20),
+}
+
+
+def innermost(event):
+    """The function that makes a dumped call."""
+    return event["call_path"].rsplit(" > ", 1)[-1].split("[")[0]
+
+
+def check_place(page, what, events):
+    """After the click: the call that waited is marked and in the middle of the window, and the late rank's row is chosen."""
+    late, function, caller, least_ms = CLICKS[what]
+    page.wait("refrain.shared.mark !== null")
+    mark, view = run_json(page, "(({ mark, view }) => [{ stream: mark.stream, from: mark.from, to: mark.to }, view])(refrain.shared)")
+    start = page.run("refrain.timelines[0].start")
+    rank = page.run(f"refrain.archives[0].streams[{mark['stream']}].rank")
+    marked = [e for e in events if e["rank"] == str(rank) and (int(e["enter_ns"]), int(e["exit_ns"])) == (mark["from"], mark["to"])]
+    harness.compare(f"the call that {what} marks", [(e["function"], innermost(e)) for e in marked], [(function, caller)])
+    if mark["to"] - mark["from"] < least_ms * 1e6:
+        raise harness.Failure(f"{what}: a call of {mark['to'] - mark['from']} ns is marked, not one of {least_ms} ms")
+    if not view["from"] <= mark["to"] - start - least_ms * 1e6 < mark["to"] - start <= view["to"]:
+        raise harness.Failure(f"{what}: its wait up to {mark['to'] - start} is not in the window {view}")
+    harness.compare("what is selected", run_json(page, "(({ archive, selected }) => [archive.functions[selected.function].name, archive.frames(selected.path).find((f) => !f.name.startsWith('MPI')).name])({ archive: refrain.archives[0], ...refrain.shared })"), [function, caller])
+    chosen, shown = run_json(page, "(({ rows, row, top, shownRows, archive }) => [archive.streams[rows[row].stream].rank, row >= top && row < top + shownRows])(refrain.timelines[0])")
+    harness.compare("the chosen row is on the screen", shown, True)
+    if rank == chosen or (late is not None and chosen != late):
+        raise harness.Failure(f"{what}: rank {chosen} is chosen; rank {rank} waits, for {late}")
+
+
+def test_finding_leads_to_its_place(bench):
+    """A click on the first finding shows the longest wait for the late rank, of several kinds of findings."""
+    program = bench.program("clicks", "openmpi")
+    with browser.Browser() as page:
+        for what in CLICKS:
+            archive = bench.record("openmpi", 4, [program, what])[1]
+            page.open(view(bench, archive))
+            page.run("document.querySelector('#summary button.story').click()")
+            check_place(page, what, bench.dump(archive))
+        check_quiet(page)
+
+
 def test_two(bench):
     """Two archives lie below each other, with the same window, and their numbers beside each other."""
     archive = halo(bench)

@@ -25,13 +25,22 @@ void rfn_call_path_full(struct rfn_text *text, const struct rfn_archive *archive
 
 /* For people: frames of the program, the innermost, from which MPI is called, first: "exchange
  * (halo.c:40) < step (main.c:12) < main (main.c:30)". Frames inside MPI and the recorder are left
- * out. A path longer than `width` is cut at the outer end, between frames, and ends with "< ...";
- * the innermost frame is always there. */
+ * out. A path longer than `width`, or of more than RFN_PATH_NAMES names, is cut at the outer end,
+ * between frames, and ends with "< ..."; the innermost frame is always there. Of names what
+ * rfn_short_name leaves is told, and of long ones not the middle. */
+enum { RFN_PATH_NAMES = 4 };
+#define RFN_WHOLE_PATH SIZE_MAX       /* as a width: all of it */
+#define RFN_SHORT_PATH (SIZE_MAX - 1) /* as a width: RFN_PATH_NAMES names */
 void rfn_call_path_short(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path,
                          size_t width);
 
-/* Whether the name of a frame's function, as the linker or the programmer knows it, or its
- * "file:line", contains the wanted text. */
+/* A frame's function, which is not NULL, for lists that name nothing else of a frame: "step", and
+ * of a library, or where the source is not known, "libsolver.so: PCG::scalarSolve". */
+void rfn_call_path_label(struct rfn_text *text, const struct rfn_archive *archive,
+                         const struct rfn_location *location);
+
+/* Whether the name of a frame's function, as the linker or the programmer knows it or as
+ * rfn_short_name has it, or its "file:line", contains the wanted text. */
 bool rfn_call_path_matches(const struct rfn_archive *archive, uint32_t path, const char *wanted);
 
 /* Whether a frame is inside MPI or the recorder. */
@@ -48,8 +57,8 @@ bool rfn_call_site_location(const struct rfn_archive *archive, struct rfn_call_s
 /* The same in words: "exchange() [halo.c:88]"; "MPI_Recv" where the path is not known. */
 void rfn_call_site_place(struct rfn_text *text, const struct rfn_archive *archive,
                          struct rfn_call_site site);
-/* The call with its path, cut at width as rfn_call_path_short does: "MPI_Recv < exchange
- * (halo.c:88) < main (halo.c:120)". */
+/* The call with its path, cut as rfn_call_path_short does, where the call is one of the names:
+ * "MPI_Recv < exchange (halo.c:88) < main (halo.c:120)". */
 void rfn_call_site_path(struct rfn_text *text, const struct rfn_archive *archive,
                         struct rfn_call_site site, size_t width);
 
@@ -76,6 +85,9 @@ void rfn_activity_append(struct rfn_text *text, const struct rfn_archive *archiv
  * name that the linker sees; NULL where it is not known. Borrowed from the archive. */
 const char *rfn_activity_function(const struct rfn_archive *archive,
                                   const struct rfn_activity *activity);
+/* The same with the frame it is in, for rfn_call_path_label; false: not known. */
+bool rfn_activity_location(const struct rfn_archive *archive, const struct rfn_activity *activity,
+                           struct rfn_location *location);
 /* In how many functions it may be: 1 where it is known; 0: of none. */
 uint32_t rfn_activity_functions(const struct rfn_archive *archive,
                                 const struct rfn_activity *activity);

@@ -13,6 +13,11 @@
  * The innermost function or inlined copy of one around the address gives the name, the line table
  * the line; of the functions that it was inlined into each tells where the call stood. Without
  * debug information the ELF symbol around the address gives the name.
+ *
+ * A function without a symbol gets the name of the exported one before it (rfn_symbolizer_nearby).
+ * Where it begins tells .eh_frame_hdr: version 1; how three values are coded; the address of
+ * .eh_frame; the number of entries; and for each function, sorted, its begin and that of its unwind
+ * information, both relative to the table.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "event/symbolize.h"
@@ -52,6 +57,12 @@ struct ranges {
     size_t n, capacity;
 };
 
+/* A function that other files can see. */
+struct symbol {
+    uint64_t address;
+    const char *name;
+};
+
 struct module {
     char *path;
     uint8_t build_id[BUILD_ID_MAX];
@@ -62,6 +73,10 @@ struct module {
     struct ranges units; /* collected when first needed */
     bool units_known;
     struct rfn_map functions; /* address of a unit's entry -> struct ranges of its functions */
+    struct symbol *exported;  /* sorted by address, collected when first needed */
+    size_t n_exported, exported_capacity;
+    bool exported_known;
+    struct rfn_map nearby; /* begin of a function -> its name by another one */
 };
 
 struct rfn_symbolizer {
@@ -90,6 +105,8 @@ void rfn_symbolizer_free(struct rfn_symbolizer *symbolizer)
             dwfl_end(symbolizer->modules[i].dwfl);
         free(symbolizer->modules[i].units.ranges);
         rfn_map_release_objects(&symbolizer->modules[i].functions, free_ranges);
+        rfn_map_release_objects(&symbolizer->modules[i].nearby, free);
+        free(symbolizer->modules[i].exported);
         free(symbolizer->modules[i].path);
     }
     free(symbolizer->modules);
@@ -546,14 +563,16 @@ size_t rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module, uint64
     if (rfn_symbolizer_scopes(symbolizer, module, address, &scopes))
         n = find_sources(&scopes, address, sources);
     struct module *m = opened(symbolizer, module);
-    if (!m || sources[0].function)
+    const char **outer = &sources[n - 1].function;
+    if (!m || (*outer && strcmp(*outer, "operator()") != 0))
         return n;
-    /* The symbol whose code holds the address; one without a size holds what follows it. */
+    /* The symbol whose code holds the address; one without a size holds what follows it. Compilers
+     * tell of a lambda only there in which function it is. */
     GElf_Off offset = 0;
     GElf_Sym symbol;
     const char *name = dwfl_module_addrinfo(m->elf, address, &offset, &symbol, NULL, NULL, NULL);
     if (name && name[0] && (symbol.st_size == 0 || offset < symbol.st_size))
-        sources[0].function = name;
+        *outer = name;
     return n;
 }
 
@@ -571,4 +590,119 @@ void rfn_symbolizer_functions(struct rfn_symbolizer *symbolizer, int module,
         if (name && name[0] && address && GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
             tell(context, address, name, GELF_ST_BIND(symbol.st_info) != STB_LOCAL);
     }
+}
+
+/* ---- functions without a symbol ---- */
+
+static void add_exported(void *context, uint64_t address, const char *name, bool visible)
+{
+    struct module *m = context;
+    if (visible && RFN_GROW(m->exported, m->exported_capacity, m->n_exported + 1) == 0)
+        m->exported[m->n_exported++] = (struct symbol){address, name};
+}
+
+/* Of several names of one function always the same comes first. */
+static int compare_symbols(const void *left, const void *right)
+{
+    const struct symbol *a = left, *b = right;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+/* The last exported function that begins at or before an address. */
+static const struct symbol *exported_before(const struct module *m, uint64_t address)
+{
+    const struct symbol *found = NULL;
+    for (size_t low = 0, high = m->n_exported; low < high;) {
+        const size_t middle = (low + high) / 2;
+        if (m->exported[middle].address > address) {
+            high = middle;
+            continue;
+        }
+        found = &m->exported[middle];
+        low = middle + 1;
+    }
+    while (found && found > m->exported && found[-1].address == found->address)
+        found--;
+    return found;
+}
+
+/* The bytes of .eh_frame_hdr, and where they lie in memory. */
+static const Elf_Data *find_unwind_table(struct module *m, uint64_t *address)
+{
+    GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(m->elf, &bias);
+    size_t n = 0;
+    if (!elf || elf_getphdrnum(elf, &n) != 0)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        GElf_Phdr header;
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_GNU_EH_FRAME)
+            continue;
+        *address = header.p_vaddr + bias;
+        return elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
+    }
+    return NULL;
+}
+
+static int64_t number_at(const uint8_t *bytes)
+{
+    int32_t number;
+    memcpy(&number, bytes, sizeof number);
+    return number;
+}
+
+/* Where the function begins in which the address lies, or the address itself. */
+static uint64_t begin_of_function(struct module *m, uint64_t address)
+{
+    enum { HEADER = 4, NUMBER = 4, ENTRY = 8, PC_RELATIVE = 0x1b, COUNT = 0x03, SORTED = 0x3b };
+    uint64_t table = 0, found = address;
+    const Elf_Data *data = find_unwind_table(m, &table);
+    const uint8_t *bytes = data ? data->d_buf : NULL;
+    if (!bytes || data->d_size < HEADER + 2 * NUMBER || bytes[0] != 1 || bytes[1] != PC_RELATIVE ||
+        bytes[2] != COUNT || bytes[3] != SORTED)
+        return address;
+    const uint8_t *entries = bytes + HEADER + 2 * NUMBER;
+    const size_t room = (data->d_size - HEADER - 2 * NUMBER) / ENTRY;
+    size_t low = 0, high = (uint32_t)number_at(bytes + HEADER + NUMBER);
+    for (high = high < room ? high : room; low < high;) {
+        const size_t middle = (low + high) / 2;
+        const uint64_t begin = table + (uint64_t)number_at(entries + middle * ENTRY);
+        if (begin > address) {
+            high = middle;
+            continue;
+        }
+        found = begin;
+        low = middle + 1;
+    }
+    return found;
+}
+
+const char *rfn_symbolizer_nearby(struct rfn_symbolizer *symbolizer, int module, uint64_t address)
+{
+    struct module *m = opened(symbolizer, module);
+    if (!m)
+        return NULL;
+    if (!m->exported_known) {
+        rfn_symbolizer_functions(symbolizer, module, add_exported, m);
+        if (m->n_exported)
+            qsort(m->exported, m->n_exported, sizeof *m->exported, compare_symbols);
+        m->exported_known = true;
+    }
+    const uint64_t begin = begin_of_function(m, address);
+    char *name = rfn_map_object(&m->nearby, begin);
+    if (name)
+        return name;
+    const struct symbol *before = exported_before(m, begin);
+    const size_t size = (before ? strlen(before->name) : 0) + sizeof "+0x0123456789abcdef";
+    name = malloc(size);
+    if (!name)
+        return NULL;
+    snprintf(name, size, "%s+0x%llx", before ? before->name : "",
+             (unsigned long long)(begin - (before ? before->address : 0)));
+    if (rfn_map_put_object(&m->nearby, begin, name) == 0)
+        return name;
+    free(name);
+    return NULL;
 }

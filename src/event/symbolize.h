@@ -44,6 +44,12 @@ enum { RFN_SOURCES_MAX = 16 };
 size_t rfn_symbolizer_find(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
                            struct rfn_source sources[RFN_SOURCES_MAX]);
 
+/* The name of a function that has none, as refrain/demangle.h describes it, for the address of an
+ * instruction in it: "solve+0x1f40", where the module was stripped. Where the function begins is
+ * known from the table that unwinders search (.eh_frame_hdr), if there is one; else the address
+ * stands for it. Borrowed as those are; NULL: the file is missing or another one, or no memory. */
+const char *rfn_symbolizer_nearby(struct rfn_symbolizer *symbolizer, int module, uint64_t address);
+
 /* Tells the functions of a module's ELF symbol table: the virtual address of each, its name
  * (borrowed until the symbolizer is freed; demangling is left to others) and whether other files
  * can see it. Several names may have one address. Nothing happens when the file is missing or

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -264,6 +265,80 @@ static void test_damaged_files(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* ---- functions without a symbol ---- */
+
+/* A library of one exported function between two that have no name, as its text says. */
+static int stripped_library(struct rfn_symbolizer *symbolizer, const char *path)
+{
+    static const char source[] =
+        "static __attribute__((noinline, used)) int before(int a) { return a * 3 + 1; }\n"
+        "__attribute__((noinline)) int exported(int a) { return a * 5 + 7; }\n"
+        "static __attribute__((noinline, used)) int behind(int a) { return a * 9 + 2; }\n";
+    char command[5 * PATH_MAX];
+    snprintf(command, sizeof command,
+             "cc -x c -O1 -fPIC -shared -fno-toplevel-reorder -Wl,--build-id=none -o %s - && nm %s "
+             "> %s.names && "
+             "strip %s",
+             path, path, path, path);
+    FILE *compiler = popen(command, "w");
+    assert_non_null(compiler);
+    fputs(source, compiler);
+    assert_int_equal(pclose(compiler), 0);
+    return rfn_symbolizer_module(symbolizer, path, NULL, 0);
+}
+
+/* What nm has said of a function, before the library was stripped. */
+static uint64_t address_of(const char *path, const char *function)
+{
+    char list[PATH_MAX], line[256], name[128];
+    unsigned long long address, found = 0;
+    snprintf(list, sizeof list, "%s.names", path);
+    FILE *file = fopen(list, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "%llx %*c %127s", &address, name) == 2 && strcmp(name, function) == 0)
+            found = address;
+    }
+    fclose(file);
+    assert_int_not_equal(found, 0);
+    return found;
+}
+
+static void expect_nearby(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
+                          const char *name, uint64_t distance)
+{
+    char expected[64];
+    snprintf(expected, sizeof expected, "%s+0x%llx", name, (unsigned long long)distance);
+    assert_null(innermost(symbolizer, module, address).function);
+    assert_string_equal(rfn_symbolizer_nearby(symbolizer, module, address), expected);
+}
+
+static void test_stripped(void **state)
+{
+    char folder[] = "/tmp/refrain-symbolize-XXXXXX", path[PATH_MAX], names[PATH_MAX + 8];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/lib.so", folder);
+    snprintf(names, sizeof names, "%s.names", path);
+    const int module = stripped_library(*state, path);
+    const uint64_t before = address_of(path, "before"), exported = address_of(path, "exported"),
+                   behind = address_of(path, "behind");
+    assert_string_equal(innermost(*state, module, exported + 1).function, "exported");
+    /* All addresses of a function have one name, which tells where it begins. */
+    for (uint64_t i = 0; i < 3; i++) {
+        expect_nearby(*state, module, behind + i, "exported", behind - exported);
+        expect_nearby(*state, module, before + i, "", before);
+    }
+    assert_ptr_equal(rfn_symbolizer_nearby(*state, module, behind),
+                     rfn_symbolizer_nearby(*state, module, behind + 1));
+    unlink(path), unlink(names), rmdir(folder);
+}
+
+static void test_nearby_no_file(void **state)
+{
+    const int module = rfn_symbolizer_module(*state, "/nowhere/libnone.so", NULL, 0);
+    assert_null(rfn_symbolizer_nearby(*state, module, 0x1234));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +350,8 @@ int main(void)
         TEST(test_all_functions),
         TEST(test_files_that_do_not_fit),
         TEST(test_damaged_files),
+        TEST(test_stripped),
+        TEST(test_nearby_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,19 +43,11 @@ bool rfn_call_site_location(const struct rfn_archive *archive, struct rfn_call_s
     return innermost(archive, site.path, 0, location);
 }
 
-/* "exchange()" */
-static void append_name(struct rfn_text *text, const struct rfn_location *location)
-{
-    rfn_call_path_function(text, location);
-    if (!text->failed && text->data[text->n - 1] != ')')
-        rfn_text_string(text, "()");
-}
-
 /* "exchange() [", or "[" where the function is not known. */
 static void append_function(struct rfn_text *text, const struct rfn_location *location)
 {
     if (location->function) {
-        append_name(text, location);
+        rfn_call_path_called(text, location);
         rfn_text_char(text, ' ');
     }
     rfn_text_char(text, '[');
@@ -88,7 +80,8 @@ void rfn_call_site_path(struct rfn_text *text, const struct rfn_archive *archive
         return;
     rfn_text_string(text, " < ");
     size_t used = text->n - start;
-    rfn_call_path_short(text, archive, site.path, width > used ? width - used : 0);
+    rfn_call_path_cut(text, archive, site.path, width > used ? width - used : 0,
+                      width == RFN_WHOLE_PATH ? UINT32_MAX : RFN_PATH_NAMES - 1);
 }
 
 /* "MPI_Send, exchange() [halo.c:88]" */
@@ -332,7 +325,7 @@ static void append_work(struct rfn_text *text, const struct work *work)
     for (uint32_t i = 0; i < work->n_names; i++) {
         rfn_text_string(text, i == 0 ? "" : i + 1 < work->n_names ? ", " : " and ");
         called.function = work->names[i];
-        append_name(text, &called);
+        rfn_call_path_called(text, &called);
     }
     if (work->unnamed)
         rfn_text_format(text, " and %u more", work->unnamed);
@@ -432,11 +425,11 @@ static void append_compute(struct rfn_text *text, const struct rfn_archive *arch
     bool first = before->class_ == RFN_CLASS_SETUP;
     const struct rfn_function_info *at = rfn_call_site_function(archive, activity->at);
     if (strcmp(at->name, "refrain_recording") == 0) {
-        rfn_text_string(text, "doing what was not recorded yet");
+        rfn_text_string(text, "doing work before its recording began");
         return;
     }
     if (strcmp(before->name, "refrain_recording") == 0) {
-        rfn_text_string(text, "doing what was not recorded any more");
+        rfn_text_string(text, "doing work after its recording ended");
         return;
     }
     rfn_text_string(text, "computing ");
@@ -530,19 +523,27 @@ uint32_t rfn_activity_functions(const struct rfn_archive *archive,
     return n;
 }
 
+bool rfn_activity_location(const struct rfn_archive *archive, const struct rfn_activity *activity,
+                           struct rfn_location *location)
+{
+    struct stretch stretch = stretch_of(archive, activity);
+    struct works works = works_of(archive, activity, &stretch);
+    bool in_call = activity->kind == RFN_ACTIVITY_MPI || activity->kind == RFN_ACTIVITY_WAIT;
+    if (works.n && works.works[0].n) {
+        *location = works.works[0].in; /* its caller is in the same module, as far as is known */
+        location->function = works.works[0].names[0];
+        return true;
+    }
+    if (stretch.found)
+        *location = stretch.to;
+    return stretch.found || (in_call && innermost(archive, activity->at.path, 0, location));
+}
+
 const char *rfn_activity_function(const struct rfn_archive *archive,
                                   const struct rfn_activity *activity)
 {
     struct rfn_location location;
-    struct stretch stretch = stretch_of(archive, activity);
-    struct works works = works_of(archive, activity, &stretch);
-    if (works.n && works.works[0].n)
-        return works.works[0].names[0];
-    if (stretch.found)
-        return stretch.to.function;
-    bool in_call = activity->kind == RFN_ACTIVITY_MPI || activity->kind == RFN_ACTIVITY_WAIT;
-    return in_call && innermost(archive, activity->at.path, 0, &location) ? location.function
-                                                                          : NULL;
+    return rfn_activity_location(archive, activity, &location) ? location.function : NULL;
 }
 
 const char *rfn_activity_common(const struct rfn_archive *archive,

@@ -45,7 +45,7 @@ static void test_common_function(void **state)
     expect(computing(EXCHANGE_88, STEP_INC),
            "computing in step() [solver.c:51 to step.inc:3] after exchange() [halo.c:88]");
     expect(computing(MAIN_10, SUM_7),
-           "computing in main() [solver.c:10-24] up to solver::Field<double>::sum() [field.cc:7]");
+           "computing in main() [solver.c:10-24] up to Field::sum() [field.cc:7]");
 }
 
 static void expect_function(struct rfn_activity activity, const char *expected)
@@ -93,9 +93,8 @@ static void test_loop(void **state)
            "computing in exchange() [halo.c:88] or its caller step() [solver.c:51]");
     expect(computing(EXCHANGE_80_EARLY, EXCHANGE_80_EARLY),
            "computing in exchange() [halo.c:80] or its caller step() [solver.c:40]");
-    expect(computing(SUM_7, SUM_7),
-           "computing in solver::Field<double>::sum() [field.cc:7] or its caller main() "
-           "[solver.c:24]");
+    expect(computing(SUM_7, SUM_7), "computing in Field::sum() [field.cc:7] or its caller main() "
+                                    "[solver.c:24]");
 }
 
 static void test_nothing_in_common(void **state)
@@ -291,7 +290,7 @@ static void test_called_functions(void **state)
     expect(computing(EXCHANGE_88, RESIDUAL_12),
            "computing in smooth(), called in step() [solver.c:52]");
     expect(computing(EXCHANGE_80_EARLY, EXCHANGE_88),
-           "computing in solver::Field<double>::sum() and 2 more, called in step() "
+           "computing in Field::sum() and 2 more, called in step() "
            "[solver.c:43-47]");
     expect(computing(MAIN_10, MAIN_24), "computing in main() [solver.c:10-24]");
     expect(computing(MAIN_24, MAIN_10),

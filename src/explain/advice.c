@@ -52,37 +52,38 @@ static const char *for_computing(enum rfn_pattern pattern, enum rfn_late_kind la
         return "Let the root send before it does this work, or let every rank compute the data "
                "itself.";
     if (pattern == RFN_LATE_RECEIVER && late == RFN_LATE_ONE)
-        return "Give that rank less of this work, or let it post the receive before (MPI_Irecv).";
+        return "Give that rank less of this work, or let it post the receive earlier (MPI_Irecv).";
     if (pattern == RFN_LATE_RECEIVER)
         return "Post the receive before this work (MPI_Irecv), or send without blocking "
                "(MPI_Isend).";
     if (pattern == RFN_WAIT_AT_BARRIER && late == RFN_LATE_EVEN)
-        return "All ranks compute about equally long in the end, but not at the same time: leave "
-               "the barrier out if the data does not need it, or begin this work earlier.";
+        return "In total all ranks compute about equally long, but at different times: remove the "
+               "barrier if the program is correct without it, or begin this work earlier.";
     if (late == RFN_LATE_EVEN)
-        return "All ranks compute about equally long in the end, but not at the same time: begin "
-               "this work earlier, or hand it on in smaller parts.";
+        return "In total all ranks compute about equally long, but at different times: begin this "
+               "work earlier, or pass it on in smaller parts.";
     if (pattern == RFN_LATE_SENDER && late == RFN_LATE_ALIKE)
         return "No rank stands out: ranks work one after the other, or the work varies from step "
-               "to step; send what others wait for before this work.";
+               "to step. Send the data that others wait for before this work.";
     if (pattern == RFN_WAIT_AT_BARRIER && late == RFN_LATE_ALIKE)
-        return "No rank stands out: the work varies from step to step, or the system disturbs it; "
-               "leave the barrier out if the data does not need it, or pin the ranks.";
+        return "No rank stands out: the work varies from step to step, or the system disturbs it. "
+               "Remove the barrier if the program is correct without it, or pin the ranks to "
+               "cores.";
     if (late == RFN_LATE_ALIKE)
-        return "No rank stands out: the work varies from step to step, or the system disturbs it; "
-               "pin the ranks, and let them meet less often.";
+        return "No rank stands out: the work varies from step to step, or the system disturbs it. "
+               "Pin the ranks to cores, and synchronize less often.";
     if (pattern == RFN_EARLY_REDUCE || pattern == RFN_WAIT_AT_NX1)
-        return "Balance this work over the ranks, or let the root go on meanwhile (MPI_Ireduce, "
-               "MPI_Igather).";
+        return "Balance this work over the ranks, or let the root continue without waiting "
+               "(MPI_Ireduce, MPI_Igather).";
     if (doing.serial)
-        return "Share this work out over the ranks, or let them do something else meanwhile.";
+        return "Divide this work among the ranks, or let them do other work at the same time.";
     if (late == RFN_LATE_ONE && doing.idle)
         return "Give that rank less of this work.";
     if (late == RFN_LATE_ONE)
-        return "Give that rank less of this work, or look at what holds it up: input and output, "
-               "a slower node.";
+        return "Give that rank less of this work, or find out why it is slow: input and output, a "
+               "slower node.";
     if (pattern == RFN_LATE_SENDER)
-        return "Balance this work over the ranks, or send what others wait for before it.";
+        return "Balance this work over the ranks, or send the data that others wait for before it.";
     return "Balance this work over the ranks.";
 }
 
@@ -93,32 +94,31 @@ static const char *for_call(struct rfn_advised doing, bool missing)
     bool alone = doing.class_ == RFN_CLASS_SETUP || doing.class_ == RFN_CLASS_FILE ||
                  doing.class_ == RFN_CLASS_OTHER;
     if (missing && !alone)
-        return "Ranks that are not in this archive may be what it waits for.";
+        return "This call may wait for ranks that are not in this archive.";
     if (doing.polls)
-        return "Poll less often, or wait in a blocking call: each poll takes time, even where "
-               "nothing has come.";
+        return "Poll less often, or wait in a blocking call: each poll takes time, even if no "
+               "message has come.";
     switch (doing.class_) {
     case RFN_CLASS_SETUP:
-        return "This is start-up: it counts less the longer the program runs.";
+        return "This is start-up: its share is smaller when the program runs longer.";
     case RFN_CLASS_FILE:
         if (doing.collective)
-            return "Write and read less often, or have other ranks write for all (hints cb_nodes "
+            return "Write and read less often, or let other ranks write for all (hints cb_nodes "
                    "and cb_config_list of MPI_Info).";
         return "Write and read less often, or collectively (MPI_File_write_all).";
     case RFN_CLASS_COMM:
-        return "Make communicators once and keep them.";
+        return "Create communicators once and use them again.";
     case RFN_CLASS_BARRIER:
-        return "That is noise, or ranks that share cores: pin the ranks, one to a core, and leave "
-               "out "
-               "synchronization that the data does not need.";
+        return "The system disturbs these ranks, or they share cores: pin the ranks, one to a "
+               "core, and remove synchronization that is not needed.";
     case RFN_CLASS_RMA_SYNC:
-        return "Leave out synchronization that the data does not need.";
+        return "Remove synchronization that is not needed.";
     case RFN_CLASS_ALL_TO_ONE: /* for who gives much it does not end before the root comes */
-        return "Who gives much data may wait for the root there: balance what ranks compute "
-               "before, or go on meanwhile (MPI_Ireduce, MPI_Igather).";
+        return "A rank that gives much data may wait for the root in this call: balance the work "
+               "before it, or continue without waiting (MPI_Ireduce, MPI_Igather).";
     default:
-        return "Send less, or fewer and larger messages; share them out over the ranks; or compute "
-               "meanwhile.";
+        return "Send less data, or fewer and larger messages; divide the messages among the ranks; "
+               "or compute while messages are transferred.";
     }
 }
 
@@ -130,26 +130,26 @@ const char *rfn_advice(enum rfn_pattern pattern, struct rfn_advised doing, enum 
         return "The program is not the cause: allow the recorder more memory (--memory), or leave "
                "out calls (--exclude).";
     if (kind == RFN_ACTIVITY_COMPUTE && doing.polls)
-        return "If that is no work, it is waiting, too: look at whom these polls are for, and wait "
-               "in a blocking call. Otherwise balance this work.";
+        return "If the rank does not work between these polls, it waits, too: find out for which "
+               "rank, and wait in a blocking call. Otherwise balance this work.";
     if (pattern == RFN_WRONG_ORDER && kind == RFN_ACTIVITY_COMPUTE && late == RFN_LATE_ONE)
-        return "Give that rank less of this work, and meanwhile take whichever message comes first "
+        return "Give that rank less of this work, or receive first the message that comes first "
                "(MPI_Waitany, MPI_ANY_SOURCE).";
     if (pattern == RFN_WRONG_ORDER)
-        return "Receive in the order of sending, or take whichever message comes first "
+        return "Receive in the order of sending, or receive first the message that comes first "
                "(MPI_Waitany, MPI_ANY_SOURCE).";
     if (pattern == RFN_LOCK_CONTENTION)
         return "Hold the lock for less time, share it (MPI_LOCK_SHARED), or spread the data over "
                "more ranks.";
     if (kind == RFN_ACTIVITY_START)
-        return "Ranks were launched one after the other: nothing in the program, and it counts "
-               "less the longer it runs.";
+        return "Ranks were launched one after the other. The program cannot change that, and the "
+               "share is smaller when it runs longer.";
     if (kind == RFN_ACTIVITY_COMPUTE)
         return for_computing(pattern, late, doing);
     if (kind == RFN_ACTIVITY_MPI)
         return for_call(doing, missing);
     if (doing.collective && !missing) /* all had come, and it was not over yet */
-        return "All ranks had come to that call, and it went on: noise, ranks that share cores, or "
-               "a slow network. Pin the ranks, one to a core.";
-    return "Look at what that call waits for: the other side may not be in the archive.";
+        return "All ranks had reached that call, but it did not end: the system disturbs them, "
+               "they share cores, or the network is slow. Pin the ranks, one to a core.";
+    return "Find out what that call waits for: the other rank may not be in the archive.";
 }

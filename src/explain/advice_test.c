@@ -54,7 +54,8 @@ static void test_idle(void **state)
     assert_string_equal(rfn_advice(RFN_WAIT_AT_NXN, doing, RFN_LATE_ONE, false),
                         "Give that rank less of this work.");
     doing.idle = false;
-    assert_non_null(strstr(rfn_advice(RFN_WAIT_AT_NXN, doing, RFN_LATE_ONE, false), "what holds"));
+    assert_non_null(
+        strstr(rfn_advice(RFN_WAIT_AT_NXN, doing, RFN_LATE_ONE, false), "why it is slow"));
 }
 
 static void test_advice(void **state)
@@ -66,20 +67,20 @@ static void test_advice(void **state)
     expect(RFN_WAIT_AT_NXN, RFN_ACTIVITY_COMPUTE, RFN_CLASS_ALL_TO_ALL, RFN_LATE_ALIKE,
            "No rank stands out");
     expect(RFN_WAIT_AT_BARRIER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_BARRIER, RFN_LATE_ALIKE,
-           "leave the barrier out if the data does not need it");
+           "emove the barrier if the program is correct without it");
     expect(RFN_WAIT_AT_BARRIER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_BARRIER, RFN_LATE_EVEN,
-           "leave the barrier out if the data does not need it");
+           "emove the barrier if the program is correct without it");
     expect(RFN_WRONG_ORDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_ONE,
-           "that rank less of this work, and meanwhile take whichever message comes first");
+           "that rank less of this work, or receive first the message that comes first");
     expect(RFN_WRONG_ORDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_SOME,
            "Receive in the order");
     expect(RFN_WRONG_ORDER, RFN_ACTIVITY_MPI, RFN_CLASS_SEND, RFN_LATE_ONE, "Receive in the order");
     expect(RFN_LATE_RECEIVER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_RECV, RFN_LATE_ONE,
-           "that rank less of this work, or let it post the receive before");
+           "that rank less of this work, or let it post the receive earlier");
     expect(RFN_LATE_RECEIVER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_RECV, RFN_LATE_SOME,
            "Post the receive before this work");
     expect(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_SOME,
-           "or send what others wait for before it");
+           "or send the data that others wait for before it");
     expect(RFN_LATE_SENDER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_SEND, RFN_LATE_EVEN,
            "in smaller parts");
     expect(RFN_LATE_RECEIVER, RFN_ACTIVITY_COMPUTE, RFN_CLASS_RECV, RFN_LATE_EVEN,
@@ -111,13 +112,13 @@ static void test_polls(void **state)
     const char *computing = rfn_advice(RFN_LATE_SENDER, between, RFN_LATE_SOME, false);
     (void)state;
     assert_non_null(strstr(polling, "Poll less often"));
-    assert_non_null(strstr(computing, "look at whom these polls are for"));
+    assert_non_null(strstr(computing, "find out for which rank"));
 }
 
 /* A call may wait for ranks that are not there; start-up, and work, do not. */
 static void test_missing(void **state)
 {
-    const char *waits = "Ranks that are not in this archive may be what it waits for.";
+    const char *waits = "This call may wait for ranks that are not in this archive.";
     const struct rfn_advised sends = {.kind = RFN_ACTIVITY_MPI, .class_ = RFN_CLASS_SEND};
     const struct rfn_advised starts = {.kind = RFN_ACTIVITY_MPI, .class_ = RFN_CLASS_SETUP};
     const struct rfn_advised computes = {.kind = RFN_ACTIVITY_COMPUTE, .class_ = RFN_CLASS_SEND};
@@ -133,13 +134,13 @@ static void test_waits(void **state)
     const struct rfn_advised together = {
         .kind = RFN_ACTIVITY_WAIT, .class_ = RFN_CLASS_ALL_TO_ALL, .collective = true};
     const struct rfn_advised alone = {.kind = RFN_ACTIVITY_WAIT, .class_ = RFN_CLASS_RECV};
-    const char *elsewhere = "Look at what that call waits for: the other side may not be in the "
-                            "archive.";
+    const char *elsewhere =
+        "Find out what that call waits for: the other rank may not be in the archive.";
     (void)state;
     assert_string_equal(rfn_advice(RFN_WAIT_AT_NXN, alone, RFN_LATE_ONE, false), elsewhere);
     assert_string_equal(rfn_advice(RFN_WAIT_AT_NXN, together, RFN_LATE_ONE, true), elsewhere);
-    assert_non_null(
-        strstr(rfn_advice(RFN_WAIT_AT_NXN, together, RFN_LATE_ONE, false), "All ranks had come"));
+    assert_non_null(strstr(rfn_advice(RFN_WAIT_AT_NXN, together, RFN_LATE_ONE, false),
+                           "All ranks had reached"));
 }
 
 /* Who writes together already is not told to. */

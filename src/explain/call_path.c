@@ -59,11 +59,49 @@ bool rfn_call_path_internal(const struct rfn_location *location)
     return false;
 }
 
+/* Of a long name the middle is left out: the end tells functions of a class apart. */
+static void append_name(struct rfn_text *text, const char *name)
+{
+    enum { MOST = 60, END = 36 };
+    const size_t n = strlen(name);
+    if (n <= MOST) {
+        rfn_text_printable(text, name);
+        return;
+    }
+    char first[MOST];
+    size_t begin = MOST - END - 3, end = n - END;
+    while (begin > 0 && ((unsigned char)name[begin] & 0xc0) == 0x80) /* inside of a character */
+        begin--;
+    while (((unsigned char)name[end] & 0xc0) == 0x80)
+        end++;
+    memcpy(first, name, begin);
+    first[begin] = '\0';
+    rfn_text_printable(text, first);
+    rfn_text_string(text, "...");
+    rfn_text_printable(text, name + end);
+}
+
 void rfn_call_path_function(struct rfn_text *text, const struct rfn_location *location)
 {
-    char *plain = rfn_demangle(location->function, true);
-    rfn_text_printable(text, plain ? plain : location->function);
-    free(plain);
+    char *name = rfn_short_name(location->function, true);
+    append_name(text, name ? name : location->function);
+    free(name);
+}
+
+void rfn_call_path_called(struct rfn_text *text, const struct rfn_location *location)
+{
+    rfn_call_path_function(text, location);
+    if (!text->failed && text->data[text->n - 1] != ')' && !rfn_name_distance(location->function))
+        rfn_text_string(text, "()");
+}
+
+void rfn_call_path_label(struct rfn_text *text, const struct rfn_archive *archive,
+                         const struct rfn_location *location)
+{
+    char *name = rfn_function_label(location->function, location->file, location->module,
+                                    rfn_archive_run(archive)->program);
+    append_name(text, name ? name : location->function);
+    free(name);
 }
 
 void rfn_call_path_file(struct rfn_text *text, const struct rfn_location *location)
@@ -80,6 +118,13 @@ void rfn_call_path_place(struct rfn_text *text, const struct rfn_location *locat
 void rfn_call_path_short(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path,
                          size_t width)
 {
+    rfn_call_path_cut(text, archive, path, width,
+                      width == RFN_WHOLE_PATH ? UINT32_MAX : RFN_PATH_NAMES);
+}
+
+void rfn_call_path_cut(struct rfn_text *text, const struct rfn_archive *archive, uint32_t path,
+                       size_t width, uint32_t most)
+{
     static const char cut[] = " < ...";
     struct rfn_path frames = rfn_archive_path(archive, path);
     size_t start = text->n, fits = 0; /* fits: the longest text so far that leaves room for cut */
@@ -87,6 +132,10 @@ void rfn_call_path_short(struct rfn_text *text, const struct rfn_archive *archiv
         struct rfn_location location = rfn_archive_location(archive, frames.frames[i]);
         if (rfn_call_path_internal(&location) && i + 1 < frames.n_frames)
             continue;
+        if (most-- == 0) {
+            rfn_text_string(text, cut);
+            break;
+        }
         if (text->n > start)
             rfn_text_string(text, " < ");
         if (location.function) {
@@ -122,9 +171,11 @@ static bool place_matches(const struct rfn_location *location, const char *wante
 
 static bool function_matches(const char *function, const char *wanted)
 {
-    char *plain = rfn_demangle(function, true);
-    bool found = strstr(function, wanted) || (plain && strstr(plain, wanted));
+    char *plain = rfn_demangle(function, true), *name = rfn_short_name(function, true);
+    bool found = strstr(function, wanted) || (plain && strstr(plain, wanted)) ||
+                 (name && strstr(name, wanted));
     free(plain);
+    free(name);
     return found;
 }
 

@@ -406,7 +406,7 @@ static const struct waiting {
     [RFN_WAIT_AT_NX1] = {.several = "for the last rank's data (wait at N x 1)", .root = true},
     [RFN_LATE_BROADCAST] = {.several = "for the root's data (late broadcast)"},
     [RFN_WAIT_AT_NXN] = {.several = "for the last rank (wait at N x N)"},
-    [RFN_NXN_COMPLETION] = {.several = "until all have data (N x N completion)"},
+    [RFN_NXN_COMPLETION] = {.several = "until all ranks have the data (N x N completion)"},
     [RFN_WAIT_AT_BARRIER] = {.several = "at the barrier"},
     [RFN_BARRIER_COMPLETION] = {.several = "until the barrier is over"},
     [RFN_EARLY_SCAN] = {.several = "for the ranks before them (early scan)",
@@ -477,18 +477,20 @@ void rfn_finding_advice(struct rfn_text *text, const struct rfn_measured *run,
                                       .serial = rfn_work_is_serial(run, finding)};
     const char *used = rfn_work_usage_advice(&finding->usage);
     if (finding->waits >= MANY && finding->mean_wait_ns < SHORT_NS)
-        rfn_text_format(text,
-                        "These waits are short, %s on average, but many: communicate less often, "
-                        "with more data at a time, or have several messages under way.",
-                        rfn_time_text(finding->mean_wait_ns).text);
+        rfn_text_format(
+            text,
+            "These waits are short, %s on average, but many: communicate less often, with more "
+            "data at a time, or start several messages before you wait for one.",
+            rfn_time_text(finding->mean_wait_ns).text);
     else if (!used || doing.serial)
         rfn_text_format(text, "%s%s%s", rfn_advice(finding->pattern, doing, finding->late, missing),
                         used ? " " : "", used ? used : "");
     else
         rfn_text_string(text, used);
     if (rfn_work_is_idle(&finding->usage))
-        rfn_text_string(text, " Read and write in fewer and larger pieces, by several ranks at "
-                              "once (MPI_File_read_all), or ahead of time; leave out what sleeps.");
+        rfn_text_string(text,
+                        " Read and write in fewer and larger pieces, with several ranks at the "
+                        "same time (MPI_File_read_all), or earlier. Remove calls that sleep.");
     if (activity->kind == RFN_ACTIVITY_COMPUTE && finding->n_ranks > 0 &&
         ranks[finding->ranks[0].rank].threads > 1)
         rfn_text_format(text, " Rank %u has several threads, and may wait for one of them there.",

@@ -157,8 +157,8 @@ static void test_words(void **state)
                   "of 40.0 s): rank 0 waits for the last rank (wait at N x N) in residual() "
                   "[halo.c:12] and 1 more place.");
     rfn_finding_advice(&text, &run, &found.findings[0]);
-    expect(&text, "Give that rank less of this work, or look at what holds it up: input and "
-                  "output, a slower node.");
+    expect(&text, "Give that rank less of this work, or find out why it is slow: input and output, "
+                  "a slower node.");
     rfn_finding_append(&text, &run, &found.findings[1]);
     expect(&text, "rank 1 reading or writing in MPI_File_write, main() [solver.c:24] costs 2.75 % "
                   "of all ranks' time (1.10 s of 40.0 s): others wait for messages (late sender) "

@@ -58,14 +58,14 @@ struct loss {
 static struct loss largest_of(const struct rfn_losses *losses, double *sum)
 {
     const struct loss all[] = {
-        {losses->uneven,
-         losses->even ? "by waiting for work of other ranks" : "by waiting for uneven work"},
+        {losses->uneven, losses->even ? "by waiting for ranks that still compute"
+                                      : "by waiting for ranks that have more work"},
         {losses->others, "by waiting for other ranks"},
         {losses->late, "by waiting for ranks that started late"},
-        {losses->transfer, losses->missing ? "inside MPI calls, which may have waited for ranks "
-                                             "that are missing"
-                                           : "inside MPI calls that do not wait"},
-        {losses->outside, "before threads called MPI first or after they called it last"}};
+        {losses->transfer, losses->missing
+                               ? "in MPI calls, which may have waited for ranks that are missing"
+                               : "by transfer (time in MPI calls without waiting)"},
+        {losses->outside, "before the first or after the last MPI call of a thread"}};
     struct loss largest = all[0];
     *sum = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -149,7 +149,7 @@ static const char *share_words(double share)
     static const struct {
         double below;
         const char *words;
-    } steps[] = {{0.02, "next to nothing"},      {0.07, "little"},
+    } steps[] = {{0.02, "almost none"},          {0.07, "little"},
                  {0.14, "about a tenth"},        {0.22, "about a fifth"},
                  {0.29, "about a quarter"},      {0.35, "about a third"},
                  {0.45, "more than a third"},    {0.55, "about half"},
@@ -166,7 +166,7 @@ static void append_losses(struct rfn_text *text, double lost, const struct rfn_l
 {
     double sum;
     struct loss largest = largest_of(losses, &sum);
-    rfn_text_format(text, "%s of the time that the ranks have is lost", share_words(lost));
+    rfn_text_format(text, "%s of the ranks' time is lost", share_words(lost));
     if (lost < NO_LOSS || sum <= 0)
         return;
     rfn_text_format(text, ", %s %s",
@@ -187,7 +187,7 @@ void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,
         return;
     }
     rfn_text_format(text, "Parallel efficiency%s %s: ",
-                    verdict->losses.missing ? " of the ranks that are here" : "",
+                    verdict->losses.missing ? " of the ranks in this archive" : "",
                     rfn_share_text(e->parallel).text);
     append_losses(text, at_least_0(1 - e->parallel), &verdict->losses);
     if (verdict->blames_busiest) {
@@ -200,20 +200,18 @@ void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,
     }
     rfn_text_char(text, '.');
     if (verdict->has_unseen_waits)
-        rfn_text_format(
-            text,
-            " But outside of MPI rank %u is busy %.2f times as long as the mean, of which "
-            "little is seen as waits: these calls may wait for it, as MPI_Reduce and "
-            "MPI_Gather do with large data when their root comes late.",
-            e->max_outside_rank, 1 / e->load_balance);
+        rfn_text_format(text,
+                        " But outside of MPI rank %u is busy %.2f times as long as the mean, and "
+                        "few waits for it are measured. These calls may wait for it, as MPI_Reduce "
+                        "and MPI_Gather do with large data when their root comes late.",
+                        e->max_outside_rank, 1 / e->load_balance);
     if (!verdict->polls)
         return;
     const struct rfn_call_site polls = {verdict->polls->function, verdict->polls->path};
-    rfn_text_format(
-        text, " Of all ranks' time %s counts as computing, but lies between unsuccessful polls (",
-        rfn_share_text(rfn_measured_share(run, verdict->polls_ns)).text);
+    rfn_text_format(text, " Between unsuccessful polls lies %s of all ranks' time (",
+                    rfn_share_text(rfn_measured_share(run, verdict->polls_ns)).text);
     rfn_text_printable(text, rfn_call_site_function(run->archive, polls)->name);
     rfn_text_string(text, ", ");
     rfn_call_site_place(text, run->archive, polls);
-    rfn_text_string(text, "), where ranks may just wait.");
+    rfn_text_string(text, "): it counts as computing, but the ranks may only wait there.");
 }

@@ -18,7 +18,7 @@ static void expect_verdict(double efficiency, struct rfn_losses losses, const ch
     char sentence[256];
     rfn_verdict_append(&text, &run, &verdict);
     snprintf(sentence, sizeof sentence, "Parallel efficiency%s %s: %s.",
-             losses.missing ? " of the ranks that are here" : "", rfn_share_text(efficiency).text,
+             losses.missing ? " of the ranks in this archive" : "", rfn_share_text(efficiency).text,
              expected);
     assert_string_equal(rfn_text_terminated(&text), sentence);
     rfn_text_release(&text);
@@ -28,25 +28,24 @@ static void test_verdicts(void **state)
 {
     (void)state;
     expect_verdict(0.99, (struct rfn_losses){.uneven = 1},
-                   "next to nothing of the time that the ranks have is lost");
+                   "almost none of the ranks' time is lost");
     expect_verdict(0.62, (struct rfn_losses){.uneven = 30, .transfer = 8},
-                   "more than a third of the time that the ranks have is lost, most of it by "
-                   "waiting for uneven work");
+                   "more than a third of the ranks' time is lost, most of it by waiting for ranks "
+                   "that have more work");
     expect_verdict(0.62, (struct rfn_losses){.uneven = 30, .transfer = 8, .even = true},
-                   "more than a third of the time that the ranks have is lost, most of it by "
-                   "waiting for work of other ranks");
+                   "more than a third of the ranks' time is lost, most of it by waiting for ranks "
+                   "that still compute");
     expect_verdict(0.5, (struct rfn_losses){.uneven = 10, .transfer = 15, .others = 10},
-                   "about half of the time that the ranks have is lost, the largest part of it "
-                   "inside MPI calls that do not wait");
+                   "about half of the ranks' time is lost, the largest part of it by transfer "
+                   "(time in MPI calls without waiting)");
     expect_verdict(0.5, (struct rfn_losses){.uneven = 10, .transfer = 15, .missing = true},
-                   "about half of the time that the ranks have is lost, most of it inside MPI "
-                   "calls, which may have waited for ranks that are missing");
+                   "about half of the ranks' time is lost, most of it in MPI calls, which may have "
+                   "waited for ranks that are missing");
     expect_verdict(0.1, (struct rfn_losses){.transfer = 5, .outside = 15, .threads = true},
-                   "most of the time that the ranks have is lost, most of it before threads called "
-                   "MPI first or after they called it last");
-    expect_verdict(0, (struct rfn_losses){0}, "nearly all of the time that the ranks have is lost");
-    expect_verdict(1.5, (struct rfn_losses){0},
-                   "next to nothing of the time that the ranks have is lost");
+                   "most of the ranks' time is lost, most of it before the first or after the last "
+                   "MPI call of a thread");
+    expect_verdict(0, (struct rfn_losses){0}, "nearly all of the ranks' time is lost");
+    expect_verdict(1.5, (struct rfn_losses){0}, "almost none of the ranks' time is lost");
 }
 
 int main(void)

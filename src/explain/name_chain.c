@@ -1,18 +1,11 @@
 #include "explain/name_chain.h"
 
 #include "explain/call_path.h"
+#include "refrain/demangle.h"
 
 void rfn_name_append(struct rfn_text *text, const char *function)
 {
-    static const char *const clones[] = {".constprop.", ".isra.",     ".part.",
-                                         ".cold",       ".lto_priv.", ".llvm."};
-    size_t n = strlen(function);
-    for (size_t i = 0; i < sizeof clones / sizeof *clones; i++) {
-        const char *clone = strstr(function, clones[i]);
-        if (clone && clone > function && (size_t)(clone - function) < n)
-            n = (size_t)(clone - function);
-    }
-    rfn_text_escaped(text, function, n);
+    rfn_text_escaped(text, function, rfn_name_length(function));
 }
 
 void rfn_name_chain_append(struct rfn_text *text, const struct rfn_archive *archive,
@@ -26,11 +19,12 @@ void rfn_name_chain_append(struct rfn_text *text, const struct rfn_archive *arch
         struct rfn_location at = rfn_archive_location(archive, frames.frames[i]);
         if (rfn_call_path_internal(&at))
             continue;
-        bool again = !at.function && at.module && module && strcmp(at.module, module) == 0;
-        module = at.function ? NULL : at.module;
+        const bool named = at.function && !rfn_name_distance(at.function);
+        bool again = !named && at.module && module && strcmp(at.module, module) == 0;
+        module = named ? NULL : at.module;
         if (again)
             continue;
-        if (at.function) {
+        if (named) {
             rfn_name_append(text, at.function);
         } else {
             rfn_text_char(text, '[');

@@ -84,15 +84,14 @@ static void test_cause(void **state)
     expect_kind(RFN_STORY_CAUSE);
     assert_int_equal(told.n, 1);
     assert_int_equal(told.stories[0].ns, SECONDS(8));
-    expect_words(
-        "10.0 % of all ranks' time is lost (8.00 s): rank 3 computes, while others wait, between "
-        "MPI_Init and MPI_Allreduce in main() [",
-        "All ranks compute about equally long in the end");
+    expect_words("10.0 % of all ranks' time is lost by waiting (8.00 s): rank 3 is late while it "
+                 "computes between MPI_Init and MPI_Allreduce in main() [",
+                 "In total all ranks compute about equally long");
     ranks[3].mpi_ns = SECONDS(1);
     tell();
-    expect_words(
-        "10.0 % of all ranks' time is lost (8.00 s): rank 3 computes longer than the others ",
-        "Give that rank less of this work");
+    expect_words("10.0 % of all ranks' time is lost by waiting (8.00 s): rank 3 computes longer "
+                 "than the others ",
+                 "Give that rank less of this work");
 }
 
 /* What a rank computes after the main part of the run does not make it longer in that. */
@@ -106,9 +105,9 @@ static void test_main_part(void **state)
     ranks[3].span_ns += SECONDS(5);
     assert_int_equal(rfn_stories_init(&told, &run, NULL), 0);
     assert_int_equal(told.findings.findings[0].late, RFN_LATE_EVEN);
-    expect_words(
-        "10.0 % of all ranks' time is lost (8.00 s): mainly rank 3 computes, while others wait, ",
-        "All ranks compute about equally long in the end");
+    expect_words("10.0 % of all ranks' time is lost by waiting (8.00 s): mainly rank 3 is late "
+                 "while it computes ",
+                 "In total all ranks compute about equally long");
 }
 
 static void test_nothing(void **state)
@@ -161,13 +160,13 @@ static void test_mainly_one(void **state)
     late[moves][0].ns = SECONDS(7);
     late[moves][1].ns = SECONDS(1);
     tell();
-    expect_words("10.0 % of all ranks' time is lost (8.00 s): mainly rank 0 is moving data in "
-                 "MPI_Send",
+    expect_words("10.0 % of all ranks' time is lost by waiting (8.00 s): mainly rank 0 is moving "
+                 "data in MPI_Send",
                  "Send less");
     late[moves][0].ns = late[moves][1].ns = SECONDS(4);
     tell();
-    expect_words("10.0 % of all ranks' time is lost (8.00 s): ranks 0-1 are moving data in "
-                 "MPI_Send",
+    expect_words("10.0 % of all ranks' time is lost by waiting (8.00 s): ranks 0-1 are moving data "
+                 "in MPI_Send",
                  "Send less");
 }
 
@@ -182,10 +181,9 @@ static void test_slow_rank(void **state)
     assert_int_equal(in_thousandths(story->factor), 1500);
     assert_null(story->host);
     assert_ptr_equal(rfn_story_finding(&told, story), &told.findings.findings[0]);
-    expect_words(
-        "15.0 % of all ranks' time is lost (12.0 s): rank 5 takes 1.5 times as long as the "
-        "others in everything it computes, most between MPI_Init",
-        "Look at that rank's core and host: ");
+    expect_words("15.0 % of all ranks' time is lost by waiting (12.0 s): rank 5 takes 1.5 times as "
+                 "long as the others for everything that it computes, most of it between MPI_Init",
+                 "Look at that rank's core and host: ");
 }
 
 static void test_slow_in_one_piece(void **state)
@@ -240,8 +238,8 @@ static void test_slow_host(void **state)
     assert_string_equal(story->host, "south");
     assert_int_equal(in_thousandths(story->factor), 1600);
     expect_words(
-        "15.0 % of all ranks' time is lost (12.0 s): the ranks of south take 1.6 times as long "
-        "as the others in everything they compute, most between MPI_Init",
+        "15.0 % of all ranks' time is lost by waiting (12.0 s): the ranks of south take 1.6 times "
+        "as long as the others for everything that they compute, most of it between MPI_Init",
         "Look at that host: ");
 }
 
@@ -328,10 +326,9 @@ static void test_one_by_one(void **state)
     queue(RFN_LATE_SENDER, 56, 1.0 / 8);
     expect_kind(RFN_STORY_ONE_BY_ONE);
     assert_int_equal(in_thousandths(told.stories[0].at_once), 1000);
-    expect_words(
-        "70.0 % of all ranks' time is lost (56.0 s): ranks execute a part one after the other, "
-        "1.0 of 8 at a time, between MPI_Init",
-        "Shorten that part, or let all ranks do it at the same time");
+    expect_words("70.0 % of all ranks' time is lost by waiting (56.0 s): ranks work one after the "
+                 "other, on average 1.0 of 8 at the same time, between MPI_Init",
+                 "Make this work shorter, or let all ranks do it at the same time");
     queue(RFN_LATE_SENDER, 56, 0.49);
     expect_kind(RFN_STORY_ONE_BY_ONE);
     queue(RFN_LATE_SENDER, 56, 0.51);
@@ -466,9 +463,9 @@ static void test_pipeline(void **state)
     expect_kind(RFN_STORY_PIPELINE);
     assert_int_equal(in_thousandths(told.stories[0].at_once), 2000);
     expect_words(
-        "30.0 % of all ranks' time is lost (24.0 s): ranks form a pipeline; while it fills and "
-        "drains, 2.0 of 8 are at work on average, between MPI_Init",
-        "Hand work on in smaller parts");
+        "30.0 % of all ranks' time is lost by waiting (24.0 s): ranks form a pipeline and wait "
+        "while it fills and drains: on average 2.0 of 8 work at the same time, between MPI_Init",
+        "Pass the work on in smaller parts");
     queue(RFN_LATE_SENDER, 2.7, 0.2); /* 64 / 10.7 = 5.98 of 8 */
     expect_kind(RFN_STORY_PIPELINE);
     queue(RFN_LATE_SENDER, 2.6, 0.2); /* 64 / 10.6 = 6.04 */
@@ -505,10 +502,9 @@ static void test_master(void **state)
     assert_int_equal(story->ns, SECONDS(30));
     assert_int_equal(told.n, 2);
     assert_int_equal(told.stories[1].kind, RFN_STORY_CAUSE);
-    expect_words(
-        "37.5 % of all ranks' time is lost (30.0 s): other ranks wait for rank 0, which answers "
-        "them one by one, computing between",
-        "Make it answer faster");
+    expect_words("37.5 % of all ranks' time is lost by waiting (30.0 s): other ranks wait for rank "
+                 "0, which answers them one by one, computing between",
+                 "Make that rank answer faster");
     make_master(3, 2);
     expect_kind(RFN_STORY_MASTER);
 }
@@ -547,9 +543,9 @@ static void test_send_chain(void **state)
     (void)state;
     send_chain(7, 1.0 / 7);
     expect_kind(RFN_STORY_SEND_CHAIN);
-    expect_words("12.5 % of all ranks' time is lost (10.0 s): sends complete in a chain, as each "
-                 "ends when the next rank receives, after computing between MPI_Init and MPI_Recv "
-                 "in main() [solver.c",
+    expect_words("12.5 % of all ranks' time is lost by waiting (10.0 s): sends end one after the "
+                 "other, because each ends only when the next rank receives, after computing "
+                 "between MPI_Init and MPI_Recv in main() [solver.c",
                  "Use MPI_Sendrecv");
     send_chain(3, 0.5);
     expect_kind(RFN_STORY_SEND_CHAIN);
@@ -572,8 +568,8 @@ static void test_noise(void **state)
     (void)state;
     noise(8, 10, 1, 8); /* 64 * 8 / 74 = 6.9 of 8 compute at a time */
     expect_kind(RFN_STORY_NOISE);
-    expect_words("12.5 % of all ranks' time is lost (10.0 s): now this rank is late and now that, "
-                 "computing between",
+    expect_words("12.5 % of all ranks' time is lost by waiting (10.0 s): another rank is late each "
+                 "time, computing between",
                  "The work varies from step to step");
     noise(4, 10, 0.5, 8);
     expect_kind(RFN_STORY_NOISE);
@@ -643,10 +639,9 @@ static void test_small_messages(void **state)
     assert_int_equal(story->bytes, 8000 * 4096);
     assert_ptr_equal(story->row, &rows[2]);
     assert_null(rfn_story_finding(&told, story));
-    expect_words(
-        "10.0 % of all ranks' time is lost (8.00 s): 8,000 messages of 4.00 KiB on average, most "
-        "in MPI_Recv, exchange() [halo.c:88].",
-        "Each costs latency, not bandwidth");
+    expect_words("10.0 % of all ranks' time is lost by transfer (8.00 s): 8,000 messages of 4.00 "
+                 "KiB on average, most of the time in MPI_Recv, exchange() [halo.c:88].",
+                 "Small messages cost latency, not bandwidth");
     small_messages(1000, 4096, 3); /* 4 s of 80 */
     expect_kind(RFN_STORY_SMALL_MESSAGES);
 }
@@ -665,9 +660,9 @@ static void test_small_messages_make_wait(void **state)
     assert_int_equal(story->kind, RFN_STORY_SMALL_MESSAGES);
     assert_int_equal(story->ns, SECONDS(8) + SECONDS(4));
     assert_int_equal(story->findings, 1);
-    expect_words(
-        "15.0 % of all ranks' time is lost (12.0 s): 8,000 messages of 4.00 KiB on average",
-        "Each costs latency, not bandwidth");
+    expect_words("15.0 % of all ranks' time is lost by transfer (12.0 s): 8,000 messages of 4.00 "
+                 "KiB on average",
+                 "Small messages cost latency, not bandwidth");
     activities[moving].at = residual;
     tell();
     assert_int_equal(told.n, 3);
@@ -710,19 +705,19 @@ static void test_no_overlap(void **state)
     assert_int_equal(story->kind, RFN_STORY_NO_OVERLAP);
     assert_int_equal(story->ns, SECONDS(20));
     assert_ptr_equal(story->row, &rows[1]);
-    expect_words("25.0 % of all ranks' time is lost (20.0 s): messages move while ranks wait in "
-                 "MPI_Waitall, exchange() [halo.c:80], not while they compute.",
-                 "Many MPIs move large data only");
+    expect_words("25.0 % of all ranks' time is lost by transfer (20.0 s): messages are transferred "
+                 "while ranks wait in MPI_Waitall, exchange() [halo.c:80], not while they compute.",
+                 "Many MPI libraries transfer large messages only");
     moving(all_wait, 40000, 4); /* 0.1 ms each, and a twentieth */
     expect_kind(RFN_STORY_NO_OVERLAP);
     moving(all_wait, 8000, 20);
     for (unsigned i = 0; i < RANKS; i++)
         ranks[i].mpi_ns = ranks[i].span_ns - SECONDS(0.4); /* 3.2 s of all ranks are computed */
     tell();
-    expect_words("25.0 % of all ranks' time is lost (20.0 s): messages move while ranks wait in "
-                 "MPI_Waitall, exchange() [halo.c:80], and there is hardly anything to compute "
-                 "meanwhile.",
-                 "Send less, or give each rank more");
+    expect_words("25.0 % of all ranks' time is lost by transfer (20.0 s): messages are transferred "
+                 "while ranks wait in MPI_Waitall, exchange() [halo.c:80], and the ranks have "
+                 "little to compute at the same time.",
+                 "Send less data, or use fewer ranks");
 }
 
 static void test_overlap(void **state)

@@ -69,10 +69,10 @@ static void append_cause(struct rfn_text *text, const struct rfn_measured *run,
         rfn_text_string(text, one ? " computes longer than the others "
                                   : " compute longer than the others ");
     else if (computes && rfn_work_is_idle(&finding->usage))
-        rfn_text_string(text, one ? " makes others wait " : " make others wait ");
+        rfn_text_string(text, one ? " makes other ranks wait " : " make other ranks wait ");
     else if (computes)
-        rfn_text_string(text,
-                        one ? " computes, while others wait, " : " compute, while others wait, ");
+        rfn_text_string(text, one ? " is late while it computes "
+                                  : " are late at different times while they compute ");
     else if (leaves_barrier(run, activity))
         rfn_text_string(text, one ? " leaves a barrier late, " : " leave a barrier late, ");
     else
@@ -122,9 +122,11 @@ void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
                       const struct rfn_stories *stories, const struct rfn_story *story)
 {
     const struct rfn_finding *finding = rfn_story_finding(stories, story);
-    rfn_text_format(text, "%s of all ranks' time is lost (%s): ",
+    const bool transfer = story->kind == RFN_STORY_SMALL_MESSAGES ||
+                          story->kind == RFN_STORY_NO_OVERLAP;
+    rfn_text_format(text, "%s of all ranks' time is lost by %s (%s): ",
                     rfn_share_text(rfn_measured_share(run, (double)story->ns)).text,
-                    rfn_time_text(story->ns).text);
+                    transfer ? "transfer" : "waiting", rfn_time_text(story->ns).text);
     switch (story->kind) {
     case RFN_STORY_CAUSE:
         append_cause(text, run, finding);
@@ -137,13 +139,15 @@ void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
         } else {
             rfn_text_format(text, "rank %u takes", finding->ranks[0].rank);
         }
-        rfn_text_format(text, " %.1f times as long as the others in everything %s, most ",
+        rfn_text_format(text,
+                        " %.1f times as long as the others for everything that %s, most of it ",
                         story->factor, story->host ? "they compute" : "it computes");
         append_where(text, run, finding);
         append_waiting(text, run, finding);
         break;
     case RFN_STORY_ONE_BY_ONE:
-        rfn_text_format(text, "ranks execute a part one after the other, %.1f of %u at a time, ",
+        rfn_text_format(text,
+                        "ranks work one after the other, on average %.1f of %u at the same time, ",
                         story->at_once, run->waits->n_ranks);
         append_where(text, run, finding);
         append_waiting(text, run, finding);
@@ -157,17 +161,17 @@ void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
         rfn_text_char(text, '.');
         break;
     case RFN_STORY_PIPELINE:
-        rfn_text_format(
-            text,
-            "ranks form a pipeline; while it fills and drains, %.1f of %u are at work on "
-            "average, ",
-            story->at_once, run->waits->n_ranks);
+        rfn_text_format(text,
+                        "ranks form a pipeline and wait while it fills and drains: on average %.1f "
+                        "of %u work at the same time, ",
+                        story->at_once, run->waits->n_ranks);
         append_where(text, run, finding);
         append_waiting(text, run, finding);
         break;
     case RFN_STORY_SEND_CHAIN:
-        rfn_text_string(text,
-                        "sends complete in a chain, as each ends when the next rank receives");
+        rfn_text_string(
+            text,
+            "sends end one after the other, because each ends only when the next rank receives");
         if (run->waits->activities[finding->activity].kind == RFN_ACTIVITY_COMPUTE) {
             rfn_text_string(text, ", after ");
             rfn_activity_append(text, run->archive, &run->waits->activities[finding->activity]);
@@ -175,23 +179,23 @@ void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,
         append_waiting(text, run, finding);
         break;
     case RFN_STORY_NOISE:
-        rfn_text_string(text, "now this rank is late and now that, ");
+        rfn_text_string(text, "another rank is late each time, ");
         rfn_activity_append(text, run->archive, &run->waits->activities[finding->activity]);
         append_waiting(text, run, finding);
         break;
     case RFN_STORY_SMALL_MESSAGES:
-        rfn_text_format(text, "%s messages of %s on average, most in ",
+        rfn_text_format(text, "%s messages of %s on average, most of the time in ",
                         rfn_count_text(story->messages).text,
                         rfn_bytes_text(story->messages ? story->bytes / story->messages : 0).text);
         append_row(text, run, story->row);
         rfn_text_char(text, '.');
         break;
     case RFN_STORY_NO_OVERLAP:
-        rfn_text_string(text, "messages move while ranks wait in ");
+        rfn_text_string(text, "messages are transferred while ranks wait in ");
         append_row(text, run, story->row);
         rfn_text_string(text, computes_meanwhile(run, story)
                                   ? ", not while they compute."
-                                  : ", and there is hardly anything to compute meanwhile.");
+                                  : ", and the ranks have little to compute at the same time.");
         break;
     }
     if (finding)
@@ -206,25 +210,24 @@ void rfn_story_advice(struct rfn_text *text, const struct rfn_measured *run,
         rfn_finding_advice(text, run, rfn_story_finding(stories, story));
         break;
     case RFN_STORY_SLOW_RANKS:
-        rfn_text_format(
-            text,
-            "Look at %s: clock rate, memory, other processes, cores that ranks share. If "
-            "it is as fast as the others, give %s less of the work.",
-            story->host ? "that host" : "that rank's core and host",
-            story->host ? "its ranks" : "the rank");
+        rfn_text_format(text,
+                        "Look at %s: clock rate, memory, other processes, cores that ranks share. "
+                        "If it is as fast as the others, give %s less work.",
+                        story->host ? "that host" : "that rank's core and host",
+                        story->host ? "its ranks" : "the rank");
         break;
     case RFN_STORY_ONE_BY_ONE:
         rfn_text_string(text,
-                        "Shorten that part, or let all ranks do it at the same time (for output "
-                        "MPI_File_write_at_all, or gather and let one rank write).");
+                        "Make this work shorter, or let all ranks do it at the same time (for "
+                        "output MPI_File_write_at_all, or gather and let one rank write).");
         break;
     case RFN_STORY_MASTER:
-        rfn_text_string(text, "Make it answer faster, hand out larger tasks, or use a second one.");
+        rfn_text_string(text, "Make that rank answer faster, give out larger tasks, or let a "
+                              "second rank answer, too.");
         break;
     case RFN_STORY_PIPELINE:
-        rfn_text_string(
-            text, "Hand work on in smaller parts, so that the next rank begins earlier, or let "
-                  "several pipelines run at once.");
+        rfn_text_string(text, "Pass the work on in smaller parts, so that the next rank begins "
+                              "earlier, or run several pipelines at the same time.");
         break;
     case RFN_STORY_SEND_CHAIN:
         rfn_text_string(text,
@@ -237,14 +240,17 @@ void rfn_story_advice(struct rfn_text *text, const struct rfn_measured *run,
                   "leave a core to the system, and synchronize less often.");
         break;
     case RFN_STORY_SMALL_MESSAGES:
-        rfn_text_string(text, "Each costs latency, not bandwidth: send fewer and larger messages.");
+        rfn_text_string(text,
+                        "Small messages cost latency, not bandwidth: send fewer and larger ones.");
         break;
     case RFN_STORY_NO_OVERLAP:
         rfn_text_string(
-            text, computes_meanwhile(run, story)
-                      ? "Many MPIs move large data only while ranks are in MPI: call MPI_Test now "
-                        "and then while computing, or let MPI have a thread for that."
-                      : "Send less, or give each rank more to compute for what it sends.");
+            text,
+            computes_meanwhile(run, story)
+                ? "Many MPI libraries transfer large messages only during MPI calls: call MPI_Test "
+                  "from time to time while computing, or let MPI use a thread for transfers."
+                : "Send less data, or use fewer ranks, so that each computes more between its "
+                  "messages.");
         break;
     }
 }

@@ -96,17 +96,17 @@ void rfn_work_usage_append(struct rfn_text *text, const struct rfn_work_usage *u
                            const char *before)
 {
     if (rfn_work_lacks_cores(usage))
-        rfn_text_format(text, ",%s ran %s of the time: waits for a core", before,
+        rfn_text_format(text, ",%s ran only %s of the time: waits for a core", before,
                         rfn_share_text(usage->cpu_share).text);
     else if (rfn_work_is_idle(usage))
-        rfn_text_format(text, ",%s used %s of a core: input and output, or sleep", before,
+        rfn_text_format(text, ",%s used only %s of a core: input and output, or sleep", before,
                         rfn_share_text(usage->cpu_share).text);
 }
 
 const char *rfn_work_usage_advice(const struct rfn_work_usage *usage)
 {
     if (rfn_work_lacks_cores(usage))
-        return "Give each rank a core of its own: fewer ranks on a host, and no other programs "
-               "there; pin the ranks.";
+        return "Give each rank a core of its own: use fewer ranks on a host, run no other programs "
+               "there, and pin the ranks.";
     return NULL;
 }

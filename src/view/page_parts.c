@@ -210,10 +210,13 @@ int rfn_page_waits_part(const struct rfn_seen_waits *waits, struct rfn_buf *out)
 static void put_name(const char *name, struct rfn_buf *out)
 {
     char *plain = name ? rfn_demangle(name, true) : NULL;
-    if (plain) {
+    char *shorter = name ? rfn_short_name(name, true) : NULL;
+    if (shorter && strcmp(shorter, name) != 0) {
         rfn_buf_string(out, name);
-        rfn_buf_string(out, plain);
+        rfn_buf_string(out, shorter);
+        rfn_buf_string(out, plain ? plain : name);
     }
+    free(shorter);
     free(plain);
 }
 

@@ -10,8 +10,8 @@
  *             time; then six columns of n numbers: varint streams since the wait before, svarint
  *             from_ns since that one's to_ns (since 0, where it is another stream's), varint
  *             length, varint pattern, varint late stream + 1 (0: none), svarint late_ns - to_ns
- *   names     of each function whose name is mangled: the linker's name and the
- *             demangled one (refrain/demangle.h), each a varint length and so many bytes
+ *   names     of each function whose name people know otherwise: the linker's name, the short one
+ *             and the demangled one (refrain/demangle.h), each a varint length and so many bytes
  */
 #ifndef RFN_VIEW_PAGE_PARTS_H
 #define RFN_VIEW_PAGE_PARTS_H

@@ -148,6 +148,16 @@ static int note_caller(struct definitions *definitions, struct caller caller,
     return 0;
 }
 
+/* A function that has no name goes by another one. */
+static size_t find_sources(struct rfn_symbolizer *symbolizer, int module, uint64_t address,
+                           struct rfn_source sources[RFN_SOURCES_MAX])
+{
+    const size_t n = rfn_symbolizer_find(symbolizer, module, address, sources);
+    if (!sources[0].function && !sources[0].file)
+        sources[0].function = rfn_symbolizer_nearby(symbolizer, module, address);
+    return n;
+}
+
 /* A frame's locations have successive numbers: one, or more where functions are inlined. Returns
  * the first and how many there are. */
 static uint64_t locations_of(struct definitions *definitions, uint64_t module, uint64_t offset,
@@ -171,7 +181,7 @@ static uint64_t locations_of(struct definitions *definitions, uint64_t module, u
                           definitions->merge->definitions[RFN_DEFINITION_MODULE].items[module].hash,
                           &offset, sources);
     else if (definitions->symbolizer && in->symbols >= 0)
-        *n = rfn_symbolizer_find(definitions->symbolizer, in->symbols, offset - 1, sources);
+        *n = find_sources(definitions->symbolizer, in->symbols, offset - 1, sources);
     const uint64_t first = definitions->n_locations;
     if (rfn_map_put(&definitions->location_numbers, key, first * (RFN_SOURCES_MAX + 1) + *n) < 0)
         out->failed = true;

@@ -15,8 +15,8 @@ enum { SHOWN = 3, SCREEN = 20, INDENT = 3 };
 #define ENDS        0.05    /* of the run time: start and end are worth a line */
 #define TRIFLE_TEXT "0.5 %" /* RFN_TRIFLE */
 
-/* "halo on 8 ranks, of which 6 are here, ran for 10.0 s until rank 2 called MPI_Abort in main()
- * [app.c:12]." */
+/* "halo on 8 ranks (6 of them in this archive) ran for 10.0 s until rank 2 called MPI_Abort in
+ * main() [app.c:12]." */
 static void append_run(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
@@ -26,11 +26,11 @@ static void append_run(struct rfn_text *out, const struct rfn_report *report)
     rfn_text_printable(&text, report->run->program ? report->run->program : "?");
     rfn_text_format(&text, " on %u rank%s", report->run->ranks, report->run->ranks == 1 ? "" : "s");
     if (missing && !present)
-        rfn_text_string(&text, ", of which none is here");
+        rfn_text_string(&text, " (none of them in this archive)");
     else if (missing)
-        rfn_text_format(&text, ", of which %u %s here", present, present == 1 ? "is" : "are");
+        rfn_text_format(&text, " (%u of them in this archive)", present);
     if (has_waits)
-        rfn_text_format(&text, "%s ran for %s", missing ? "," : "",
+        rfn_text_format(&text, " ran for %s",
                         rfn_time_text(profile->end_ns - profile->start_ns).text);
     else
         rfn_text_string(&text, ": how long it ran is not known");
@@ -47,17 +47,17 @@ static void append_run(struct rfn_text *out, const struct rfn_report *report)
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
-/* "What follows is about region solve: a rank is 1.20 s in it on average, 24.0 % of the run time."
- */
+/* "The rest of this page is about region solve: a rank spends 1.20 s in it on average, 24.0 % of
+ * the run time." */
 static void append_region(struct rfn_text *out, const struct rfn_report *report)
 {
     const struct rfn_profile *profile = report->profile;
     const double all = (double)report->efficiency.all_ns / report->run->ranks;
     struct rfn_text text = {0};
-    rfn_text_string(&text, "What follows is about region ");
+    rfn_text_string(&text, "The rest of this page is about region ");
     rfn_text_printable(&text, profile->region);
     if (all > 0)
-        rfn_text_format(&text, ": a rank is %s in it on average, %s of the run time",
+        rfn_text_format(&text, ": a rank spends %s in it on average, %s of the run time",
                         rfn_time_text((int64_t)all).text,
                         rfn_share_text(all / (double)(profile->end_ns - profile->start_ns)).text);
     rfn_text_char(&text, '.');
@@ -72,9 +72,9 @@ static void append_absent(struct rfn_text *out, const struct rfn_report *report)
         if (rfn_report_shows_rank(report, i) && report->profile->ranks[i].threads)
             return;
     }
-    rfn_text_string(&text, "Nothing");
+    rfn_text_string(&text, "This archive has nothing");
     rfn_report_of_ranks(&text, report);
-    rfn_text_string(&text, " is here.");
+    rfn_text_char(&text, '.');
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
@@ -83,7 +83,7 @@ static void append_no_times(struct rfn_text *out, const struct rfn_report *repor
     struct rfn_text text = {0};
     rfn_text_string(&text, "Efficiency and waits need times, and ");
     rfn_text_string(&text, report->profile->times
-                               ? "nothing that has times is here."
+                               ? "nothing in this archive has times."
                                : "this archive has none (it was recorded with --time=none): only "
                                  "counts and bytes follow.");
     rfn_report_sentence(out, report, &text, INDENT);
@@ -99,8 +99,7 @@ static void append_threads(struct rfn_text *out, const struct rfn_report *report
     if (threads <= report->profile->n_ranks - rfn_report_missing(report))
         return;
     rfn_text_format(&text,
-                    "%u threads call MPI: shares of all ranks' time are shares of the time of all "
-                    "these threads.",
+                    "%u threads call MPI: \"all ranks' time\" is the time of all these threads.",
                     threads);
     rfn_report_sentence(out, report, &text, INDENT);
 }
@@ -173,7 +172,7 @@ static void append_forced(struct rfn_text *out, const struct rfn_report *report)
     struct rfn_text text = {0};
     rfn_text_string(&text, "Merged: ");
     rfn_forced_append(&text, report->run);
-    rfn_text_string(&text, ": what follows of messages, waits and causes is approximate.");
+    rfn_text_string(&text, ": messages, waits and causes below are approximate.");
     rfn_report_sentence(out, report, &text, INDENT);
 }
 
@@ -198,7 +197,7 @@ static void append_crowding(struct rfn_text *out, const struct rfn_report *repor
     if (rfn_archive_run(report->archive)->predicted)
         return;
     if (rfn_crowding_append(&text, report->archive)) {
-        rfn_text_string(&text, ": some of what follows may be waiting for a core.");
+        rfn_text_string(&text, ": some of the time below may be waiting for a core.");
         rfn_report_sentence(out, report, &text, INDENT);
     }
     out->failed |= text.failed;
@@ -226,12 +225,12 @@ static void append_busiest(struct rfn_text *text, const struct rfn_report *repor
         const struct rfn_activity activity = {.kind = RFN_ACTIVITY_MPI,
                                               .at = {row->function, row->path}};
         rfn_text_format(
-            text, " Most of the other time in MPI, %s, is spent ",
+            text, " The largest time in MPI calls without waiting is %s: ",
             rfn_share_text(rfn_report_share(report, (int64_t)verdict->busiest_ns)).text);
         rfn_activity_append(text, report->archive, &activity);
         rfn_text_char(text, '.');
     } else if (report->efficiency.parallel >= 0.5) {
-        rfn_text_string(text, " What takes the time is the program's own computing.");
+        rfn_text_string(text, " Most of the time is the program's own computing.");
     }
 }
 
@@ -242,18 +241,20 @@ static void append_no_waits(struct rfn_text *text, const struct rfn_report *repo
     const struct rfn_measured run = rfn_report_measured(report);
     double share = rfn_report_share(report, rfn_measured_waits_ns(&run));
     if (report->run->ranks == 1)
-        rfn_text_string(text, "One rank alone waits for no other.");
+        rfn_text_string(text, "A single rank has no other rank to wait for.");
     else if (missing + 1 == report->run->ranks)
-        rfn_text_string(text, "Of one rank alone it is not known how long it waited for others.");
+        rfn_text_string(
+            text, "How long this rank waited for others is not known without the other ranks.");
     else if (report->ranks || report->call_path)
-        rfn_text_string(text, "None of the causes asked for costs more than " TRIFLE_TEXT
+        rfn_text_string(text, "None of the selected causes costs more than " TRIFLE_TEXT
                               " of all ranks' time.");
     else if (share < RFN_TRIFLE && verdict->has_unseen_waits)
-        rfn_text_format(text, "Wait states are found in %s of all ranks' time only.",
+        rfn_text_format(text, "Waits are found in only %s of all ranks' time.",
                         rfn_share_text(share).text);
     else if (share < RFN_TRIFLE)
-        rfn_text_format(text, "%s hardly wait for each other: %s of their time.",
-                        missing ? "The ranks that are here" : "Ranks", rfn_share_text(share).text);
+        rfn_text_format(text, "%s wait for each other only %s of their time.",
+                        missing ? "The ranks in this archive" : "Ranks",
+                        rfn_share_text(share).text);
     else
         rfn_text_format(text,
                         "Ranks wait for each other during %s of their time, but no single cause "
@@ -285,7 +286,7 @@ static void append_advice(struct rfn_text *line, const struct rfn_measured *run,
     const char *words = rfn_text_terminated(&advice);
     size_t first = first_with_advice(run, stories, words, of);
     if (first < of)
-        rfn_text_format(line, " Do as in %zu.", first + 1);
+        rfn_text_format(line, " The advice of %zu applies here, too.", first + 1);
     else
         rfn_text_format(line, " %s", words);
     line->failed |= advice.failed;
@@ -301,8 +302,8 @@ static void append_more(struct rfn_text *out, const struct rfn_report *report,
     double ns = 0;
     for (size_t i = shown; i < stories->n; i++)
         ns += (double)stories->stories[i].ns;
-    rfn_text_format(&text, "%zu more cost%s %s of all ranks' time: see --csv=stories.",
-                    stories->n - shown, stories->n - shown == 1 ? "s" : "",
+    rfn_text_format(&text, "%zu more problem%s %s of all ranks' time: --csv=stories lists all.",
+                    stories->n - shown, stories->n - shown == 1 ? " costs" : "s cost",
                     rfn_share_text(rfn_measured_share(run, ns)).text);
     rfn_report_sentence(out, report, &text, INDENT);
 }
@@ -361,12 +362,11 @@ static void append_stories(struct rfn_text *out, const struct rfn_report *report
     if (n == 0)
         append_no_waits(&text, report, verdict);
     else
-        rfn_text_string(&text,
-                        verdict->has_unseen_waits
-                            ? "Nothing else that is seen as waits costs more than " TRIFLE_TEXT
-                              " of all ranks' time."
-                            : "Nothing else that ranks wait for costs more than " TRIFLE_TEXT
-                              " of their time.");
+        rfn_text_string(&text, verdict->has_unseen_waits
+                                   ? "No other wait that is measured costs more than " TRIFLE_TEXT
+                                     " of all ranks' time."
+                                   : "No other cause of waiting costs more than " TRIFLE_TEXT
+                                     " of all ranks' time.");
     if (all && unexplained >= RFN_TRIFLE)
         rfn_text_format(&text, " Waiting without a known cause takes %s.",
                         rfn_share_text(unexplained).text);
@@ -405,7 +405,7 @@ static void append_ends(struct rfn_text *out, const struct rfn_report *report)
     rfn_text_format(&text, "Starting MPI took %s and ending it %s", rfn_time_text(start_ns).text,
                     rfn_time_text(end_ns).text);
     if (!rfn_measured_is_nothing(&run))
-        rfn_text_format(&text, "; what follows is about the %s between",
+        rfn_text_format(&text, "; the rest of this page is about the %s between",
                         rfn_time_text(profile->main_to_ns - profile->main_from_ns).text);
     rfn_text_char(&text, '.');
     if (late && !report->ranks && !report->call_path) {

@@ -325,7 +325,7 @@ void rfn_report_append_without(struct rfn_text *line, const struct rfn_report *r
         return;
     const int64_t without = ahead->without_ns[story], saved = ahead->run_ns - without;
     if ((double)saved < RFN_TRIFLE * (double)ahead->run_ns)
-        rfn_text_string(line, " Without it the run would hardly be shorter.");
+        rfn_text_string(line, " Without it the run would take almost as long.");
     else
         rfn_text_format(line, " Without it the run would take %s instead of %s.",
                         rfn_time_text(without).text, rfn_time_text(ahead->run_ns).text);

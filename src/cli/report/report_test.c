@@ -193,25 +193,21 @@ static void test_head(void **state)
     (void)state;
     head();
     expect("fake on 8 ranks ran for 10.0 s. Parallel efficiency 55.0 %: more than a third of the "
-           "time that the ranks have is lost, most of it inside MPI calls that do not wait.");
+           "ranks' time is lost, most of it by transfer (time in MPI calls without waiting).");
+    expect("1. 10.0 % of all ranks' time is lost by waiting (8.00 s): rank 3 computes longer than "
+           "the others in step() [solver.c:51-55] between exchange() [halo.c:88] and residual() "
+           "[halo.c:12]. Others wait for messages (late sender) in exchange() [halo.c:88]. Give "
+           "that rank less");
     expect(
-        "1. 10.0 % of all ranks' time is lost (8.00 s): rank 3 computes longer than the others in "
-        "step() "
-        "[solver.c:51-55] between exchange() [halo.c:88] and residual() [halo.c:12]. Others wait "
-        "for messages (late sender) in exchange() [halo.c:88]. Give that rank "
-        "less");
-    expect("2. 5.00 % of all ranks' time is lost (4.00 s): ranks 0-1 compute longer than the "
-           "others between "
-           "MPI_Init and MPI_Barrier in main() [solver.c:10-24]. Others wait for messages in wrong "
-           "order in exchange() [halo.c:80]. Receive in the order of sending");
-    expect(
-        "3. 1.00 % of all ranks' time is lost (800 ms): now this rank is late and now that, "
-        "computing in "
-        "region smoothing (main() [solver.c:24]). They wait for the last rank (wait at N x N) in "
-        "residual() [halo.c:12]. The work varies from step to step");
+        "2. 5.00 % of all ranks' time is lost by waiting (4.00 s): ranks 0-1 compute longer than "
+        "the others between MPI_Init and MPI_Barrier in main() [solver.c:10-24]. Others wait for "
+        "messages in wrong order in exchange() [halo.c:80]. Receive in the order of sending");
+    expect("3. 1.00 % of all ranks' time is lost by waiting (800 ms): another rank is late each "
+           "time, computing in region smoothing (main() [solver.c:24]). They wait for the last "
+           "rank (wait at N x N) in residual() [halo.c:12]. The work varies from step to step");
     expect_not("4. ");
-    expect_not("othing else");
-    expect_not(" more cost");
+    expect_not("No other");
+    expect_not(" more problem");
 }
 
 /* What there is no room for is summed up. */
@@ -220,15 +216,17 @@ static void test_more_stories(void **state)
     (void)state;
     make_cause(4, 3, RFN_WAIT_AT_NXN, ALLREDUCE, RESIDUAL_12, 6, 6, 0.72);
     head();
-    expect("3. 1.00 % of all ranks' time is lost (800 ms): now this rank is late and now that");
-    expect("synchronize less often. 1 more costs 0.90 % of all ranks' time: see --csv=stories.");
+    expect(
+        "3. 1.00 % of all ranks' time is lost by waiting (800 ms): another rank is late each time");
+    expect("synchronize less often. 1 more problem costs 0.90 % of all ranks' time: --csv=stories "
+           "lists all.");
     expect_not("4. ");
 }
 
 /* Completions that take long without waiting: what was to move while ranks compute moves there. */
 static void test_moving_data(void **state)
 {
-    static const char hint[] = "only while ranks are in MPI";
+    static const char hint[] = "only during MPI calls";
     struct rfn_profile_row row = {.function = WAITALL,
                                   .path = EXCHANGE_88,
                                   .calls = 200000,
@@ -264,9 +262,9 @@ static void test_even_work(void **state)
     rfn_profile_take_whole(&profile);
     report.efficiency = rfn_profile_efficiency(&profile);
     head();
-    expect("time that the ranks have is lost, most of it");
-    expect("Others wait for messages (late sender) in exchange() [halo.c:88]. All "
-           "ranks compute about equally long in the end");
+    expect("ranks' time is lost, most of it");
+    expect("Others wait for messages (late sender) in exchange() [halo.c:88]. In total all ranks "
+           "compute about equally long");
     expect_not("Give that rank less");
     ranks[3].threads = 2; /* whose times together say nothing */
     head();
@@ -282,7 +280,7 @@ static void test_same_advice(void **state)
     head();
     expect("in exchange() [halo.c:88]. Give that rank less of this work, or");
     expect("in residual() [halo.c:12]. Balance this work over the ranks. 3. ");
-    expect("in residual() [halo.c:12]. Do as in 1.");
+    expect("in residual() [halo.c:12]. The advice of 1 applies here, too.");
 }
 
 /* What a loop does before a call is one finding, after whichever call it began. */
@@ -292,9 +290,10 @@ static void test_one_piece_of_work(void **state)
     activities[1] = activities[0];
     activities[1].before = (struct rfn_call_site){RECV, EXCHANGE_80};
     head();
-    expect("1. 15.0 % of all ranks' time is lost (12.0 s): ");
+    expect("1. 15.0 % of all ranks' time is lost by waiting (12.0 s): ");
     expect("Others wait for messages (late sender) in exchange() [halo.c:88] and 1 more place.");
-    expect("2. 1.00 % of all ranks' time is lost (800 ms): now this rank is late");
+    expect(
+        "2. 1.00 % of all ranks' time is lost by waiting (800 ms): another rank is late each time");
     activities[1].at.path = EXCHANGE_88; /* where the compiler made two calls of one */
     activities[0].at.path = EXCHANGE_88_TWIN;
     activities[1].before.path = EXCHANGE_88;
@@ -309,10 +308,9 @@ static void test_one_piece_of_work(void **state)
     activities[1].region = 0;
     head();
     expect("rank 3 computes longer than the others in step()");
-    expect("5.00 % of all ranks' time is lost (4.00 s): ranks 0-1 compute longer than the others "
-           "in region "
-           "smoothing (step() [solver.c:51-55] between exchange() [halo.c:80] and residual() "
-           "[halo.c:12]).");
+    expect("5.00 % of all ranks' time is lost by waiting (4.00 s): ranks 0-1 compute longer than "
+           "the others in region smoothing (step() [solver.c:51-55] between exchange() [halo.c:80] "
+           "and residual() [halo.c:12]).");
 }
 
 /* Many waits that are no longer than a message takes: not each is to blame. */
@@ -362,14 +360,16 @@ static void test_trifles(void **state)
     waits.n_causes = 2;
     head();
     expect("2. 5.00 %");
-    expect("Nothing else that ranks wait for costs more than 0.5 % of their time. Waiting "
-           "without a known cause takes 1.25 %.");
+    expect("No other cause of waiting costs more than 0.5 % of all ranks' time. Waiting without a "
+           "known "
+           "cause takes 1.25 %.");
     waits.n_causes = 5;
     causes[2].pattern = RFN_WAIT_AT_BARRIER;
     for (unsigned i = 0; i < 5; i++)
         causes[i].total_ns = SECONDS(0.3);
     head();
-    expect("1. 0.75 % of all ranks' time is lost (600 ms): rank 3"); /* two causes together */
+    expect("1. 0.75 % of all ranks' time is lost by waiting (600 ms): rank 3"); /* two causes
+                                                                                   together */
     expect_not("2. ");
 }
 
@@ -382,23 +382,23 @@ static void test_no_waits(void **state)
     waits.total_ns = waits.pattern_ns[RFN_WAIT_AT_FINALIZE] = SECONDS(9); /* at the end only */
     waits.unexplained_ns = 0;
     head();
-    expect("Ranks hardly wait for each other: 0.00 % of their time.");
+    expect("Ranks wait for each other only 0.00 % of their time.");
     waits.total_ns = waits.pattern_ns[RFN_WAIT_AT_FINALIZE] = 0;
     head();
-    expect("Ranks hardly wait for each other: 0.00 % of their time. What takes the time is the "
-           "program's own computing.");
+    expect("Ranks wait for each other only 0.00 % of their time. Most of the time is the program's "
+           "own computing.");
     profile.rows = &row;
     profile.n_rows = 1;
     head();
-    expect("most of it inside MPI calls that do not wait: moving data in MPI_Allreduce, residual() "
-           "[halo.c:12] alone takes 25.0 %. But outside of MPI rank 3 is busy 1.64 times as long "
-           "as the mean, of which little is seen as waits");
-    expect("root comes late. Wait states are found in 0.00 % of all ranks' time only.");
+    expect("most of it by transfer (time in MPI calls without waiting): moving data in "
+           "MPI_Allreduce, residual() [halo.c:12] alone takes 25.0 %. But outside of MPI rank 3 is "
+           "busy 1.64 times as long as the mean, and few waits for it are measured");
+    expect("root comes late. Waits are found in only 0.00 % of all ranks' time.");
     waits.n_causes = 1;
     causes[0].total_ns = SECONDS(0.8);
     head();
     expect("1. 1.00 %");
-    expect("Nothing else that is seen as waits costs more than 0.5 % of all ranks' time.");
+    expect("No other wait that is measured costs more than 0.5 % of all ranks' time.");
     causes[0].activity = 4; /* starting later: no program can mend that */
     head();
     expect_not("1. ");
@@ -415,8 +415,8 @@ static void test_no_waits(void **state)
     rfn_profile_take_whole(&profile);
     report.efficiency = rfn_profile_efficiency(&profile);
     head();
-    expect("[halo.c:12] alone takes 25.0 %. Ranks hardly");
-    expect_not("Most of the other time");
+    expect("[halo.c:12] alone takes 25.0 %. Ranks wait for each other only");
+    expect_not("The largest time in MPI calls");
     waits.total_ns = SECONDS(10);
     head();
     expect("Ranks wait for each other during 12.5 % of their time, but no single cause costs more "
@@ -428,7 +428,7 @@ static void test_no_waits(void **state)
     fake.run.ranks = 1;
     head();
     expect("fake on 1 rank ran for");
-    expect("One rank alone waits for no other.");
+    expect("A single rank has no other rank to wait for.");
 }
 
 static void test_no_times(void **state)
@@ -468,8 +468,8 @@ static void test_between_polls(void **state)
     profile.rows = calls;
     profile.n_rows = 2;
     head();
-    expect("Of all ranks' time 5.00 % counts as computing, but lies between unsuccessful polls "
-           "(MPI_Test, main() [solver.c:24]), where ranks may just wait. 1. 10.0 %");
+    expect("Between unsuccessful polls lies 5.00 % of all ranks' time (MPI_Test, main() "
+           "[solver.c:24]): it counts as computing, but the ranks may only wait there. 1. 10.0 %");
     calls[1].between_polls_ns = SECONDS(2);
     head();
     expect_not("polls");
@@ -513,7 +513,7 @@ static void test_clocks(void **state)
     m->backward = 40;
     m->backward_max_ns = SECONDS(0.011);
     head();
-    expect("not wait. The clocks of ranks disagree: receives ended before the send began, by up to "
+    expect("waiting). The clocks of ranks disagree: receives ended before the send began, by up to "
            "11.0 ms. The causes below may be wrong; --fix-clocks repairs that. 1. 10.0 %");
     m->fixed = true;
     head();
@@ -532,9 +532,8 @@ static void test_crowding(void **state)
     (void)state;
     fake_cores = 2;
     head();
-    expect(
-        "not wait. 8 ranks share the 2 cores of north: some of what follows may be waiting for a "
-        "core. 1. 10.0 %");
+    expect("waiting). 8 ranks share the 2 cores of north: some of the time below may be waiting "
+           "for a core. 1. 10.0 %");
     fake_cores = 1;
     head();
     expect("8 ranks share the 1 core of north");
@@ -610,10 +609,10 @@ static void test_missing_ranks(void **state)
     rfn_profile_take_whole(&profile);
     report.efficiency = rfn_profile_efficiency(&profile);
     page();
-    expect("fake on 8 ranks, of which 6 are here, ran for 10.0 s. Parallel efficiency of the ranks "
-           "that are here 56.7 %: more than a third of the time that the ranks have is lost, ");
+    expect("fake on 8 ranks (6 of them in this archive) ran for 10.0 s. Parallel efficiency of the "
+           "ranks in this archive 56.7 %: more than a third of the ranks' time is lost, ");
     expect("in MPI, waiting for ranks that are missing or not at all");
-    expect("Run time 10.0 s, from the first to the last event that is here");
+    expect("Run time 10.0 s, from the first to the last event in this archive");
     for (unsigned i = 0; i < RANKS; i++)
         ranks[i].threads = i == 2;
     rfn_profile_take_whole(&profile);
@@ -622,28 +621,28 @@ static void test_missing_ranks(void **state)
     profile.rows = &row;
     profile.n_rows = 1;
     page();
-    expect("fake on 8 ranks, of which 1 is here, ran for 10.0 s until rank 2 called MPI_Abort in "
-           "main() [solver.c:24].");
-    expect("Of one rank alone it is not known how long it waited for others.");
+    expect("fake on 8 ranks (1 of them in this archive) ran for 10.0 s until rank 2 called "
+           "MPI_Abort in main() [solver.c:24].");
+    expect("How long this rank waited for others is not known without the other ranks.");
     expect_not("all ranks are busy");
-    expect_not("Nothing of rank");
+    expect_not("This archive has nothing of rank");
     struct rfn_rank_filter asked;
     assert_int_equal(rfn_rank_filter_init(&asked, "0-1,3"), 0);
     report.ranks = &asked;
     page();
-    expect("Nothing of ranks 0-1,3 is here.");
+    expect("This archive has nothing of ranks 0-1,3.");
     rfn_rank_filter_release(&asked);
     assert_int_equal(rfn_rank_filter_init(&asked, "1-2"), 0);
     page();
-    expect_not("Nothing of rank");
+    expect_not("This archive has nothing of rank");
     rfn_rank_filter_release(&asked);
     report.ranks = NULL;
     ranks[2].threads = 0;
     rfn_profile_take_whole(&profile);
     report.efficiency = rfn_profile_efficiency(&profile);
     page();
-    expect("fake on 8 ranks, of which none is here: how long it ran is not known. Efficiency and "
-           "waits need times, and nothing that has times is here.");
+    expect("fake on 8 ranks (none of them in this archive): how long it ran is not known. "
+           "Efficiency and waits need times, and nothing in this archive has times.");
 }
 
 static int64_t microseconds(double ns)
@@ -886,7 +885,7 @@ static void test_ranks(void **state)
     rfn_rank_filter_release(&filter);
     assert_int_equal(rfn_rank_filter_init(&filter, "0-1"), 0);
     page();
-    expect("1. 5.00 % of all ranks' time is lost (4.00 s): ranks 0-1"); /* late */
+    expect("1. 5.00 % of all ranks' time is lost by waiting (4.00 s): ranks 0-1"); /* late */
     expect("Wait states of ranks 0-1 time share most pattern 4.00 s 5.00 % rank 0 messages in");
     expect_not("late sender rank 3");
     rfn_rank_filter_release(&filter);
@@ -920,7 +919,7 @@ static void test_call_paths(void **state)
     expect_not("messages in wrong order");
     report.call_path = "nowhere to be found";
     page();
-    expect("None of the causes asked for costs more than 0.5 %");
+    expect("None of the selected causes costs more than 0.5 %");
     expect("Wait states: none");
 }
 
@@ -1001,7 +1000,7 @@ static void check_findings(const json_t *value)
               "residual() [halo.c:12] costs 10.0 % of all ranks' time (8.00 s of 80.0 s): others "
               "wait for messages (late sender) in exchange() [halo.c:88].");
     string_is(first, "advice",
-              "Give that rank less of this work, or look at what holds it up: input and output, a "
+              "Give that rank less of this work, or find out why it is slow: input and output, a "
               "slower node.");
     string_is(first, "function", "step");
     string_is(first, "pattern", "late_sender");
@@ -1016,10 +1015,11 @@ static void check_stories(const json_t *value)
     const json_t *stories = json_object_get(value, "stories"), *first = json_array_get(stories, 0);
     assert_int_equal(json_array_size(stories), 3);
     string_is(first, "kind", "cause");
-    assert_memory_equal(json_string_value(json_object_get(first, "text")),
-                        "10.0 % of all ranks' time is lost (8.00 s): rank 3 computes longer", 59);
+    assert_memory_equal(
+        json_string_value(json_object_get(first, "text")),
+        "10.0 % of all ranks' time is lost by waiting (8.00 s): rank 3 computes longer", 59);
     string_is(first, "advice",
-              "Give that rank less of this work, or look at what holds it up: input and output, a "
+              "Give that rank less of this work, or find out why it is slow: input and output, a "
               "slower node.");
     real_is(first, "seconds", 8);
     real_is(first, "share", 0.1);
@@ -1043,7 +1043,7 @@ static void test_ahead(void **state)
     report.ahead = &ahead;
     page();
     expect(" Without it the run would take 7.00 s instead of 10.0 s. 2. ");
-    expect(" Without it the run would hardly be shorter. 3. ");
+    expect(" Without it the run would take almost as long. 3. ");
     expect("serialization efficiency 94.7 % longest outside MPI / run on ideal network");
     expect("transfer efficiency 95.0 % run on ideal network / from Init to Finalize");
     expect("When is efficiency lost? Factors by time window from to parallel load balance "

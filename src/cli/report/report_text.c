@@ -11,6 +11,7 @@
 #include "cli/text/spawned_jobs.h"
 #include "cli/text/table.h"
 #include "cli/text/wrap.h"
+#include "refrain/demangle.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -73,7 +74,7 @@ static void append_symbols(struct rfn_text *out, const struct rfn_report *report
         if (!rfn_call_site_location(report->archive, site, &location))
             continue;
         places++;
-        functions += location.function != NULL;
+        functions += location.function && !rfn_name_distance(location.function);
         lines += location.file && location.line;
     }
     if (2 * functions < places)
@@ -98,7 +99,7 @@ static void append_run_time(struct rfn_text *out, const struct rfn_report *repor
     double unrecorded = 0;
     struct rfn_text time = {0}, paused = {0}, merged = {0};
     if (profile->times && rfn_report_missing(report)) { /* else the first line says it */
-        rfn_text_format(&time, "%s, from the first to the last event that is here",
+        rfn_text_format(&time, "%s, from the first to the last event in this archive",
                         rfn_time_text(span).text);
         append_text(out, report, "Run time", &time);
     }

@@ -175,6 +175,7 @@ json_t *rfn_json_finding(const struct rfn_measured *run, const struct rfn_findin
     RFN_JSON_SET(value, "waited_in", rfn_json_call_path(run->archive, finding->waited));
     RFN_JSON_SET(value, "waited_function",
                  rfn_call_site_function(run->archive, finding->waited)->name);
+    RFN_JSON_SET(value, "waited_frames", rfn_json_frames(run->archive, finding->waited.path));
     RFN_JSON_SET(value, "places", finding->sites);
     RFN_JSON_SET(value, "waiting_rank", several ? json_null() : json_integer(finding->waiting));
     rfn_json_set_usage(value, &finding->usage);

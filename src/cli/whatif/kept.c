@@ -60,7 +60,7 @@ static void append_fixed(struct rfn_text *why, const struct rfn_archive *archive
     if (activity->kind == RFN_ACTIVITY_COMPUTE)
         rfn_activity_append(&name, archive, activity);
     else
-        rfn_call_site_path(&name, archive, activity->at, SIZE_MAX);
+        rfn_call_site_path(&name, archive, activity->at, RFN_SHORT_PATH);
     rfn_text_format(why, "some of it takes less than %s and was not kept (%s)",
                     rfn_time_text(least_ns).text, rfn_text_terminated(&name));
     rfn_text_release(&name);

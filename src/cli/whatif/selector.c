@@ -2,6 +2,7 @@
 
 #include "cli/args/rank_filter.h"
 #include "cli/whatif/kept.h"
+#include "refrain/demangle.h"
 
 #include <stdlib.h>
 
@@ -54,19 +55,56 @@ static bool holds(const struct rfn_selector *selector, struct rfn_text *words)
     return is;
 }
 
-/* "smooth()": in no other function. */
-static bool is_call_of(const char *text, const char *function)
+/* What makes a name a call: "smooth()", "operator()", "code after smooth()+0x1f40". */
+static const char *brackets_of(const char *name, const char *function)
 {
-    const size_t length = strlen(function);
-    return strncmp(text, function, length) == 0 && strcmp(text + length, "()") == 0;
+    const size_t n = strlen(name);
+    return rfn_name_distance(function) || (n && name[n - 1] == ')') ? "" : "()";
+}
+
+/* Whether text is the name, as a call, or, as a part, in it; name may be NULL. */
+static bool is_name(const struct rfn_selector *selector, const char *name, const char *function)
+{
+    const size_t n = name ? strlen(name) : 0;
+    if (!name || selector->part)
+        return name && strstr(name, selector->text);
+    return strncmp(selector->text, name, n) == 0 &&
+           strcmp(selector->text + n, brackets_of(name, function)) == 0;
+}
+
+/* By the name that is printed, that without a module, that of the source, or that of the linker. */
+static bool is_named(const struct rfn_selector *selector, const struct rfn_location *location)
+{
+    const char *function = location->function;
+    char *name = rfn_short_name(function, true), *plain = rfn_demangle(function, true);
+    struct rfn_text label = {0};
+    rfn_call_path_label(&label, selector->archive, location);
+    const bool is = is_name(selector, rfn_text_terminated(&label), function) ||
+                    is_name(selector, name, function) || is_name(selector, plain, function) ||
+                    is_name(selector, function, function);
+    rfn_text_release(&label);
+    free(plain);
+    free(name);
+    return is;
+}
+
+void rfn_selector_append_function(struct rfn_text *text, const struct rfn_archive *archive,
+                                  const struct rfn_activity *activity)
+{
+    struct rfn_location location;
+    if (!rfn_activity_location(archive, activity, &location) || !location.function)
+        return;
+    rfn_call_path_label(text, archive, &location);
+    rfn_text_string(text, brackets_of(rfn_text_terminated(text), location.function));
 }
 
 static bool is_function(const struct rfn_selector *selector, const struct rfn_activity *activity)
 {
-    const char *function = rfn_activity_function(selector->archive, activity);
+    struct rfn_location location;
     struct rfn_text words = {0};
-    if (function && is_call_of(selector->text, function) &&
-        rfn_activity_functions(selector->archive, activity) == 1)
+    if (rfn_activity_location(selector->archive, activity, &location) && location.function &&
+        is_named(selector, &location) &&
+        (selector->part || rfn_activity_functions(selector->archive, activity) == 1))
         return true;
     rfn_activity_append(&words, selector->archive, activity);
     const char *all = rfn_text_terminated(&words);
@@ -83,11 +121,22 @@ static bool is_region(const struct rfn_selector *selector, const struct rfn_acti
            strcmp(rfn_archive_region(selector->archive, activity->region), selector->text) == 0;
 }
 
+/* By the short form, which is printed, or by the whole path, where that is longer. */
 static bool is_path(const struct rfn_selector *selector, const struct rfn_activity *activity)
 {
-    struct rfn_text words = {0};
-    rfn_call_site_path(&words, selector->archive, activity->at, SIZE_MAX);
-    return holds(selector, &words);
+    static const char cut[] = " < ...";
+    const char *call = rfn_call_site_function(selector->archive, activity->at)->name;
+    struct rfn_text words = {0}, whole = {0};
+    if (!selector->part && strncmp(selector->text, call, strlen(call)) != 0)
+        return false;
+    rfn_call_site_path(&words, selector->archive, activity->at, RFN_SHORT_PATH);
+    const bool longer = words.n >= sizeof cut - 1 &&
+                        memcmp(words.data + words.n - (sizeof cut - 1), cut, sizeof cut - 1) == 0;
+    if (holds(selector, &words))
+        return true;
+    if (longer)
+        rfn_call_site_path(&whole, selector->archive, activity->at, RFN_WHOLE_PATH);
+    return longer && holds(selector, &whole);
 }
 
 static bool takes(const void *context, const struct rfn_activity *activity)
@@ -207,15 +256,17 @@ static int append_near(struct rfn_text *wrong, const struct rfn_selector *select
     int error = 0;
     for (size_t i = 0; i < waits->n_activities && !error; i++) {
         const struct rfn_activity *activity = &waits->activities[i];
-        const char *function = compute ? rfn_activity_function(run->archive, activity) : NULL;
+        struct rfn_location location = {0};
         struct rfn_text name = {0};
+        if (compute)
+            rfn_activity_location(run->archive, activity, &location);
         if (activity->kind != (compute ? RFN_ACTIVITY_COMPUTE : RFN_ACTIVITY_MPI) ||
-            (compute && !function))
+            (compute && !location.function))
             continue;
         if (compute)
-            rfn_text_printable(&name, function);
+            rfn_call_path_label(&name, run->archive, &location);
         else
-            rfn_call_site_path(&name, run->archive, activity->at, SIZE_MAX);
+            rfn_call_site_path(&name, run->archive, activity->at, RFN_SHORT_PATH);
         error = take_near(&near, rfn_text_terminated(&name), selector->text);
         rfn_text_release(&name);
     }

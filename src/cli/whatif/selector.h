@@ -62,6 +62,11 @@ int64_t rfn_selector_size(const char *text, char **end);
 
 void rfn_selector_append(struct rfn_text *text, const struct rfn_selector *selector);
 
+/* The function that an activity computes in, as a selector names it: "smooth()"
+ * (rfn_call_path_label). Nothing where it is not known. */
+void rfn_selector_append_function(struct rfn_text *text, const struct rfn_archive *archive,
+                                  const struct rfn_activity *activity);
+
 /* The assumptions that it takes `factor` times as long; how many, at most 2. They refer to it. */
 size_t rfn_selector_assume(const struct rfn_selector *selector, double factor,
                            struct rfn_assumption assumptions[2]);

@@ -175,13 +175,15 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringR
     struct otf2_definitions *of = user;
     struct otf2_region *region = add(of, &of->regions, self, sizeof *region);
     char mpi[RFN_MPI_NAME];
-    (void)canonical;
     (void)description;
     (void)flags;
     (void)end;
     if (!region)
         return status(of);
     region->name = text(of, name);
+    if (paradigm == OTF2_PARADIGM_COMPILER && canonical != OTF2_UNDEFINED_STRING &&
+        *text(of, canonical)) /* as the linker sees it */
+        region->name = text(of, canonical);
     region->file = text(of, file);
     region->line = begin;
     region->number = -1;

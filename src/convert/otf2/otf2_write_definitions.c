@@ -1,6 +1,7 @@
 #include "convert/otf2/otf2_writing.h"
 
 #include "base/grow.h"
+#include "refrain/demangle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,29 +60,43 @@ static OTF2_RegionRole role_of(uint8_t class_)
 int64_t rfn_otf2_function_region(struct otf2_writing *writing, uint32_t function)
 {
     const struct rfn_function_info *info = rfn_archive_function(writing->archive, function);
-    return number_of(
-        writing, &(struct otf2_named){info->name, "", role_of(info->class_), OTF2_PARADIGM_MPI});
+    return number_of(writing, &(struct otf2_named){info->name, "", role_of(info->class_),
+                                                   OTF2_PARADIGM_MPI, NULL});
 }
 
 int64_t rfn_otf2_user_region(struct otf2_writing *writing, uint32_t region)
 {
-    return number_of(writing, &(struct otf2_named){rfn_archive_region(writing->archive, region), "",
-                                                   OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER});
+    return number_of(writing,
+                     &(struct otf2_named){rfn_archive_region(writing->archive, region), "",
+                                          OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER, NULL});
+}
+
+/* "libsolver.so: PCG::scalarSolve" in the writer's memory; NULL: no room for it. */
+static const char *label_of(struct otf2_writing *writing, const struct rfn_location *at)
+{
+    char *label = rfn_function_label(at->function, at->file, at->module,
+                                     rfn_archive_run(writing->archive)->program);
+    const char *copy = label ? rfn_arena_copy(&writing->arena, label, strlen(label)) : NULL;
+    free(label);
+    return copy;
 }
 
 /* A frame whose function is not known goes by its place in the module. */
 static int64_t frame_region(struct otf2_writing *writing, const struct rfn_location *at)
 {
     struct otf2_named region = {at->function, at->file ? at->file : "", OTF2_REGION_ROLE_FUNCTION,
-                                OTF2_PARADIGM_COMPILER};
+                                OTF2_PARADIGM_COMPILER, NULL};
     char place[256];
     if (!region.name || !region.name[0]) {
         snprintf(place, sizeof place, "%s+0x%llx", at->module ? at->module : "",
                  (unsigned long long)at->offset);
         region.name = rfn_arena_copy(&writing->arena, place, strlen(place));
-        if (!region.name)
-            return RFN_E_NOMEM;
+        region.label = region.name;
+    } else {
+        region.label = label_of(writing, at);
     }
+    if (!region.label)
+        return RFN_E_NOMEM;
     return number_of(writing, &region);
 }
 
@@ -206,9 +221,10 @@ static void define_regions(struct definer *definer)
     const struct otf2_writing *writing = definer->writing;
     for (size_t i = 0; i < writing->n_regions; i++) {
         const struct otf2_named *region = &writing->regions[i];
-        const OTF2_StringRef name = text(definer, region->name), file = text(definer, region->file);
+        const OTF2_StringRef name = text(definer, region->name), file = text(definer, region->file),
+                             label = region->label ? text(definer, region->label) : name;
         check(definer, OTF2_GlobalDefWriter_WriteRegion(
-                           definer->to, (OTF2_RegionRef)i, name, name, text(definer, ""),
+                           definer->to, (OTF2_RegionRef)i, label, name, text(definer, ""),
                            region->role, region->paradigm, OTF2_REGION_FLAG_NONE, file, 0, 0));
     }
     check(definer, OTF2_GlobalDefWriter_WriteAttribute(

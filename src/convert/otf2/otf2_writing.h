@@ -20,6 +20,7 @@ struct otf2_named {
     const char *name, *file;
     OTF2_RegionRole role;
     OTF2_Paradigm paradigm;
+    const char *label; /* for people; NULL: the name */
 };
 
 /* A frame of a call path: its region, and the line of the frame around it that it was called at. */

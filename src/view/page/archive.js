@@ -1,5 +1,5 @@
 // An archive of the page: what the tool has found out about it, and the worker that reads it.
-import { addDemangled, demangled } from "./format.js";
+import { addName, shortName } from "./format.js";
 import { NumberReader, fromBase64, gunzip } from "./unpack.js";
 
 const part = (name) => document.getElementById(name)?.textContent;
@@ -48,7 +48,7 @@ function readWaits(bytes, streams) {
 
 function readNames(bytes) {
   const reader = new NumberReader(bytes);
-  while (reader.at < bytes.length) addDemangled(reader.text(), reader.text());
+  while (reader.at < bytes.length) addName(reader.text(), reader.text(), reader.text());
 }
 
 /** The critical path as far as the longest waits tell it, backwards from the stream that ends last. */
@@ -163,7 +163,7 @@ export class Archive {
 
   callName(call, path) {
     const inner = this.frames(path)[0];
-    return inner?.name ? `${this.functions[call].name} in ${demangled(inner.name)}` : this.functions[call].name;
+    return inner?.name ? `${this.functions[call].name} in ${shortName(inner.name)}` : this.functions[call].name;
   }
 
   /** The numbers {function, path} of a call site of the report (its function and frames); null: there is none. */

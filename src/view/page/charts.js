@@ -1,6 +1,6 @@
 // Charts of the report's numbers: bars per rank, an icicle of call paths, a matrix, histograms.
 import { color, kindColor, rgb } from "./colors.js";
-import { bytes, count, el, frame, percent, seconds, svg, time } from "./format.js";
+import { bytes, count, el, frame, fullName, percent, seconds, svg, time, withoutMiddle } from "./format.js";
 
 const ROW = 20;
 const LATENCY_ROW = 28;
@@ -38,12 +38,12 @@ export function callTree(rows) {
   const root = { name: "all calls", seconds: 0, children: new Map(), site: null };
   for (const row of rows) {
     if (!row.seconds) continue;
-    const steps = row.frames.filter((f) => !f.internal).reverse().map((f) => ({ key: `${f.function}:${f.file}:${f.line}`, name: frame(f) }));
+    const steps = row.frames.filter((f) => !f.internal).reverse().map((f) => ({ key: `${f.function}:${f.file}:${f.line}`, name: frame(f), full: frame(f, fullName) }));
     steps.push({ key: row.function, name: row.function, site: row });
     root.seconds += row.seconds;
     let node = root;
     for (const step of steps) {
-      if (!node.children.has(step.key)) node.children.set(step.key, { name: step.name, seconds: 0, children: new Map(), site: null });
+      if (!node.children.has(step.key)) node.children.set(step.key, { name: step.name, full: step.full ?? step.name, seconds: 0, children: new Map(), site: null });
       node = node.children.get(step.key);
       node.seconds += row.seconds;
       if (step.site) node.site = step.site;
@@ -72,10 +72,10 @@ export function icicle(report, width, onpick, isPicked) {
   for (const { node, depth, from, wide } of boxes) {
     const pick = () => node.site && onpick(node.site);
     const group = svg("g", { class: node.site ? "can" : "", tabindex: node.site ? 0 : null, role: node.site ? "button" : null, "aria-label": node.name, onclick: pick, onkeydown: (event) => event.key === "Enter" && pick() });
-    group.append(svg("title", {}, `${node.name}: ${seconds(node.seconds)} in MPI, ${percent(node.seconds / tree.seconds)}`));
+    group.append(svg("title", {}, `${node.full ?? node.name}: ${seconds(node.seconds)} in MPI, ${percent(node.seconds / tree.seconds)}`));
     group.append(svg("rect", { x: from, y: depth * ROW, width: Math.max(0.5, wide - 1), height: ROW - 1, fill: kindColor(0) }));
     const room = Math.floor((wide - 6) / 6.3);
-    if (room > 3) group.append(svg("text", { x: from + 4, y: depth * ROW + 14, class: node.site ? "on" : "" }, node.name.length > room ? node.name.slice(0, room - 1) + "\u2026" : node.name));
+    if (room > 3) group.append(svg("text", { x: from + 4, y: depth * ROW + 14, class: node.site ? "on" : "" }, withoutMiddle(node.name, room)));
     if (node.site) sites.push({ group, site: node.site });
     root.append(group);
   }

@@ -51,16 +51,37 @@ export function printable(text) {
   return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, escaped);
 }
 
-const demangledNames = new Map();
-export const addDemangled = (name, source) => demangledNames.set(name, source);
+const functionNames = new Map();
+export const addName = (name, short, full) => functionNames.set(name, { short, full });
+/** The name of a function, by the linker's, without template arguments and namespaces. */
+export const shortName = (name) => functionNames.get(name)?.short ?? name;
 /** The name of a function in its source. */
-export const demangled = (name) => demangledNames.get(name) ?? name;
+export const fullName = (name) => functionNames.get(name)?.full ?? name;
 
-/** "exchange (halo.c:58)" */
-export function frame(of) {
-  const name = demangled(of.function ?? of.name ?? "?");
-  const file = of.file ? ` (${of.file.split("/").pop()}:${of.line})` : "";
-  return printable(name + file);
+/** "exchange (halo.c:58)"; where the source is not known "libsolver.so: exchange". */
+export function frame(of, named = shortName) {
+  const base = (path) => path.split("/").pop();
+  const name = of.function ?? of.name;
+  if (of.file) return printable(`${named(name ?? "?")} (${base(of.file)}:${of.line})`);
+  const module = of.module ? base(of.module) : "?";
+  return printable(name ? `${module}: ${named(name)}` : `${module}+0x${Number(of.offset ?? 0).toString(16)}`);
+}
+
+const NAMES = 4;
+const program = (frames) => (frames || []).filter((of) => !of.internal);
+/** The innermost frames of a path: "exchange (halo.c:58) < step (halo.c:70) < ..." */
+export function shortPath(frames) {
+  const own = program(frames);
+  return own.slice(0, NAMES).map((of) => frame(of)).join(" < ") + (own.length > NAMES ? " < ..." : "");
+}
+/** All frames of a path with their names in the source. */
+export const wholePath = (frames) => program(frames).map((of) => frame(of, fullName)).join(" < ");
+
+/** A text without its middle, no longer than `room`. */
+export function withoutMiddle(text, room) {
+  if (text.length <= room) return text;
+  const end = Math.ceil((room - 1) * 0.6);
+  return `${text.slice(0, Math.max(0, room - 1 - end))}\u2026${text.slice(text.length - end)}`;
 }
 
 /** An element: el("p", {class: "x", onclick: f}, "text", child). Text never becomes markup. */

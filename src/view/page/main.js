@@ -2,7 +2,7 @@
 import { Archive } from "./archive.js";
 import { rankBars } from "./charts.js";
 import { KINDS, color, isDark, kindColor, noteTheme } from "./colors.js";
-import { bytes, count, el, frame, percent, printable, save, seconds, tickTime, time } from "./format.js";
+import { bytes, count, el, percent, printable, save, seconds, tickTime, time, wholePath } from "./format.js";
 import { PANELS } from "./panels.js";
 import { readState, writeState } from "./state.js";
 import { Timeline, bandText } from "./timeline.js";
@@ -151,20 +151,50 @@ function isSite(name, frames) {
   return archives[0].siteOf(name, frames)?.path === selected.path;
 }
 
-/** Goes to where a story costs most: its call is marked, and the part of the run where it takes most time is shown. */
+/** Goes to where a story costs most: the longest wait for its late rank at its call, which is marked; else the part of the run where that call takes most time. */
 async function pickStory(story) {
-  const frames = story.frames || story.findings?.[0]?.waited_frames;
-  const name = story.function || story.findings?.[0]?.waited_function;
-  const rank = story.findings?.[0]?.ranks?.[0]?.rank;
-  const site = name && archives[0].functions ? archives[0].siteOf(name, frames) : null;
+  const finding = story.findings?.[0];
+  const name = story.function || finding?.waited_function;
+  const site = name && archives[0].functions ? archives[0].siteOf(name, story.frames || finding?.waited_frames) : null;
+  const late = finding?.ranks?.[0]?.rank;
   if (site) {
-    await showMost(site);
+    const found = story.function ? null : await longestWait(site, finding);
     shared.selected = { archive: archives[0], ...site };
     repaintPanel();
+    if (found) showWait(found);
+    else await showMost(site);
   }
-  if (rank !== undefined) pickRank(rank);
+  if (late !== undefined) pickRank(late);
   changed();
   byId("timelines").scrollIntoView({ block: "nearest" });
+}
+
+const WAITS_TRIED = 100;
+
+/** The longest wait at a call site for the ranks of a finding, those that cost most first: {wait, stream, call}; null: the page has none. */
+async function longestWait(site, finding) {
+  const archive = archives[0];
+  const ranks = finding.ranks.map(({ rank }) => rank);
+  const order = ({ wait }) => ranks.indexOf(archive.streams[wait.late].rank);
+  const waits = archive.waits.of.flatMap((list, stream) => list.filter(({ late }) => late >= 0).map((wait) => ({ wait, stream })))
+    .filter((one) => order(one) >= 0)
+    .sort((a, b) => (order(a) > 0) - (order(b) > 0) || b.wait.to - b.wait.from - (a.wait.to - a.wait.from));
+  for (const { wait, stream } of waits.slice(0, WAITS_TRIED)) {
+    const [calls] = await archive.ask("calls", { streams: [stream], from: wait.from, to: wait.to, most: 100 });
+    for (let k = 0; k < calls.n; k++) {
+      const there = calls.function[k] === site.function && calls.path[k] === site.path;
+      if (there && calls.enter[k] < wait.to && calls.exit[k] > wait.from) return { wait, stream, call: timelines[0].callOf(calls, k) };
+    }
+  }
+  return null;
+}
+
+/** A wait in the middle, with as much time before and behind it, and its call marked. */
+function showWait({ wait, stream, call }) {
+  const timeline = timelines[0];
+  const length = wait.to - wait.from;
+  setView(wait.from - length - timeline.start, wait.to + length - timeline.start);
+  pickCall(timeline, stream, call);
 }
 
 /** Shows the twentieth of the run around where a call site takes most of a rank's time. */
@@ -211,7 +241,7 @@ async function describe(timeline, stream, call) {
   const wait = timeline.waitAt(stream, (call.enter + call.exit) / 2) || timeline.waitAt(stream, call.enter + 1);
   const lines = [
     ["rank", rank], ["time", `${time(call.enter - timeline.start, 7)} to ${time(call.exit - timeline.start, 7)}: ${time(call.exit - call.enter)}`],
-    ["call path", archive.frames(call.path).map(frame).join(" < ") || "not known"],
+    ["call path", wholePath(archive.frames(call.path)) || "not known"],
   ];
   if (call.polls > 1) lines.push(["polls", `${count(call.polls)} unsuccessful ones`]);
   if (wait) lines.push(["waits", `${time(wait.to - wait.from)}: ${archive.patternOf(wait)}${wait.late >= 0 ? `, for rank ${archive.streams[wait.late].rank}` : ""}`]);

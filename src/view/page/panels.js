@@ -1,10 +1,10 @@
 // The tables and charts below the timeline, each of the first archive's report.
 import { bars, icicle, latencies, matrix } from "./charts.js";
-import { bytes, count, el, frame, percent, printable, rankList, seconds, time } from "./format.js";
+import { bytes, count, el, percent, printable, rankList, seconds, shortPath, time, wholePath } from "./format.js";
 import { table } from "./table.js";
 
-const path = (frames) => (frames || []).filter((f) => !f.internal).map(frame).join(" < ");
 const column = (title, of, text = null, plain = false) => ({ title, of, text, plain });
+const fromWhere = (title, frames) => ({ ...column(title, (row) => wholePath(frames(row)), (_, row) => shortPath(frames(row)), true), hint: true });
 const words = (title, of) => column(title, of, null, true);
 
 /** [name, whether there is something, page => element]. page: {archive, width, pickSite, isSite, pickRank, hint, timelines}. */
@@ -39,7 +39,7 @@ function callPaths(page) {
     table({
       name: "call paths", rows,
       columns: [
-        words("call", (row) => row.function), words("from", (row) => path(row.frames)),
+        words("call", (row) => row.function), fromWhere("from", (row) => row.frames),
         column("time of all ranks", (row) => row.seconds, seconds), column("share", (row) => row.share, percent),
         column("calls", (row) => row.calls, count), column("longest", (row) => row.longest_seconds, seconds),
         column("ranks", (row) => row.ranks, count), column("sent", (row) => row.sent_bytes, bytes),
@@ -53,7 +53,7 @@ function waits(page) {
   return table({
     name: "waits", rows: page.archive.report.wait_states,
     columns: [
-      words("wait state", (row) => row.pattern.replace(/_/g, " ")), words("in", (row) => row.function), words("from", (row) => path(row.frames)),
+      words("wait state", (row) => row.pattern.replace(/_/g, " ")), words("in", (row) => row.function), fromWhere("from", (row) => row.frames),
       column("time of all ranks", (row) => row.seconds, seconds), column("share", (row) => row.share, percent),
       column("waits", (row) => row.count, count), column("longest", (row) => row.longest_seconds, seconds),
     ],
@@ -233,7 +233,7 @@ function onScreen(page) {
     name: "calls on screen", rows,
     columns: [
       words("rank", (row) => row.row.label), column("number", (row) => row.index, count), words("call", (row) => archive.functions[row.function].name),
-      words("from", (row) => archive.frames(row.path).map(frame).join(" < ")), column("enter (ns)", (row) => row.enter, count),
+      fromWhere("from", (row) => archive.frames(row.path)), column("enter (ns)", (row) => row.enter, count),
       column("takes (ns)", (row) => row.exit - row.enter, count), column("peer or root", (row) => (row.word < 0 ? null : row.word), count), column("bytes", (row) => (row.bytes < 0 ? null : row.bytes), bytes),
     ],
     onpick: (row) => page.pickCall(timeline, row.row.stream, row),

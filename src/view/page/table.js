@@ -4,7 +4,7 @@ import { el, printable } from "./format.js";
 const PAGE = 200; // rows shown at first
 
 /**
- * columns: [{title, of: row => value, text: value => string, plain: true of words}]; onpick: row => void.
+ * columns: [{title, of: row => value, text: (value, row) => string, plain: true of words, hint: true if a pointer shows the value}]; onpick: row => void.
  * rows may be many: the first are shown, and all are searched, sorted and copied.
  */
 export function table({ name, columns, rows, onpick = null, isPicked = null }) {
@@ -21,7 +21,7 @@ export function table({ name, columns, rows, onpick = null, isPicked = null }) {
 
   function shown() {
     let list = rows.slice();
-    if (state.find) list = list.filter((row) => columns.some((column) => String(text(column, row)).toLowerCase().includes(state.find)));
+    if (state.find) list = list.filter((row) => columns.some((column) => [text(column, row), column.hint ? column.of(row) : ""].some((part) => String(part).toLowerCase().includes(state.find))));
     if (state.sort >= 0) {
       const { of } = columns[state.sort];
       const factor = state.up ? 1 : -1;
@@ -50,7 +50,7 @@ export function table({ name, columns, rows, onpick = null, isPicked = null }) {
   }
 
   function line(row) {
-    const cells = columns.map((column) => el("td", { class: column.plain ? "" : "number" }, String(text(column, row))));
+    const cells = columns.map((column) => el("td", { class: column.plain ? "" : "number", title: column.hint ? column.of(row) : null }, String(text(column, row))));
     if (!onpick) return el("tr", {}, ...cells);
     const pick = () => onpick(row);
     const shown = el("tr", { tabindex: 0, class: isPicked?.(row) ? "picked" : "can", onclick: pick, onkeydown: (event) => event.key === "Enter" && pick() }, ...cells);

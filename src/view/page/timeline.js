@@ -4,7 +4,7 @@
 // overview, then pictures of the window that the worker makes. Near enough it shows each call.
 import { UNKNOWN, upperBound } from "./archive.js";
 import { KINDS, color, inkOn, isDark, kindColor, rgb } from "./colors.js";
-import { count, demangled, el, printable, rankList, tickTime, time } from "./format.js";
+import { count, el, printable, rankList, shortName, tickTime, time, withoutMiddle } from "./format.js";
 import { SvgContext } from "./svg_context.js";
 
 const GUTTER = 132; // of labels
@@ -427,7 +427,7 @@ export class Timeline {
         const name = paths[k][level]?.name;
         let last = k;
         while (last + 1 < calls.n && paths[last + 1][level]?.name === name && this.sameAbove(paths[k], paths[last + 1], level)) last++;
-        if (name) this.drawBar(demangled(name), calls.enter[k], calls.exit[last], y + level * 11, color("faint"));
+        if (name) this.drawBar(shortName(name), calls.enter[k], calls.exit[last], y + level * 11, color("faint"));
         k = last + 1;
       }
     }
@@ -755,14 +755,14 @@ export function bandText(band) {
   return `${count(band.count)} \u00d7 ${time(mean)} (${time(band.shortest)} to ${time(band.longest)})`;
 }
 
-/** As much of a text as there is room for. */
+/** As much of a text as there is room for: it loses its middle. */
 function clip(context, text, width) {
   if (context.measureText(text).width <= width) return text;
-  let [low, high] = [0, Math.min(text.length, 200)];
+  let [low, high] = [1, Math.min(text.length, 200)];
   while (low + 1 < high) {
     const middle = (low + high) >> 1;
-    if (context.measureText(text.slice(0, middle) + "\u2026").width > width) high = middle;
+    if (context.measureText(withoutMiddle(text, middle)).width > width) high = middle;
     else low = middle;
   }
-  return text.slice(0, low) + "\u2026";
+  return withoutMiddle(text, low);
 }
