@@ -36,6 +36,8 @@ MAKE = {
     "tiles.4.rfn": "mpirun -n 4 refrain record -o tiles.4.rfn ./tiles",
     "before.rfn": "mpirun -n 4 refrain record -o before.rfn ./app 200 64",
     "after.rfn": "mpirun -n 4 refrain record -o after.rfn ./app 100 64",
+    "a1.rfn": "mpirun -n 4 refrain record -o a1.rfn ./app 5 64",
+    **{run: f"cp a1.rfn {run}" for run in ("a2.rfn", "a3.rfn", "b1.rfn", "b2.rfn", "b3.rfn")},
     "full.rfn": "cp app.64.rfn full.rfn",
     "small.rfn": "refrain reduce app.64.rfn -o small.rfn",
     "app.64.rank": "refrain reduce --rank=0-31 app.64.rfn -o app.64.rank0.rfn &&"
@@ -58,7 +60,8 @@ MAKE = {
 READS = {"full.rfn": "app.64.rfn", "small.rfn": "app.64.rfn", "app.small.rfn": "app.64.rfn", "fft.64.rfn": "app.64.rfn",
          "real.64.rfn": "app.64.rfn", "app.txt": "app.rfn", "app.txt_files": "app.rfn", "/tmp/traces": "app.64.rfn",
          "trace.lst": "app.rfn", "traces.otf2": "app.rfn", "scorep-run/traces.otf2": "app.rfn",
-         "app.64.rank": "app.64.rfn"}
+         "app.64.rank": "app.64.rfn",
+         **{run: "a1.rfn" for run in ("a2.rfn", "a3.rfn", "b1.rfn", "b2.rfn", "b3.rfn")}}
 # What a page needs before its commands, and in them. A snapshot and a recovered record are not whole: 3.
 START = """
 wait_for() { for i in $(seq 300); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done; echo "not seen: $*"; exit 1; }
@@ -75,6 +78,7 @@ KILLED = (("./app ", "./killed || true "), ("journal ./app\n", "journal ./killed
           ("recover app.4.rfn.journal\n", "recover app.4.rfn.journal || test $? = 3\n"))
 INSTEAD = {
     "refrain-control.1": (("app.4", "controlled.4"),),
+    "refrain-compare.1": (("old.*.rfn", "a1.rfn a2.rfn a3.rfn"), ("new.*.rfn", "b1.rfn b2.rfn b3.rfn")),
     "refrain-convert.1": ((" -o ", " --force -o "),),
     "refrain-gather.1": ((" -o ", " --force -o "),),
     "refrain-merge.1": ((" -o app.64.rfn", " --force -o app.64.rfn"),),
