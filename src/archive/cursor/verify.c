@@ -152,8 +152,7 @@ static bool holds_events(uint32_t type)
            type == RFN_CHUNK_PROFILE || type == RFN_CHUNK_PROFILES || type == RFN_CHUNK_CLUSTERS ||
            type == RFN_CHUNK_SITE_SPREADS || type == RFN_CHUNK_SPREADS ||
            type == RFN_CHUNK_COMMON || type == RFN_CHUNK_USAGE || type == RFN_CHUNK_CORES ||
-           type == RFN_CHUNK_OPEN ||
-           type == RFN_CHUNK_AGGREGATED || type == RFN_CHUNK_SAMPLES ||
+           type == RFN_CHUNK_OPEN || type == RFN_CHUNK_AGGREGATED || type == RFN_CHUNK_SAMPLES ||
            type == RFN_CHUNK_SAMPLE_COLUMNS;
 }
 

@@ -6,8 +6,9 @@
 
 #include "record/finish/definitions.h"
 
-/* Appends what USAGE has of a stream, behind its number, if there is anything to say; its sites have
- * the archive's numbers. Of the process's first stream also what the process used. RFN_E_NOMEM. */
+/* Appends what USAGE has of a stream, behind its number, if there is anything to say; its sites
+ * have the archive's numbers. Of the process's first stream also what the process used.
+ * RFN_E_NOMEM. */
 int rec_pack_usage(const struct rec_stream_definitions *of, struct rfn_buf *out);
 /* The same of CORES, of the process's first stream. */
 int rec_pack_cores(const struct rec_stream_definitions *of, struct rfn_buf *out);
