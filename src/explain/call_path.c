@@ -84,6 +84,7 @@ static void append_name(struct rfn_text *text, const char *name)
 void rfn_call_path_function(struct rfn_text *text, const struct rfn_location *location)
 {
     char *name = rfn_short_name(location->function, true);
+    text->failed |= !name;
     append_name(text, name ? name : location->function);
     free(name);
 }
@@ -100,6 +101,7 @@ void rfn_call_path_label(struct rfn_text *text, const struct rfn_archive *archiv
 {
     char *name = rfn_function_label(location->function, location->file, location->module,
                                     rfn_archive_run(archive)->program);
+    text->failed |= !name;
     append_name(text, name ? name : location->function);
     free(name);
 }

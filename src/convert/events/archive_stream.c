@@ -4,6 +4,7 @@
 #include "base/c_numbers.h"
 #include "base/grow.h"
 #include "base/order.h"
+#include "refrain/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,17 +55,24 @@ void rfn_archive_stream_release(struct rfn_archive_stream *stream)
 
 /* ---- what cannot be told ---- */
 
-/* "solve < step < main", as far as it fits. */
+/* "libsolver.so: PCG::solve < step < main", of at most four names, as far as they fit. */
 static void print_path(const struct rfn_archive *archive, uint32_t number, char *text, size_t size)
 {
     const struct rfn_path path = rfn_archive_path(archive, number);
+    enum { NAMES = 4 };
     size_t at = 0;
     text[0] = '\0';
-    for (uint32_t i = 0; i < path.n_frames && at + 1 < size; i++) {
+    for (uint32_t i = 0; i <= NAMES && i < path.n_frames && at + 1 < size; i++) {
         const struct rfn_location of = rfn_archive_location(archive, path.frames[i]);
+        char *label = of.function ? rfn_function_label(of.function, of.file, of.module,
+                                                       rfn_archive_run(archive)->program)
+                                  : NULL;
         const int n = rfn_c_print(text + at, size - at, "%s%s", i ? " < " : "",
-                                  of.function ? of.function : "?");
+                                  i == NAMES ? "..."
+                                  : label    ? label
+                                             : "?");
         at += n > 0 ? (size_t)n : 0;
+        free(label);
     }
 }
 
