@@ -103,7 +103,7 @@ class Nwchem(Application):
         drop=(r"^ *date +=", r"(heap|stack) +=", r"Total times|Task +times|Time for solution", r"\| +(CPU|WALL) +\|",
               r"^calls:|^bytes (total|remote)", r"maximum total bytes"),
         replace=((r" at +[\d.]+s$", ""), (r"^( +\d+ +-\d+\.\d{7})\d{3} .*", r"\1"), (r"-(?=0\.0+\b)", " "),
-                 (r"-?\d\.\d+D-(1\d|09)", "0"), (r" {2,}", " ")))
+                 (r"-?\d\.\d+D-(09|[1-9]\d)", "0"), (r" {2,}", " ")))
 
 
 class Cp2k(Application):
@@ -145,7 +145,7 @@ class Netpipe(Application):
     name, title = "netpipe", "NetPIPE"
     packages = ("netpipe-openmpi",)
     ranks = 2
-    command = ("NPopenmpi", "-u", "262144", "-n", "2000")
+    command = ("NPopenmpi", "-u", "262144", "-n", "1000")
     filter = Filter("latencies and bandwidths", replace=((r"-->.*", ""),))
 
 

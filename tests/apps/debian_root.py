@@ -10,12 +10,12 @@ What is done is seen in the root, so a call goes on where an earlier one was int
 is there when it has the file ROOT_IS_MADE, a package when dpkg says so. Downloaded packages stay in
 a cache beside the root.
 """
+import contextlib
 import os
 import re
 import shutil
-import signal
 import subprocess
-import threading
+import sys
 import time
 
 ROOT_IS_MADE = "etc/made-for-refrain"
@@ -50,6 +50,21 @@ ENVIRONMENT = {"OMPI_MCA_mpi_yield_when_idle": "1",
                "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
+# Before a command: it ends with the process that started it; namespaces that end with it.
+WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"]
+NAMESPACES = [*WITH_PARENT, "unshare", "--mount", "--pid", "--fork", "--kill-child"]
+
+# Writes how a command ended, its CPU seconds, and the KiB of its largest process. A process starts with the peak of the
+# one that starts it, so this is a small one: the peak of a driver that has read reports would hide those of ranks.
+WATCH = """
+import os, resource, sys
+status = os.spawnvp(os.P_WAIT, sys.argv[2], sys.argv[2:])
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+with open(sys.argv[1], "w") as file:
+    print(status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, file=file)
+"""
+
+
 class Trouble(Exception):
     """What keeps applications from being run at all, in words."""
 
@@ -57,10 +72,10 @@ class Trouble(Exception):
 class Done:
     """How a command ended. cpu_seconds and peak_bytes are of all its processes, and of the largest one."""
 
-    def __init__(self, code, seconds, usage, out, err):
-        self.code, self.seconds, self.out, self.err = code, seconds, out, err
-        self.cpu_seconds = usage.ru_utime + usage.ru_stime
-        self.peak_bytes = usage.ru_maxrss * 1024
+    def __init__(self, seconds, watched, out, err):
+        code, cpu_seconds, peak_kib = watched.split(" ")
+        self.code, self.seconds, self.out, self.err = int(code), seconds, out, err
+        self.cpu_seconds, self.peak_bytes = float(cpu_seconds), int(peak_kib) * 1024
 
 
 def release():
@@ -82,27 +97,21 @@ def mirror():
 
 
 def measured(command, log, timeout):
-    """Runs a command and waits for it, at most timeout seconds; log: a path without suffix, for what it prints."""
+    """Runs a command of NAMESPACES and waits for it, at most timeout seconds; log: a path without suffix, for what it
+    prints."""
     start = time.monotonic()
+    watch = [*WITH_PARENT, sys.executable, "-I", "-S", "-c", WATCH, log + ".watched"]
+    with open(log + ".watched", "w", encoding="ascii") as file:
+        file.write("-9 0 0")  # where it does not come to its end
     with open(log + ".out", "wb") as out, open(log + ".err", "wb") as err:
-        process = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL,
-                                   start_new_session=True)
-    # Ends the first process; those in its namespace end with it.
-    clock = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGKILL))
-    clock.start()
-    try:
-        _, status, usage = os.wait4(process.pid, 0)
-    except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
-        raise
-    finally:
-        clock.cancel()
-    process.returncode = os.waitstatus_to_exitcode(status)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run([*watch, *command], stdout=out, stderr=err, stdin=subprocess.DEVNULL, timeout=timeout,
+                           check=False)
     texts = []
-    for name in (log + ".out", log + ".err"):
-        with open(name, encoding="utf-8", errors="replace") as file:
+    for suffix in (".watched", ".out", ".err"):
+        with open(log + suffix, encoding="utf-8", errors="replace") as file:
             texts.append(file.read())
-    return Done(process.returncode, time.monotonic() - start, usage, *texts)
+    return Done(time.monotonic() - start, *texts)
 
 
 class Root:
@@ -138,7 +147,7 @@ class Root:
         url = self.url or mirror()
         self.say(f"making a root of {self.suite} in {self.path}")
         key = [f"--keyring={KEYRING}"] if os.path.exists(KEYRING) else []
-        done = measured(["debootstrap", "--variant=minbase", "--components=main", f"--cache-dir={self.packages}",
+        done = measured([*NAMESPACES, "--mount-proc", "debootstrap", "--variant=minbase", "--components=main", f"--cache-dir={self.packages}",
                          *key, self.suite, self.path, url], self.log, 900)
         if done.code != 0:
             raise Trouble(f"debootstrap failed, see {self.log}.out:\n{done.out[-600:]}{done.err[-600:]}")
@@ -162,7 +171,7 @@ class Root:
         pairs = [(name, name) for name in ("/etc/resolv.conf", "/etc/hosts") if os.path.exists(name)]
         pairs += [(self.build, "/refrain"), *binds]
         variables = {**ENVIRONMENT, **(environment or {})}
-        return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh", self.path,
+        return [*NAMESPACES, "sh", "-c", ENTER, "sh", self.path,
                 *(path for pair in pairs for path in pair), "--", "env", "-i",
                 *(f"{name}={value}" for name, value in variables.items()), *command]
 
