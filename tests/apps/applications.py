@@ -100,10 +100,11 @@ class Nwchem(Application):
         "times, date; addresses of heap and stack; statistics of Global Arrays, as ranks fetch work from a counter; "
         "energies to 9 digits, gradients of the iteration, numbers below 1e-9 and signs of zero, as sums are made in "
         "the order in which ranks come",
-        drop=(r"^ *date +=", r"(heap|stack) +=", r"Total times|Task +times|Time for solution", r"\| +(CPU|WALL) +\|",
-              r"^calls:|^bytes (total|remote)", r"maximum total bytes"),
+        drop=(r"^ *date +=", r"(heap|stack|total) += +\d+ doubles", r"Total times|Task +times|Time for solution",
+              r"\| +(CPU|WALL) +\|", r"^calls:|^bytes (total|remote)", r"maximum total bytes"),
         replace=((r" at +[\d.]+s$", ""), (r"^( +\d+ +-\d+\.\d{7})\d{3} .*", r"\1"), (r"-(?=0\.0+\b)", " "),
-                 (r"-?\d\.\d+D-(09|[1-9]\d)", "0"), (r" {2,}", " ")))
+                 (r"-?\d\.\d+D-(09|[1-9]\d)|0\.0D\+00", "0"), (r"(\.\d{9})\d{3,}", r"\1"),
+                 (r" {2,}", " ")))
 
 
 class Cp2k(Application):
