@@ -68,9 +68,10 @@ def write(rows):
     with open(PAGE, encoding="utf-8") as file:
         before, rest = file.read().split(BEGIN)
     after = rest.split(END)[1]
-    pairs = " or ".join(str(number) for number in sorted({row["pairs"] for row in rows.values()}))
+    pairs = sorted({row["pairs"] for row in rows.values()})
+    told = "One pair of runs each." if pairs == [1] else f"Medians of {' or '.join(map(str, pairs))} pairs of runs."
     with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(f"{before}{BEGIN}\nMedians of {pairs} pairs of runs.\n\n{costs(rows)}\n"
+        file.write(f"{before}{BEGIN}\n{told}\n\n{costs(rows)}\n"
                    f"CPU seconds of reading the archives, and the checks:\n\n{reading(rows)}\n"
                    f"### What is not compared\n\n{filters(rows)}\n"
                    f"### First screens\n\n{screens(rows)}\n{END}{after}")
