@@ -12,6 +12,8 @@ then is not counted, since the recorder's archive is complete.
 
     mpi_counter.py LIBMPI.so OUT.so
 """
+import glob
+import os
 import re
 import subprocess
 import sys
@@ -30,9 +32,11 @@ extern const char *const counter_names[];
 extern unsigned long counter_counts[];
 extern void *counter_next[];
 
-/* Called where a function's next definition is not known yet. */
+/* Called where a function's next definition is not known yet. Python loads MPI for itself alone: where it is not seen
+ * by others, it is made so. */
 __attribute__((visibility("hidden"))) void counter_resolve(void)
 {
+    dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
     for (int i = 0; i < COUNT; i++)
         counter_next[i] = dlsym(RTLD_NEXT, counter_names[i]);
 }
@@ -100,9 +104,21 @@ def build(library, out):
             file.write(assembly(names))
         with open(f"{folder}/counter.c", "w", encoding="ascii") as file:
             file.write(C_PART)
-        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", f"-DCOUNT={len(names)}", "-o", out,
+        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", f"-DCOUNT={len(names)}",
+                        f'-DLIBRARY="{os.path.basename(library)}"', "-o", out,
                         f"{folder}/counter.c", f"{folder}/trampolines.s", "-ldl"], check=True)
     return names
+
+
+def counted(prefix):
+    """Sum of the counts that the processes have left."""
+    counts = {}
+    for path in glob.glob(glob.escape(prefix) + ".*"):
+        with open(path, encoding="ascii") as file:
+            for line in file:
+                name, number = line.split()
+                counts[name] = counts.get(name, 0) + int(number)
+    return counts
 
 
 if __name__ == "__main__":

@@ -60,17 +60,6 @@ def counter(bench, flavour):
     return out
 
 
-def counted(prefix):
-    """Sum of the counts that the processes have left."""
-    counts = {}
-    for path in glob.glob(glob.escape(prefix) + ".*"):
-        with open(path, encoding="ascii") as file:
-            for line in file:
-                name, number = line.split()
-                counts[name] = counts.get(name, 0) + int(number)
-    return counts
-
-
 def check_counts(bench, flavour, ranks, command, env=None, options=(), timeout=120, folder=None):
     """Records a command behind the counter; returns the archive."""
     prefix, archive = bench.fresh(f"counts-{flavour}"), bench.fresh(f"counts-{flavour}.rfn")
@@ -80,7 +69,7 @@ def check_counts(bench, flavour, ranks, command, env=None, options=(), timeout=1
               env=env, timeout=timeout, cwd=folder, check=True)
     files = glob.glob(glob.escape(prefix) + ".*")
     harness.compare("processes that counted", len(files), ranks)
-    expected = counted(prefix)
+    expected = mpi_counter.counted(prefix)
     bench.verb("verify", archive)
     events = bench.dump(archive)
     found = harness.count_calls(e for e in events if e["function"].startswith("MPI"))

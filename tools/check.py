@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs all tests and counts: the driver behind `make check`.
 
-    tools/check.py --build DIR [--all] [--ranks TEST=N,N...]... [ONLY...]
+    tools/check.py --build DIR [--all] [--ranks TEST=N,N...]... [--app NAME]... [ONLY...]
 
 Builds with make (the plain build and its tests, the unit tests with address and undefined-behaviour
 sanitizers, with --all the fuzzers), then runs
@@ -15,6 +15,8 @@ sanitizers, with --all the fuzzers), then runs
   - every tests/*_test.py, tests of the built tool in Python's unittest,
   - tests/run.py, the whole runs (the modules tests/test_*.py are its own), several at once; those that take
     long only with --all,
+  - with --app, real applications (tests/apps.py), one pair of runs of each: ci names those of
+    continuous integration,
   - the checks of layering, format and doc/coverage.md.
 
 Each program has its own time limit and counts as many tests as it says it ran: cmocka in TAP form,
@@ -281,6 +283,12 @@ def whole_runs(build, everything):
     yield Program("run.py", [sys.executable, ROOT / "tests/run.py", "--build", build, *words], 2700, True)
 
 
+def real_applications(build, names):
+    """All of them as one program: the first ones make the root that the others are installed in."""
+    if names:
+        yield Program("apps", [sys.executable, ROOT / "tests/apps.py", "--build", build, "--pairs", 1, *names], 1800, True)
+
+
 def static_checks(build):
     yield Program("check-layers", [sys.executable, ROOT / "tools/check-layers.py", "--build", build])
     yield Program("check-format", make_words("check-format"))
@@ -292,6 +300,7 @@ def main():
     parser.add_argument("--build", default="build", type=lambda p: pathlib.Path(os.path.abspath(ROOT / p)))
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--ranks", action="append", default=[], metavar="TEST=N,N")
+    parser.add_argument("--app", action="append", default=[], metavar="NAME")
     parser.add_argument("only", nargs="*")
     arguments = parser.parse_args()
     build = arguments.build
@@ -306,7 +315,7 @@ def main():
     print("Running", flush=True)
     programs = [*static_checks(build), *unit_tests(build, ranks), *python_tests(), *sanitized_tests(build),
                 *(fuzzers(build) if everything else ()), *damaged_files(build, everything), *tool_tests(build),
-                *whole_runs(build, arguments.all)]
+                *whole_runs(build, arguments.all), *real_applications(build, arguments.app)]
     if arguments.only:
         programs = [p for p in programs if any(word in p.name for word in arguments.only)]
     outcomes += run_all(programs, logs)
