@@ -31,8 +31,8 @@ char *rfn_short_name(const char *name, bool may_load);
 
 /* The short name for lists that name nothing else of a function: that of a library, or one whose
  * source is not known, comes behind its module: "libsolver.so: PCG::scalarSolve". Of program and
- * module, which may be NULL, folders do not matter. A script is the module of its functions. To be
- * freed; NULL: memory is short. */
+ * module, which may be NULL where they are not known, folders do not matter. A script is the module
+ * of its functions. To be freed; NULL: memory is short. */
 char *rfn_function_label(const char *function, const char *file, const char *module,
                          const char *program);
 

@@ -226,13 +226,13 @@ char *rfn_function_label(const char *function, const char *file, const char *mod
                          const char *program)
 {
     const char *in = base_name(module);
-    if (file && (strcmp(in, base_name(file)) == 0 || strcmp(in, base_name(program)) == 0))
+    if (!*in || (file && (strcmp(in, base_name(file)) == 0 || strcmp(in, base_name(program)) == 0)))
         return rfn_short_name(function, true);
     char *name = rfn_short_name(function, true);
-    const size_t size = strlen(in) + sizeof "?: " + strlen(name ? name : "");
+    const size_t size = strlen(in) + sizeof ": " + strlen(name ? name : "");
     char *label = name ? malloc(size) : NULL;
     if (label)
-        snprintf(label, size, "%s: %s", *in ? in : "?", name);
+        snprintf(label, size, "%s: %s", in, name);
     free(name);
     return label;
 }
