@@ -146,5 +146,6 @@ int rfn_timeline_loops(const struct rfn_archive *archive, uint32_t stream,
     rfn_cursor_close(cursor);
     free(walk.loop_of);
     free(walk.around);
-    return error;
+    return error == RFN_E_NOMEM ? rfn_fail(diag, error, -1, -1, "%s", rfn_error_text(error))
+                                : error;
 }

@@ -246,6 +246,7 @@ static int sample(const void *of)
     else
         assert_true(samples.n_samples > 10);
     free(samples.rows);
+    free(samples.counts);
     free(samples.samples);
     free(samples.where);
     return error;

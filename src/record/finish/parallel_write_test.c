@@ -6,6 +6,7 @@
 #include "record/core/options.h"
 #include "support/forked_ranks.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -341,6 +342,9 @@ static void test_names(void **state)
     assert_int_equal(status.st_size, 0);
     assert_int_equal(unlink(path), 0);
     memcpy(path, first, sizeof path);
+    /* A file that is older than the run, whose clock is at 0 here. */
+    const struct timespec before[2] = {{.tv_sec = -1}, {.tv_sec = -1}};
+    assert_int_equal(utimensat(AT_FDCWD, first, before, 0), 0);
     const bool force = rec_options.force;
     rec_options.force = true;
     run_forked_ranks(RANKS, take_part);
