@@ -1,6 +1,6 @@
-/* members.c MS... - rank r computes, in a sense, for the r-th of these milliseconds between MPI_Init
- * and MPI_Finalize, and calls nothing else of MPI: members of an ensemble. It sleeps, so that ranks
- * need no cores of their own.
+/* members.c MS... - rank r computes, in a sense, for the r-th of these milliseconds between
+ * MPI_Init and MPI_Finalize, and calls nothing else of MPI: members of an ensemble. It sleeps, so
+ * that ranks need no cores of their own.
  */
 #include <mpi.h>
 #include <stdlib.h>

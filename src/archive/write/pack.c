@@ -271,7 +271,8 @@ static int fill_list_columns(const struct rfn_stream *stream, struct list_column
 static void pack_list_column(struct rfn_column *column, const struct rfn_spill *spill,
                              struct rfn_rope *out)
 {
-    if (column->values && column->values->spilled && spill && rfn_column_spill(column, spill, true) == 0)
+    if (column->values && column->values->spilled && spill &&
+        rfn_column_spill(column, spill, true) == 0)
         rfn_column_pack(column, out);
     else
         rfn_column_write(column, &out->bytes);

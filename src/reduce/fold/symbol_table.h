@@ -47,7 +47,7 @@ struct rfn_symbol_table {
     size_t n, capacity, entries_capacity;
     size_t held;          /* bytes: of words, columns, and what is in columns of values */
     size_t measured_held; /* and in columns of what is measured */
-    uint32_t *slots; /* open addressing: symbol + 1, 0 free */
+    uint32_t *slots;      /* open addressing: symbol + 1, 0 free */
     size_t mask;
 };
 
