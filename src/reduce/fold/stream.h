@@ -11,7 +11,8 @@
  * - Signature: site, whether the poll failed, error class, input words. Equal signatures are one
  *   symbol, numbered in order of first occurrence (symbol_table.h).
  * - Moved parameters (varying_params.h). When an input of a site has had too many values (or a site
- *   has too many symbols: the input with most values), it moves to a column: from then on the
+ *   has too many symbols, or such that hardly repeat: the input with most values), it moves to a
+ *   column: from then on the
  *   site's events go to symbols without it. For the events before, a pass over all joins symbols
  *   that differ in nothing else and folds again (merge_symbols.h). It comes at once while passes
  *   have not gone over more than all events, else for several inputs together, at the latest at
@@ -21,10 +22,15 @@
  * - Volumes, when on: what a counter counted inside the call, and outside of MPI since the event
  *   before. Of a run of polls the inside adds up; what lies between polls counts to the gap.
  *
- * Memory. The streams of a process may hold memory->limit bytes together. Every few thousand events
- * a stream looks how much it holds; when all hold too much, it moves finished blocks of columns and
- * lists to the spill, large ones first, then codes what is staged. The fold's stack is limited in
- * proportion.
+ * Memory. The streams of a process may hold memory->limit bytes together. What a stream holds is
+ * counted where it changes, and looked at every few thousand events. When all streams hold too much,
+ * it codes what is staged, then moves finished blocks of columns and lists to the spill, large ones
+ * first. That walks over all symbols, so it happens only after as many events. The fold's stack is
+ * limited in proportion.
+ *
+ * Many symbols. A symbol takes hundreds of bytes, also one that occurs twice. Each time that their
+ * number has doubled (from 4,096 on) sites are looked for whose symbols hardly occur again: inputs
+ * of these move.
  *
  * Reduced times. Columns of what is measured last only until they take too much memory, or until
  * the end: then the time sink empties them. That is an epoch. Its structure stays: the fold is
