@@ -34,6 +34,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "apps"))
@@ -154,9 +155,12 @@ class Trial:
         """Calls by function, of all events."""
         command = [os.path.join(self.root.build, "refrain"), "dump", os.path.join(self.place, "recorded", self.archive)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as dump:
-            names = next(dump.stdout).rstrip("\n").split("\t")
+            names = next(dump.stdout, "").rstrip("\n").split("\t")
             events = (dict(zip(names, line.rstrip("\n").split("\t"))) for line in dump.stdout)
-            return harness.count_calls(event for event in events if event["function"].startswith("MPI"))
+            counts = harness.count_calls(event for event in events if event["function"].startswith("MPI"))
+        if dump.returncode:
+            raise debian_root.Trouble(f"refrain dump ended with {dump.returncode}")
+        return counts
 
     def verb(self, verb, *arguments):
         done = self.root.run(["/refrain/refrain", verb, *arguments, self.archive], verb + "".join(arguments[:1]),
@@ -212,8 +216,10 @@ def try_application(application, root, counter, pairs, libraries):
         root.install(application.title, [*libraries, "openmpi-bin", *application.packages])
         row = measure(application, root, counter, pairs, checks)
         tables.keep(root.folder, application.name, row)
-    except (debian_root.Trouble, harness.Failure, OSError, ValueError) as trouble:
+    except (debian_root.Trouble, harness.Failure) as trouble:
         checks.add("it is installed, runs and is read", False, str(trouble))
+    except Exception:  # pylint: disable=broad-exception-caught # the others are tried all the same
+        checks.add("it is installed, runs and is read", False, traceback.format_exc())
     say(f"  {checks.passed} checks passed, {len(checks.failures)} failed")
     return checks
 
@@ -248,13 +254,13 @@ def main():
     names = names or list(applications.ALL)
     try:
         found = [] if arguments.table else run_all(arguments, names)
-    except debian_root.Trouble as trouble:
+    except (debian_root.Trouble, subprocess.CalledProcessError) as trouble:
         say(f"FAIL apps: {trouble}\n0 passed, {len(names)} failed")
         return 1
     rows = tables.kept(arguments.folder, list(applications.ALL) if arguments.table else names)
     say(tables.text(rows))
     if arguments.write:
-        tables.write(rows)
+        tables.write(tables.kept(arguments.folder, list(applications.ALL)))
     if arguments.table:
         return 0
     failed = sum(len(checks.failures) for checks in found)

@@ -36,9 +36,9 @@ def test_one_member_is_longer(bench, flavour):
     expect("seconds", abs(story["seconds"] - lost) < 0.3, story)
     efficiency = found["efficiency"]["parallel_efficiency"]
     expect("efficiency", abs(efficiency - sum(times) / (4 * max(times))) < 0.08, efficiency)
-    expect("verdict", "most of it by waiting for uneven work" in found["verdict"]["text"], found["verdict"])
+    expect("verdict", "most of it by waiting for ranks that have more work" in found["verdict"]["text"], found["verdict"])
     expect("what it would save", abs(found["run_time_seconds"] - story["without_seconds"] - 0.6) < 0.15, story)
-    for wrong in ("do not wait", "hardly wait", "In MPI_Finalize ranks wait"):
+    for wrong in ("without waiting", "wait for each other only", "In MPI_Finalize ranks wait"):
         expect("not right", wrong not in page, page)
 
 
@@ -59,9 +59,9 @@ def check_nothing(bench, archive):
     main = found["main_to_seconds"] - found["main_from_seconds"]
     if main >= min(0.005, 0.01 * found["run_time_seconds"]):
         raise harness.Refused(f"the machine is busy: {main} s between start and end")
-    expect("what it says", "too short to tell anything" in page, page)
+    expect("what it says", "too short for any statement" in " ".join(page.split()), page)
     harness.compare("stories", found["stories"], [])
-    for wrong in ("fficiency", "nan", "inf", "0.00 %", "hardly", "lost"):
+    for wrong in ("fficiency", "nan", "inf", "0.00 %", "almost unchanged", "lost"):
         expect(wrong, wrong not in page, page)
 
 

@@ -89,7 +89,7 @@ def test_all(bench):
 
 def test_threads_are_told(bench):
     """Shares of all ranks' time count each thread, which is said where a rank has several."""
-    told = "shares of all ranks' time are shares of the time of all these threads"
+    told = "\"all ranks' time\" is the time of all these threads"
     pages = {name: " ".join(bench.verb("report", recorded(bench, name, 2)).split())
              for name in ("threads", "names")}
     harness.compare("with and without threads", [pages[name].count(told) for name in pages], [1, 0])

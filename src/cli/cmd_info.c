@@ -496,25 +496,26 @@ static void append_groups(struct rfn_text *out, const struct rfn_archive *archiv
     rfn_table_print(&table, 2, out);
 }
 
-/* "cut to 3 functions on 4 ranks: ..." What of USAGE is damaged is not there. */
+/* How far call paths were cut; a damaged USAGE tells nothing. */
 static void append_cut_paths(struct rfn_text *out, const struct rfn_archive *archive)
 {
     struct rfn_usage usage;
-    uint32_t threads = 0, fewest = UINT32_MAX;
+    uint32_t threads = 0, fewest = UINT32_MAX, most = 0;
     if (rfn_usage_read(archive, &usage, NULL) == 0) {
         for (size_t i = 0; i < usage.n; i++) {
             const uint32_t frames = usage.streams[i].path_frames;
             threads += frames > 0;
             fewest = frames && frames < fewest ? frames : fewest;
+            most = frames > most ? frames : most;
         }
     }
     rfn_usage_release(&usage);
     if (threads)
-        rfn_text_format(
-            out,
-            "%-12scall paths that came late have at most %u function%s, on %u thread%s: "
-            "there were too many for the recorder (--memory)\n",
-            "Cut", fewest, fewest == 1 ? "" : "s", threads, threads == 1 ? "" : "s");
+        rfn_text_format(out,
+                        "%-12scall paths that are first seen late in the run have only their "
+                        "innermost %u to %u functions, on %u thread%s: there were too many "
+                        "(refrain record --memory)\n",
+                        "Cut", fewest, most, threads, threads == 1 ? "" : "s");
 }
 
 static int print_text(const struct facts *facts, int status)

@@ -1,4 +1,4 @@
-/* Which calls no MPI makes slow. */
+/* Which calls are fast in every MPI. */
 #include "event/quick_calls.h"
 
 #include <setjmp.h>

@@ -47,16 +47,16 @@ void rfn_disturbance_append(struct rfn_text *text, const struct rfn_measured *ru
     const struct rfn_activity activity = {.kind = RFN_ACTIVITY_MPI,
                                           .at = {row->function, row->path}};
     const bool one = disturbance->calls == 1;
-    rfn_text_format(text, "%s call%s that no MPI makes slow took %s (%s",
-                    rfn_count_text(disturbance->calls).text, one ? "" : "s",
+    rfn_text_format(text, "%s call%s fast in every MPI took %s (%s",
+                    rfn_count_text(disturbance->calls).text, one ? " that is" : "s that are",
                     rfn_time_text(disturbance->ns).text, one ? "" : "the longest ");
     if (!one)
         rfn_text_format(text, "%s ", rfn_time_text(row->max_ns).text);
     rfn_activity_append(text, run->archive, &activity);
     rfn_text_format(text,
-                    ", on rank %u): the rank%s disturbed there: it had no core, waited for memory, "
-                    "or was stopped.",
-                    row->max_rank, one ? " was" : "s were");
+                    ", on rank %u). The program is not the cause: the rank had no core, waited for "
+                    "memory, or was stopped.",
+                    row->max_rank);
 }
 
 /* ---- cores ---- */

@@ -181,8 +181,8 @@ void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,
     if (profile && rfn_measured_is_nothing(run)) {
         rfn_text_format(
             text,
-            "Next to all of the run is MPI's own start and end: what is between, %s, is "
-            "too short to tell anything.",
+            "Almost all of the run is the start and the end of MPI. The %s between them are "
+            "too short for any statement.",
             rfn_time_text(profile->main_to_ns - profile->main_from_ns).text);
         return;
     }
@@ -208,10 +208,10 @@ void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,
     if (!verdict->polls)
         return;
     const struct rfn_call_site polls = {verdict->polls->function, verdict->polls->path};
-    rfn_text_format(text, " Between unsuccessful polls lies %s of all ranks' time (",
+    rfn_text_format(text, " Ranks spend %s of their time between unsuccessful polls (",
                     rfn_share_text(rfn_measured_share(run, verdict->polls_ns)).text);
     rfn_text_printable(text, rfn_call_site_function(run->archive, polls)->name);
     rfn_text_string(text, ", ");
     rfn_call_site_place(text, run->archive, polls);
-    rfn_text_string(text, "): it counts as computing, but the ranks may only wait there.");
+    rfn_text_string(text, "). This counts as computing, but the ranks may only wait there.");
 }

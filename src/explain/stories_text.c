@@ -113,9 +113,9 @@ static void append_cores(struct rfn_text *text, const struct rfn_measured *run,
     }
     if (!known || share / known >= RFN_CORES_SHORT || finding->usage.known)
         return;
-    rfn_text_format(
-        text, " But %s had cores for %s of the time only: it may be waiting for a core.",
-        finding->n_late == 1 ? "that rank" : "these ranks", rfn_share_text(share / known).text);
+    rfn_text_format(text, " But %s had cores for only %s of the time in which %s could run.",
+                    finding->n_late == 1 ? "that rank" : "these ranks",
+                    rfn_share_text(share / known).text, finding->n_late == 1 ? "it" : "they");
 }
 
 void rfn_story_append(struct rfn_text *text, const struct rfn_measured *run,

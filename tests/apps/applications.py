@@ -67,22 +67,20 @@ def shares_cores(report, screen):
     """The machine is overloaded where ranks share cores: they poll while they wait, so all want one all the time. Of the
     time that they were ready, they had a core for less than 80 %; the first screen says so before its findings."""
     cores = sum(host["cores"] or 0 for host in report["hosts"])
-    if report["ranks"] <= cores:
+    if report["ranks"] <= cores or not report["cores"]:
         return []
-    ranks = report["time_per_rank"]
-    on = sum(rank["cpu_seconds"] for rank in ranks)
-    ready = on + sum(rank["core_wait_seconds"] or 0 for rank in ranks)
-    before = re.split(r" 1\. ", screen)[0]
-    return [("ranks share cores: on one for less than 80 % of the time that they are ready", on < 0.8 * ready,
-             f"{100 * on / ready:.0f} %"),
-            ("the first screen says before its findings that ranks share cores",
-             re.search(r"\bcores?\b", before) is not None, before)]
+    share, before = report["cores"]["share"], re.split(r" 1\. ", screen)[0]
+    return [("ranks share cores: on one for less than 80 % of the time in which they could run", share < 0.8, share),
+            ("the first screen says before its findings how long ranks had cores", "Ranks had cores for " in before,
+             before)]
 
 
 def rank_0_is_late(report, screen, place=""):
     """Rank 0 has more work than all others. place: the function that it computes in, if known."""
+    if report["cores"] and report["cores"]["share"] < 0.5:
+        return []  # who computes longest is then who lacked a core
     last = report["efficiency"]["max_outside_rank"]
-    late = r"\brank 0 (alone )?computes\b[^.]*"
+    late = r"\brank 0 (alone computes|computes|takes longer|is late while it computes)\b[^.]*"
     facts = [("rank 0 computes longest", last == 0, f"rank {last}"),
              ("the first screen says that rank 0 computes longer", re.search(late, screen) is not None, screen)]
     if place:

@@ -87,12 +87,15 @@ def release():
 
 def mirror():
     """Where this machine's apt gets packages of Debian's release from."""
-    targets = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME) $(COMPONENT) $(LABEL)",
-                              "Created-By: Packages"], capture_output=True, text=True, check=False).stdout
-    for line in targets.splitlines():
-        uri, name, component, *label = line.split(" ")
-        if component == "main" and label == ["Debian"] and "-" not in name:
-            return uri
+    for command in (["true"], ["apt-get", "-qq", "update"]):  # an image may come without lists
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+        targets = subprocess.run(["apt-get", "indextargets", "--format",
+                                  "$(REPO_URI) $(CODENAME) $(COMPONENT) $(LABEL)", "Created-By: Packages"],
+                                 capture_output=True, text=True, check=False).stdout
+        for line in targets.splitlines():
+            uri, name, component, *label = line.split(" ")
+            if component == "main" and label == ["Debian"] and "-" not in name:
+                return uri
     raise Trouble("apt names no mirror of Debian's main packages: run 'apt-get update', or give APPS_MIRROR=URL")
 
 
@@ -132,6 +135,9 @@ class Root:
         if os.geteuid() != 0:
             raise Trouble("applications run in a root of their own by chroot, which only root may: "
                           "run it as root, or with sudo")
+        if subprocess.run([*NAMESPACES, "true"], capture_output=True, check=False).returncode:
+            raise Trouble("applications run in namespaces of their own, with mounts of their own, which this system or "
+                          "container does not allow")
         if not shutil.which("debootstrap"):
             raise Trouble("there is no debootstrap, which makes the root: run 'tools/install-deps.sh apps'")
         if self.suite != release():
@@ -147,8 +153,8 @@ class Root:
         url = self.url or mirror()
         self.say(f"making a root of {self.suite} in {self.path}")
         key = [f"--keyring={KEYRING}"] if os.path.exists(KEYRING) else []
-        done = measured([*NAMESPACES, "--mount-proc", "debootstrap", "--variant=minbase", "--components=main", f"--cache-dir={self.packages}",
-                         *key, self.suite, self.path, url], self.log, 900)
+        done = measured([*NAMESPACES, "--mount-proc", "debootstrap", "--variant=minbase", "--components=main",
+                         f"--cache-dir={self.packages}", *key, self.suite, self.path, url], self.log, 900)
         if done.code != 0:
             raise Trouble(f"debootstrap failed, see {self.log}.out:\n{done.out[-600:]}{done.err[-600:]}")
         self.settings()

@@ -3,6 +3,7 @@ import json
 import os
 
 import applications
+import debian_root
 
 PAGE = os.path.join(applications.HERE, "..", "..", "doc", "applications.md")
 BEGIN = "<!-- make apps-table writes from here on -->\n"
@@ -65,6 +66,8 @@ def text(rows):
 
 
 def write(rows):
+    if not rows:
+        raise debian_root.Trouble("there are no results yet: run 'make apps' first")
     with open(PAGE, encoding="utf-8") as file:
         before, rest = file.read().split(BEGIN)
     after = rest.split(END)[1]

@@ -150,7 +150,9 @@ static void append_runs(struct rfn_text *out, const struct rfn_compare_options *
 static void append_notes(struct rfn_text *out, const struct rfn_compare_options *given,
                          const struct rfn_compared_sides *compared)
 {
+    const struct rfn_compared_run first[2] = {compared->runs[0], compared->runs[compared->n[0]]};
     struct rfn_text text = {0};
+    rfn_compare_conditions_print(out, given, first);
     for (size_t i = 0; i < given->n_files; i++)
         rfn_compare_cores_append(&text, given->files[i], &compared->runs[i]);
     rfn_compare_cores_print(out, given, &text);

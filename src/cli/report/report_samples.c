@@ -412,14 +412,14 @@ static void append_lost(struct rfn_text *out, const struct rfn_report *report)
         no_room |= samples->counts[i].source == RFN_SAMPLE_ANY;
     if (given_up)
         rfn_text_string(&text,
-                        "*: latencies lack some of the measured messages, which are told together "
-                        "as of any ranks or several places, as there was no room for more "
+                        "*: these latencies are of a part of the samples only. The others are in "
+                        "rows of any rank or of several places, as there was no room for more "
                         "categories (record --memory).");
     if (no_room)
-        rfn_text_string(&text, given_up ? " Pairs" : "Pairs");
-    if (no_room)
-        rfn_text_string(&text, " of ranks have at least as many messages as is said: there was no "
-                               "room to count all pairs (record --memory).");
+        rfn_text_format(&text,
+                        "%sCounts of pairs may be too low: there was no room to count all pairs "
+                        "(record --memory).",
+                        given_up ? " " : "");
     if (given_up || no_room)
         append_sentence(out, report, &text);
 }

@@ -125,7 +125,7 @@ static void append_run_time(struct rfn_text *out, const struct rfn_report *repor
     append_text(out, report, "Merged", &merged);
 }
 
-/* "0.8 % of the time of all ranks, between calls: neither in MPI nor computing". */
+/* "0.8 % of the time of all ranks (1.20 s), between calls". */
 static void append_own_work(struct rfn_text *out, const struct rfn_report *report)
 {
     const double share = rfn_report_recording_share(report);

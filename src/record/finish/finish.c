@@ -340,9 +340,10 @@ static void tell_journal(const struct rec_finishing *finish, const char *what)
 static void tell_cut_paths(uint64_t threads)
 {
     if (threads)
-        rec_message("on %llu thread%s there were so many call paths that those that came late have "
-                    "at most %d functions (refrain info tells how many): --memory allows more",
-                    (unsigned long long)threads, threads == 1 ? "" : "s", REC_SITE_CUT);
+        rec_message(
+            "on %llu thread%s there were too many call paths: those first seen late in the run "
+            "have only their innermost functions, %d at most (refrain info); --memory allows more",
+            (unsigned long long)threads, threads == 1 ? "" : "s", REC_SITE_CUT);
 }
 
 /* Groups that came to rank 0, as small ones do. */
