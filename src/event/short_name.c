@@ -22,16 +22,26 @@ struct parts {
     bool lambda; /* it is inside of these */
 };
 
+/* Whether it is what a compiler adds to the name of a copy: ".part.0", ".cold", ".cold.3". Names of
+ * scripts have dots, too. */
+static bool is_clone(const char *text)
+{
+    static const char *const clones[] = {".constprop", ".isra",     ".part",
+                                         ".cold",      ".lto_priv", ".llvm"};
+    for (size_t i = 0; i < sizeof clones / sizeof *clones; i++) {
+        const size_t n = strlen(clones[i]);
+        if (strncmp(text, clones[i], n) == 0)
+            return (text[n] == '.' && text[n + 1] >= '0' && text[n + 1] <= '9') ||
+                   (!text[n] && strcmp(clones[i], ".cold") == 0);
+    }
+    return false;
+}
+
 size_t rfn_name_length(const char *name)
 {
-    static const char *const clones[] = {".constprop.", ".isra.",     ".part.",
-                                         ".cold",       ".lto_priv.", ".llvm."};
-    size_t n = strlen(name);
-    for (size_t i = 0; i < sizeof clones / sizeof *clones; i++) {
-        const char *clone = strstr(name, clones[i]);
-        if (clone && clone > name && (size_t)(clone - name) < n)
-            n = (size_t)(clone - name);
-    }
+    size_t n = 0;
+    while (name[n] && !(n && name[n] == '.' && is_clone(name + n)))
+        n++;
     return n;
 }
 

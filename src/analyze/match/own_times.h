@@ -5,11 +5,9 @@
 #include "analyze/match/recording_off.h"
 #include "refrain/usage.h"
 
-/* By stream, on the clock of the run; *by_stream is NULL where the archive tells nothing, else has
- * as many as there are streams. To be freed, also after an error. What is damaged counts as not
- * there. RFN_E_NOMEM. */
-int rfn_own_times_by_stream(const struct rfn_archive *archive, const struct rfn_usage *usage,
-                            struct rfn_off_times **by_stream);
-void rfn_own_times_free(const struct rfn_archive *archive, struct rfn_off_times *by_stream);
+/* Those of a stream whose cursor this is, on the clock of the run; none where its times are those
+ * of another stream. To be released with rfn_off_times_release. RFN_E_NOMEM. */
+int rfn_own_times_of(const struct rfn_stream_usage *of, struct rfn_cursor *cursor,
+                     struct rfn_off_times *own);
 
 #endif

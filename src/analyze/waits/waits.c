@@ -77,11 +77,15 @@ static int64_t gap_activity(struct rfn_wait_pass *pass, const struct rfn_wait_st
     return number;
 }
 
-/* What the recorder did in the gap, which it takes off. */
-static int take_own_work(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream, int64_t from,
-                         int64_t *gap)
+/* What the recorder did in the gap, which it takes off: also of what lies before the main part, as
+ * a profile has taken all of it off already. */
+static int take_own_work(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
+                         const struct rfn_event_order_stream *at, int64_t from, int64_t *gap)
 {
-    const int64_t own = rfn_off_times_overlap(stream->own, &stream->own_at, from, from + *gap);
+    if (from < pass->main_from_ns && !at->first)
+        stream->start.ns -= rfn_off_times_overlap(&stream->own, &stream->own_at, from,
+                                                  rfn_least(from + *gap, pass->main_from_ns));
+    const int64_t own = rfn_off_times_overlap(&stream->own, &stream->own_at, from, from + *gap);
     if (!own)
         return 0;
     const struct rfn_activity activity = {.kind = RFN_ACTIVITY_RECORDING, .region = RFN_NO_REGION};
@@ -107,8 +111,8 @@ static int take_gap(struct rfn_wait_pass *pass, struct rfn_wait_stream *stream,
     RFN_TRY((int)(activity < 0 ? activity : 0));
     if (stream->polls.any)
         return rfn_pass_between_polls(stream, at, (uint32_t)activity, gap);
-    if (stream->own)
-        RFN_TRY(take_own_work(pass, stream, from, &gap));
+    if (stream->own.n)
+        RFN_TRY(take_own_work(pass, stream, at, from, &gap));
     return rfn_pass_did(pass, stream, (uint32_t)activity, gap);
 }
 
@@ -176,11 +180,11 @@ static int enter(void *context, uint32_t number, struct rfn_event_order_stream *
 
 static bool records_within(struct rfn_wait_stream *stream, const struct rfn_batch *batch)
 {
-    const struct rfn_off_times *own = stream->own;
+    const struct rfn_off_times *own = &stream->own;
     size_t at = stream->own_at;
-    while (own && at < own->n && own->items[at].to_ns <= batch->before_ns)
+    while (at < own->n && own->items[at].to_ns <= batch->before_ns)
         at++;
-    return own && at < own->n && own->items[at].from_ns < batch->end_ns;
+    return at < own->n && own->items[at].from_ns < batch->end_ns;
 }
 
 /* What iterations do to requests is learned in a loop's first batch. Other threads of a process may
@@ -259,17 +263,21 @@ static int init_streams(struct rfn_wait_pass *pass)
     return 0;
 }
 
-/* What USAGE says of the recorder, if it can be read. */
+/* What USAGE says of the recorder, if it can be read. After the streams are open. */
 static int find_own_work(struct rfn_wait_pass *pass)
 {
-    const struct rfn_archive *archive = pass->match.archive;
     struct rfn_usage usage;
-    int error = rfn_usage_read(archive, &usage, NULL);
-    if (!error)
-        error = rfn_own_times_by_stream(archive, &usage, &pass->own);
+    int error = rfn_usage_read(pass->match.archive, &usage, NULL);
+    for (size_t i = 0; i < usage.n && !error; i++) {
+        const struct rfn_stream_usage *of = &usage.streams[i];
+        const struct rfn_event_order_stream *at =
+            of->n_recording && of->stream < pass->match.n_streams
+                ? rfn_event_order_stream(pass->match.replay, of->stream)
+                : NULL;
+        if (at && at->open)
+            error = rfn_own_times_of(of, at->cursor, &pass->streams[of->stream].own);
+    }
     rfn_usage_release(&usage);
-    for (uint32_t i = 0; pass->own && i < pass->match.n_streams; i++)
-        pass->streams[i].own = pass->own[i].n ? &pass->own[i] : NULL;
     return error == RFN_E_NOMEM ? error : 0;
 }
 
@@ -320,8 +328,8 @@ static void pass_release(struct rfn_wait_pass *pass)
         free(pass->streams[i].loops);
         rfn_open_regions_release(&pass->streams[i].regions);
         free(pass->streams[i].polls.parts);
+        rfn_off_times_release(&pass->streams[i].own);
     }
-    rfn_own_times_free(pass->match.archive, pass->own);
     rfn_match_release(&pass->match);
     if (pass->steps)
         rfn_watched_steps_release(pass->steps);

@@ -7,6 +7,7 @@
 #include "analyze/behaviour/watched_steps.h"
 #include "analyze/match/activity.h"
 #include "analyze/match/matching.h"
+#include "analyze/match/recording_off.h"
 #include "analyze/profile/profile_pass.h"
 #include "analyze/waits/critical_path.h"
 #include "analyze/waits/delay.h"
@@ -108,10 +109,10 @@ struct rfn_wait_stream {
         bool any;
         uint64_t at; /* in the history */
         int64_t ns;
-    } finalize;                      /* the stream's last begin of MPI_Finalize */
-    struct rfn_outside start;        /* after its first event, before the main part begins */
-    const struct rfn_off_times *own; /* when the recorder worked; NULL: not known, or never */
-    size_t own_at;                   /* the first that may not be over */
+    } finalize;               /* the stream's last begin of MPI_Finalize */
+    struct rfn_outside start; /* after its first event, before the main part begins */
+    struct rfn_off_times own; /* when the recorder worked, as far as it is known */
+    size_t own_at;            /* the first that may not be over */
     struct rfn_order order;
     size_t stays; /* + 1: which awaited thing its event is shown again for (wait_receivers.c) */
 };
@@ -169,7 +170,6 @@ struct rfn_leaving {
 struct rfn_wait_pass {
     struct rfn_match match; /* first: its hooks are called with it */
     struct rfn_waits *waits;
-    struct rfn_off_times *own; /* by stream: when the recorder worked; NULL: not known */
     bool fix_clocks;
     bool reduced;           /* times are those of other segments: of two ranks they fit together
                                about only */

@@ -468,8 +468,9 @@ static void test_between_polls(void **state)
     profile.rows = calls;
     profile.n_rows = 2;
     head();
-    expect("Between unsuccessful polls lies 5.00 % of all ranks' time (MPI_Test, main() "
-           "[solver.c:24]): it counts as computing, but the ranks may only wait there. 1. 10.0 %");
+    expect(
+        "Ranks spend 5.00 % of their time between unsuccessful polls (MPI_Test, main() "
+        "[solver.c:24]). This counts as computing, but the ranks may only wait there. 1. 10.0 %");
     calls[1].between_polls_ns = SECONDS(2);
     head();
     expect_not("polls");

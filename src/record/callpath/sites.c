@@ -210,8 +210,7 @@ static bool is_site(const struct site *site, uint32_t function, const struct rec
     return true;
 }
 
-/* Paths whose hashes are equal lie under the next free keys. */
-/* Where a path is looked for. */
+/* Where a path is looked for: paths whose hashes are equal lie under the next free keys. */
 struct lookup {
     uint64_t hash; /* the one that it has, or is to get */
     bool found;

@@ -78,7 +78,8 @@ static int choose(struct rec_archive_result *result, unsigned number)
     return 0;
 }
 
-/* A file that was not there before this run is another one's, which runs at the same time. */
+/* A file that was changed after this run began is another run's, which goes on at the same time.
+ * Clocks of file servers may differ by seconds: then a run gets a number that it would not need. */
 static bool is_replaced(const struct stat *old)
 {
     const struct timespec *changed = &old->st_mtim;

@@ -4,6 +4,7 @@
 
 #include "record/core/core_windows.h"
 
+#include "base/system.h"
 #include "record/core/clock.h"
 
 #include <dirent.h>
@@ -44,7 +45,7 @@ static struct {
 bool rec_schedstat_read(int folder, const char *path, struct rec_schedstat *stat)
 {
     char text[96];
-    const int file = openat(folder, path, O_RDONLY | O_CLOEXEC);
+    const int file = rfn_above_standard(openat(folder, path, O_RDONLY | O_CLOEXEC));
     const ssize_t n = file < 0 ? -1 : read(file, text, sizeof text - 1);
     if (file >= 0)
         close(file);
@@ -120,7 +121,8 @@ static int64_t look_at_all(bool affinity)
 {
     static struct look look;
     _Alignas(struct dirent64) char list[LIST_BYTES];
-    const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int folder = rfn_above_standard(
+        open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     look.n = look.at = look.waited_ns = look.ran_ns = 0;
     look.affinity = affinity;
     ssize_t n;

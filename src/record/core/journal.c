@@ -246,10 +246,11 @@ void rec_journal_remove(struct rec_journal *journal)
     free(journal->buffer);
     journal->buffer = NULL;
     journal->buffered = 0;
-    if (!journal->path)
-        return;
+    journal->size = 0;
     XXH3_freeState(journal->hash);
     journal->hash = NULL;
+    if (!journal->path)
+        return;
     unlink(journal->path);
     *strrchr(journal->path, '/') = 0;
     rmdir(journal->path);

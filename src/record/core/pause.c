@@ -38,8 +38,8 @@ void rec_park(struct rec_stream *stream)
     const uint64_t from = rec_now();
     rec_set_inside(stream, false);
     pthread_mutex_lock(&pausing);
+    rec_own_works_note(&stream->own, from, rec_now()); /* while nobody else reads it */
     pthread_mutex_unlock(&pausing);
-    rec_own_works_note(&stream->own, from, rec_now());
 }
 
 void rec_park_open(struct rec_stream *stream, uint32_t function)
@@ -47,8 +47,8 @@ void rec_park_open(struct rec_stream *stream, uint32_t function)
     const uint64_t from = rec_now();
     __atomic_store_n(&stream->open.function, function, __ATOMIC_RELEASE);
     pthread_mutex_lock(&pausing);
-    pthread_mutex_unlock(&pausing);
     rec_own_works_note(&stream->own, from, rec_now());
+    pthread_mutex_unlock(&pausing);
 }
 
 void rec_pause_forbid(void)

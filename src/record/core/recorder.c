@@ -178,6 +178,14 @@ static struct rfn_stream *events_new(struct rec_stream *stream, bool kept)
     return rfn_stream_new(&options);
 }
 
+/* Of a further thread, whose sites share memory with those of the others. */
+static uint32_t most_sites(void)
+{
+    const size_t n = rec_options.memory_bytes / SITE_BYTES /
+                     (rec_streams ? rec_streams->number + 2 : 1);
+    return n < UINT32_MAX / 2 ? (uint32_t)n + 1 : UINT32_MAX / 2;
+}
+
 static struct rec_stream *stream_new(void)
 {
     void *memory_of_stream = calloc(1, sizeof(struct rec_stream) + REC_CACHE_LINE);
@@ -205,7 +213,7 @@ static struct rec_stream *stream_new(void)
     learn_stack(stream);
     rec_own_works_init(&stream->own, own_least);
     stream->sites.ends = rec_options.path_ends;
-    stream->sites.cut.at = (uint32_t)(rec_options.memory_bytes / SITE_BYTES);
+    stream->sites.cut.at = most_sites();
     stream->number = stream->journal.stream;
     stream->gap.sites = rec_long_gap == UINT64_MAX ? 0 : UINT64_MAX;
     stream->next = rec_streams;
@@ -381,9 +389,9 @@ void rec_listen_begin(rec_begin_listener *listener)
 
 /* ---- the end of a call ---- */
 
-/* With --keep-predictions, whose windows are calls and what lies between them: the call ends only
- * now. Regions are moments, failed polls may be held back, and MPI_Finalize ends at one moment on
- * all ranks. */
+/* Windows of --keep-predictions have no place for the recorder's own work: the call is made longer,
+ * until now. Regions are moments, failed polls may be held back, and MPI_Finalize ends at one
+ * moment on all ranks. */
 static void end_later(struct rec_call *call)
 {
     struct rec_stream *stream = rec_stream_of(call);

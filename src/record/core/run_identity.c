@@ -125,9 +125,11 @@ void rec_run_identity_settle(void)
         identity = told_by_first();
 }
 
+/* Asked once, by a thread of the program: the environment may change later. */
 uint64_t rec_run_identity(void)
 {
-    if (!identity && rec_job_size() > 1)
+    static bool asked;
+    if (!identity && rec_job_size() > 1 && !__atomic_exchange_n(&asked, true, __ATOMIC_ACQ_REL))
         ask_launcher(&identity);
     return identity;
 }

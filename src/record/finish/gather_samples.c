@@ -126,7 +126,7 @@ static void tell_lost(const struct gathered *all)
         rec_message("too many pairs of ranks sent messages: those for which there was no room are "
                     "counted by size only; --memory allows more");
     if (gave_up(all))
-        rec_message("samples of the rarest messages are told together, as there was no room for "
+        rec_message("the rarest messages share one row, as there was no room for "
                     "all combinations of ranks, call paths and sizes; --memory allows more");
 }
 

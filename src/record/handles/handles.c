@@ -51,8 +51,10 @@ int64_t rec_slots_take(struct rec_slots *slots)
         slot = slot * 64 + (unsigned)__builtin_ctzll(~full);
     }
     size_t at = slot;
-    for (unsigned level = 0; level < REC_SLOT_LEVELS; level++, at /= 64) {
+    for (unsigned level = 0; level < REC_SLOT_LEVELS; level++, at /= 64)
         RFN_TRY(RFN_GROW_ZEROED(slots->full[level], slots->n_words[level], at / 64 + 1));
+    at = slot;
+    for (unsigned level = 0; level < REC_SLOT_LEVELS; level++, at /= 64) {
         slots->full[level][at / 64] |= (uint64_t)1 << (at % 64);
         if (slots->full[level][at / 64] != UINT64_MAX)
             break;

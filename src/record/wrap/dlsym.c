@@ -124,7 +124,8 @@ void *rec_symbol_for(void *handle, const char *name, const void *caller, void **
     void *own = own_library(), *wrapper = own ? rec_real_dlsym(own, name) : NULL;
     if (!wrapper || !is_own(wrapper))
         return NULL;
-    if (handle == RTLD_DEFAULT) {
+    /* Handles of the program itself find what is preloaded, too. */
+    if (handle == RTLD_DEFAULT || rec_real_dlsym(handle, name) == wrapper) {
         void *without = rec_is_linked() || is_found_without(caller)
                             ? NULL
                             : dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);

@@ -251,7 +251,7 @@ void *rec_frame_inside(struct rec_stream *s, uint32_t f, void *p)
 {
     (void)s; (void)f; return p;
 }
-uint32_t rec_site_walk(struct rec_sites *s, uint32_t f, void *frame)
+uint32_t rec_walk(struct rec_stream *s, uint32_t f, void *frame)
 {
     (void)s, (void)f, (void)frame;
     return 0;

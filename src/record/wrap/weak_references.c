@@ -40,7 +40,8 @@ static struct object object_of(const struct dl_phdr_info *info)
             object.dynamic = (const ElfW(Dyn) *)begin;
         if (part->p_type == PT_GNU_RELRO) {
             object.fixed = begin;
-            object.fixed_end = begin + part->p_memsz;
+            /* As the loader: what lies in the last, partial page stays writable. */
+            object.fixed_end = (begin + part->p_memsz) & -(uintptr_t)sysconf(_SC_PAGESIZE);
         }
     }
     return object;

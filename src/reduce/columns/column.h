@@ -103,8 +103,8 @@ int rfn_column_set_last_held(struct rfn_column *column, int64_t value, size_t *h
 /* Moves the sealed blocks into the spill; with `staged` also all staged values but the last, as a
  * block of fewer values than usual. 0 or an error: then they are still in memory. */
 int rfn_column_spill(struct rfn_column *column, const struct rfn_spill *spill, bool staged);
-/* Codes the staged values but the last, as far as there are at least `n`, which then take an eighth
- * of the memory or so. 0 or RFN_E_NOMEM, as of rfn_column_append. */
+/* Codes the staged values but the last, if there are more than n: coded values take about an eighth
+ * of the memory. 0 or RFN_E_NOMEM, as of rfn_column_append. */
 int rfn_column_compact(struct rfn_column *column, uint32_t n);
 /* Bytes held in memory, besides the struct itself. */
 size_t rfn_column_bytes(const struct rfn_column *column);

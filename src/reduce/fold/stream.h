@@ -10,23 +10,22 @@
  *   Its count and time inside go to columns.
  * - Signature: site, whether the poll failed, error class, input words. Equal signatures are one
  *   symbol, numbered in order of first occurrence (symbol_table.h).
- * - Moved parameters (varying_params.h). When an input of a site has had too many values (or a site
- *   has too many symbols, or such that hardly repeat: the input with most values), it moves to a
- *   column: from then on the
- *   site's events go to symbols without it. For the events before, a pass over all joins symbols
- *   that differ in nothing else and folds again (merge_symbols.h). It comes at once while passes
- *   have not gone over more than all events, else for several inputs together, at the latest at
- *   the end: so passes cost at most twice the rest.
+ * - Moved parameters (varying_params.h). An input moves to a column when it has had too many
+ * values. When a site has too many symbols, or symbols that hardly occur again, its input with most
+ * values moves: from then on the site's events go to symbols without it. For the events before, a
+ * pass over all joins symbols that differ in nothing else and folds again (merge_symbols.h). It
+ * comes at once while passes have not gone over more than all events, else for several inputs
+ * together, at the latest at the end: so passes cost at most twice the rest.
  * - Columns per symbol: gap (since the exit of the event before), duration, outcomes, moved inputs,
  *   and for failed polls count and time inside. Times only with times on.
  * - Volumes, when on: what a counter counted inside the call, and outside of MPI since the event
  *   before. Of a run of polls the inside adds up; what lies between polls counts to the gap.
  *
  * Memory. The streams of a process may hold memory->limit bytes together. What a stream holds is
- * counted where it changes, and looked at every few thousand events. When all streams hold too much,
- * it codes what is staged, then moves finished blocks of columns and lists to the spill, large ones
- * first. That walks over all symbols, so it happens only after as many events. The fold's stack is
- * limited in proportion.
+ * counted where it changes, and looked at every few thousand events. When all streams hold too
+ * much, it codes what is staged, then moves finished blocks of columns and lists to the spill,
+ * large ones first. That walks over all symbols, so it happens only after as many events. The
+ * fold's stack is limited in proportion.
  *
  * Many symbols. A symbol takes hundreds of bytes, also one that occurs twice. Each time that their
  * number has doubled (from 4,096 on) sites are looked for whose symbols hardly occur again: inputs

@@ -176,12 +176,13 @@ int rfn_live_open_file(int folder, const char *name, int flags, struct rfn_live_
     return error;
 }
 
-bool rfn_live_sweep(int folder, const char *name)
+/* strange: also a file whose header cannot be read, which may be another container's. */
+static bool sweep(int folder, const char *name, bool strange)
 {
     struct rfn_live_header header;
     const uint32_t pid = pid_of_name(name);
     const int fd = rfn_live_open_file(folder, name, O_RDONLY, &header, NULL);
-    const bool gone = fd < 0                      ? pid && is_no_process(pid)
+    const bool gone = fd < 0                      ? strange && pid && is_no_process(pid)
                       : rfn_live_is_near(&header) ? rfn_live_is_gone(&header)
                                                   : rfn_is_unused(fd);
     const bool removed = gone && unlinkat(folder, name, 0) == 0;
@@ -190,8 +191,13 @@ bool rfn_live_sweep(int folder, const char *name)
     return removed;
 }
 
+bool rfn_live_sweep(int folder, const char *name)
+{
+    return sweep(folder, name, true);
+}
+
 /* Sweeps all files of a folder whose names begin so. */
-static void sweep_folder(int folder, const char *start)
+static void sweep_folder(int folder, const char *start, bool strange)
 {
     const int fd = rfn_above_standard(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     DIR *entries = fd < 0 ? NULL : fdopendir(fd);
@@ -199,7 +205,7 @@ static void sweep_folder(int folder, const char *start)
         close(fd);
     for (const struct dirent *entry; entries && (entry = readdir(entries));) {
         if (entry->d_name[0] != '.' && strncmp(entry->d_name, start, strlen(start)) == 0)
-            rfn_live_sweep(folder, entry->d_name);
+            sweep(folder, entry->d_name, strange);
     }
     if (entries)
         closedir(entries);
@@ -213,7 +219,7 @@ void rfn_live_sweep_all(void)
         const int folder = rfn_live_open_folder(places[i], false, NULL);
         if (folder < 0)
             continue;
-        sweep_folder(folder, "");
+        sweep_folder(folder, "", false);
         close(folder);
     }
 }
@@ -225,7 +231,7 @@ static void sweep_same(int folder, const struct rfn_live_header *header)
 {
     char start[RFN_LIVE_FILE];
     snprintf(start, sizeof start, "%s.%u.", header->job, header->rank);
-    sweep_folder(folder, start);
+    sweep_folder(folder, start, true);
 }
 
 /* Pages are there before anybody writes to them: where the file system is full, a write to one that
