@@ -106,6 +106,8 @@ static void append_cores(struct rfn_text *text, const struct rfn_measured *run,
 {
     double share = 0;
     uint32_t known = 0;
+    if (rfn_archive_run(run->archive)->predicted) /* maybe for another machine */
+        return;
     for (uint32_t i = 0; i < finding->n_late; i++) {
         const double of_rank = rfn_core_share_of_rank(run, finding->ranks[i].rank);
         share += of_rank < 0 ? 0 : of_rank;
