@@ -259,8 +259,9 @@ def without_cores(page):
     """A report without the sentences on ranks that lacked cores: whether they are there depends on what else the
     machine does, and no test but test_first_screen.py is about them."""
     page = re.sub(r"^Ranks? (\d+ )?had cores for .*\n(   .*\n)*", "", page, flags=re.MULTILINE)
-    return re.sub(r"\s+But\s+(that\s+rank|these\s+ranks)\s+had\s+cores\s+for\s+only\s+\S+\s+%\s+of\s+the\s+time\s+in\s+which"
-                  r"\s+(it|they)\s+could\s+run\.", "", page)
+    return re.sub(r"(\s+)But\s+(?:that\s+rank|these\s+ranks)\s+had\s+cores\s+for\s+only\s+\S+\s+%\s+of\s+the\s+time\s+in"
+                  r"\s+which\s+(?:it|they)\s+could\s+run\.(\s*)",
+                  lambda found: "\n   " if "\n" in found.group(0) else " ", page)
 
 
 def parameters(event):

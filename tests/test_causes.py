@@ -123,7 +123,7 @@ def first_cause(found):
     """(kind, function, line, sum) of what costs most, but for ranks that started late."""
     sums = {}
     for cause in found["causes"]:
-        if cause["kind"] != "start":
+        if cause["kind"] not in ("start", "recording"):
             key = cause["kind"], *place(cause["at_frames"])
             sums.setdefault(key, Sum()).add(cause)
     key = max(sums, key=lambda key: sums[key].seconds)

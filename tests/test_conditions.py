@@ -264,7 +264,7 @@ def check_disk_full(bench, flavour, journal):
     words = [*NAMESPACE, "sh", "-c", SMALL_DISK, "sh"]
     unshared(*NAMESPACE, *in_shell("mount -t tmpfs none /mnt"))(bench)
     run, archive = without_and_with(bench, flavour, lambda folder: words,
-                                    [bench.program("conditions", flavour), "different", "20000"], journal)
+                                    [bench.program("conditions", flavour), "different", "40000"], journal)
     none_but("No space left on device")(bench, run, archive)
 
 

@@ -162,7 +162,7 @@ def check_causes(found):
                  cause["seconds"])
         if not -1e-9 <= cause["direct_seconds"] <= cause["seconds"] + 1e-9:
             raise harness.Failure(f"direct waiting: {cause}")
-        if not cause["activity"] or cause["kind"] not in ("compute", "mpi", "wait", "start"):
+        if not cause["activity"] or cause["kind"] not in ("compute", "mpi", "wait", "start", "recording"):
             raise harness.Failure(f"no activity: {cause}")
     close_to("causes", sum(cause["seconds"] for cause in found["causes"]),
              waits["total_seconds"] - waits["unexplained_seconds"])

@@ -93,12 +93,14 @@ void rfn_compare_conditions_print(struct rfn_text *out, const struct rfn_compare
     static const struct {
         const char *name;
         void (*append)(struct rfn_text *text, const struct rfn_compared_run *run);
-    } conditions[] = {{"hosts", append_hosts},
+    } conditions[] = {{"hosts", append_hosts}, /* first: more ranks have more */
                       {"MPI", append_mpi},
                       {"cores that a rank may use", append_cores},
                       {"OMP_NUM_THREADS", append_omp}};
     struct rfn_text line = {0};
-    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+    const bool same_ranks = rfn_archive_run(runs[0].measured.archive)->ranks ==
+                            rfn_archive_run(runs[1].measured.archive)->ranks;
+    for (size_t i = same_ranks ? 0 : 1; i < sizeof conditions / sizeof *conditions; i++) {
         struct rfn_text a = {0}, b = {0};
         conditions[i].append(&a, &runs[0]);
         conditions[i].append(&b, &runs[1]);

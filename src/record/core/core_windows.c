@@ -152,18 +152,26 @@ static void join_windows(void)
     cores.every_ns *= 2;
 }
 
+/* What passed between two readings of a clock, which may jump: no less than nothing, nor weeks. */
+static uint64_t passed(uint64_t from_ns, uint64_t to_ns)
+{
+    const uint64_t most_ns = UINT64_C(1) << 50;
+    return to_ns < from_ns ? 0 : to_ns - from_ns < most_ns ? to_ns - from_ns : most_ns;
+}
+
 static void end_window(uint64_t now_ns, bool last)
 {
     const uint64_t cpu_ns = rec_cpu_ns();
     const int64_t waited_ns = look_at_all(last);
-    const uint64_t took_ns = (uint64_t)rec_monotonic_ns() - now_ns;
+    const uint64_t took_ns = passed(now_ns, (uint64_t)rec_monotonic_ns());
     cores.known &= waited_ns >= 0;
     if (!cores.known)
         return;
     if (cores.n == REC_CORE_WINDOWS)
         join_windows();
-    cores.windows[cores.n++] = (struct rfn_core_window){now_ns - cores.since_ns,
-                                                        cpu_ns - cores.cpu_ns, (uint64_t)waited_ns};
+    cores.windows[cores.n++] = (struct rfn_core_window){passed(cores.since_ns, now_ns),
+                                                        passed(cores.cpu_ns, cpu_ns),
+                                                        passed(0, (uint64_t)waited_ns)};
     cores.since_ns = now_ns;
     cores.cpu_ns = cpu_ns;
     if (took_ns * REC_WINDOW_COST > cores.every_ns)
