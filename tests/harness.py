@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import textwrap
 
 import hanging
 
@@ -257,11 +258,13 @@ class Harness:
 
 def without_cores(page):
     """A report without the sentences on ranks that lacked cores: whether they are there depends on what else the
-    machine does, and no test but test_first_screen.py is about them."""
+    machine does, and no test but test_first_screen.py is about them. Lines stay as short as they were."""
+    width = max(map(len, page.splitlines()), default=0)
     page = re.sub(r"^Ranks? (\d+ )?had cores for .*\n(   .*\n)*", "", page, flags=re.MULTILINE)
-    return re.sub(r"(\s+)But\s+(?:that\s+rank|these\s+ranks)\s+had\s+cores\s+for\s+only\s+\S+\s+%\s+of\s+the\s+time\s+in"
-                  r"\s+which\s+(?:it|they)\s+could\s+run\.(\s*)",
-                  lambda found: "\n   " if "\n" in found.group(0) else " ", page)
+    page = re.sub(r"\s+But\s+(that\s+rank|these\s+ranks)\s+had\s+cores\s+for\s+only\s+\S+\s+%\s+of\s+the\s+time\s+in\s+which"
+                  r"\s+(it|they)\s+could\s+run\.", "", page)
+    return "".join(line if len(line) <= width + 1 else textwrap.fill(line, width, subsequent_indent="   ") + "\n"
+                   for line in page.splitlines(keepends=True))
 
 
 def parameters(event):
@@ -305,13 +308,20 @@ def difference(found, expected):
     return f"found {found!r:.2000}, expected {expected!r:.2000}"
 
 
-def recording_ns(archive):
-    """What the recorder itself did between calls, by rank, as the independent reader finds it."""
+def recording_ns(archive, since=None):
+    """What the recorder itself did between calls, by rank, as the independent reader finds it; since: without the
+    pieces before, in ns of the run."""
     import rfn_reader  # pylint: disable=import-outside-toplevel
     found, by_rank = rfn_reader.Archive(archive), {}
-    for stream, (_, _, (us, _)) in found.usage().items():
-        rank = found.streams[stream].rank
-        by_rank[rank] = by_rank.get(rank, 0) + 1000 * us
+    for number, (_, _, (us, pieces)) in found.usage().items():
+        stream = found.streams[number]
+        by_rank[stream.rank] = by_rank.get(stream.rank, 0) + 1000 * us
+        if since is None or not pieces:
+            continue
+        stream.open()
+        for piece in pieces:
+            begin, end = (stream.since_start(stream.timing.clock.start + quanta) for quanta in piece)
+            by_rank[stream.rank] -= max(0, min(end, since) - begin)
     return by_rank
 
 

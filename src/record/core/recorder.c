@@ -352,7 +352,7 @@ uint32_t rec_walk(struct rec_stream *stream, uint32_t function, void *frame)
     const uint64_t from = rec_now();
     const uint32_t site = rec_site_walk(&stream->sites, function, frame);
     const uint64_t to = rec_now();
-    if (to - from >= own_least)
+    if (to - from >= own_least && stream->gap.exit) /* behind another call */
         rec_own_works_note(&stream->own, from, to);
     return site;
 }
