@@ -186,7 +186,8 @@ class Harness:
             run = self.run_once(command, timeout, env, cwd)
         if check and run.code != 0:
             raise Failure(f"exit {run.code}: {' '.join(command)}\n{run.out}{run.err}")
-        if list(command[:2]) == [self.refrain, "report"] and not cores:
+        is_report = command[0] == self.refrain and len(command) > 1 and (command[1] == "report" or command[1].endswith(".rfn"))
+        if is_report and not cores:
             run.out = without_cores(run.out)
         return run
 

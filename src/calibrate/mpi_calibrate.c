@@ -364,7 +364,7 @@ static bool measure(struct measuring *of)
     for (int round = 0; measure_round(of, round); round++)
         ;
     for (size_t i = 0; i < of->n; i++)
-        measured += isfinite(of->points[i].ns);
+        measured += isfinite(of->points[i].ns) ? 1 : 0;
     return measured >= LEAST_POINTS;
 }
 
