@@ -4,7 +4,7 @@
  * are the same rank there are several jobs of that name, and those that one launcher has started
  * are one.
  */
-#define _GNU_SOURCE /* flock, pread, openat's flags */
+#define _GNU_SOURCE /* pread, openat's flags */
 #include "refrain/live.h"
 
 #include "base/grow.h"
@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -363,12 +362,15 @@ int rfn_live_wish(const struct rfn_live_process *process,
     const int fd = open_again(process, O_RDWR, &header, diag);
     if (fd < 0)
         return fd;
+    /* Against others who ask; the process itself holds the other kind of lock, that of flock. */
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int error = 0;
     if (header.ended)
         error = rfn_fail(diag, RFN_E_NOTFOUND, -1, -1, "process %u of %s has ended", process->pid,
                          process->job);
-    else if (flock(fd, LOCK_EX) < 0 || (shared = mmap(NULL, sizeof header, PROT_READ | PROT_WRITE,
-                                                      MAP_SHARED, fd, 0)) == MAP_FAILED)
+    else if (fcntl(fd, F_SETLKW, &whole) < 0 ||
+             (shared = mmap(NULL, sizeof header, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) ==
+                 MAP_FAILED)
         error = rfn_fail(diag, RFN_E_IO, -1, -1, "cannot write to %s: %s", process->file,
                          strerror(errno));
     else
