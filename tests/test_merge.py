@@ -279,9 +279,8 @@ def test_refused(bench, flavour):
     expect(bench, 2, "where to?", "merge", low)
     expect(bench, 1, f"rank 1 is in two archives: {low} and", "merge", low,
            taken(bench, archive, "1"), "-o", out)
-    expect(bench, 1, "not of one run: the commands are", "merge", low, taken(bench, other, "2"), "-o",
-           out)
-    expect(bench, 1, "not of one run", "merge", low, fewer, "-o", out)
+    expect(bench, 1, "the files are of 2 runs", "merge", low, taken(bench, other, "2"), "-o", out)
+    expect(bench, 1, "the files are of 2 runs", "merge", low, fewer, "-o", out)
     expect(bench, 3, "not a Refrain archive", "merge", low, bench.program("late", flavour), "-o", out)
     expect(bench, 1, "No such file", "merge", low, "no-such.rfn", "-o", out)
     expect(bench, 2, "is the archive that is read", "merge", low, high, "-o", high)

@@ -17,6 +17,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#ifndef RFN_FLAVOUR_SMPI
+
 static uint64_t identity;
 
 /* Of what was put together; never 0. */
@@ -36,16 +38,12 @@ static uint64_t of_process(void)
     rfn_buf_string(&words, host);
     rfn_buf_u64(&words, (uint64_t)getpid());
     rfn_buf_u64(&words, rfn_process_began((uint64_t)getpid()));
-#ifndef RFN_FLAVOUR_SMPI /* whose ranks share a process, but not a moment */
     uint64_t random = 0;
     if (getrandom(&random, sizeof random, GRND_NONBLOCK) == (ssize_t)sizeof random)
         rfn_buf_u64(&words, random);
     rfn_buf_u64(&words, (uint64_t)rec_start().realtime_ns);
-#endif
     return number_of(&words);
 }
-
-#ifndef RFN_FLAVOUR_SMPI
 
 static uint64_t of_variables(const char *const *variables)
 {
@@ -134,22 +132,25 @@ uint64_t rec_run_identity(void)
     return identity;
 }
 
-#else
-
-void rec_run_identity_settle(void)
-{
-    rec_run_identity_make();
-}
-
-uint64_t rec_run_identity(void)
-{
-    return identity;
-}
-
-#endif
-
 void rec_run_identity_make(void)
 {
     if (!rec_run_identity())
         identity = of_process();
 }
+
+#else /* simulated runs share no folder at the same time, and their ranks are one process */
+
+void rec_run_identity_settle(void)
+{
+}
+
+void rec_run_identity_make(void)
+{
+}
+
+uint64_t rec_run_identity(void)
+{
+    return 0;
+}
+
+#endif

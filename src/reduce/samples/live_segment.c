@@ -176,13 +176,26 @@ int rfn_live_open_file(int folder, const char *name, int flags, struct rfn_live_
     return error;
 }
 
-/* strange: also a file whose header cannot be read, which may be another container's. */
+/* Whether a file whose header cannot be read is of no process that lives, in another container
+ * neither. */
+static bool is_forgotten(int folder, const char *name, uint32_t pid)
+{
+    const int fd = rfn_above_standard(
+        openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    const bool unused = fd >= 0 && pid && is_no_process(pid) && rfn_is_unused(fd);
+    if (fd >= 0)
+        close(fd);
+    return unused;
+}
+
+/* strange: a file whose header cannot be read goes, too, if its process is none of this system. */
 static bool sweep(int folder, const char *name, bool strange)
 {
     struct rfn_live_header header;
     const uint32_t pid = pid_of_name(name);
     const int fd = rfn_live_open_file(folder, name, O_RDONLY, &header, NULL);
-    const bool gone = fd < 0                      ? strange && pid && is_no_process(pid)
+    const bool gone = fd < 0 ? (strange && pid && is_no_process(pid)) ||
+                                   is_forgotten(folder, name, pid)
                       : rfn_live_is_near(&header) ? rfn_live_is_gone(&header)
                                                   : rfn_is_unused(fd);
     const bool removed = gone && unlinkat(folder, name, 0) == 0;
