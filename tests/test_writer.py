@@ -39,6 +39,13 @@ USAGE = ("peak_memory_bytes", "cpu_seconds", "cpu_share", "core_wait_seconds", "
          "preemptions")
 
 
+# A copy has no USAGE: what the recorder did itself counts as computing there, and nobody waits for it.
+RECORDING = ("recording_seconds", "outside_seconds", "main_outside_seconds", "efficiency", "verdict", "causes", "stories",
+             "critical_path", "behaviour", "by_host", "alike", "waits", "outside", "parallel_efficiency", "load_balance",
+             "disturbed", "affinity", "omp_num_threads", "cores", "core_share", "on_core_seconds",
+             "runnable_seconds")
+
+
 def without_work(value):
     """Without what writers do not know: names of the functions that compute, for which they name what calls MPI, what
     processes used, and the advice that follows."""
@@ -46,7 +53,7 @@ def without_work(value):
         return [without_work(part) for part in value]
     if not isinstance(value, dict):
         return value
-    left_out = {"text", "advice", *USAGE} | ({"activity", "function"} if value.get("kind") == "compute" else set())
+    left_out = {"text", "advice", *USAGE, *RECORDING} | ({"activity", "function"} if value.get("kind") == "compute" else set())
     return {key: without_work(part) for key, part in value.items() if key not in left_out}
 
 
