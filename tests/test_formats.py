@@ -199,7 +199,7 @@ def test_halo(bench):
     events, report, tables, trace, schedule = check(bench, archive)
     for row, rank in zip(tables.ranks, report["time_per_rank"], strict=True):
         harness.compare("times", (row["mpi_ns"], row["outside_ns"]),
-                        (harness.ns(rank["mpi_seconds"]), harness.ns(rank["outside_seconds"])))
+                        (harness.ns(rank["mpi_seconds"]), harness.ns(rank["outside_seconds"]) + harness.ns(rank["recording_seconds"])))
         own = [e for e in tables.events if e["rank"] == row["rank"]]
         harness.compare("sums", (sum(e["inside_ns"] for e in own),
                                  sum(e["sent_bytes"] or 0 for e in own if e["dest"] is not None),
