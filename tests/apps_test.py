@@ -74,19 +74,22 @@ class Counting(unittest.TestCase):
 class Truths(unittest.TestCase):
     SCREEN = "x ran for 2 s. {} 1. 40 % of all ranks' time is lost: {}. Others wait. 2. 3 % is lost: rank 1 is moving data."
 
-    def facts(self, host, finding):
-        ranks = [{"cpu_seconds": 1.0, "core_wait_seconds": 1.0}] * 4
-        report = {"ranks": 4, "hosts": [{"cores": 2}], "time_per_rank": ranks, "efficiency": {"max_outside_rank": 0}}
-        screen = self.SCREEN.format(host, finding)
+    def facts(self, second, finding, share=0.6):
+        report = {"ranks": 4, "hosts": [{"cores": 2}], "cores": {"share": share}, "efficiency": {"max_outside_rank": 0}}
+        screen = self.SCREEN.format(second, finding)
         return [fine for _, fine, _ in [*applications.shares_cores(report, screen),
                                         *applications.rank_0_is_late(report, screen, "relax()")]]
 
     def test_right_screen(self):
-        self.assertEqual(self.facts("4 ranks share the 2 cores of h.", "mainly rank 0 computes longer in relax() [h.py:3]"),
+        self.assertEqual(self.facts("Ranks had cores for 60 % of the time.", "mainly rank 0 computes longer in relax() [h.py:3]"),
                          [True] * 5)
 
     def test_wrong_screen(self):
         self.assertEqual(self.facts("All is well.", "rank 1 computes longer in relax()"), [True, False, True, False, False])
+        self.assertEqual(self.facts("All is well.", "rank 1 computes longer", 0.9)[:2], [False, False])
+
+    def test_who_computes_longest_is_unknown_without_cores(self):
+        self.assertEqual(self.facts("Ranks had cores for 40 % of the time.", "rank 1 computes longer", 0.4), [True, True])
 
 
 if __name__ == "__main__":

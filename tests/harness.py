@@ -257,13 +257,15 @@ class Harness:
         return [dict(zip(names, line.split("\t"))) for line in lines[1:] if line]
 
 
+CORES_PARAGRAPH = re.compile(r"^Ranks? (\d+ )?had cores for .*\n(   .*\n)*", re.MULTILINE)
+
+
 def without_cores(page):
     """A report without the sentences on ranks that lacked cores: whether they are there depends on what else the
     machine does, and no test but test_first_screen.py is about them. Lines stay as short as they were."""
     width = max(map(len, page.splitlines()), default=0)
-    page = re.sub(r"^Ranks? (\d+ )?had cores for .*\n(   .*\n)*", "", page, flags=re.MULTILINE)
     page = re.sub(r"\s+But\s+(that\s+rank|these\s+ranks)\s+had\s+cores\s+for\s+only\s+\S+\s+%\s+of\s+the\s+time\s+in\s+which"
-                  r"\s+(it|they)\s+could\s+run\.", "", page)
+                  r"\s+(it|they)\s+could\s+run\.", "", CORES_PARAGRAPH.sub("", page))
     return "".join(line if len(line) <= width + 1 else textwrap.fill(line, width, subsequent_indent="   ") + "\n"
                    for line in page.splitlines(keepends=True))
 
@@ -303,7 +305,8 @@ def difference(found, expected):
     if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
         key = next(key for key in found if found[key] != expected[key])
         return f"{key}: {difference(found[key], expected[key])}"
-    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected) > 8:
+    large = isinstance(found, list) and isinstance(expected, list) and (len(found) > 8 or len(repr(found)) > 2000)
+    if large and len(found) == len(expected):
         at = next(i for i, value in enumerate(found) if value != expected[i])
         return f"[{at}]: {difference(found[at], expected[at])}"
     return f"found {found!r:.2000}, expected {expected!r:.2000}"

@@ -3,6 +3,7 @@ import json
 import os
 
 import harness
+import rfn_reader
 import test_clusters
 import test_fortran
 import test_reader
@@ -70,6 +71,11 @@ def simulate(bench, name, time, every):
     return kept
 
 
+def usage_bytes(archive):
+    chunk = rfn_reader.Archive(archive).chunks.get((rfn_reader.USAGE, 0))
+    return len(chunk.payload) if chunk else 0
+
+
 def test_simulated(bench):
     """On 16 simulated ranks, with all kinds of times; what was alike stays alike."""
     for name in SIMULATED_PROGRAMS:
@@ -79,8 +85,8 @@ def test_simulated(bench):
             facts = check_pair(bench, f"{name}, {time}", plain, merged, 1 if name == "halo" else 3)
             for what in ("groups", "clustered_groups"):
                 harness.compare(f"{name}, {time}: {what}", facts[1][what], facts[0][what])
-            # Call paths and the like are up by then.
-            left = [each["merging"]["bytes"] for each in facts]
+            # Call paths and the like are up by then. When the recorder merged each rank tells in the end.
+            left = [each["merging"]["bytes"] - usage_bytes(archive) for each, archive in zip(facts, (plain, merged))]
             print(f"{name}, {time}: {left[1]} bytes to merge in the end, without online merges {left[0]}")
             if left[1] >= left[0]:
                 raise harness.Failure(f"{name}, {time}: as much is left as without online merges: {left}")
@@ -97,23 +103,22 @@ def test_spreads(bench):
 
 
 def test_time_of_online_merges(bench):
-    """It is in the calls after which ranks merge, and not what the program computes."""
+    """It is the recorder's own work: neither in the calls after which ranks merge, nor what the program computes."""
     program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "short_steps.c"))
-    outside, inside = [], []
+    outside, own = [], []
     for time, every in (("full", {}), ("full", {"REFRAIN_MERGE_INTERVAL": "5"}),
                         ("reduced", {"REFRAIN_MERGE_INTERVAL": "5"})):
         archive = test_smpi.smpi_run(bench, program, 8, ["400"], {"REFRAIN_TIME": time, **every})
         shares, total = test_reduce.shares(bench, archive)
-        outside.append([shares[rank, "outside"] * total[rank] for rank in sorted(total)])
-        inside.append([shares[rank, "MPI_Allreduce"] * total[rank] for rank in sorted(total)])
+        worked = harness.recording_ns(archive)
+        own.append([worked.get(int(rank), 0) for rank in sorted(total)])
+        outside.append([shares[rank, "outside"] * total[rank] - worked.get(int(rank), 0) for rank in sorted(total)])
         harness.compare(f"{time}, {every}: online merges", online_merges(info(bench, archive)) > 5, bool(every))
-    for plain, full, segments in zip(*outside):  # each of 450 calls begins and ends at a whole nanosecond
-        if abs(full - plain) > 900 or abs(segments - plain) > 0.02 * plain:
+    # Each of 450 calls is in whole ns, the recorder's work in us; reduced times are what computing and that work take
+    # together, about.
+    for plain, full, segments, worked in zip(*outside, own[2]):
+        if abs(full - plain) > 1900 or abs(segments - plain) > 0.02 * plain + 0.005 * worked:
             raise harness.Failure(f"outside of MPI: {plain:.0f} ns without online merges, "
-                                  f"{full:.0f} and {segments:.0f} with")
-    for plain, full, segments in zip(*inside):
-        if min(full, segments) < 1.05 * plain:
-            raise harness.Failure(f"in MPI_Allreduce: {plain:.0f} ns without online merges, "
                                   f"{full:.0f} and {segments:.0f} with")
 
 

@@ -17,6 +17,7 @@ import test_clusters
 import test_damage
 import test_events
 import test_smpi
+import test_writer
 
 # What stands for what in a replay (doc/replay.md); completions of all kinds count as one.
 STANDS_FOR = {
@@ -244,12 +245,14 @@ def test_compute(bench, flavour):
 
 def of_two_runs(bench, flavour, elements, received):
     """An archive of a run that never was: rank 0 of one whose messages have so many integers, rank 1 of one in which
-    others came. Each message has both its ends, so that it can be replayed."""
-    program = bench.program("two_sizes", flavour)
-    parts = [bench.fresh("rank.rfn") for _ in range(2)]
+    others came. Each message has both its ends, so that it can be replayed. Copies do not tell which run they are of,
+    so that they can be merged."""
+    program, parts = bench.program("two_sizes", flavour), []
     for rank, n in enumerate((elements, received)):
+        part = bench.fresh("rank.rfn")
         _, archive = bench.record(flavour, 2, [program], ["--time=none"], env={"ELEMENTS": str(n)})
-        bench.verb("reduce", f"--rank={rank}", archive, "-o", parts[rank])
+        bench.verb("reduce", f"--rank={rank}", archive, "-o", part)
+        parts.append(test_writer.copied(bench, part))
     joined = bench.fresh("two_runs.rfn")
     bench.verb("merge", *parts, "-o", joined)
     return joined

@@ -122,11 +122,12 @@ static int copy_stream(struct rfn_writer *writer, const struct rfn_archive *arch
 
 static int copy_archive(const struct rfn_archive *archive, const char *path, struct rfn_diag *diag)
 {
-    const struct rfn_run *run = rfn_archive_run(archive);
+    struct rfn_run run = *rfn_archive_run(archive);
     struct rfn_writer *writer;
-    RFN_TRY(rfn_writer_new(path, true, run, &writer, diag));
+    run.identity = 0; /* so that copies of files of different runs can be merged */
+    RFN_TRY(rfn_writer_new(path, true, &run, &writer, diag));
     int error = copy_definitions(writer, archive);
-    for (uint32_t i = 0; i < run->streams && error >= 0; i++)
+    for (uint32_t i = 0; i < run.streams && error >= 0; i++)
         error = copy_stream(writer, archive, i, diag);
     if (error >= 0)
         return rfn_writer_close(writer, NULL);

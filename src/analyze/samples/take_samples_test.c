@@ -31,6 +31,7 @@ static int teardown(void **state)
 {
     (void)state;
     free(samples.rows);
+    free(samples.counts);
     free(samples.samples);
     free(samples.where);
     samples = (struct rfn_samples){0};

@@ -193,17 +193,18 @@ static void set_pointers(struct rfn_usage *usage)
     const struct rfn_core_window *windows = usage->windows;
     const uint8_t *masks = usage->masks;
     for (size_t i = 0; i < usage->n; i++) {
-        usage->streams[i].gaps = gaps;
-        gaps += usage->streams[i].n_gaps;
-        usage->streams[i].recording = recording;
-        recording += usage->streams[i].n_recording;
+        struct rfn_stream_usage *of = &usage->streams[i];
+        of->gaps = of->n_gaps ? gaps : NULL;
+        gaps = of->n_gaps ? gaps + of->n_gaps : gaps;
+        of->recording = of->n_recording ? recording : NULL;
+        recording = of->n_recording ? recording + of->n_recording : recording;
     }
     for (size_t i = 0; i < usage->n_cores; i++) {
         struct rfn_process_cores *of = &usage->cores[i];
-        of->windows = windows;
-        of->mask = masks;
-        windows += of->n_windows;
-        masks += of->mask_bytes;
+        of->windows = of->n_windows ? windows : NULL;
+        windows = of->n_windows ? windows + of->n_windows : windows;
+        of->mask = of->mask_bytes ? masks : NULL;
+        masks = of->mask_bytes ? masks + of->mask_bytes : masks;
     }
 }
 

@@ -29,7 +29,7 @@ struct thread {
 static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
-    bool known; /* windows are */
+    bool known; /* windows are; read without the mutex, too */
     bool over;  /* the last one has ended */
     uint64_t since_ns, every_ns, cpu_ns;
     struct thread threads[THREADS]; /* as of the last look, in the system's order */
@@ -164,9 +164,10 @@ static void end_window(uint64_t now_ns, bool last)
     const uint64_t cpu_ns = rec_cpu_ns();
     const int64_t waited_ns = look_at_all(last);
     const uint64_t took_ns = passed(now_ns, (uint64_t)rec_monotonic_ns());
-    cores.known &= waited_ns >= 0;
-    if (!cores.known)
+    if (waited_ns < 0) {
+        __atomic_store_n(&cores.known, false, __ATOMIC_RELAXED);
         return;
+    }
     if (cores.n == REC_CORE_WINDOWS)
         join_windows();
     cores.windows[cores.n++] = (struct rfn_core_window){passed(cores.since_ns, now_ns),
@@ -186,7 +187,7 @@ void rec_core_windows_start(void)
     cores.every_ns = REC_WINDOW_NS;
     cores.since_ns = (uint64_t)rec_monotonic_ns();
     cores.cpu_ns = rec_cpu_ns();
-    cores.known = look_at_all(true) >= 0;
+    __atomic_store_n(&cores.known, look_at_all(true) >= 0, __ATOMIC_RELAXED);
 }
 
 void rec_core_windows_look(void)

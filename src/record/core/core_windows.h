@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { REC_CORE_WINDOWS = 256, REC_WINDOW_NS = 100000000, REC_WINDOW_COST = 500 };
+enum { REC_CORE_WINDOWS = 64, REC_WINDOW_NS = 100000000, REC_WINDOW_COST = 500 };
 
 /* What a thread has run and waited for a core, in ns. */
 struct rec_schedstat {
