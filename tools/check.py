@@ -9,7 +9,7 @@ sanitizers, with --all the fuzzers), then runs
   - every cmocka program in DIR/test and in DIR-san/test; names with .mpich or .openmpi at the end
     are MPI programs, run by that MPI's launcher on the numbers of ranks of --ranks,
   - every *_test.py in src, for what is written in Python,
-  - with --all every fuzzer in DIR/fuzz, FUZZ_SECONDS (30) in total, from one seed: it finds the same
+  - with --all or --fuzz every fuzzer in DIR/fuzz, FUZZ_SECONDS (30) in total, from one seed: it finds the same
     again (FUZZ_SEED=0 FUZZ_SECONDS=600 tools/check.py --build build _fuzz looks further),
   - tests/damage, damaged archives and journals, read with sanitizers (2,000; 20,000 with --all),
   - every tests/*_test.py, tests of the built tool in Python's unittest,
@@ -187,11 +187,11 @@ def make(name, *arguments):
     return Program(name, make_words("-k", jobs, *arguments), 600, True, counted=False)
 
 
-def builds(build, everything):
+def builds(build, fuzz):
     compiler = "CC=" + os.environ.get("CC", "gcc")
     yield make("build", f"O={build}", compiler, "all", "tests")
     yield make("build with sanitizers", f"O={build}-san", compiler, f"SAN={SAN}", "unit-tests", "damage-program")
-    if everything:
+    if fuzz:
         yield make("build of fuzzers", f"O={build}", compiler, "fuzz")
 
 
@@ -299,22 +299,24 @@ def main():
     parser = argparse.ArgumentParser(description="Runs all tests.")
     parser.add_argument("--build", default="build", type=lambda p: pathlib.Path(os.path.abspath(ROOT / p)))
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--fuzz", action="store_true")
     parser.add_argument("--ranks", action="append", default=[], metavar="TEST=N,N")
     parser.add_argument("--app", action="append", default=[], metavar="NAME")
     parser.add_argument("only", nargs="*")
     arguments = parser.parse_args()
     build = arguments.build
     everything = arguments.all or bool(arguments.only)  # what is named is run
+    fuzz = everything or arguments.fuzz
     pairs = (text.split("=") for text in arguments.ranks)
     ranks = {name: [int(n) for n in numbers.split(",")] for name, numbers in pairs}
 
     start = time.monotonic()
     print("Building", flush=True)
     logs = build / "check"
-    outcomes = run_all(list(builds(build, everything)), logs)
+    outcomes = run_all(list(builds(build, fuzz)), logs)
     print("Running", flush=True)
     programs = [*static_checks(build), *unit_tests(build, ranks), *python_tests(), *sanitized_tests(build),
-                *(fuzzers(build) if everything else ()), *damaged_files(build, everything), *tool_tests(build),
+                *(fuzzers(build) if fuzz else ()), *damaged_files(build, everything), *tool_tests(build),
                 *whole_runs(build, arguments.all), *real_applications(build, arguments.app)]
     if arguments.only:
         programs = [p for p in programs if any(word in p.name for word in arguments.only)]
