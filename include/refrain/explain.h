@@ -199,8 +199,10 @@ struct rfn_disturbance {
 };
 
 struct rfn_disturbance rfn_disturbance_of(const struct rfn_measured *run);
-/* Whether a rank was in such calls, most of the time that this activity took. */
-bool rfn_activity_is_disturbed(const struct rfn_measured *run, const struct rfn_activity *activity);
+/* Whether no change to the program can mend it: it is of the start or the end of MPI, or was in
+ * such calls for most of its time. */
+bool rfn_activity_is_beyond_program(const struct rfn_measured *run,
+                                    const struct rfn_activity *activity);
 /* "2 calls that no MPI makes slow took 14.1 ms (the longest 9.00 ms, in MPI_Type_size, main()
  * [a.c:3], on rank 1): ..." */
 void rfn_disturbance_append(struct rfn_text *text, const struct rfn_measured *run,

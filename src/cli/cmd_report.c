@@ -12,6 +12,8 @@
 enum { WINDOWS = 1000 };
 
 enum { TOP = 7 }; /* of three lines each: a table fits on a screen of 24 lines */
+/* Each row with its call path: a program of 50,000 call paths would make hundreds of megabytes. */
+enum { JSON_TOP = 1000 };
 
 enum {
     KEY_FIX_CLOCKS = 0x100,
@@ -43,7 +45,7 @@ static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "Print everything as JSON (refrain-json(5))", 0},
     {"csv", KEY_CSV, "TABLE", 0, "Print one table as CSV; --csv=help lists the tables", 0},
     {"short", KEY_SHORT, NULL, 0, "Print the first screen only", 0},
-    {"top", 't', "N", 0, "Show the N longest rows of each table (7)", 0},
+    {"top", 't', "N", 0, "Show the N longest rows of each table (7; 1000 with --json)", 0},
     {"all", KEY_ALL, NULL, 0, "Show all rows of each table", 0},
     {"hang", KEY_HANG, NULL, 0, "Tell what hangs: FILE is a folder FILE.rfn.journal", 0},
     {"rank", 'r', "LIST", 0, "Narrow to these ranks: 3 or 0-3,7", 0},
@@ -242,10 +244,11 @@ static int report_archive(const struct rfn_archive *archive, const struct option
                                                    .all_steps = given->behaviour},
                                          .each_sample = wants_each_sample(given),
                                          .windows = (size_t)given->windows};
-    whole.report.top = given->all                 ? SIZE_MAX
-                       : file->top_given          ? (size_t)file->top
-                       : file->json || given->csv ? SIZE_MAX
-                                                  : TOP;
+    whole.report.top = given->all        ? SIZE_MAX
+                       : file->top_given ? (size_t)file->top
+                       : given->csv      ? SIZE_MAX
+                       : file->json      ? JSON_TOP
+                                         : TOP;
     int status = rfn_command_check_ranks(archive, file->file, whole.report.ranks);
     if (!status && given->region)
         status = check_region(archive, file->file, given->region);

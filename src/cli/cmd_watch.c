@@ -122,8 +122,9 @@ static bool is_of_same_job(const struct rfn_live_process *process,
 static bool find_again(const struct rfn_live_list *list, const struct rfn_live_process *lead,
                        struct rfn_picked *picked)
 {
-    for (size_t i = 0; i < list->n; i += picked->n) {
+    for (size_t i = 0; i < list->n;) {
         *picked = rfn_job_at(list, i);
+        i += picked->n;
         for (size_t k = 0; k < picked->n; k++) {
             if (is_of_same_job(&picked->processes[k], lead))
                 return true;

@@ -26,7 +26,8 @@ struct rfn_disturbance rfn_disturbance_of(const struct rfn_measured *run)
     return all;
 }
 
-bool rfn_activity_is_disturbed(const struct rfn_measured *run, const struct rfn_activity *activity)
+/* Whether a rank was in calls that no MPI makes slow, most of the time that this activity took. */
+static bool is_disturbed(const struct rfn_measured *run, const struct rfn_activity *activity)
 {
     const struct rfn_call_site at = activity->at;
     if (activity->kind != RFN_ACTIVITY_MPI ||
@@ -38,6 +39,16 @@ bool rfn_activity_is_disturbed(const struct rfn_measured *run, const struct rfn_
             return 2 * row->long_ns > row->time.total_ns;
     }
     return false;
+}
+
+bool rfn_activity_is_beyond_program(const struct rfn_measured *run,
+                                    const struct rfn_activity *activity)
+{
+    const bool in_call = activity->kind == RFN_ACTIVITY_MPI || activity->kind == RFN_ACTIVITY_WAIT;
+    return activity->kind == RFN_ACTIVITY_START ||
+           (in_call &&
+            rfn_call_site_function(run->archive, activity->at)->class_ == RFN_CLASS_SETUP) ||
+           is_disturbed(run, activity);
 }
 
 void rfn_disturbance_append(struct rfn_text *text, const struct rfn_measured *run,

@@ -76,8 +76,8 @@ static void test_calls(void **state)
     assert_int_equal(found.calls, 2);
     assert_int_equal(found.ns, SECONDS(1));
     assert_ptr_equal(found.longest, &rows[0]);
-    assert_true(rfn_activity_is_disturbed(&run, &size));
-    assert_false(rfn_activity_is_disturbed(&run, &recv_));
+    assert_true(rfn_activity_is_beyond_program(&run, &size));
+    assert_false(rfn_activity_is_beyond_program(&run, &recv_));
     rfn_disturbance_append(&text, &run, &found);
     static const char begin[] =
         "2 calls that are fast in every MPI took 1.00 s (the longest 800 ms in "
@@ -93,7 +93,7 @@ static void test_many_short(void **state)
 {
     (void)state;
     rows[0].time.total_ns = SECONDS(2.1);
-    assert_false(rfn_activity_is_disturbed(&run, &size));
+    assert_false(rfn_activity_is_beyond_program(&run, &size));
     rows[0].long_events = 0;
     rows[0].long_ns = 0;
     const struct rfn_disturbance found = rfn_disturbance_of(&run);

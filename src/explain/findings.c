@@ -279,14 +279,10 @@ static int describe(struct rfn_finding *finding, const struct rfn_measured *run,
     return find_spent(finding, run->waits, of);
 }
 
-/* Of the start and the end of MPI, or a rank that was disturbed: no program can mend that. */
 static bool is_beyond_program(const struct rfn_measured *run, const struct rfn_cause *cause)
 {
-    const struct rfn_activity *activity = &run->waits->activities[cause->activity];
-    return !rfn_measured_counts(run, cause->pattern) || activity->kind == RFN_ACTIVITY_START ||
-           rfn_activity_is_disturbed(run, activity) ||
-           (activity->kind == RFN_ACTIVITY_MPI &&
-            rfn_call_site_function(run->archive, activity->at)->class_ == RFN_CLASS_SETUP);
+    return !rfn_measured_counts(run, cause->pattern) ||
+           rfn_activity_is_beyond_program(run, &run->waits->activities[cause->activity]);
 }
 
 int rfn_findings_init(struct rfn_findings *findings, const struct rfn_measured *run,

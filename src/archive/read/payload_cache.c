@@ -315,8 +315,8 @@ int rfn_stream_parts_use(const struct rfn_archive *archive, uint32_t stream,
 {
     uint64_t group = (uint64_t)rfn_stream_word(archive, RFN_WORD_GROUP, stream);
     uint64_t values = (uint64_t)rfn_stream_word(archive, RFN_WORD_VALUES, stream);
-    struct rfn_part **used = parts->used;
     *parts = (struct rfn_stream_parts){0};
+    struct rfn_part **used = parts->used;
     RFN_TRY(rfn_part_use(archive, RFN_CHUNK_STRUCTURE, group, NULL, &used[0], diag));
     parts->structure = &used[0]->u.structure;
     RFN_TRY(rfn_part_use(archive, RFN_CHUNK_RANK_PARAMS, group, parts->structure, &used[1], diag));

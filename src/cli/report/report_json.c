@@ -24,6 +24,8 @@ static void set_run(json_t *value, const struct rfn_report *report)
 {
     const struct rfn_run *run = report->run;
     RFN_JSON_SET(value, "file", report->file);
+    RFN_JSON_SET(value, "top",
+                 report->top == SIZE_MAX ? json_null() : json_integer((json_int_t)report->top));
     rfn_json_missing(value, report->archive);
     RFN_JSON_SET(value, "region", report->profile->region);
     RFN_JSON_SET(value, "missing_ranks", rfn_report_missing(report));

@@ -52,12 +52,6 @@ static void append_functions(struct rfn_text *text, const struct rfn_archive *ar
     rfn_text_release(&words);
 }
 
-/* Starting and ending MPI, which no program can mend. */
-static bool is_of_ends(const struct rfn_measured *run, struct rfn_call_site site)
-{
-    return rfn_call_site_function(run->archive, site)->class_ == RFN_CLASS_SETUP;
-}
-
 /* Computations, and the own time of calls, on the critical path: no others can save anything. */
 static int add_critical(struct rfn_candidates *candidates, const struct rfn_measured *run)
 {
@@ -67,8 +61,7 @@ static int add_critical(struct rfn_candidates *candidates, const struct rfn_meas
         const struct rfn_activity *activity = &waits->activities[row->activity];
         const char *function = rfn_activity_function(run->archive, activity);
         struct rfn_text path = {0};
-        if (rfn_activity_is_disturbed(run, activity) ||
-            (is_of_ends(run, activity->at) && activity->kind != RFN_ACTIVITY_COMPUTE))
+        if (rfn_activity_is_beyond_program(run, activity))
             continue;
         if (activity->kind == RFN_ACTIVITY_MPI || activity->kind == RFN_ACTIVITY_WAIT) {
             rfn_call_site_path(&path, run->archive, activity->at, RFN_SHORT_PATH);
@@ -99,8 +92,7 @@ static int add_waits(struct rfn_candidates *candidates, const struct rfn_measure
         const struct rfn_activity call = {.kind = RFN_ACTIVITY_MPI,
                                           .at = {row->function, row->path}};
         struct rfn_text path = {0};
-        if (share < LEAST_SHARE || rfn_activity_is_disturbed(run, &call) ||
-            is_of_ends(run, call.at))
+        if (share < LEAST_SHARE || rfn_activity_is_beyond_program(run, &call))
             continue;
         rfn_call_site_path(&path, run->archive, call.at, RFN_SHORT_PATH);
         RFN_TRY(add_named(candidates, run, RFN_SELECT_WAIT, &path, row->time.total_ns));

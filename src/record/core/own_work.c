@@ -3,7 +3,7 @@
 void rec_own_works_init(struct rec_own_works *own, uint64_t least)
 {
     own->least = least;
-    own->sum = own->n = 0;
+    own->since = own->sum = own->n = 0;
 }
 
 /* Drops the shortest until there is room for as many again. */
@@ -24,6 +24,8 @@ void rec_own_works_note(struct rec_own_works *own, uint64_t from, uint64_t to)
 {
     if (to <= from)
         return; /* clocks of cores may differ by a little */
+    if (!own->since)
+        own->since = from;
     own->sum += to - from;
     if (to - from < own->least || (own->n && from < own->items[own->n - 1].to))
         return;

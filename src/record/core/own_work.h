@@ -21,6 +21,7 @@ struct rec_own_work {
 };
 
 struct rec_own_works {
+    uint64_t since; /* when the first began; 0: there was none */
     uint64_t least; /* quanta: what takes less is not kept */
     uint64_t sum;   /* quanta, of all */
     uint32_t n;
