@@ -296,7 +296,7 @@ $(O)/summary: $(TOOL) $(LIB) $(SHARED_LIB) $(REGION_LIB) $(RECORDERS) $(MPI_PROG
 help:
 	@sed -n 's/^# \{0,1\}//;2,/^$$/p' Makefile
 	@echo 'Targets:   tests bench bench-overhead study sampling-study clusters-table clusters-long replay-table apps-table check-layers check-format format lint fuzz damage deps clean distclean'
-	@echo 'Variables: O=dir  CC=clang  DEBUG=1  SAN=address,undefined  V=1  NO_INSTALL=1'
+	@echo 'Variables: O=dir  CC=clang  DEBUG=1  SAN=address,undefined  V=1  NO_INSTALL=1  ALL=1  FUZZ=1'
 	@echo '           MPICC_MPICH=  MPICC_OPENMPI=  (compiler wrappers in unusual places)'
 
 deps:

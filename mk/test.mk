@@ -139,12 +139,13 @@ damage:
 
 C_FILES := $(wildcard src/*/*.[ch] src/*/*/*.[ch] src/*/*.cpp include/refrain/*.h tests/*/*.[ch] tests/programs/*/*.[ch] bench/*.c examples/*.c)
 
-# The programs are built and run by tools/check.py, which also counts. ALL=1: those that take long, too.
-# FUZZ=1: the fuzzers of what takes long.
+# The programs are built and run by tools/check.py, which also counts. ALL=1: also the tests that take
+# long, and the fuzzers. FUZZ=1: also the fuzzers.
 # APPS=ci, or names: real applications, too (mk/apps.mk), of which each is run in one pair.
 check:
 	@tools/install-deps.sh build mpi run test $(if $(APPS),apps)
-	+@O=$(O) CC=$(CC) MAKE="$(MAKE)" python3 tools/check.py --build $(O) $(if $(filter-out 0,$(ALL)),--all) $(if $(filter-out 0,$(FUZZ)),--fuzz) \
+	+@O=$(O) CC=$(CC) MAKE="$(MAKE)" python3 tools/check.py --build $(O) $(if $(filter-out 0,$(ALL)),--all) \
+	    $(if $(filter-out 0,$(FUZZ)),--fuzz) \
 	    $(APPS:%=--app %) $(RECORD_MPI_TESTS:%=--ranks %)
 
 check-layers:

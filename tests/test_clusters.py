@@ -495,13 +495,19 @@ def check_smaller(name, plain, out, reduced):
     return [str(each[part]) for part in ("bytes", "parameter_bytes") for each in (plain, out, reduced)]
 
 
-def moved_share(archive, ranks, merging):
-    """Of what merging without clusters would move, how much is sent: but for what each rank tells of itself (what it
-    used, when the recorder worked), which passes as many ranks as its number has bits."""
+def own_bytes(archive, ranks):
+    """Sent of what each rank tells of itself (what it used, when the recorder worked), at most 1 KiB; it passes as many
+    ranks as the rank's number has bits."""
     chunks = rfn_reader.Archive(archive).chunks
     own = sum(len(chunk.payload) for (kind, _), chunk in chunks.items() if kind in (rfn_reader.USAGE, rfn_reader.CORES))
-    hops = sum(bin(rank).count("1") for rank in range(ranks))
-    return (merging["bytes"] - own * hops / ranks) / (merging["all_bytes"] + merging["all_definition_bytes"])
+    harness.compare(f"{own / ranks:.0f} bytes of a rank's own are at most 1024", own <= 1024 * ranks, True)
+    return own * sum(bin(rank).count("1") for rank in range(ranks)) / ranks
+
+
+def moved_share(archive, ranks, merging):
+    """Of what merging without clusters would move, how much is sent, but for what each rank tells of itself."""
+    sent = merging["bytes"] - own_bytes(archive, ranks)
+    return sent / (merging["all_bytes"] + merging["all_definition_bytes"])
 
 
 def check_moved(name, ranks, merging, archive):

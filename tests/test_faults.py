@@ -96,7 +96,8 @@ def check_story(fault, story, advice):
 
 
 def check_screen(bench, archive, fault, advice):
-    """The first screen of a terminal. The line on cores, which an idle machine does not print, comes on top of its 20."""
+    """The first screen of a terminal has at most 20 lines, without the paragraph on cores, which an idle machine does
+    not print."""
     page = bench.run([bench.refrain, "report", "--short", archive], env={"COLUMNS": "80"}, check=True, cores=True).out
     lines, width = harness.CORES_PARAGRAPH.sub("", page).splitlines(), max(map(len, page.splitlines()))
     if len(lines) > 20 or width > 80:

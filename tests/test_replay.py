@@ -244,9 +244,8 @@ def test_compute(bench, flavour):
 # ---- what comes is not what was recorded ----
 
 def of_two_runs(bench, flavour, elements, received):
-    """An archive of a run that never was: rank 0 of one whose messages have so many integers, rank 1 of one in which
-    others came. Each message has both its ends, so that it can be replayed. Copies do not tell which run they are of,
-    so that they can be merged."""
+    """An archive that joins two runs: rank 0 sends `elements` integers, rank 1 received another number. A copy names no
+    run, so that merge accepts both."""
     program, parts = bench.program("two_sizes", flavour), []
     for rank, n in enumerate((elements, received)):
         part = bench.fresh("rank.rfn")

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Runs all tests and counts: the driver behind `make check`.
 
-    tools/check.py --build DIR [--all] [--ranks TEST=N,N...]... [--app NAME]... [ONLY...]
+    tools/check.py --build DIR [--all] [--fuzz] [--ranks TEST=N,N...]... [--app NAME]... [ONLY...]
 
 Builds with make (the plain build and its tests, the unit tests with address and undefined-behaviour
-sanitizers, with --all the fuzzers), then runs
+sanitizers, with --all or --fuzz the fuzzers), then runs
 
   - every cmocka program in DIR/test and in DIR-san/test; names with .mpich or .openmpi at the end
     are MPI programs, run by that MPI's launcher on the numbers of ranks of --ranks,
   - every *_test.py in src, for what is written in Python,
-  - with --all or --fuzz every fuzzer in DIR/fuzz, FUZZ_SECONDS (30) in total, from one seed: it finds the same
-    again (FUZZ_SEED=0 FUZZ_SECONDS=600 tools/check.py --build build _fuzz looks further),
+  - with --all or --fuzz every fuzzer in DIR/fuzz, FUZZ_SECONDS (30) in total, from one seed: it finds
+    the same again (FUZZ_SEED=0 FUZZ_SECONDS=600 tools/check.py --build build _fuzz looks further),
   - tests/damage, damaged archives and journals, read with sanitizers (2,000; 20,000 with --all),
   - every tests/*_test.py, tests of the built tool in Python's unittest,
   - tests/run.py, the whole runs (the modules tests/test_*.py are its own), several at once; those that take

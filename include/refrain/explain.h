@@ -190,8 +190,8 @@ void rfn_verdict_append(struct rfn_text *text, const struct rfn_measured *run,
 
 /* ---- what no program can mend ---- */
 
-/* Calls that no MPI makes slow, as those for sizes and ranks, in which a rank was for longer than
- * RFN_LONG_NS: it had no core, waited for memory, or was stopped. */
+/* Calls that are fast in every MPI, as those for sizes and ranks, in which a rank was for longer
+ * than RFN_LONG_NS: it had no core, waited for memory, or was stopped. */
 struct rfn_disturbance {
     uint64_t calls;
     int64_t ns;                            /* all of them together */
@@ -199,11 +199,11 @@ struct rfn_disturbance {
 };
 
 struct rfn_disturbance rfn_disturbance_of(const struct rfn_measured *run);
-/* Whether no change to the program can mend it: it is of the start or the end of MPI, or was in
- * such calls for most of its time. */
+/* Whether no change to the program can shorten the activity: MPI starts or ends in it, or such
+ * calls took most of its time. The recorder's own work is not meant. */
 bool rfn_activity_is_beyond_program(const struct rfn_measured *run,
                                     const struct rfn_activity *activity);
-/* "2 calls that no MPI makes slow took 14.1 ms (the longest 9.00 ms, in MPI_Type_size, main()
+/* "2 calls that are fast in every MPI took 14.1 ms (the longest 9.00 ms, in MPI_Type_size, main()
  * [a.c:3], on rank 1): ..." */
 void rfn_disturbance_append(struct rfn_text *text, const struct rfn_measured *run,
                             const struct rfn_disturbance *disturbance);

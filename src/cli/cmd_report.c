@@ -42,7 +42,7 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-    {"json", 'j', NULL, 0, "Print everything as JSON (refrain-json(5))", 0},
+    {"json", 'j', NULL, 0, "Print the report as JSON (refrain-json(5))", 0},
     {"csv", KEY_CSV, "TABLE", 0, "Print one table as CSV; --csv=help lists the tables", 0},
     {"short", KEY_SHORT, NULL, 0, "Print the first screen only", 0},
     {"top", 't', "N", 0, "Show the N longest rows of each table (7; 1000 with --json)", 0},

@@ -88,6 +88,20 @@ static void test_calls(void **state)
     rfn_text_release(&text);
 }
 
+/* Computing before MPI_Finalize is the program's. */
+static void test_ends(void **state)
+{
+    (void)state;
+    struct rfn_activity activity = {.kind = RFN_ACTIVITY_START};
+    assert_true(rfn_activity_is_beyond_program(&run, &activity));
+    activity = (struct rfn_activity){.kind = RFN_ACTIVITY_MPI, .at = {FINALIZE, MAIN_24}};
+    assert_true(rfn_activity_is_beyond_program(&run, &activity));
+    activity.kind = RFN_ACTIVITY_WAIT;
+    assert_true(rfn_activity_is_beyond_program(&run, &activity));
+    activity.kind = RFN_ACTIVITY_COMPUTE;
+    assert_false(rfn_activity_is_beyond_program(&run, &activity));
+}
+
 /* Calls that are short, but many, are the program's. */
 static void test_many_short(void **state)
 {
@@ -157,7 +171,7 @@ static void test_sleep(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(calls), TEST(many_short), TEST(no_finding), TEST(cores),
-                                       TEST(sleep)};
+    const struct CMUnitTest tests[] = {TEST(calls),      TEST(ends),  TEST(many_short),
+                                       TEST(no_finding), TEST(cores), TEST(sleep)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include "cli/text/spawned_jobs.h"
 
 /* Changes when a member goes or means something else (refrain-json(5)). */
-enum { SCHEMA = 2 };
+enum { SCHEMA = 3 };
 
 json_t *rfn_report_seconds(const struct rfn_report *report, double ns)
 {

@@ -1075,7 +1075,7 @@ static void test_json(void **state)
     const json_t *sums = json_object_get(value, "waits");
     check_wait_states(json_object_get(value, "wait_states"));
     check_causes(json_object_get(value, "causes"));
-    assert_int_equal(json_integer_value(json_object_get(value, "schema")), 2);
+    assert_int_equal(json_integer_value(json_object_get(value, "schema")), 3);
     check_findings(value);
     check_stories(value);
     real_is(efficiency, "parallel_efficiency", 0.55);

@@ -29,7 +29,7 @@ struct thread {
 static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
-    bool known; /* windows are; read without the mutex, too */
+    bool known; /* whether the system tells; rec_core_windows_look reads it without the mutex */
     bool over;  /* the last one has ended */
     uint64_t since_ns, every_ns, cpu_ns;
     struct thread threads[THREADS]; /* as of the last look, in the system's order */

@@ -12,7 +12,9 @@ static void test_few(void **state)
     (void)state;
     struct rec_own_works own;
     rec_own_works_init(&own, 20);
-    rec_own_works_note(&own, 100, 119); /* too short */
+    assert_int_equal(own.since, 0);
+    rec_own_works_note(&own, 100, 119); /* too short to be kept */
+    assert_int_equal(own.since, 100);
     rec_own_works_note(&own, 200, 220);
     rec_own_works_note(&own, 300, 300);
     rec_own_works_note(&own, 400, 390); /* clocks that disagree */

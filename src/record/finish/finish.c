@@ -428,8 +428,9 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
         rec_message(
             "the archive does not tell how far reduced times differ from those measured: %s",
             reduced->not_spread == RFN_E_EXCHANGE ? "a rank failed to tell"
-            : reduced->not_spread == RFN_E_NOMEM  ? "too many calls differ; --memory allows more"
-                                                  : rfn_error_text(reduced->not_spread));
+            : reduced->not_spread == RFN_E_NOMEM ? "memory is short, as where many different calls "
+                                                   "have reduced times; --memory allows more"
+                                                 : rfn_error_text(reduced->not_spread));
     tell_forced(finish);
     rec_past_calls_tell(finish->survey.past);
     rec_limits_tell();

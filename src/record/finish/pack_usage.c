@@ -9,8 +9,8 @@
 
 /* Pairs of call sites of a stream that are written, those with most time. */
 enum { WRITTEN = 16 };
-/* Of the recorder's own work the shortest pieces, which together take less than 1 / TRIFLE of the
- * time since the first one, are left out: each rank sends its own. */
+/* Each rank sends its own pieces of the recorder's work. So the shortest are left out, as long as
+ * they together take less than 1 / TRIFLE of the time since that work first began. */
 enum { TRIFLE = 1000 };
 
 static struct rfn_process_usage process_of(const struct rec_stream_definitions *of)
@@ -60,7 +60,7 @@ static int by_length(const void *left, const void *right)
 /* The shortest piece that is written, in quanta. */
 static uint64_t shortest_written(const struct rec_own_works *own)
 {
-    const uint64_t trifle = (rec_now() - own->since) / TRIFLE;
+    const uint64_t now = rec_now(), trifle = now > own->since ? (now - own->since) / TRIFLE : 0;
     uint64_t lengths[REC_OWN_WORKS], sum = 0;
     for (uint32_t i = 0; i < own->n; i++)
         lengths[i] = own->items[i].to - own->items[i].from;
