@@ -2,7 +2,7 @@
 #include "expect.h"
 
 #if MPI_VERSION >= 4 || defined OPEN_MPI
-#if MPI_VERSION < 4
+#if defined OPEN_MPI && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
 #define INIT(name) MPIX_##name
 #else
