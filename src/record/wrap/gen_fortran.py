@@ -242,7 +242,7 @@ def main():
             functions = gen_wrappers.parse_def(file.read())
         header = gen_wrappers.parse_header(gen_wrappers.preprocess(options.flavour, options.cc))
         bound = [b for b in gen_wrappers.bind_all(functions, header.functions)
-                 if b.prefix == "MPI_"]
+                 if b.prefix == "MPI_" and not b.function.derived]
         gen_wrappers.write_file(os.path.join(options.out, "fortran.gen.c"),
                                 fortran_c(bound, options.flavour))
     except (Failure, OSError) as error:

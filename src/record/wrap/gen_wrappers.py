@@ -3,7 +3,8 @@
 
 Two sources are joined: mpi.def says what every function of the standard and each of its arguments
 is (the format is told at its top), the preprocessed mpi.h says which functions this MPI has and
-what their C types are. For every function of the header the arguments are bound, in order, to
+what their C types are. Of a function that mpi.def lacks, as of an MPI that is newer, the types say
+what can be recorded. For every function of the header the arguments are bound, in order, to
 those of mpi.def; C types are checked against kinds, so that a table that does not fit the header
 fails here and not in a program. From the result are written:
 
@@ -140,8 +141,8 @@ class Failure(Exception):
 # ---- mpi.def ----
 
 Argument = namedtuple("Argument", "name direction kind length conditions details")
-# added: outcomes without an argument
-Function = namedtuple("Function", "name class_ flags special arguments added")
+# added: outcomes without an argument; derived: from the prototype, as mpi.def lacks the function
+Function = namedtuple("Function", "name class_ flags special arguments added derived")
 
 
 def parse_argument(where, text):
@@ -178,7 +179,7 @@ def parse_line(where, words):
     special = "special" in flags
     if added and not special:
         raise Failure("%s: only special functions have added outcomes" % where)
-    return Function(name, class_, [f for f in FLAGS if f in flags], special, arguments, added)
+    return Function(name, class_, [f for f in FLAGS if f in flags], special, arguments, added, False)
 
 
 def parse_def(text, name="mpi.def"):
@@ -400,8 +401,45 @@ def bind(name, function, prototype, prefix="MPI_"):
     return bound
 
 
+KIND_OF_HANDLE = {KINDS[name].types[0]: name for name in HANDLES if name != "keyval"}
+LOCALS = ("call", "rc", "done", "own")  # of a wrapper
+
+
+def derive_argument(parameter, position, last, comms):
+    """comms: how many communicators come before."""
+    name = parameter.name if parameter.name and parameter.name not in LOCALS else "argument%d" % position
+    kind, direction = KIND_OF_HANDLE.get(parameter.base), "in"
+    if parameter.base in NUMBERS and parameter.depth == 0:
+        kind = "int"
+    elif kind == "request" and parameter.depth == 1 and last and not parameter.const:
+        return Argument(name, "in", "made", None, (), [])
+    elif not kind or parameter.depth > 1 or (parameter.depth == 1 and (
+            kind == "request" or parameter.const or parameter.after)):
+        kind = "skip"
+    elif parameter.depth == 1:
+        direction = "out"
+    elif kind == "comm" and comms:
+        kind = "peer"
+    return Argument(name, direction, kind, None, (), None)
+
+
+def derive(prototype):
+    """What mpi.def might say of a function that it does not have: numbers and handles are recorded, a
+    handle behind a pointer is an outcome, a request that is the last argument is made. None: it has
+    arguments that are not understood; it is not recorded."""
+    arguments = []
+    for i, parameter in enumerate(prototype.parameters):
+        if re.search(r"[()]", parameter.before + parameter.after) or parameter.base == "...":
+            return None
+        arguments.append(derive_argument(parameter, i, i + 1 == len(prototype.parameters),
+                                         sum(a.kind == "comm" for a in arguments)))
+    flags = ["nonblocking"] if any(a.kind == "made" for a in arguments) else []
+    return Function(prototype.name, "OTHER", flags, False, arguments, [], True)
+
+
 def bind_all(functions, header):
-    """The functions of the header in the order of mpi.def, large-count forms after their base."""
+    """The functions of the header in the order of mpi.def, large-count forms after their base; then
+    those that mpi.def does not have."""
     bound = []
     for name, function in functions.items():
         for form in (name, name + "_c"):
@@ -411,8 +449,9 @@ def bind_all(functions, header):
             bound.append(bind(name, function, header["X:" + name], "MPIX_"))
     known = {b.name for b in bound}
     for name in header:
-        if name not in known and not name.startswith("X:"):
-            raise Failure("MPI_%s: is in mpi.h but not in mpi.def" % name)
+        function = derive(header[name]) if name not in known and not name.startswith("X:") else None
+        if function:
+            bound.append(bind(name, function, header[name]))
     if not bound:
         raise Failure("mpi.h: no MPI function found")
     return bound
@@ -605,7 +644,10 @@ def outcome_statements(function, argument, parameter):
     if argument.length:
         return ["rec_out_ints(call, %s, %s);" % (name, length_of(argument))]
     scalar = argument.kind if argument.kind in HANDLES else "int"
-    return ["rec_out_%s(call, *%s);" % (scalar, name)]
+    statement = "rec_out_%s(call, *%s);" % (scalar, name)
+    if function.derived:  # the program may pass a null pointer
+        return ["if (%s)" % name, "    " + statement, "else", "    rec_out_unknown(call, 1);"]
+    return [statement]
 
 
 def completion_lines(bound):
@@ -1040,8 +1082,12 @@ def main():
     try:
         with open(options.definitions) as file:
             definitions = file.read()
-        files, _, _ = generate(options.flavour, definitions,
-                               preprocess(options.flavour, options.cc))
+        files, functions, bound = generate(options.flavour, definitions,
+                                           preprocess(options.flavour, options.cc))
+        derived = ["MPI_" + b.name for b in bound if b.function.derived]
+        if derived and functions:
+            print("gen_wrappers.py: mpi.def does not have %s; of these only what their types tell is "
+                  "recorded" % ", ".join(derived))
         if options.out:
             os.makedirs(options.out, exist_ok=True)
             for name, text in files.items():
