@@ -10,7 +10,7 @@ import subprocess
 FRAMES = 14      # of each thread
 MOST = 12        # processes
 # As /proc/PID/comm has them.
-LAUNCHERS = {"mpirun.openmpi", "orted", "mpirun.mpich", "mpiexec.hydra", "hydra_pmi_proxy"}
+LAUNCHERS = {"mpirun.openmpi", "orted", "prterun", "prte", "prted", "mpirun.mpich", "mpiexec.hydra", "hydra_pmi_proxy"}
 
 
 def parents():

@@ -57,7 +57,8 @@ def test_names_are_the_real_ones(bench, flavour):
     and their texts."""
     source = bench.path(f"names.{flavour}.c")
     with open(source, "w", encoding="ascii") as file:
-        file.write('''#include <dlfcn.h>
+        file.write('''#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include "expect.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static int rank = -1;
 
