@@ -26,7 +26,8 @@ struct rfn_disturbance rfn_disturbance_of(const struct rfn_measured *run)
     return all;
 }
 
-/* Whether a rank was in calls that are fast in every MPI, most of the time that this activity took. */
+/* Whether a rank was in calls that are fast in every MPI, most of the time that this activity took.
+ */
 static bool is_disturbed(const struct rfn_measured *run, const struct rfn_activity *activity)
 {
     const struct rfn_call_site at = activity->at;

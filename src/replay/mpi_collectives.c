@@ -31,8 +31,8 @@ struct arguments {
     MPI_Request *request;
 };
 
-/* Calls MPI in one of three ways. Open MPI 4 has persistent collectives as extensions only; Open MPI
- * 5 has the standard's, though it says that it is MPI 3.1. */
+/* Calls MPI in one of three ways. Open MPI 4 has persistent collectives as extensions only; Open
+ * MPI 5 has the standard's, though it says that it is MPI 3.1. */
 #if RPL_HAVE_MPI_Bcast_init && defined OPEN_MPI && OMPI_MAJOR_VERSION < 5
 #define PERSISTENT(name, ...) MPIX_##name##_init(__VA_ARGS__, MPI_INFO_NULL, a->request)
 #elif RPL_HAVE_MPI_Bcast_init
