@@ -137,7 +137,7 @@ class Hpcc(Application):
     outputs = ("hpccoutf.txt",)
     filter = Filter("all but what passed, failed and succeeded: the rest is times and speeds",
                     keep=(r"PASSED|FAILED|^Success|Found \d+ errors|End of .* section",),
-                    replace=((r"= +\d\.\d+ +\.\.\.", "="),))
+                    replace=((r"= +\d\.\d+ +\.\.\.", "="), (r" +\d+\.\d+ PASSED +\d+\.\d+", " PASSED")))
 
 
 class Netpipe(Application):
