@@ -9,7 +9,6 @@ import harness
 import rfn_reader
 import rfn_text
 import test_smpi
-import test_writer
 
 METHODS = ("relDiff", "absDiff", "manhattan", "euclidean", "chebyshev", "avgWave", "haarWave",
            "iterK", "iterAvg")
@@ -135,16 +134,41 @@ def test_methods(bench, flavour):
 
 
 def test_same_diagnosis(bench, flavour):
-    """Where each iteration keeps its own times the report of them is that of the full times. When the recorder itself
-    worked reduced times do not tell, nor does the copy."""
+    """Where each iteration keeps its own times the report of them is that of the full times."""
     program = bench.program("uneven_shift", flavour)
-    archive = test_writer.copied(bench, bench.record(flavour, 4, [program])[1])
+    archive = bench.record(flavour, 4, [program])[1]
     out, told = reduced(bench, archive, "--similarity=absDiff:0")
     harness.compare("kept", told["kept"], told["segments"])
     check_same(bench, archive, out, 0)
     full, again = (json.loads(bench.verb("report", "--json", path)) for path in (archive, out))
     for part in ("wait_states", "causes", "critical_path", "efficiency"):
         harness.compare(part, again[part], full[part])
+
+
+def own_pieces(archive):
+    """When the recorder worked, by stream, in ns of the run, as the independent reader finds it."""
+    found, pieces = rfn_reader.Archive(archive), {}
+    for number, (_, _, (_, quanta)) in found.usage().items():
+        stream = found.streams[number]
+        stream.open()
+        pieces[number] = [[stream.since_start(stream.timing.clock.start + at) for at in piece] for piece in quanta]
+    return pieces
+
+
+def test_own_work(bench):
+    """The recorder worked when it did, also on the clock of the run that reduced times have."""
+    program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "short_steps.c"))
+    archive = test_smpi.smpi_run(bench, program, 8, ["400"], {"REFRAIN_MERGE_INTERVAL": "5"})
+    pieces = own_pieces(archive)
+    if min(map(len, pieces.values())) < 5 or len(pieces) != 8:
+        raise harness.Failure(f"pieces of the recorder's own work: {pieces}")
+    out = reduced(bench, archive, "--similarity=absDiff:0")[0]
+    harness.compare("pieces", own_pieces(out), pieces)
+    for path in (archive, out):
+        causes = json.loads(bench.verb("report", "--json", "--all", path))["causes"]
+        found = sum(cause["seconds"] for cause in causes if cause["kind"] == "recording")
+        print(f"{found:.6f} s of waiting for the recorder")
+        harness.compare("others wait for the recorder", found > 0, True)
 
 
 def test_options(bench, flavour):

@@ -5,14 +5,18 @@
  * Without comparing processes a stream is packed as soon as it has been read, and what it took is
  * freed; else all are held until it is known which stand for others. */
 #include "analyze/clusters/user_expressions.h"
+#include "analyze/match/own_times.h"
 #include "analyze/trace_profile/trace_profile.h"
+#include "archive/cursor/cursor.h"
 #include "archive/cursor/pack_spreads.h"
 #include "archive/cursor/time_spreads.h"
 #include "archive/read/structure_walk.h"
+#include "archive/usage_format.h"
 #include "archive/write/cluster_archive.h"
 #include "archive/write/forced_parameters.h"
 #include "archive/write/pack_profiles.h"
 #include "archive/write/rewrite_facts.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -248,6 +252,54 @@ static int add_clusters(struct reducer *reducer)
     return 0;
 }
 
+/* ---- what was used ---- */
+
+/* When the recorder worked, on the clock of the run, as all times of a reduced archive are. */
+static int move_recording(const struct reducer *reducer, struct rfn_usage *usage,
+                          struct rfn_stream_usage *of)
+{
+    struct rfn_own_work *pieces = usage->recording + (of->recording - usage->recording);
+    struct rfn_off_times own = {0};
+    struct rfn_cursor *cursor;
+    if (!of->n_recording)
+        return 0;
+    int error = rfn_cursor_open(reducer->archive, of->stream, &cursor, NULL);
+    if (!error) {
+        error = rfn_own_times_of(of, cursor, &own);
+        rfn_cursor_close(cursor);
+    }
+    of->n_recording = own.n; /* of a stream that cannot be read: none */
+    for (size_t i = 0; i < own.n; i++) {
+        const struct rfn_off_time time = own.items[i];
+        const uint64_t before = i ? pieces[i - 1].to : 0,
+                       from = (uint64_t)rfn_most(time.from_ns, 0);
+        pieces[i].from = from > before ? from : before;
+        pieces[i].to = pieces[i].from + (uint64_t)(time.to_ns - time.from_ns);
+    }
+    rfn_off_times_release(&own);
+    return error == RFN_E_NOMEM ? error : 0;
+}
+
+static int add_usage(struct reducer *reducer)
+{
+    struct rfn_rope payload = RFN_ROPE_INIT;
+    struct rfn_usage usage;
+    uint32_t next = 0;
+    int error = rfn_usage_read(reducer->archive, &usage, reducer->diag);
+    for (size_t i = 0; i < usage.n && !error; i++) {
+        struct rfn_stream_usage *of = &usage.streams[i];
+        error = packed(reducer, move_recording(reducer, &usage, of));
+        rfn_buf_varint(&payload.bytes, of->stream - next);
+        rfn_pack_usage(of, &payload.bytes);
+        next = of->stream + 1;
+    }
+    if (!error && usage.n)
+        error = packed(reducer, rfn_rewrite_add(&reducer->rewrite, RFN_CHUNK_USAGE, 0, &payload));
+    rfn_rope_release(&payload);
+    rfn_usage_release(&usage);
+    return error;
+}
+
 /* ---- the other chunks ---- */
 
 static bool makes_meta(const struct reducer *reducer)
@@ -266,6 +318,7 @@ static bool stays(const void *context, uint32_t type)
     case RFN_CHUNK_PROFILES:
     case RFN_CHUNK_SITE_SPREADS:
     case RFN_CHUNK_SPREADS:
+    case RFN_CHUNK_USAGE:
         return !reducer->profile;
     case RFN_CHUNK_STRUCTURE:
     case RFN_CHUNK_RANK_PARAMS:
@@ -327,6 +380,8 @@ static int write_reduced(struct reducer *reducer, const char *path, bool force,
     if (makes_meta(reducer))
         RFN_TRY(add_meta(reducer));
     RFN_TRY(add_streams(reducer));
+    if (reducer->profile)
+        RFN_TRY(add_usage(reducer));
     RFN_TRY(rfn_rewrite_copy_others(&reducer->rewrite, stays, reducer, reducer->diag));
     int error = rfn_rewrite_write(&reducer->rewrite, path, force, &result->bytes, reducer->diag);
     if (error == RFN_E_NOMEM)
