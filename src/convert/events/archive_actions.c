@@ -18,6 +18,7 @@ struct archive_source {
     struct rfn_archive_stream *streams; /* by rank */
     struct members *comms;              /* by number of the archive; ranks NULL: not yet */
     struct rfn_activities activities;   /* that were computed so far */
+    struct rfn_usage usage;             /* of measured times: when the recorder itself worked */
 };
 
 static int next(struct rfn_actions *actions, uint32_t rank, struct rfn_action *action)
@@ -81,6 +82,7 @@ static void release(struct rfn_actions *actions)
         free(source->comms[i].ranks);
     rfn_volumes_free(source->volumes);
     rfn_activities_release(&source->activities);
+    rfn_usage_release(&source->usage);
     free(source->streams);
     free(source->comms);
     free(source);
@@ -157,6 +159,20 @@ static int find_streams(struct archive_source *source, bool measured)
     return 0;
 }
 
+/* When the recorder worked, if it can be read: that is not computed. */
+static int find_own_work(struct archive_source *source)
+{
+    const int error = rfn_usage_read(source->archive, &source->usage, NULL);
+    for (size_t i = 0; i < source->usage.n && !error; i++) {
+        const struct rfn_stream_usage *of = &source->usage.streams[i];
+        if (of->n_recording && of->rank < source->actions.n_ranks &&
+            source->streams[of->rank].stream == of->stream)
+            source->streams[of->rank].usage = of;
+    }
+    return error == RFN_E_NOMEM ? rfn_fail(source->actions.diag, error, -1, -1, "out of memory")
+                                : 0;
+}
+
 static int fill(struct archive_source *source, bool measured)
 {
     const struct rfn_run *run = rfn_archive_run(source->archive);
@@ -165,7 +181,8 @@ static int fill(struct archive_source *source, bool measured)
     source->comms = calloc((size_t)rfn_archive_comms(source->archive) + 1, sizeof *source->comms);
     if (!source->volumes || !source->streams || !source->comms)
         return rfn_fail(source->actions.diag, RFN_E_NOMEM, -1, -1, "out of memory");
-    return find_streams(source, measured);
+    RFN_TRY(find_streams(source, measured));
+    return measured ? find_own_work(source) : 0;
 }
 
 int rfn_actions_of_archive(const struct rfn_archive *archive, bool measured,

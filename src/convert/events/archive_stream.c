@@ -41,6 +41,7 @@ void rfn_archive_stream_release(struct rfn_archive_stream *stream)
     for (size_t i = 0; i < stream->slots_capacity; i++)
         free_slot(stream->slots[i]);
     rfn_open_regions_release(&stream->regions);
+    rfn_off_times_release(&stream->own);
     if (stream->cursor)
         rfn_cursor_close(stream->cursor);
     rfn_fates_close(stream->fates);
@@ -233,12 +234,15 @@ static void end_polls(struct rfn_archive_stream *stream, const struct rfn_record
     stream->polled = 0;
 }
 
-/* Of times: what lies between this event and the one before, and of polls between them. */
+/* Of times: what lies between this event and the one before, without the recorder's own work, and
+ * of polls between them. */
 static void take_times(struct rfn_archive_stream *stream, const struct rfn_record *record)
 {
     const int64_t before = stream->last_ns < 0 ? record->enter_ns : stream->last_ns;
     if (record->enter_ns > before)
-        stream->computed += (double)(record->enter_ns - before);
+        stream->computed += (double)(record->enter_ns - before -
+                                     rfn_off_times_overlap(&stream->own, &stream->own_at, before,
+                                                           record->enter_ns));
     stream->last_ns = record->exit_ns;
     if (!record->failed_poll)
         return;
@@ -894,11 +898,19 @@ static int take_event(struct rfn_archive_stream *stream, const struct rfn_record
     return take_call(stream, symbol, &call);
 }
 
+static int begin(struct rfn_archive_stream *stream)
+{
+    RFN_TRY(rfn_cursor_open(stream->archive, stream->stream, &stream->cursor, stream->diag));
+    if (stream->usage && rfn_own_times_of(stream->usage, stream->cursor, &stream->own) < 0)
+        return no_memory(stream);
+    return 0;
+}
+
 int rfn_archive_stream_next(struct rfn_archive_stream *stream, struct rfn_action *action)
 {
     const struct rfn_record *record;
     if (!stream->cursor)
-        RFN_TRY(rfn_cursor_open(stream->archive, stream->stream, &stream->cursor, stream->diag));
+        RFN_TRY(begin(stream));
     while (stream->at == stream->n) {
         stream->at = stream->n = 0;
         const int got = rfn_cursor_next(stream->cursor, &record, stream->diag);

@@ -13,6 +13,7 @@
 
 #include "analyze/match/activity.h"
 #include "analyze/match/lookahead.h"
+#include "analyze/match/own_times.h"
 #include "convert/events/archive_calls.h"
 #include "convert/events/archive_neighbors.h"
 
@@ -76,7 +77,10 @@ struct rfn_archive_stream {
     double polled; /* since a run of unsuccessful polls began, of which there are */
     uint64_t polls;
     uint32_t polls_function, polls_path;
-    int64_t last_ns; /* exit of the event before, -1: there is none */
+    int64_t last_ns;                      /* exit of the event before, -1: there is none */
+    const struct rfn_stream_usage *usage; /* when the recorder itself worked; borrowed, or NULL */
+    struct rfn_off_times own;             /* the same on the clock of the run, */
+    size_t own_at;                        /* and the first piece that may not be over */
 
     struct rfn_action *queue;
     size_t at, n, queue_capacity;
