@@ -12,6 +12,8 @@ static bool concerns(const struct rfn_assumption *assumption, const struct rfn_a
 {
     const bool compute = activity->kind == RFN_ACTIVITY_COMPUTE;
     const bool call = assumption->what >= RFN_ASSUME_CALL && assumption->what <= RFN_ASSUME_LATE;
+    if (activity->kind == RFN_ACTIVITY_RECORDING)
+        return false;
     if (compute ? assumption->what != RFN_ASSUME_COMPUTE : !call)
         return false;
     return !assumption->takes || assumption->takes(assumption->context, activity);

@@ -3,6 +3,7 @@
 
 #include "analyze/match/activity.h"
 #include "analyze/match/matching.h"
+#include "analyze/match/own_times.h"
 #include "base/grow.h"
 #include "refrain/aggregation.h"
 #include "refrain/event.h"
@@ -32,7 +33,9 @@ struct step_stream {
     unsigned sends;                  /* of them */
     struct rfn_loop_requests *loops; /* by number */
     size_t loops_capacity;
-    size_t next_gap; /* of the aggregation */
+    size_t next_gap;          /* of the aggregation */
+    struct rfn_off_times own; /* when the recorder worked, */
+    size_t own_at;            /* and the first piece that may not be over */
 };
 
 struct rfn_steps {
@@ -125,21 +128,34 @@ static bool is_aggregated(const struct rfn_steps *steps, struct step_stream *of,
     return is;
 }
 
+/* Part of a gap. activity: its number, or an error. */
+static int tell_gap(const struct rfn_steps *steps, struct rfn_step *step, int64_t activity,
+                    int64_t ns)
+{
+    RFN_TRY((int)rfn_least(activity, 0));
+    step->activity = (uint32_t)activity;
+    step->enter_ns = step->exit_ns;
+    step->exit_ns += ns;
+    return steps->hooks->compute(steps->hooks->context, step);
+}
+
+/* The recorder's own work comes first: it takes the time that it took, whatever is assumed. */
 static int take_gap(struct rfn_steps *steps, struct step_stream *of, uint32_t stream,
                     const struct rfn_event_order_stream *at)
 {
+    static const struct rfn_activity recording = {.kind = RFN_ACTIVITY_RECORDING,
+                                                  .region = RFN_NO_REGION};
     const int64_t gap = at->enter_ns - at->before_ns;
     if (at->first || gap <= 0 || of->site == UINT32_MAX || !steps->hooks->compute)
         return 0;
     if (of->polls.any)
         of->polls.outside_ns += gap;
-    const int64_t activity = gap_activity(steps, of);
-    RFN_TRY((int)rfn_least(activity, 0));
+    const int64_t own = rfn_off_times_overlap(&of->own, &of->own_at, at->before_ns, at->enter_ns);
     struct rfn_step step = step_of(of, stream, at);
-    step.activity = (uint32_t)activity;
-    step.enter_ns = at->before_ns;
-    step.exit_ns = at->enter_ns;
-    return steps->hooks->compute(steps->hooks->context, &step);
+    step.exit_ns = at->before_ns;
+    if (own)
+        RFN_TRY(tell_gap(steps, &step, rfn_activity_of(&steps->activities, &recording), own));
+    return own < gap ? tell_gap(steps, &step, gap_activity(steps, of), gap - own) : 0;
 }
 
 /* Unsuccessful polls begin a phase, or go on with it; any other call but a successful one ends it.
@@ -423,6 +439,11 @@ static int collective(struct rfn_match *match, uint32_t instance)
 
 /* ---- the whole ---- */
 
+static struct rfn_off_times *own_times_of(void *context, uint32_t stream)
+{
+    return &stream_of(context, stream)->own;
+}
+
 static int init(struct rfn_steps *steps, const struct rfn_archive *archive)
 {
     const struct rfn_event_order_hooks hooks = {.enter = enter,
@@ -442,7 +463,7 @@ static int init(struct rfn_steps *steps, const struct rfn_archive *archive)
     RFN_TRY(rfn_match_init(&steps->match, &hooks));
     for (uint32_t i = 0; i < steps->match.n_streams; i++)
         stream_of(steps, i)->site = UINT32_MAX;
-    return 0;
+    return rfn_own_times_find(&steps->match, own_times_of, steps);
 }
 
 int rfn_steps_new(const struct rfn_archive *archive, const struct rfn_step_hooks *hooks,
@@ -469,6 +490,7 @@ void rfn_steps_free(struct rfn_steps *steps)
     for (uint32_t i = 0; steps->match.streams && i < steps->match.n_streams; i++) {
         struct step_stream *of = stream_of(steps, i);
         rfn_open_regions_release(&of->regions);
+        rfn_off_times_release(&of->own);
         for (size_t k = 0; k < of->loops_capacity; k++)
             rfn_loop_release(&of->loops[k]);
         free(of->loops);

@@ -1,7 +1,7 @@
 /* steps.h - what a predictor needs of a run: what each stream computes, what its calls post, and
  * what they need before they can end, already matched, in happened-before order.
  *
- *   compute   the stream computed between two calls
+ *   compute   the stream computed between two calls, or the recorder worked there
  *   enter     a call began, and posts messages, receives, its part in a collective call
  *   leave     a call, or a phase of polls, ended: it needed what others posted
  *

@@ -19,3 +19,23 @@ int rfn_own_times_of(const struct rfn_stream_usage *of, struct rfn_cursor *curso
     }
     return 0;
 }
+
+int rfn_own_times_find(const struct rfn_match *match,
+                       struct rfn_off_times *(*of)(void *context, uint32_t stream), void *context)
+{
+    struct rfn_usage usage;
+    if (!rfn_archive_run(match->archive)->times)
+        return 0;
+    int error = rfn_usage_read(match->archive, &usage, NULL);
+    for (size_t i = 0; i < usage.n && !error; i++) {
+        const struct rfn_stream_usage *one = &usage.streams[i];
+        const struct rfn_event_order_stream *at = one->n_recording && one->stream < match->n_streams
+                                                      ? rfn_event_order_stream(match->replay,
+                                                                               one->stream)
+                                                      : NULL;
+        if (at && at->open)
+            error = rfn_own_times_of(one, at->cursor, of(context, one->stream));
+    }
+    rfn_usage_release(&usage);
+    return error == RFN_E_NOMEM ? error : 0;
+}

@@ -263,22 +263,9 @@ static int init_streams(struct rfn_wait_pass *pass)
     return 0;
 }
 
-/* What USAGE says of the recorder, if it can be read. After the streams are open. */
-static int find_own_work(struct rfn_wait_pass *pass)
+static struct rfn_off_times *own_times_of(void *context, uint32_t stream)
 {
-    struct rfn_usage usage;
-    int error = rfn_usage_read(pass->match.archive, &usage, NULL);
-    for (size_t i = 0; i < usage.n && !error; i++) {
-        const struct rfn_stream_usage *of = &usage.streams[i];
-        const struct rfn_event_order_stream *at =
-            of->n_recording && of->stream < pass->match.n_streams
-                ? rfn_event_order_stream(pass->match.replay, of->stream)
-                : NULL;
-        if (at && at->open)
-            error = rfn_own_times_of(of, at->cursor, &pass->streams[of->stream].own);
-    }
-    rfn_usage_release(&usage);
-    return error == RFN_E_NOMEM ? error : 0;
+    return &((struct rfn_wait_pass *)context)->streams[stream].own;
 }
 
 static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double), void *context)
@@ -305,8 +292,7 @@ static int pass_init(struct rfn_wait_pass *pass, void (*progress)(void *, double
     pass->match.watcher = rfn_profile_pass_watcher(pass->profile);
     RFN_TRY(rfn_match_init(&pass->match, &hooks));
     RFN_TRY(init_streams(pass));
-    if (rfn_archive_run(archive)->times)
-        RFN_TRY(find_own_work(pass));
+    RFN_TRY(rfn_own_times_find(&pass->match, own_times_of, pass));
     pass->waits->n_ranks = pass->match.n_ranks;
     pass->waits->takes_any = calloc((size_t)pass->match.n_ranks + 1,
                                     sizeof *pass->waits->takes_any);
