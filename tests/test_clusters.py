@@ -496,11 +496,11 @@ def check_smaller(name, plain, out, reduced):
 
 
 def own_bytes(archive, ranks):
-    """Sent of what each rank tells of itself (what it used, when the recorder worked), at most 1 KiB; it passes as many
+    """Sent of what each rank tells of itself (what it used, when the recorder worked), at most 512 bytes; it passes as many
     ranks as the rank's number has bits."""
     chunks = rfn_reader.Archive(archive).chunks
     own = sum(len(chunk.payload) for (kind, _), chunk in chunks.items() if kind in (rfn_reader.USAGE, rfn_reader.CORES))
-    harness.compare(f"{own / ranks:.0f} bytes of a rank's own are at most 1024", own <= 1024 * ranks, True)
+    harness.compare(f"{own / ranks:.0f} bytes of a rank's own are at most 512", own <= 512 * ranks, True)
     return own * sum(bin(rank).count("1") for rank in range(ranks)) / ranks
 
 

@@ -5,9 +5,11 @@ import os
 import harness
 import test_clusters
 import test_fortran
+import test_other_machine
 import test_reader
 import test_reduce
 import test_smpi
+import test_whatif
 
 COLUMNS = b"rank", b"thread", b"function", b"parameters", b"call_path"
 
@@ -84,7 +86,7 @@ def test_simulated(bench):
             left = [each["merging"]["bytes"] - test_clusters.own_bytes(archive, 16)
                     for each, archive in zip(facts, (plain, merged))]
             print(f"{name}, {time}: {left[1]:.0f} bytes to merge in the end, without online merges {left[0]:.0f}")
-            if time != "reduced" and left[1] >= left[0]:
+            if left[1] >= left[0]:
                 raise harness.Failure(f"{name}, {time}: as much is left as without online merges: {left}")
 
 
@@ -99,9 +101,10 @@ def test_spreads(bench):
 
 
 def test_time_of_online_merges(bench):
-    """Online merges are the recorder's own work, not time that the program computes."""
+    """Online merges are the recorder's own work: neither time that the program computes, nor in the calls after which
+    ranks merge."""
     program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "short_steps.c"))
-    outside, own = [], []
+    outside, inside, own = [], [], []
     for time, every in (("full", {}), ("full", {"REFRAIN_MERGE_INTERVAL": "5"}),
                         ("reduced", {"REFRAIN_MERGE_INTERVAL": "5"})):
         archive = test_smpi.smpi_run(bench, program, 8, ["400"], {"REFRAIN_TIME": time, **every})
@@ -109,6 +112,7 @@ def test_time_of_online_merges(bench):
         worked = harness.recording_ns(archive)
         own.append([worked.get(int(rank), 0) for rank in sorted(total)])
         outside.append([shares[rank, "outside"] * total[rank] - worked.get(int(rank), 0) for rank in sorted(total)])
+        inside.append([shares[rank, "MPI_Allreduce"] * total[rank] for rank in sorted(total)])
         harness.compare(f"{time}, {every}: online merges", online_merges(info(bench, archive)) > 5, bool(every))
     # Each of 450 calls is in whole ns, the recorder's work in us; reduced times are what computing and that work take
     # together, about.
@@ -116,7 +120,30 @@ def test_time_of_online_merges(bench):
         if abs(full - plain) > 1900 or abs(segments - plain) > 0.02 * plain + 0.005 * worked:
             raise harness.Failure(f"outside of MPI: {plain:.0f} ns without online merges, "
                                   f"{full:.0f} and {segments:.0f} with")
+    for plain, full, segments in zip(*inside):
+        if max(abs(full - plain), abs(segments - plain)) > 0.03 * plain:
+            raise harness.Failure(f"in MPI_Allreduce: {plain:.0f} ns without online merges, "
+                                  f"{full:.0f} and {segments:.0f} with")
     harness.compare("own work grows", [min(full, segments) > plain for plain, full, segments in zip(*own)], [True] * 8)
+
+
+def test_predictions_of_online_merges(bench):
+    """They take the time that they took, and are not computed: neither in a prediction for a machine nor where computing
+    is assumed to take no time."""
+    program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "short_steps.c"))
+    machine = test_other_machine.platform(bench, test_other_machine.MACHINES[0])
+    computed, saved = [], []
+    for every in ({}, {"REFRAIN_MERGE_INTERVAL": "5"}):
+        archive = test_smpi.smpi_run(bench, program, 8, ["400"], every)
+        found = test_other_machine.predict(bench, archive, machine)
+        computed.append([harness.ns(rank["compute_seconds"]) for rank in found["by_rank"]])
+        found = test_whatif.whatif(bench, archive, "--remove=compute:main")
+        saved.append(harness.ns(found["recorded_seconds"] - found["predicted_seconds"]))
+    harness.compare("ns computed by ranks", computed[1], computed[0])
+    if min(harness.recording_ns(archive).values()) < 2 * saved[0]:
+        raise harness.Failure("online merges take so little that counting them as computing would not show")
+    if abs(saved[1] - saved[0]) > 0.05 * saved[0]:
+        raise harness.Failure(f"without computing {saved[0]} ns are saved, with online merges {saved[1]}")
 
 
 CASES = {"openmpi": ((["late"], ["--time=none"]), (["off"], []), (["off"], ["--start-off"]), (["zero", "empty"], []),

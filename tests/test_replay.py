@@ -245,7 +245,7 @@ def test_compute(bench, flavour):
 
 def of_two_runs(bench, flavour, elements, received):
     """An archive that joins two runs: rank 0 sends `elements` integers, rank 1 received another number. A copy names no
-    run, so that merge accepts both."""
+    run: merge accepts both."""
     program, parts = bench.program("two_sizes", flavour), []
     for rank, n in enumerate((elements, received)):
         part = bench.fresh("rank.rfn")

@@ -124,7 +124,7 @@ static int copy_archive(const struct rfn_archive *archive, const char *path, str
 {
     struct rfn_run run = *rfn_archive_run(archive);
     struct rfn_writer *writer;
-    run.identity = 0; /* so that copies of files of different runs can be merged */
+    run.identity = 0; /* tests merge copies of files of different runs */
     RFN_TRY(rfn_writer_new(path, true, &run, &writer, diag));
     int error = copy_definitions(writer, archive);
     for (uint32_t i = 0; i < run.streams && error >= 0; i++)
