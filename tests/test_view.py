@@ -330,6 +330,7 @@ CLICKS = {  # of programs/clicks.c: the late rank (None: any), where others wait
     "turns": (None, "MPI_Recv", "take_turn", 12),
     "server": (0, "MPI_Recv", "ask", 8),
     "reader": (0, "MPI_Bcast", "load", 20),
+    "places": (2, "MPI_Barrier", "meet", 5),
 }
 
 

@@ -1,10 +1,14 @@
 /* What is to be seen where a finding leads to; the argument says which:
  *
- * one      rank 2 sleeps 120 ms before the sixth of ten barriers, 3 ms before the others; the
- * others wait for it in meet(). turns    ranks sleep 15 ms one after the other, 4 times: each gets
- * a token from the rank before it in take_turn(). server   rank 0 answers all others in serve(), 8
- * ms for each answer; they wait in ask(). reader   rank 0 sleeps 25 ms before each of 4 broadcasts;
- * the others wait in load().
+ * - one: rank 2 sleeps 120 ms before the sixth of ten barriers, 3 ms before the others; the others
+ *   wait for it in meet().
+ * - turns: ranks sleep 15 ms one after the other, 4 times: each gets a token from the rank before
+ * it in take_turn().
+ * - server: rank 0 answers all others in serve(), 8 ms for each answer; they wait in ask().
+ * - reader: rank 0 sleeps 25 ms before each of 4 broadcasts; the others wait in load().
+ * - places: rank 2 sleeps 2 ms before 40 barriers, to which the others come by one call path, and 6
+ *   ms before 50, to which they come by one each: the first one costs most, and none of its waits
+ * is among the longest.
  */
 #include <mpi.h>
 #include <string.h>
@@ -90,6 +94,23 @@ static void reader(void)
     }
 }
 
+static __attribute__((noinline)) int descend(int levels)
+{
+    const int below = levels > 0 ? descend(levels - 1) : 0;
+    if (levels == 0)
+        meet();
+    return below + 1; /* behind the call, which so has a frame of its own */
+}
+
+static void places(void)
+{
+    for (int i = 0; i < 90; i++) {
+        if (rank == 2)
+            sleep_ms(i < 40 ? 2 : 6);
+        descend(rank == 2 || i < 40 ? 0 : i - 39);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -103,6 +124,8 @@ int main(int argc, char **argv)
         turns();
     else if (strcmp(what, "server") == 0)
         server();
+    else if (strcmp(what, "places") == 0)
+        places();
     else
         reader();
     meet();

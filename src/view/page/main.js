@@ -171,7 +171,7 @@ async function pickStory(story) {
 
 const WAITS_TRIED = 100;
 
-/** The longest wait at a call site for the ranks of a finding, those that cost most first: {wait, stream, call}; null: the page has none. */
+/** The longest wait at a call site for the ranks of a finding, those that cost most first: {wait, stream, call}. Of a finding with many places, of which each one waits for a short time, one in another call of the same function will do. null: the page has none. */
 async function longestWait(site, finding) {
   const archive = archives[0];
   const ranks = finding.ranks.map(({ rank }) => rank);
@@ -179,14 +179,17 @@ async function longestWait(site, finding) {
   const waits = archive.waits.of.flatMap((list, stream) => list.filter(({ late }) => late >= 0).map((wait) => ({ wait, stream })))
     .filter((one) => order(one) >= 0)
     .sort((a, b) => (order(a) > 0) - (order(b) > 0) || b.wait.to - b.wait.from - (a.wait.to - a.wait.from));
+  let elsewhere = null;
   for (const { wait, stream } of waits.slice(0, WAITS_TRIED)) {
     const [calls] = await archive.ask("calls", { streams: [stream], from: wait.from, to: wait.to, most: 100 });
     for (let k = 0; k < calls.n; k++) {
-      const there = calls.function[k] === site.function && calls.path[k] === site.path;
-      if (there && calls.enter[k] < wait.to && calls.exit[k] > wait.from) return { wait, stream, call: timelines[0].callOf(calls, k) };
+      if (calls.function[k] !== site.function || calls.enter[k] >= wait.to || calls.exit[k] <= wait.from) continue;
+      const found = { wait, stream, call: timelines[0].callOf(calls, k) };
+      if (calls.path[k] === site.path) return found;
+      if (finding.places > 1) elsewhere ||= found;
     }
   }
-  return null;
+  return elsewhere;
 }
 
 /** A wait in the middle, with as much time before and behind it, and its call marked. */
