@@ -16,7 +16,7 @@ import harness  # pylint: disable=wrong-import-position
 import test_smpi  # pylint: disable=wrong-import-position
 
 RANKS, STEPS, CELLS, PAIRS = 1024, 10, 4, 5
-MERGED = re.compile(r"merged in ([0-9.]+) s \(at most (\d+) KiB on a rank\)")
+MERGED = re.compile(r"merged in ([0-9.]+) s with at most (\d+) KiB of memory on a rank")
 
 
 def one_run(tests, program):

@@ -86,7 +86,7 @@ def test_halo_256(bench):
 def test_halo_1024(bench):
     """A torus of 32 x 32: each rank's own events, and little memory for merging on any."""
     run, archive = check_halo(bench, 1024, 10)
-    kibibytes = int(re.search(r"at most (\d+) KiB on a rank", run.err).group(1))
+    kibibytes = int(re.search(r"at most (\d+) KiB of memory on a rank", run.err).group(1))
     if not 1 <= kibibytes <= 8 << 10:
         raise harness.Failure(f"merging took {kibibytes} KiB on a rank")
     for rank in (0, 33, 1023):

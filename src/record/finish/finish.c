@@ -408,7 +408,8 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
                     rec_message_number(finish->survey.events, events), path);
     if (finish->alone || rec_options.quiet)
         return;
-    rec_message("%d rank%s, %s events, %s bytes, merged in %.3f s (at most %llu KiB on a rank); "
+    rec_message("%d rank%s, %s events, %s bytes, merged in %.3f s with at most %llu KiB of memory "
+                "on a rank; "
                 "next: refrain report %s",
                 finish->exchange->size, finish->exchange->size == 1 ? "" : "s",
                 rec_message_number(finish->survey.events, events),
