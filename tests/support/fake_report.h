@@ -397,6 +397,13 @@ int64_t rfn_cursor_off_ns(const struct rfn_cursor *cursor)
     return 0;
 }
 
+bool rfn_cursor_clock_ns(struct rfn_cursor *cursor, uint64_t quanta, int64_t *ns);
+bool rfn_cursor_clock_ns(struct rfn_cursor *cursor, uint64_t quanta, int64_t *ns)
+{
+    (void)cursor, (void)quanta, (void)ns;
+    return false;
+}
+
 int rfn_cursor_cut_segments(struct rfn_cursor *cursor, uint32_t min_calls, struct rfn_diag *diag)
 {
     (void)cursor;
