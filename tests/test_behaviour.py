@@ -101,16 +101,17 @@ TOGETHER = ['"$@"', "s=$?", 'echo "status $s" >&2', 'echo "$PPID has one" >&2',
             'until [ "$(grep -c "^$PPID has one" "$0")" = 2 ]; do sleep 0.01; done', "sleep 0.2", "exit $s"]
 
 
-def ending(bench, flavour, how):
+def ending(bench, flavour, how, options=(), env=None):
     program = bench.program("endings", flavour)
     if how not in CUT_SHORT + APART:
-        return both(bench, flavour, 2, [program, how])
+        return both(bench, flavour, 2, [program, how], options, env)
     said = bench.fresh(f"{how}-{flavour}.said")
     # The launcher of MPICH has the status of the rank that ends, or of one that it has killed for that: 3 or,
     # now and then on a busy machine, 9, also without the recorder. So the rank says its own.
     own = flavour == "mpich" and how in ("exit-of-one", "exit-early")
     start = TOGETHER if how in APART + SAVING else SAYING if own else ALONE
-    run, archive = both(bench, flavour, 2, [program, how], status=not own, before=harness.saying_into(said, start))
+    run, archive = both(bench, flavour, 2, [program, how], options, env, status=not own,
+                        before=harness.saying_into(said, start))
     run.err = harness.said_in(said)
     if own:
         harness.compare("statuses of ranks", re.findall("(?m)^status (.*)$", run.err), ["3"] * (4 if start is TOGETHER else 2))

@@ -198,7 +198,6 @@ CASES = {
     "dlopen": Case("MPI loaded by dlopen", conditions.WHOLE, ["loader", "{library}"], only_whole,
                    options=("--mpi={flavour}",), flags=("-Wl,--as-needed",)),
     # Other modules have these without a journal.
-    "exit": Case("exit", conditions.NEXT, ["endings", "exit-early"], recovered_as_told, plain=False),
     "exit_at_once": Case("_exit", conditions.RECOVERED, ["endings", "exit-at-once"], recovered, plain=False),
     "abort": Case("MPI_Abort", conditions.NEXT, ["endings", "abort"], recovered_as_told, plain=False),
     "segfault": Case("SIGSEGV", conditions.RECOVERED, ["endings", "segfault"], recovered, plain=False),
@@ -239,6 +238,12 @@ for _name, _case in CASES.items():
     if _case.plain:
         globals()[f"test_{_name}"] = make_test(_case, False)
     globals()[f"test_{_name}_with_journal"] = make_test(_case, True)
+
+
+@harness.condition("exit, with a journal", conditions.NEXT)
+def test_exit_with_journal(bench, flavour):
+    run, archive = test_behaviour.ending(bench, flavour, "exit-early", JOURNAL, test_journal.SOON)
+    recovered_as_told(bench, run, archive)
 
 
 # ---- where the whole job is under the condition ----
