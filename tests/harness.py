@@ -312,20 +312,20 @@ def difference(found, expected):
     return f"found {found!r:.2000}, expected {expected!r:.2000}"
 
 
-def recording_ns(archive, since=None):
-    """What the recorder itself did between calls, by rank, as the independent reader finds it; since: without the
-    pieces before, in ns of the run."""
+def recording_ns(archive, begin=None, end=float("inf")):
+    """What the recorder itself did between calls, by rank, as the independent reader finds it; begin, end: without
+    what its pieces have before and after, in ns of the run."""
     import rfn_reader  # pylint: disable=import-outside-toplevel
     found, by_rank = rfn_reader.Archive(archive), {}
     for number, (_, _, (us, pieces)) in found.usage().items():
         stream = found.streams[number]
         by_rank[stream.rank] = by_rank.get(stream.rank, 0) + 1000 * us
-        if since is None or not pieces:
+        if begin is None or not pieces:
             continue
         stream.open()
         for piece in pieces:
-            begin, end = (stream.since_start(stream.timing.clock.start + quanta) for quanta in piece)
-            by_rank[stream.rank] -= max(0, min(end, since) - begin)
+            first, last = (stream.since_start(stream.timing.clock.start + quanta) for quanta in piece)
+            by_rank[stream.rank] -= max(0, min(last, begin) - first) + max(0, last - max(first, end))
     return by_rank
 
 

@@ -45,7 +45,7 @@ class Main:
         self.outside = [self.length] * (1 + max(rank for rank, *_ in events))
         for rank, _, enter, exit in events:
             self.outside[rank] -= max(0, min(exit, end) - max(enter, begin))
-        for rank, recording in harness.recording_ns(archive, begin).items():
+        for rank, recording in harness.recording_ns(archive, begin, end).items():
             self.outside[rank] -= recording
 
     def with_polls(self, found):

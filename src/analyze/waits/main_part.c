@@ -42,22 +42,32 @@ void rfn_pass_outside(const struct rfn_wait_pass *pass, uint32_t number, int64_t
     outside->off_ns += off_ns;
 }
 
-/* What the stream did outside of MPI between a time and its MPI_Finalize, or its last event. */
+static bool is_outside(const struct rfn_activity *activity)
+{
+    return activity->kind == RFN_ACTIVITY_COMPUTE || activity->kind == RFN_ACTIVITY_RECORDING;
+}
+
+/* What the stream did outside of MPI between a time and its MPI_Finalize, or its last event. What
+ * the recorder did in a gap is logged in front of it, wherever it was: so both are taken, and then
+ * what the recorder did in that time is taken off. */
 static struct rfn_outside end_of(const struct rfn_wait_pass *pass, uint32_t number, int64_t from_ns)
 {
     const struct rfn_wait_stream *stream = &pass->streams[number];
     const struct rfn_history *history = &stream->history;
-    int64_t ns = stream->finalize.any ? stream->finalize.ns
-                                      : rfn_event_order_stream(pass->match.replay, number)->exit_ns;
+    const int64_t to_ns = stream->finalize.any
+                              ? stream->finalize.ns
+                              : rfn_event_order_stream(pass->match.replay, number)->exit_ns;
     uint64_t at = stream->finalize.any ? stream->finalize.at : history->at;
+    int64_t ns = to_ns;
+    size_t own_at = 0;
     struct rfn_outside outside = {0};
     while (at > history->first && ns > from_ns) {
         const struct rfn_logged *did = &history->log[--at & history->mask];
-        if (!(did->what & RFN_PASSED_ON) &&
-            pass->waits->activities[did->what].kind == RFN_ACTIVITY_COMPUTE)
+        if (!(did->what & RFN_PASSED_ON) && is_outside(&pass->waits->activities[did->what]))
             rfn_pass_outside(pass, number, rfn_most(ns - did->ns, from_ns), ns, &outside);
         ns -= did->ns;
     }
+    outside.ns -= rfn_off_times_overlap(&stream->own, &own_at, rfn_most(ns, from_ns), to_ns);
     return outside;
 }
 

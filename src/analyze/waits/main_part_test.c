@@ -89,6 +89,19 @@ static void test_main_part(void **state)
     assert_int_equal(rfn_profile_outside_ns(&profile->ranks[1]), 16 + LONG + 80);
 }
 
+/* The recorder works on r3 for 20 around the end of the main part, and counts there for 10; on r1
+ * behind it. */
+static void test_recording_around_end(void **state)
+{
+    (void)state;
+    make_run();
+    fake.streams[3].own = (struct rfn_own_work){LONG + 90, LONG + 110};
+    fake.streams[1].own = (struct rfn_own_work){LONG + 105, LONG + 125};
+    finalize(3, LONG + 120, LONG + 140);
+    run_with_profile();
+    expect_main(14, LONG + 100, 6 + LONG + 75, 16 + LONG + 50, 46 + LONG + 25, LONG + 74);
+}
+
 /* The end counts: ranks wait in MPI_Finalize for 30 + 0 + 20 + 10 of 4 * 140. */
 static void test_end_counts(void **state)
 {
@@ -304,10 +317,23 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(main_part),        TEST(end_counts),    TEST(end_is_short), TEST(without_finalize),
-        TEST(open_end),         TEST(no_main_part),  TEST(early_ends),   TEST(late_ends),
-        TEST(no_init),          TEST(threads),       TEST(polls),        TEST(pause),
-        TEST(pause_at_the_end), TEST(forgotten_end), TEST(nothing),      TEST(inits_apart),
+        TEST(main_part),
+        TEST(recording_around_end),
+        TEST(end_counts),
+        TEST(end_is_short),
+        TEST(without_finalize),
+        TEST(open_end),
+        TEST(no_main_part),
+        TEST(early_ends),
+        TEST(late_ends),
+        TEST(no_init),
+        TEST(threads),
+        TEST(polls),
+        TEST(pause),
+        TEST(pause_at_the_end),
+        TEST(forgotten_end),
+        TEST(nothing),
+        TEST(inits_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
