@@ -10,6 +10,7 @@
 
 #include "record/core/message.h"
 #include "record/finish/online_merge.h"
+#include "record/handles/params.h"
 
 #include <string.h>
 
@@ -54,6 +55,20 @@ void rec_fortran_need(uint32_t function)
 }
 
 #endif
+
+void rec_in_fortran_string(struct rec_call *call, const char *text, size_t length)
+{
+    char copy[1024];
+    for (; length && *text == ' '; length--)
+        text++;
+    while (length && text[length - 1] == ' ')
+        length--;
+    if (length >= sizeof copy)
+        length = sizeof copy - 1;
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    rec_in_string(call, copy);
+}
 
 bool rec_fortran_enter(uint32_t function, void *frame)
 {

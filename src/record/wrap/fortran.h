@@ -12,8 +12,8 @@
  * wrapper. Any other call inside (a datatype for an array section, say) passes through, as does a
  * PMPI function that no entry waits for: a C program calls it where it does not want to be seen.
  *
- * Functions that the libraries do not pass on to C (attributes and callbacks) have entries that
- * record by themselves: their arguments are plain numbers.
+ * Functions that some libraries do not pass on to C (attributes, callbacks, keys of an info) have
+ * entries that record by themselves: their arguments are plain numbers and strings.
  */
 #ifndef RFN_RECORD_WRAP_FORTRAN_H
 #define RFN_RECORD_WRAP_FORTRAN_H
@@ -35,6 +35,9 @@ void rec_fortran_over(void);
 /* Sets *next, a pointer to function, to MPI's own entry of this name. Without it the program could
  * not have been linked; should it be missing all the same, the process ends (rec_mpi_missing). */
 void rec_fortran_find(void *next, const char *symbol, uint32_t function);
+
+/* A word of a string with its length, without blanks around it, as rec_in_string has it. */
+void rec_in_fortran_string(struct rec_call *call, const char *text, size_t length);
 
 /* The entry of this name in MPI's libraries for Fortran, as far as they are loaded, or NULL. */
 void *rec_fortran_loaded(const char *symbol);

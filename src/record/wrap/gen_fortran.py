@@ -5,8 +5,7 @@ What is written, fortran.gen.c, has three parts (record/wrap/fortran.h tells how
 
   PMPI_X          the C functions under their second name, for calls that come from an entry
   mpi_x_ ...      the entries of mpif.h and `use mpi`, in all manglings (mpi_x, mpi_x_, mpi_x__,
-                  MPI_X), and those of `use mpi_f08` (mpi_x_f08_, in MPICH also _f08ts_, and
-                  _large_ for large counts)
+                  MPI_X), and those of `use mpi_f08` (mpi_x_f08_ and others, below)
   direct entries  of functions that MPI's Fortran library does not pass on to a C function
 
 An entry passes its arguments on as they are. All of them are addresses, except for the lengths of
@@ -25,43 +24,49 @@ from gen_wrappers import Failure, wrap
 # C arguments that Fortran does not have.
 C_ONLY = {"Init": 2, "Init_thread": 2, "Info_create_env": 2}
 
-# How the procedures of mpi_f08 end; MPICH has other names where a buffer has a descriptor (ts), and
-# procedures of their own for large counts.
-SUFFIXES = {"openmpi": ("_f08_",), "mpich": ("_f08_", "_f08ts_")}
-LARGE_SUFFIXES = {"openmpi": (), "mpich": ("_f08_large_", "_f08ts_large_")}
+# How the procedures of mpi_f08 end: also where a buffer has a descriptor (ts), and those with large
+# counts. Which of them an MPI has depends on its version, so all have entries; MPI's own is looked
+# up when one is called.
+SUFFIXES = ("_f08_", "_f08ts_")
+LARGE_SUFFIXES = ("_c_f08_", "_c_f08ts_", "_f08_c_", "_f08_large_", "_f08ts_large_")
 
 # Functions of which Open MPI has a second form in mpif.h and `use mpi`, which returns a C_PTR.
 C_POINTER_FORMS = ("Alloc_mem", "Win_allocate", "Win_allocate_shared", "Win_shared_query")
 
-# Attributes and what holds functions of Fortran: the libraries keep them in a form of their own.
+# Attributes, what holds functions of Fortran, and keys of an info: some libraries do these without
+# the C function.
 DIRECT = re.compile(r"^((Comm|Type|Win)_(get|set)_attr|Attr_(get|put)|Keyval_create|"
-                    r"(Comm|Type|Win)_create_keyval|(Comm|File|Win)_create_errhandler|"
-                    r"Errhandler_create|Type_match_size)$")
+                    r"(Comm|Type|Win)_create_keyval|(Comm|File|Session|Win)_create_errhandler|"
+                    r"Errhandler_create|Op_create(_c)?|Type_match_size|Info_get(_nthkey|_string)?)$")
 
-DIRECT_HANDLES = {"comm": "Comm", "type": "Type", "win": "Win", "errhandler": "Errhandler"}
+DIRECT_HANDLES = {"comm": "Comm", "type": "Type", "win": "Win", "errhandler": "Errhandler",
+                  "op": "Op", "info": "Info"}
+
+
+def fortran_parameters(bound):
+    parameters = [p for p in bound.prototype.parameters if p.base != "..."]
+    return parameters[C_ONLY.get(bound.name, 0):]
 
 
 def words_of(bound):
     """How many words an entry's argument list has."""
-    parameters = [p for p in bound.prototype.parameters if p.base != "..."]
-    parameters = parameters[C_ONLY.get(bound.name, 0):]
-    strings = sum(1 for p in parameters if p.base == "char")
-    return len(parameters) + 1 + strings
+    parameters = fortran_parameters(bound)
+    return len(parameters) + 1 + sum(1 for p in parameters if p.base == "char")
 
 
 def manglings(lower):
     return [lower + "_", lower, lower + "__", lower.upper()]
 
 
-def symbols_of(bound, flavour):
+def symbols_of(bound):
     """Lists of symbols that are one entry: the first is defined, the others are its aliases."""
     lower = "mpi_" + bound.name.lower()
     if bound.name.endswith("_c"):
-        return [[lower[:-2] + suffix] for suffix in LARGE_SUFFIXES[flavour]]
+        return [[lower[:-2] + suffix] for suffix in LARGE_SUFFIXES]
     symbols = [manglings(lower)]
     if bound.name in C_POINTER_FORMS:
         symbols.append(manglings(lower + "_cptr"))
-    return symbols + [[lower + suffix] for suffix in SUFFIXES[flavour]]
+    return symbols + [[lower + suffix] for suffix in SUFFIXES]
 
 
 def aliases(symbols):
@@ -106,10 +111,10 @@ def entry_macro(n):
     return body[0] + "\n" + " \\\n".join(body[1:]) + "\n"
 
 
-def entry(bound, flavour):
+def entry(bound):
     return "".join("ENTRY%d(%s, REC_FN_MPI_%s)\n%s" %
                    (words_of(bound), symbols[0], bound.name, aliases(symbols))
-                   for symbols in symbols_of(bound, flavour))
+                   for symbols in symbols_of(bound))
 
 
 # ---- direct entries ----
@@ -124,11 +129,16 @@ def integer(argument, i):
 def direct_body(bound):
     name, arguments = "REC_FN_MPI_" + bound.name, bound.function.arguments
     n = len(arguments)
-    passed = ["a%d" % i for i in range(n)]
-    call = "next(%s);" % ", ".join(passed + ["ierror"])
+    passed = ["a%d" % i for i in range(words_of(bound))]
+    call = "next(%s);" % ", ".join(passed[:n] + ["ierror"] + passed[n + 1:])
+    strings = [i for i, p in enumerate(fortran_parameters(bound)) if p.base == "char"]
     inputs, outcomes = [], []
     for i, argument in enumerate(arguments):
         if argument.kind == "skip":
+            continue
+        if argument.kind == "string" and argument.direction == "in":
+            inputs.append("rec_in_fortran_string(call, a%d, (size_t)a%d);" %
+                          (i, n + 1 + strings.index(i)))
             continue
         if argument.kind not in set(DIRECT_HANDLES) | {"keyval", "flag", "int"}:
             raise Failure("MPI_%s: no direct entry with '%s'" % (bound.name, argument.kind))
@@ -149,10 +159,10 @@ def direct_body(bound):
     return lines + ["rec_leave(call);"]
 
 
-def direct(bound, flavour):
+def direct(bound):
     n = words_of(bound)
     text = ""
-    for symbols in symbols_of(bound, flavour):
+    for symbols in symbols_of(bound):
         lines = ["REC_EXPORT void %s(%s)" % (symbols[0],
                                              ", ".join("void *a%d" % i for i in range(n))), "{",
                  "    static entry_%d *next;" % n, "    if (!next)",
@@ -220,19 +230,19 @@ START = """\
 """
 
 
-def fortran_c(bound, flavour):
+def fortran_c(bound):
     counts = sorted({words_of(b) for b in bound})
     direct_ones = [b for b in bound if DIRECT.match(b.name)]
     others = [b for b in bound if not DIRECT.match(b.name)]
     return (START + "\n".join(profiled(b) for b in bound) + "\n/* ---- entries ---- */\n\n" +
             "\n".join(entry_macro(n) for n in counts) + "\n" +
-            "".join(entry(b, flavour) for b in others) + "\n/* ---- direct entries ---- */\n\n" +
-            conversions() + "".join(direct(b, flavour) for b in direct_ones))
+            "".join(entry(b) for b in others) + "\n/* ---- direct entries ---- */\n\n" +
+            conversions() + "".join(direct(b) for b in direct_ones))
 
 
 def main():
     parser = argparse.ArgumentParser(description="Generates the Fortran entries of one MPI.")
-    parser.add_argument("--flavour", required=True, choices=sorted(SUFFIXES))
+    parser.add_argument("--flavour", required=True, choices=("mpich", "openmpi"))
     parser.add_argument("--cc", required=True, help="compiler that finds this MPI's mpi.h")
     parser.add_argument("--def", required=True, dest="definitions", help="mpi.def")
     parser.add_argument("--out", required=True, help="folder of the generated file")
@@ -244,7 +254,7 @@ def main():
         bound = [b for b in gen_wrappers.bind_all(functions, header.functions)
                  if b.prefix == "MPI_" and not b.function.derived]
         gen_wrappers.write_file(os.path.join(options.out, "fortran.gen.c"),
-                                fortran_c(bound, options.flavour))
+                                fortran_c(bound))
     except (Failure, OSError) as error:
         sys.exit("gen_fortran.py: %s" % error)
 

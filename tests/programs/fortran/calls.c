@@ -134,6 +134,7 @@ static void types_and_attributes(MPI_Comm comm)
     MPI_Info info;
     void *value;
     int flag;
+    char text[MPI_MAX_INFO_KEY + 1];
     MPI_Type_vector(3, 1, N, MPI_DOUBLE_PRECISION, &column);
     MPI_Type_commit(&column);
     if (rank == 0)
@@ -144,6 +145,9 @@ static void types_and_attributes(MPI_Comm comm)
     MPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &flag);
     MPI_Info_create(&info);
     MPI_Info_set(info, "access_style", "read_once");
+    MPI_Info_get(info, "access_style", 20, text, &flag);
+    MPI_Info_get(info, "nowhere", 20, text, &flag);
+    MPI_Info_get_nthkey(info, 0, text);
     MPI_Info_free(&info);
 }
 
