@@ -8,6 +8,7 @@ extern const unsigned long Py_Version __attribute__((weak));
 extern const char PyCode_Type[] __attribute__((weak));
 extern const char PyUnicode_Type[] __attribute__((weak));
 extern const char PyBytes_Type[] __attribute__((weak));
+extern const char _PyRuntime[] __attribute__((weak));
 extern int Py_IsInitialized(void) __attribute__((weak));
 extern void *PyGILState_GetThisThreadState(void) __attribute__((weak));
 
@@ -16,10 +17,13 @@ enum { FUNCTION_BYTES = 512, FILE_BYTES = 1024 }; /* longer names are cut */
 /* Where fields lie, by version of the interpreter. */
 struct layout {
     unsigned long version;                  /* major << 8 | minor */
-    uint16_t thread_record;                 /* PyThreadState.cframe */
-    uint16_t record_frame, record_previous; /* _PyCFrame: current_frame, previous */
-    /* _PyInterpreterFrame: f_code, previous, prev_instr, is_entry */
-    uint16_t frame_code, frame_previous, frame_instruction, frame_is_entry;
+    uint16_t thread_record;                 /* PyThreadState.cframe; from 3.13 on current_frame */
+    uint16_t record_frame, record_previous; /* _PyCFrame: current_frame, previous; until 3.12 */
+    bool has_entries;                       /* from 3.12 on, see rec_python_begin */
+    /* _PyInterpreterFrame: f_code or f_executable, previous, prev_instr or instr_ptr; is_entry or
+     * owner, and from which value on that is an entry */
+    uint16_t frame_code, frame_previous, frame_instruction, frame_owner;
+    uint8_t entry;
     /* PyCodeObject: ob_size (instructions), co_firstlineno, co_filename, co_name, co_qualname,
      * co_linetable, co_code_adaptive */
     uint16_t code_size, code_first_line, code_file, code_name, code_full_name, code_lines,
@@ -30,37 +34,67 @@ struct layout {
     uint16_t bytes_size, bytes_content;          /* PyBytesObject */
 };
 
+#define SAME_IN_ALL                                                                                \
+    .code_size = 16, .code_file = 112, .code_name = 120, .code_full_name = 128, .code_lines = 136, \
+    .object_type = 8, .text_length = 16, .text_hash = 24, .text_state = 32, .bytes_size = 16,      \
+    .bytes_content = 32, .frame_instruction = 56
+#define SAME_FROM_3_12                                                                             \
+    SAME_IN_ALL, .has_entries = true, .frame_code = 0, .frame_previous = 8, .code_first_line = 68, \
+                 .text_ascii = 40, .text_other = 56
+
+/* What offsetof says of the headers of each version, on processors with words of 64 bits. */
 static const struct layout layouts[] = {
     {.version = 0x030b,
+     SAME_IN_ALL,
      .thread_record = 56,
      .record_frame = 8,
      .record_previous = 16,
      .frame_code = 32,
      .frame_previous = 48,
-     .frame_instruction = 56,
-     .frame_is_entry = 68,
-     .code_size = 16,
+     .frame_owner = 68,
+     .entry = 1,
      .code_first_line = 72,
-     .code_file = 112,
-     .code_name = 120,
-     .code_full_name = 128,
-     .code_lines = 136,
      .code_instructions = 184,
-     .object_type = 8,
-     .text_length = 16,
-     .text_hash = 24,
-     .text_state = 32,
      .text_ascii = 48,
-     .text_other = 72,
-     .bytes_size = 16,
-     .bytes_content = 32},
+     .text_other = 72},
+    {.version = 0x030c,
+     SAME_FROM_3_12,
+     .thread_record = 56,
+     .record_frame = 0,
+     .record_previous = 8,
+     .frame_owner = 70,
+     .entry = 3,
+     .code_instructions = 192},
+    {.version = 0x030d,
+     SAME_FROM_3_12,
+     .thread_record = 72,
+     .frame_owner = 70,
+     .entry = 3,
+     .code_instructions = 200},
+    {.version = 0x030e,
+     SAME_FROM_3_12,
+     .thread_record = 72,
+     .frame_owner = 74,
+     .entry = 3,
+     .code_instructions = 208},
 };
+
+/* Whether the interpreter has no lock, and other layouts: from 3.13 on _PyRuntime begins with a
+ * cookie, the version, and this. */
+static bool is_free_threaded(void)
+{
+    static const char cookie[8] = {'x', 'd', 'e', 'b', 'u', 'g', 'p', 'y'};
+    return Py_Version >> 16 >= 0x030d &&
+           (!_PyRuntime || memcmp(_PyRuntime, cookie, sizeof cookie) != 0 ||
+            ((const uint64_t *)_PyRuntime)[2] != 0);
+}
 
 /* Of releases only; NULL: of no known one. */
 static const struct layout *find_layout(void)
 {
     enum { RELEASE = 0xf };
-    if (sizeof(void *) != 8 || !&Py_Version || (Py_Version >> 4 & 0xf) != RELEASE)
+    if (sizeof(void *) != 8 || !&Py_Version || (Py_Version >> 4 & 0xf) != RELEASE ||
+        is_free_threaded())
         return NULL;
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         if (Py_Version >> 16 == layouts[i].version)
@@ -79,25 +113,61 @@ static uintptr_t word(uintptr_t object, uint16_t offset)
     return *place(object, offset);
 }
 
-/* ---- the records on the C stack ---- */
+/* ---- the stack of C ---- */
 
-uintptr_t rec_python_record(void)
+static bool is_entry(const struct layout *layout, uintptr_t frame)
 {
-    const struct layout *layout = find_layout();
-    /* After its end the interpreter's key for the thread may be another's. */
-    if (!layout || !Py_IsInitialized || !PyGILState_GetThisThreadState || !Py_IsInitialized())
-        return 0;
-    const uintptr_t thread = (uintptr_t)PyGILState_GetThisThreadState();
-    return thread ? word(thread, layout->thread_record) : 0;
+    return *((const uint8_t *)frame + layout->frame_owner) >= layout->entry;
 }
 
-bool rec_python_enter(uintptr_t *record, uintptr_t start, uintptr_t end, const uintptr_t **frame)
+/* The entry that ends the frames which one frame of C runs, from the innermost on; 0: there is
+ * none. */
+static uintptr_t find_entry(const struct layout *layout, uintptr_t frame)
 {
-    if (*record < start || *record >= end || *record % sizeof *record)
+    enum { MOST = 1000000 }; /* more frames than scripts may have */
+    for (int i = 0; i < MOST && frame && frame % sizeof frame == 0; i++) {
+        if (is_entry(layout, frame))
+            return frame;
+        frame = word(frame, layout->frame_previous);
+    }
+    return 0;
+}
+
+bool rec_python_begin(struct rec_python_stack *stack)
+{
+    const struct layout *layout = find_layout();
+    *stack = (struct rec_python_stack){0};
+    /* After its end the interpreter's key for the thread may be another's. */
+    if (!layout || !Py_IsInitialized || !PyGILState_GetThisThreadState || !Py_IsInitialized())
+        return false;
+    const uintptr_t thread = (uintptr_t)PyGILState_GetThisThreadState();
+    if (!thread)
+        return false;
+    const bool has_records = layout->record_frame || layout->record_previous;
+    const uintptr_t record = word(thread, layout->thread_record);
+    if (!record)
+        return false;
+    stack->innermost = has_records ? place(record, layout->record_frame)
+                                   : place(thread, layout->thread_record);
+    stack->mark = layout->has_entries ? find_entry(layout, *stack->innermost) : record;
+    return stack->mark != 0;
+}
+
+bool rec_python_enter(struct rec_python_stack *stack, uintptr_t start, uintptr_t end,
+                      const uintptr_t **frame)
+{
+    const uintptr_t mark = stack->mark;
+    if (mark < start || mark >= end || mark % sizeof mark)
         return false;
     const struct layout *layout = find_layout();
-    *frame = place(*record, layout->record_frame);
-    *record = word(*record, layout->record_previous);
+    *frame = stack->innermost;
+    if (layout->has_entries) {
+        stack->innermost = place(mark, layout->frame_previous);
+        stack->mark = find_entry(layout, *stack->innermost);
+    } else {
+        stack->mark = word(mark, layout->record_previous);
+        stack->innermost = place(stack->mark, layout->record_frame);
+    }
     return true;
 }
 
@@ -205,6 +275,21 @@ static bool is_a(const struct layout *layout, uintptr_t object, const char *type
            word(object, layout->object_type) == (uintptr_t)type;
 }
 
+/* From 3.14 on the lowest bits say who counts the reference. */
+static uintptr_t code_of(const struct layout *layout, uintptr_t frame)
+{
+    return word(frame, layout->frame_code) & ~(uintptr_t)3;
+}
+
+/* The frame that called this one, if the same frame of C runs it; else 0. */
+static uintptr_t caller_of(const struct layout *layout, uintptr_t frame)
+{
+    const uintptr_t caller = word(frame, layout->frame_previous);
+    if (!layout->has_entries)
+        return is_entry(layout, frame) ? 0 : caller;
+    return !caller || is_entry(layout, caller) ? 0 : caller;
+}
+
 /* The file and the function of a code are a module. */
 static bool find_module(const struct layout *layout, uintptr_t code, struct rec_python_frame *frame)
 {
@@ -231,7 +316,7 @@ static uint32_t find_line(const struct layout *layout, uintptr_t code, int64_t i
  * its file by form, length and last characters, as there is no hash of files. */
 static void list_words(const struct layout *layout, uintptr_t at, struct rec_python_frame *frame)
 {
-    const uintptr_t code = word(at, layout->frame_code), name = word(code, layout->code_name);
+    const uintptr_t code = code_of(layout, at), name = word(code, layout->code_name);
     const uintptr_t file = word(code, layout->code_file);
     const uintptr_t *const words[REC_PYTHON_WORDS] = {
         place(at, layout->frame_code),        place(at, layout->frame_previous),
@@ -247,7 +332,7 @@ bool rec_python_read(uintptr_t at, struct rec_python_frame *frame)
     const struct layout *layout = find_layout();
     if (!layout || !at || at % sizeof at)
         return false;
-    const uintptr_t code = word(at, layout->frame_code);
+    const uintptr_t code = code_of(layout, at);
     if (!is_a(layout, code, PyCode_Type) ||
         !is_a(layout, word(code, layout->code_name), PyUnicode_Type) ||
         !is_a(layout, word(code, layout->code_full_name), PyUnicode_Type) ||
@@ -260,9 +345,7 @@ bool rec_python_read(uintptr_t at, struct rec_python_frame *frame)
         !find_module(layout, code, frame))
         return false;
     frame->line = find_line(layout, code, bytes / 2);
-    frame->caller = *((const uint8_t *)at + layout->frame_is_entry)
-                        ? 0
-                        : word(at, layout->frame_previous);
+    frame->caller = caller_of(layout, at);
     list_words(layout, at, frame);
     return true;
 }

@@ -2,8 +2,9 @@
  *
  * The interpreter runs a script's functions in its own stack of frames. One frame of C (of the
  * function that interprets) runs one frame of the script or several that call each other. It has a
- * small record on the C stack that names the innermost of them: so a walk of the C stack knows
- * which frames of the script belong where.
+ * mark on the C stack, from which the innermost of them is found: so a walk of the C stack knows
+ * which frames of the script belong where. Until Python 3.11 the mark is a record of its own, from
+ * 3.12 on a frame without code (an entry), behind the outermost of these frames.
  *
  * The thread need not hold the interpreter's lock (bindings give it up before they call MPI): only
  * the thread itself changes its frames, and frames keep the code that they run. Nothing of the
@@ -20,13 +21,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the interpreter's innermost record on the calling thread's C stack lies; 0: there is no
- * interpreter that is known here, or it does not run on this thread. */
-uintptr_t rec_python_record(void);
+/* Where a walk is: the interpreter's next mark further out on the C stack, or 0, and the word that
+ * holds the innermost frame of the script that belongs to it. */
+struct rec_python_stack {
+    uintptr_t mark;
+    const uintptr_t *innermost;
+};
 
-/* Whether the record lies in the frame of C between these addresses. If so, `record` becomes the
- * next one further out, and *frame the word that holds the innermost frame of the script. */
-bool rec_python_enter(uintptr_t *record, uintptr_t start, uintptr_t end, const uintptr_t **frame);
+/* At the innermost mark of the calling thread. False: there is no interpreter that is known here,
+ * or it does not run on this thread. */
+bool rec_python_begin(struct rec_python_stack *stack);
+
+/* Whether the mark lies in the frame of C between these addresses. If so, *frame becomes its word,
+ * and the stack goes on to the next mark. */
+bool rec_python_enter(struct rec_python_stack *stack, uintptr_t start, uintptr_t end,
+                      const uintptr_t **frame);
 
 enum { REC_PYTHON_WORDS = 10 };
 

@@ -84,7 +84,8 @@ static void test_no_interpreter(void **state)
 {
     (void)state;
     struct rec_python_frame frame;
-    assert_int_equal(rec_python_record(), 0);
+    struct rec_python_stack stack;
+    assert_false(rec_python_begin(&stack));
     assert_false(rec_python_read((uintptr_t)&frame, &frame));
 }
 

@@ -92,13 +92,13 @@ struct walk {
     struct rec_site_fact *facts;
     size_t n_facts, facts_capacity;
     uintptr_t bottom; /* nothing below this address outlives the walk */
-    uintptr_t python; /* see rec_python_enter */
-    size_t n_sound;   /* stops that the facts lead to without doubt */
-    bool sound;       /* still so */
-    bool complete;    /* walked to the end of the stack */
-    bool guessed;     /* a step went over code without a description */
-    bool functions;   /* where functions begin must be known for every stop */
-    bool by_rules;    /* made by unwind.h, and done: a later walk may go over into it */
+    struct rec_python_stack python;
+    size_t n_sound; /* stops that the facts lead to without doubt */
+    bool sound;     /* still so */
+    bool complete;  /* walked to the end of the stack */
+    bool guessed;   /* a step went over code without a description */
+    bool functions; /* where functions begin must be known for every stop */
+    bool by_rules;  /* made by unwind.h, and done: a later walk may go over into it */
 };
 
 struct spill {
@@ -297,7 +297,7 @@ static void begin_walk(struct walk *walk, const uintptr_t *frame)
 {
     walk->n = walk->n_facts = walk->n_sound = 0;
     walk->bottom = (uintptr_t)frame;
-    walk->python = rec_python_record();
+    rec_python_begin(&walk->python);
     walk->sound = true;
     walk->complete = walk->guessed = walk->by_rules = false;
 }
@@ -894,7 +894,8 @@ static void fill_way(struct rec_sites *sites, uint32_t function, const uintptr_t
  * follows from its return address, and the way needs no facts. A script's line takes a walk. */
 static bool is_innermost_enough(const struct rec_sites *sites)
 {
-    return sites->ends.inner == 1 && !sites->ends.outer && !rec_python_record();
+    struct rec_python_stack python;
+    return sites->ends.inner == 1 && !sites->ends.outer && !rec_python_begin(&python);
 }
 
 static int innermost_site(struct rec_sites *sites, uint32_t function, const uintptr_t *frame,
