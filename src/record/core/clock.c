@@ -36,10 +36,34 @@ static double mpi_seconds(void)
     }
     return simgrid_get_clock();
 }
+
+void rec_clock_before_mpi(void)
+{
+}
 #else
+/* MPI_Wtime may begin again at 0 when MPI starts (Open MPI 5 and 6). */
+static struct {
+    bool awaited;
+    double before, added; /* seconds: the last reading before, what makes later ones continue it */
+    int64_t before_ns;    /* CLOCK_MONOTONIC at that reading */
+} restart;
+
+void rec_clock_before_mpi(void)
+{
+    if (rec_clock.kind != REC_CLOCK_MPI || restart.awaited)
+        return;
+    restart.before = rec_mpi.MPI_Wtime();
+    restart.before_ns = read_ns(CLOCK_MONOTONIC);
+    restart.awaited = true;
+}
+
 static double mpi_seconds(void)
 {
-    return rec_mpi.MPI_Wtime();
+    const double now = rec_mpi.MPI_Wtime();
+    if (restart.awaited && restart.added == 0 && now < restart.before)
+        restart.added = restart.before - now +
+                        1e-9 * (double)(read_ns(CLOCK_MONOTONIC) - restart.before_ns);
+    return now + restart.added;
 }
 #endif
 

@@ -11,6 +11,7 @@
 #include "reduce/segments/stream_reduction.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -84,6 +85,24 @@ void *rec_mpi_loaded(void)
     return open_mpi(RTLD_NOLOAD | RTLD_LAZY);
 }
 
+static int is_mpi(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    static const char *const starts[] = {"libmpi.so", "libmpich.so", "libmpi_abi"};
+    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+    (void)size, (void)unused;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Any, also one that an interpreter has loaded for one module only. */
+static bool is_any_loaded(void)
+{
+    return rec_is_mpi_there() || dl_iterate_phdr(is_mpi, NULL);
+}
+
 #else
 void *rec_mpi_loaded(void)
 {
@@ -104,7 +123,7 @@ static void load_mpi(void)
     rec_mpi_fill(NULL);
 #else
     void *library = rec_mpi_loaded();
-    if (!library && !rec_is_mpi_there())
+    if (!library && !is_any_loaded())
         library = open_mpi(RTLD_LAZY | RTLD_GLOBAL);
     if (!library || rec_mpi_fill(library) < 0) {
         rec_message("the recorder for %s cannot find that MPI's library (%s), or the program has "

@@ -59,6 +59,12 @@ static void learn(void)
     rec_checkpoints_start();
 }
 
+static void before_start(void)
+{
+    rec_attendance_mark();
+    rec_clock_before_mpi();
+}
+
 /* What MPI's own start returned. What the ranks then do together, on several nodes, counts as a
  * part of that call, and not as the program's time. */
 static int initialized(const struct rec_call *call, int rc)
@@ -71,7 +77,7 @@ static int initialized(const struct rec_call *call, int rc)
 REC_EXPORT int MPI_Init(int *argc, char ***argv)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Init, __builtin_frame_address(0));
-    rec_attendance_mark();
+    before_start();
     if (!call) {
         tell_too_late();
         return initialized(call, rec_next.MPI_Init(argc, argv));
@@ -87,7 +93,7 @@ REC_EXPORT int MPI_Init(int *argc, char ***argv)
 REC_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Init_thread, __builtin_frame_address(0));
-    rec_attendance_mark();
+    before_start();
     if (!call) {
         tell_too_late();
         return initialized(call, rec_next.MPI_Init_thread(argc, argv, required, provided));
@@ -153,7 +159,7 @@ static unsigned open_sessions;
 REC_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     struct rec_call *call = rec_enter(REC_FN_MPI_Session_init, __builtin_frame_address(0));
-    rec_attendance_mark();
+    before_start();
     if (call) {
         rec_in_info(call, info);
         rec_in_errhandler(call, errhandler);
