@@ -3,13 +3,14 @@
 #   make                 the tool, the library, a recorder per MPI that is installed
 #   make demo            installs what is missing, builds, records an example and reports on it
 #   make check           the tests (installs what they need); with ALL=1 also those that take long
+#   make check-systems   Debian 12, 13 and 14, each in a root of its own; SYSTEMS=trixie is one of them
 #   make apps            real applications, plain and recorded; APPS="nwchem heat" runs some of them
 #   make install         PREFIX=/usr/local DESTDIR= PYTHONDIR=PREFIX/lib/python3/dist-packages
 #   make help            the other targets and variables
 #
 # Sources are found by wildcard: a new src/STAGE/x.c or src/STAGE/FOLDER/x.c needs no line here. How
 # objects are compiled is below; the page for browsers is in mk/view.mk, tests in mk/test.mk, real
-# applications in mk/apps.mk, installation and demonstration in mk/install.mk, mk/demo.mk.
+# applications in mk/apps.mk, other systems in mk/systems.mk, installation and demonstration in mk/install.mk, mk/demo.mk.
 
 VERSION := 0.1.0
 O       := build
@@ -295,7 +296,7 @@ $(O)/summary: $(TOOL) $(LIB) $(SHARED_LIB) $(REGION_LIB) $(RECORDERS) $(MPI_PROG
 
 help:
 	@sed -n 's/^# \{0,1\}//;2,/^$$/p' Makefile
-	@echo 'Targets:   tests bench bench-overhead study sampling-study clusters-table clusters-long replay-table apps-table check-layers check-format format lint fuzz damage deps clean distclean'
+	@echo 'Targets:   tests bench bench-overhead study sampling-study clusters-table clusters-long replay-table apps-table check-systems systems-table check-layers check-format format lint fuzz damage deps clean distclean'
 	@echo 'Variables: O=dir  CC=clang  DEBUG=1  SAN=address,undefined  V=1  NO_INSTALL=1  ALL=1  FUZZ=1'
 	@echo '           MPICC_MPICH=  MPICC_OPENMPI=  (compiler wrappers in unusual places)'
 
@@ -308,6 +309,6 @@ clean:
 distclean:
 	rm -rf $(O) $(O)-san $(O)-tsan
 
-include mk/view.mk mk/test.mk mk/apps.mk mk/install.mk mk/demo.mk
+include mk/view.mk mk/test.mk mk/apps.mk mk/systems.mk mk/install.mk mk/demo.mk
 
 -include $(wildcard $(O)/obj/*/*.d $(O)/obj/*/*/*.d $(O)/test/*.d)

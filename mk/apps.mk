@@ -5,18 +5,17 @@
 #   make apps APPS="nwchem lammps"   some; APPS=ci: those of continuous integration
 #   make apps-table                  the tables of the last results, in doc/applications.md
 #
-# PAIRS: pairs of runs. APPS_FOLDER: where root, packages and runs lie. APPS_SUITE: another release of
-# Debian. APPS_MIRROR: another mirror than apt's.
+# PAIRS: pairs of runs. APPS_FOLDER: where root, packages and runs lie. APPS_MIRROR: another
+# mirror than apt's.
 
 .PHONY: apps apps-table
 
 PAIRS       := 3
 APPS        :=
 APPS_FOLDER := $(O)/apps
-APPS_SUITE  :=
 APPS_MIRROR :=
 APPS_WORDS   = --build $(O) --folder $(APPS_FOLDER) --pairs $(PAIRS) \
-               $(if $(APPS_SUITE),--suite $(APPS_SUITE)) $(if $(APPS_MIRROR),--mirror $(APPS_MIRROR))
+               $(if $(APPS_MIRROR),--mirror $(APPS_MIRROR))
 
 apps: all
 	@tools/install-deps.sh mpi run apps

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs real applications, as Debian packages them, plainly and recorded in turn, and checks the recordings.
 
-    apps.py --build DIR [--folder DIR] [--suite NAME] [--mirror URL] [--pairs N] [APPLICATION... | ci]
+    apps.py --build DIR [--folder DIR] [--mirror URL] [--pairs N] [APPLICATION... | ci]
     apps.py --build DIR [--folder DIR] --table [--write]
 
-Needs root (apps/debian_root.py says why). Of each application (apps/applications.py) are checked, in
+Needs root (debian_root.py says why). Of each application (apps/applications.py) are checked, in
 every pair of runs:
 
   - it ends as it does without the recorder, and what it prints and writes is the same after a filter
@@ -225,8 +225,7 @@ def try_application(application, root, counter, pairs, libraries):
 
 
 def run_all(arguments, names):
-    root = debian_root.Root(arguments.folder, arguments.build, arguments.suite or debian_root.release(),
-                            arguments.mirror, say)
+    root = debian_root.Root(arguments.folder, arguments.build, debian_root.release(), arguments.mirror, say)
     root.check()
     root.make()
     libraries = root.libraries([os.path.join(arguments.build, "refrain"),
@@ -239,7 +238,6 @@ def main():
     parser = argparse.ArgumentParser(description="Runs real applications, plainly and recorded.")
     parser.add_argument("--build", default="build", type=os.path.abspath)
     parser.add_argument("--folder", type=os.path.abspath, help="where root, packages and runs lie (BUILD/apps)")
-    parser.add_argument("--suite", help="Debian's release, as the machine's")
     parser.add_argument("--mirror", help="URL of Debian's packages, as apt's")
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--table", action="store_true", help="print the tables of the last results only")

@@ -1,4 +1,4 @@
-"""The root that applications live in: a small Debian of its own, made by debootstrap.
+"""A small Debian of its own, made by debootstrap: for applications (apps.py), and for other releases (systems.py).
 
 Applications bring hundreds of packages, and some of them change what `make check` runs under (an
 OpenCL driver under the address sanitizer does), so none of them may come into the machine's own
@@ -133,17 +133,13 @@ class Root:
     def check(self):
         """Says what is missing before anything is done."""
         if os.geteuid() != 0:
-            raise Trouble("applications run in a root of their own by chroot, which only root may: "
+            raise Trouble("commands run in a root of their own by chroot, which only root may: "
                           "run it as root, or with sudo")
         if subprocess.run([*NAMESPACES, "true"], capture_output=True, check=False).returncode:
-            raise Trouble("applications run in namespaces of their own, with mounts of their own, which this system or "
+            raise Trouble("commands run in namespaces of their own, with mounts of their own, which this system or "
                           "container does not allow")
         if not shutil.which("debootstrap"):
             raise Trouble("there is no debootstrap, which makes the root: run 'tools/install-deps.sh apps'")
-        if self.suite != release():
-            raise Trouble(f"this machine has {release()}, and {self.build} was built with its libraries and MPI: a root "
-                          f"of {self.suite} needs a build that was made there. Leave APPS_SUITE out, or set it to "
-                          f"{release()}")
 
     def make(self):
         """The root itself, once; what an interrupted call has left goes first."""
@@ -154,7 +150,7 @@ class Root:
         self.say(f"making a root of {self.suite} in {self.path}")
         key = [f"--keyring={KEYRING}"] if os.path.exists(KEYRING) else []
         done = measured([*NAMESPACES, "--mount-proc", "debootstrap", "--variant=minbase", "--components=main",
-                         f"--cache-dir={self.packages}", *key, self.suite, self.path, url], self.log, 900)
+                         f"--cache-dir={self.packages}", *key, self.suite, self.path, url, *self.script()], self.log, 900)
         if done.code != 0:
             raise Trouble(f"debootstrap failed, see {self.log}.out:\n{done.out[-600:]}{done.err[-600:]}")
         self.settings()
@@ -162,6 +158,11 @@ class Root:
         with open(os.path.join(self.path, ROOT_IS_MADE), "w", encoding="ascii") as file:
             file.write(self.suite + "\n")
         self.say(f"made it in {done.seconds:.0f} s")
+
+    def script(self):
+        """A release that this machine's debootstrap does not know yet is made as unstable is."""
+        scripts = "/usr/share/debootstrap/scripts"
+        return [] if os.path.exists(os.path.join(scripts, self.suite)) else [os.path.join(scripts, "sid")]
 
     def settings(self):
         """apt in the root reaches the mirror as the machine's apt does."""
@@ -213,6 +214,12 @@ class Root:
         found = subprocess.run(["dpkg-query", "-S", *(f"*{path}" for path in paths)], capture_output=True, text=True,
                                check=False).stdout
         return sorted({line.split(":")[0] for line in found.splitlines() if not line.startswith("diversion")})
+
+    def folder_of_runs(self, folder):
+        """A folder that run takes, made."""
+        here = os.path.join(self.runs, folder)
+        os.makedirs(here, exist_ok=True)
+        return here
 
     def run(self, command, name, timeout, folder, binds=(), environment=None):
         """Runs a command in the root, in a folder of runs that it knows as /case. name: of the files there that what it

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Builds and tests Refrain on other releases of Debian, each in a root of its own (debian_root.py says why).
+
+    systems.py [--folder DIR] [--mirror URL] [--full] [SUITE...]
+    systems.py [--folder DIR] --table [--write]
+
+Of each release (bookworm, trixie, forky) a root is made in which only gcc, make and git are there. It gets the
+files of this checkout that git knows, as they are now, and does what a newcomer does: `make demo`. Then come the
+packages that tests need, and whole runs (RUNS) under each MPI; with --full all of `make check`. What was built and
+installed stays in DIR, so the next call builds only what changed. Results go to DIR/results; --table prints the table of
+the last ones, and with --write puts it into README.md. The last line is "N passed, N failed".
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import debian_root  # noqa: E402
+
+SOURCES = os.path.dirname(HERE)
+README = os.path.join(SOURCES, "README.md")
+SUITES = {"bookworm": "Debian 12", "trixie": "Debian 13", "forky": "Debian 14 (testing)"}
+NEWCOMER = ["gcc", "make", "git"]
+# Whole runs that meet an MPI in most of its ways: Fortran, Python, sessions, threads, spawned processes, launchers,
+# ends of all kinds, journals, samples, what is made of archives.
+RUNS = "events,fortran,python,launch,behaviour,journal,sample,snapshot,whatif,view"
+SHOWN = {"libopenmpi-dev": "Open MPI", "libmpich-dev": "MPICH", "libsimgrid-dev": "SimGrid", "gcc": "gcc",
+         "clang": "clang", "python3": "Python"}
+BEGIN, END = "<!-- make systems-table writes from here on -->\n", "<!-- to here -->\n"
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def copy_sources(to):
+    """The files that git knows, as they are; those that have not changed keep their times, so make does."""
+    listed = subprocess.run(["git", "-C", SOURCES, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
+    names = [name for name in listed.split("\0") if os.path.lexists(os.path.join(SOURCES, name))]
+    kept = os.path.join(to, ".sources")
+    before = set()
+    if os.path.exists(kept):
+        with open(kept, encoding="utf-8") as file:
+            before = set(file.read().split("\0"))
+    for name in before - set(names):
+        if name and os.path.lexists(os.path.join(to, name)):
+            os.remove(os.path.join(to, name))
+    for name in names:
+        source, copy = os.path.join(SOURCES, name), os.path.join(to, name)
+        same = os.path.exists(copy) and os.stat(copy).st_size == os.stat(source).st_size
+        if not same or open_bytes(source) != open_bytes(copy):
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            shutil.copyfile(source, copy)
+            shutil.copymode(source, copy)
+    with open(kept, "w", encoding="utf-8") as file:
+        file.write("\0".join(names))
+
+
+def open_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+class System:
+    """A release of Debian, and what was found there."""
+
+    def __init__(self, suite, folder, mirror):
+        self.tree = os.path.join(folder, suite, "refrain")
+        os.makedirs(self.tree, exist_ok=True)
+        self.root = debian_root.Root(os.path.join(folder, suite), self.tree, suite, mirror, say)
+        self.found = {"suite": suite, "steps": {}, "failures": []}
+
+    def step(self, name, command, timeout):
+        """A command in the checkout there; its counts of tests are those of its last line, or its own end is one."""
+        self.root.folder_of_runs("log")
+        done = self.root.run(["sh", "-c", 'cd /refrain && exec "$@"', "sh", *command], name, timeout, "log",
+                             environment={"YES": "1", "LC_ALL": "C.UTF-8"})
+        counts = re.findall(r"^(\d+) passed, (\d+) failed", done.out, re.M)
+        passed, failed = map(int, counts[-1]) if counts else (int(done.code == 0), int(done.code != 0))
+        if done.code != 0 and not failed:
+            failed = 1
+        self.found["steps"][name] = {"passed": passed, "failed": failed, "seconds": done.seconds}
+        say(f"  {name}: {passed} passed, {failed} failed, {done.seconds:.0f} s")
+        if failed:
+            wrong = re.findall(r"^(?:FAIL +)(\S+)", done.out, re.M)
+            self.found["failures"] += sorted(set(wrong)) or [name]
+            say(f"    {' '.join(sorted(set(wrong)))}\n    see {self.root.runs}/log/{name}.out and .err:\n"
+                f"{done.err[-1500:] if not wrong else ''}")
+        return not failed
+
+    def versions(self):
+        with open(os.path.join(self.root.path, "var/lib/dpkg/status"), encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        for package, name in SHOWN.items():
+            version = re.search(rf"^Package: {re.escape(package)}\nStatus: install ok installed\n(?:.+\n)*?Version: (\S+)",
+                                text, re.M)
+            if version:
+                self.found.setdefault("versions", {})[name] = re.sub(
+                    r"^\d+:|[~+-].*$", "", re.sub(r".*really", "", version.group(1)).replace("~rc", "rc"))
+        return self.found
+
+    def check(self, full):
+        self.root.check()
+        self.root.make()
+        self.root.install("what a newcomer has", NEWCOMER)
+        copy_sources(self.tree)
+        if self.step("demo", ["make", "demo"], 1800) and \
+                self.step("packages", ["tools/install-deps.sh", "build", "mpi", "run", "test"], 1800):
+            if full:
+                self.step("check", ["make", "check"], 5400)
+            elif self.step("build", ["sh", "-c", 'make -j"$(nproc)" all tests'], 1800):
+                self.step("runs", ["python3", "tests/run.py", "--modules", RUNS], 1800)
+        return self.versions()
+
+
+def table(rows):
+    head = ["system", "MPIs", "compilers, Python", "`make demo`", "tests", "failed"]
+    lines = [head, ["---"] * len(head)]
+    for row in rows:
+        versions, steps = row.get("versions", {}), row["steps"]
+        tests = steps.get("check") or steps.get("runs")
+        lines.append([SUITES.get(row["suite"], row["suite"]),
+                      ", ".join(f"{name} {versions[name]}" for name in ("Open MPI", "MPICH", "SimGrid") if name in versions),
+                      ", ".join(f"{name} {versions[name]}" for name in ("gcc", "clang", "Python") if name in versions),
+                      "fails" if not steps.get("demo", {}).get("passed") else "works",
+                      f"{tests['passed']} of {tests['passed'] + tests['failed']} pass" if tests else "not run",
+                      "; ".join(row["failures"]) or "none"])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def kept(folder):
+    rows = []
+    for suite in SUITES:
+        path = os.path.join(folder, "results", suite + ".json")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                rows.append(json.load(file))
+    return rows
+
+
+def write(text):
+    with open(README, encoding="utf-8") as file:
+        before, rest = file.read().split(BEGIN)
+    with open(README, "w", encoding="utf-8") as file:
+        file.write(before + BEGIN + "\n" + text + "\n" + END + rest.split(END)[1])
+
+
+def check_all(arguments):
+    passed = failed = 0
+    os.makedirs(os.path.join(arguments.folder, "results"), exist_ok=True)
+    for suite in arguments.suites or SUITES:
+        say(SUITES.get(suite, suite))
+        try:
+            found = System(suite, arguments.folder, arguments.mirror).check(arguments.full)
+        except (debian_root.Trouble, subprocess.CalledProcessError) as trouble:
+            say(f"FAIL {suite}: {trouble}")
+            failed += 1
+            continue
+        with open(os.path.join(arguments.folder, "results", suite + ".json"), "w", encoding="utf-8") as file:
+            json.dump(found, file, indent=1)
+        passed += sum(step["passed"] for step in found["steps"].values())
+        failed += sum(step["failed"] for step in found["steps"].values())
+    return passed, failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Builds and tests Refrain on other releases of Debian.")
+    parser.add_argument("--folder", default=os.path.join(SOURCES, "build", "systems"), type=os.path.abspath,
+                        help="where roots, packages and builds lie")
+    parser.add_argument("--mirror", help="URL of Debian's packages, as apt's")
+    parser.add_argument("--full", action="store_true", help="all of make check")
+    parser.add_argument("--table", action="store_true", help="print the table of the last results only")
+    parser.add_argument("--write", action="store_true", help="put the table into README.md")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
+    arguments = parser.parse_args()
+    passed, failed = (0, 0) if arguments.table else check_all(arguments)
+    text = table(kept(arguments.folder))
+    say(text)
+    if arguments.write:
+        write(text)
+    if not arguments.table:
+        say(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
