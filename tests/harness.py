@@ -312,20 +312,28 @@ def difference(found, expected):
     return f"found {found!r:.2000}, expected {expected!r:.2000}"
 
 
-def recording_ns(archive, begin=None, end=float("inf")):
-    """What the recorder itself did between calls, by rank, as the independent reader finds it; begin, end: without
+def own_pieces(archive):
+    """When the recorder worked between calls: {stream: [(begin, end)]} in ns of the run, as the independent reader
+    finds it."""
+    import rfn_reader  # pylint: disable=import-outside-toplevel
+    found, pieces = rfn_reader.Archive(archive), {}
+    for number, (_, _, (_, quanta)) in found.usage().items():
+        stream = found.streams[number]
+        stream.open()
+        pieces[number] = [tuple(stream.since_start(stream.timing.clock.start + at) for at in piece) for piece in quanta]
+    return pieces
+
+
+def recording_ns(archive, begin=-float("inf"), end=float("inf")):
+    """How long the recorder worked between calls, by rank, as the independent reader finds it; begin, end: without
     what its pieces have before and after, in ns of the run."""
     import rfn_reader  # pylint: disable=import-outside-toplevel
     found, by_rank = rfn_reader.Archive(archive), {}
-    for number, (_, _, (us, pieces)) in found.usage().items():
-        stream = found.streams[number]
-        by_rank[stream.rank] = by_rank.get(stream.rank, 0) + 1000 * us
-        if begin is None or not pieces:
-            continue
-        stream.open()
-        for piece in pieces:
-            first, last = (stream.since_start(stream.timing.clock.start + quanta) for quanta in piece)
-            by_rank[stream.rank] -= max(0, min(last, begin) - first) + max(0, last - max(first, end))
+    for number, (_, _, (us, _)) in found.usage().items():
+        by_rank[found.streams[number].rank] = by_rank.get(found.streams[number].rank, 0) + 1000 * us
+    for number, pieces in own_pieces(archive).items():
+        by_rank[found.streams[number].rank] -= sum(
+            max(0, min(last, begin) - first) + max(0, last - max(first, end)) for first, last in pieces)
     return by_rank
 
 

@@ -207,6 +207,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", default="build")
     parser.add_argument("--all", action="store_true", help="those that take long, too")
+    parser.add_argument("--also", default="", help="those that take long of these modules, too")
     parser.add_argument("--only", default="", help="tests whose name contains this")
     parser.add_argument("--modules", default="", help="tests of these modules: test_NAME.py, ...")
     parser.add_argument("--but", default="", help="not those of these modules")
@@ -222,7 +223,8 @@ def main():
         parser.error("no test has this name, or is in these modules")
     everything, wanted = len(tests), {test.name for test in tests}
     if not (options.all or options.only or options.modules):
-        tests = [test for test in tests if not test.long]
+        also = options.also.split(",")
+        tests = [test for test in tests if not test.long or test.module.__name__[5:] in also]
     results = []
     shared = tempfile.mkdtemp(prefix="refrain-shared-")
     lanes = [Lane(tests, options.build, shared) for _ in range(max(1, options.lanes))]

@@ -496,8 +496,8 @@ def check_smaller(name, plain, out, reduced):
 
 
 def own_bytes(archive, ranks):
-    """Sent of what each rank tells of itself (what it used, when the recorder worked), at most 512 bytes; it passes as many
-    ranks as the rank's number has bits."""
+    """Bytes that ranks sent of USAGE and CORES, at most 512 per rank. A message passes as many ranks as the sender's
+    number has bits."""
     chunks = rfn_reader.Archive(archive).chunks
     own = sum(len(chunk.payload) for (kind, _), chunk in chunks.items() if kind in (rfn_reader.USAGE, rfn_reader.CORES))
     harness.compare(f"{own / ranks:.0f} bytes of a rank's own are at most 512", own <= 512 * ranks, True)
@@ -505,8 +505,9 @@ def own_bytes(archive, ranks):
 
 
 def moved_share(archive, ranks, merging):
-    """Of what merging without clusters would move, how much is sent, but for what each rank tells of itself."""
+    """Bytes sent to merge, without USAGE and CORES, as a share of what merging without clusters would send."""
     sent = merging["bytes"] - own_bytes(archive, ranks)
+    harness.compare("more than these is sent", sent > 0, True)
     return sent / (merging["all_bytes"] + merging["all_definition_bytes"])
 
 

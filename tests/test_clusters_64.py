@@ -67,8 +67,8 @@ STEPS = 60  # at 40, times that happen to be coded well make it 1.00 %
 
 
 def test_share(bench):
-    """Of what merging without clusters would move at most 1 % is sent, once a run has some thousand events per
-    rank."""
+    """Of what merging without clusters would move at most 1 % is sent, without USAGE and CORES, once a run has some
+    thousand events per rank."""
     compiled = bench.program(test_clusters.PROGRAMS["adi"].source, "openmpi")
     _, archive = bench.record("openmpi", RANKS, [compiled, str(STEPS)], timeout=SECONDS, before=GENTLY)
     facts = json.loads(bench.verb("info", "--json", archive))

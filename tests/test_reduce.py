@@ -145,25 +145,15 @@ def test_same_diagnosis(bench, flavour):
         harness.compare(part, again[part], full[part])
 
 
-def own_pieces(archive):
-    """When the recorder worked, by stream, in ns of the run, as the independent reader finds it."""
-    found, pieces = rfn_reader.Archive(archive), {}
-    for number, (_, _, (_, quanta)) in found.usage().items():
-        stream = found.streams[number]
-        stream.open()
-        pieces[number] = [[stream.since_start(stream.timing.clock.start + at) for at in piece] for piece in quanta]
-    return pieces
-
-
 def test_own_work(bench):
     """The recorder worked when it did, also on the clock of the run that reduced times have."""
     program = test_smpi.smpi_program(bench, os.path.join(harness.PROGRAMS, "short_steps.c"))
     archive = test_smpi.smpi_run(bench, program, 8, ["400"], {"REFRAIN_MERGE_INTERVAL": "5"})
-    pieces = own_pieces(archive)
+    pieces = harness.own_pieces(archive)
     if min(map(len, pieces.values())) < 5 or len(pieces) != 8:
         raise harness.Failure(f"pieces of the recorder's own work: {pieces}")
     out = reduced(bench, archive, "--similarity=absDiff:0")[0]
-    harness.compare("pieces", own_pieces(out), pieces)
+    harness.compare("pieces", harness.own_pieces(out), pieces)
     for path in (archive, out):
         causes = json.loads(bench.verb("report", "--json", "--all", path))["causes"]
         found = sum(cause["seconds"] for cause in causes if cause["kind"] == "recording")
@@ -218,6 +208,8 @@ def test_across_one(bench):
         harness.compare(f"times of rank {rank}", times_of(found, rank), times_of(full, 0))
     if times_of(full, 0) == times_of(full, 4):
         raise harness.Failure("ranks have equal times anyway")
+    harness.compare("when the recorder worked is told of rank 0 alone",
+                    [stream for stream, pieces in harness.own_pieces(out).items() if pieces and stream], [])
     every, _ = reduced(bench, archive, "--similarity=absDiff:0", "--across=all")
     without, _ = reduced(bench, archive, "--similarity=absDiff:0")
     with open(every, "rb") as one, open(without, "rb") as other:

@@ -14,7 +14,7 @@ sanitizers, with --all or --fuzz the fuzzers), then runs
   - tests/damage, damaged archives and journals, read with sanitizers (2,000; 20,000 with --all),
   - every tests/*_test.py, tests of the built tool in Python's unittest,
   - tests/run.py, the whole runs (the modules tests/test_*.py are its own), several at once; those that take
-    long only with --all,
+    long only with --all, and of these the race detector with --fuzz,
   - with --app, real applications (tests/apps.py), one pair of runs of each: ci names those of
     continuous integration,
   - the checks of layering, format and doc/coverage.md.
@@ -278,8 +278,8 @@ def tool_tests(build):
         yield Program(path.name, [sys.executable, path, "--build", build], 300, True)
 
 
-def whole_runs(build, everything):
-    words = ["--all"] if everything else []
+def whole_runs(build, everything, fuzz):
+    words = ["--all"] if everything else ["--also", "threads"] if fuzz else []
     yield Program("run.py", [sys.executable, ROOT / "tests/run.py", "--build", build, *words], 2700, True)
 
 
@@ -317,7 +317,7 @@ def main():
     print("Running", flush=True)
     programs = [*static_checks(build), *unit_tests(build, ranks), *python_tests(), *sanitized_tests(build),
                 *(fuzzers(build) if fuzz else ()), *damaged_files(build, everything), *tool_tests(build),
-                *whole_runs(build, arguments.all), *real_applications(build, arguments.app)]
+                *whole_runs(build, arguments.all, arguments.fuzz), *real_applications(build, arguments.app)]
     if arguments.only:
         programs = [p for p in programs if any(word in p.name for word in arguments.only)]
     outcomes += run_all(programs, logs)

@@ -43,7 +43,7 @@ number.
   (`tests/programs/expect.h`). Programs marked `_c` in test_events.py also run with the large-count
   forms.
 
-MPI_T, MPI_Wtime and conversions of handles to Fortran are not recorded.
+MPI_T, MPI_Wtime and conversions of handles to Fortran and to integers are not recorded.
 """
 
 MARKS = {"nonblocking": "ret", "persistent": "init", "poll": "poll", "collective": "coll"}

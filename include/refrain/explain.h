@@ -200,7 +200,7 @@ struct rfn_disturbance {
 
 struct rfn_disturbance rfn_disturbance_of(const struct rfn_measured *run);
 /* Whether no change to the program can shorten the activity: MPI starts or ends in it, or such
- * calls took most of its time. The recorder's own work is not meant. */
+ * calls took most of its time; false for the recorder's own work. */
 bool rfn_activity_is_beyond_program(const struct rfn_measured *run,
                                     const struct rfn_activity *activity);
 /* "2 calls that are fast in every MPI took 14.1 ms (the longest 9.00 ms, in MPI_Type_size, main()

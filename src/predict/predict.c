@@ -62,13 +62,11 @@ static int compute(void *context, const struct rfn_step *step)
     const struct rfn_engine_effects *effects = rfn_engine_effects_of(engine, step->activity);
     int64_t *early = engine->streams[step->stream].early;
     const int64_t ns = step->exit_ns - step->enter_ns;
-    const bool computing = rfn_steps_activity(engine->steps, step->activity)->kind !=
-                           RFN_ACTIVITY_RECORDING;
     if (!effects)
         return RFN_E_NOMEM;
     if (engine->options->n_points)
-        reach_points(engine, step, computing, NULL);
-    engine->streams[step->stream].outside_ns += computing ? ns : 0;
+        reach_points(engine, step, !step->recording, NULL);
+    engine->streams[step->stream].outside_ns += step->recording ? 0 : ns;
     const int64_t left_ns = step->enter_ns - early[0];
     const int64_t node = engine->graph ? rfn_engine_node(engine, step) : 0;
     RFN_TRY((int)rfn_least(node, 0));

@@ -153,8 +153,10 @@ static int take_gap(struct rfn_steps *steps, struct step_stream *of, uint32_t st
     const int64_t own = rfn_off_times_overlap(&of->own, &of->own_at, at->before_ns, at->enter_ns);
     struct rfn_step step = step_of(of, stream, at);
     step.exit_ns = at->before_ns;
+    step.recording = true;
     if (own)
         RFN_TRY(tell_gap(steps, &step, rfn_activity_of(&steps->activities, &recording), own));
+    step.recording = false;
     return own < gap ? tell_gap(steps, &step, gap_activity(steps, of), gap - own) : 0;
 }
 

@@ -64,6 +64,7 @@ struct rfn_step {
     bool parts;        /* its members give or get different parts of the bytes */
     bool blocking;     /* the call is over when what it posts is */
     bool polled;       /* leave: since the first of its unsuccessful polls, when `polls` was told */
+    bool recording;    /* compute: it is the recorder's own work */
     bool marks;        /* enter: others may need this point (RFN_NEED_POINT) */
     const struct rfn_post *posts; /* enter */
     size_t n_posts;

@@ -1,14 +1,14 @@
 /* What is to be seen where a finding leads to; the argument says which:
  *
- * - one: rank 2 sleeps 120 ms before the sixth of ten barriers, 3 ms before the others; the others
- *   wait for it in meet().
- * - turns: ranks sleep 15 ms one after the other, 4 times: each gets a token from the rank before
- * it in take_turn().
- * - server: rank 0 answers all others in serve(), 8 ms for each answer; they wait in ask().
- * - reader: rank 0 sleeps 25 ms before each of 4 broadcasts; the others wait in load().
- * - places: rank 2 sleeps 2 ms before 40 barriers, to which the others come by one call path, and 6
- *   ms before 50, to which they come by one each: the first one costs most, and none of its waits
- * is among the longest.
+ *   one: rank 2 sleeps 120 ms before the sixth of ten barriers, 3 ms before the others; the others
+ *        wait for it in meet().
+ *   turns: ranks sleep 15 ms one after the other, 4 times; each gets a token from the rank before
+ *          it in take_turn().
+ *   server: rank 0 answers all others in serve(), 8 ms for each answer; they wait in ask().
+ *   reader: rank 0 sleeps 25 ms before each of 4 broadcasts; the others wait in load().
+ *   places: rank 2 sleeps 2 ms before each of 40 barriers that the others reach by one call path,
+ *           and 6 ms before each of 50 that they reach by 50 paths. The one path costs most, but
+ *           the longest waits are on the others. Longer than these is one in part().
  */
 #include <mpi.h>
 #include <string.h>
@@ -102,8 +102,16 @@ static __attribute__((noinline)) int descend(int levels)
     return below + 1; /* behind the call, which so has a frame of its own */
 }
 
+static __attribute__((noinline)) void part(void)
+{
+    if (rank == 2)
+        sleep_ms(30);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void places(void)
 {
+    part();
     for (int i = 0; i < 90; i++) {
         if (rank == 2)
             sleep_ms(i < 40 ? 2 : 6);

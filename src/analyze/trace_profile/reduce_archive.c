@@ -258,11 +258,12 @@ static int add_clusters(struct reducer *reducer)
 static int move_recording(const struct reducer *reducer, struct rfn_usage *usage,
                           struct rfn_stream_usage *of)
 {
-    struct rfn_own_work *pieces = usage->recording + (of->recording - usage->recording);
     struct rfn_off_times own = {0};
     struct rfn_cursor *cursor;
+    int64_t before = 0;
     if (!of->n_recording)
         return 0;
+    struct rfn_own_work *pieces = &usage->recording[of->recording - usage->recording];
     int error = rfn_cursor_open(reducer->archive, of->stream, &cursor, NULL);
     if (!error) {
         error = rfn_own_times_of(of, cursor, &own);
@@ -270,11 +271,9 @@ static int move_recording(const struct reducer *reducer, struct rfn_usage *usage
     }
     of->n_recording = own.n; /* of a stream that cannot be read: none */
     for (size_t i = 0; i < own.n; i++) {
-        const struct rfn_off_time time = own.items[i];
-        const uint64_t before = i ? pieces[i - 1].to : 0,
-                       from = (uint64_t)rfn_most(time.from_ns, 0);
-        pieces[i].from = from > before ? from : before;
-        pieces[i].to = pieces[i].from + (uint64_t)(time.to_ns - time.from_ns);
+        const int64_t from = rfn_most(own.items[i].from_ns, before);
+        before = rfn_most(own.items[i].to_ns, from);
+        pieces[i] = (struct rfn_own_work){(uint64_t)from, (uint64_t)before};
     }
     rfn_off_times_release(&own);
     return error == RFN_E_NOMEM ? error : 0;

@@ -701,8 +701,7 @@ int rfn_cursor_decode_ahead(struct rfn_cursor *cursor, struct rfn_diag *diag)
 bool rfn_cursor_clock_ns(struct rfn_cursor *cursor, uint64_t quanta, int64_t *ns)
 {
     const struct rfn_clock *clock = &cursor->timing.clock;
-    if (!cursor->times ||
-        (!clock->of_the_run && rfn_stream_times(cursor->archive, cursor->stream) != cursor->stream))
+    if (!cursor->times || rfn_stream_times(cursor->archive, cursor->stream) != cursor->stream)
         return false;
     *ns = (int64_t)(rfn_cursor_ns(cursor, clock->start + quanta) + cursor->clock.add_ns);
     return true;

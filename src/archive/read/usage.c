@@ -188,23 +188,20 @@ static int read_chunk(struct reading *reading, uint32_t type, read_part *read,
 /* Lists do not grow any more. */
 static void set_pointers(struct rfn_usage *usage)
 {
-    const struct rfn_gap_usage *gaps = usage->gaps;
-    const struct rfn_own_work *recording = usage->recording;
-    const struct rfn_core_window *windows = usage->windows;
-    const uint8_t *masks = usage->masks;
+    size_t gaps = 0, recording = 0, windows = 0, masks = 0;
     for (size_t i = 0; i < usage->n; i++) {
         struct rfn_stream_usage *of = &usage->streams[i];
-        of->gaps = of->n_gaps ? gaps : NULL;
-        gaps = of->n_gaps ? gaps + of->n_gaps : gaps;
-        of->recording = of->n_recording ? recording : NULL;
-        recording = of->n_recording ? recording + of->n_recording : recording;
+        of->gaps = of->n_gaps ? &usage->gaps[gaps] : NULL;
+        gaps += of->n_gaps;
+        of->recording = of->n_recording ? &usage->recording[recording] : NULL;
+        recording += of->n_recording;
     }
     for (size_t i = 0; i < usage->n_cores; i++) {
         struct rfn_process_cores *of = &usage->cores[i];
-        of->windows = of->n_windows ? windows : NULL;
-        windows = of->n_windows ? windows + of->n_windows : windows;
-        of->mask = of->mask_bytes ? masks : NULL;
-        masks = of->mask_bytes ? masks + of->mask_bytes : masks;
+        of->windows = of->n_windows ? &usage->windows[windows] : NULL;
+        windows += of->n_windows;
+        of->mask = of->mask_bytes ? &usage->masks[masks] : NULL;
+        masks += of->mask_bytes;
     }
 }
 

@@ -32,5 +32,8 @@ struct rec_own_works {
 void rec_own_works_init(struct rec_own_works *own, uint64_t least);
 /* The recorder has worked from one stamp to another one, later than all before. */
 void rec_own_works_note(struct rec_own_works *own, uint64_t from, uint64_t to);
+/* The shortest piece that an archive is worth telling, in quanta: shorter ones together take less
+ * than a thousandth of the time from the first work until now. UINT64_MAX: none is. */
+uint64_t rec_own_works_shortest(const struct rec_own_works *own, uint64_t now);
 
 #endif

@@ -62,12 +62,32 @@ static void test_equal(void **state)
     assert_true(own.n < REC_OWN_WORKS);
 }
 
+/* Pieces of 10, 20, 20 and 50. */
+static void test_shortest(void **state)
+{
+    (void)state;
+    struct rec_own_works own;
+    rec_own_works_init(&own, 5);
+    assert_true(rec_own_works_shortest(&own, 1000) == UINT64_MAX);
+    rec_own_works_note(&own, 1000, 1020);
+    rec_own_works_note(&own, 2000, 2010);
+    rec_own_works_note(&own, 3000, 3050);
+    rec_own_works_note(&own, 4000, 4020);
+    assert_int_equal(rec_own_works_shortest(&own, 1000), 10);             /* no time passed */
+    assert_int_equal(rec_own_works_shortest(&own, 1000 + 10 * 1000), 10); /* 10 is all of it */
+    assert_int_equal(rec_own_works_shortest(&own, 1000 + 11 * 1000), 20);
+    assert_int_equal(rec_own_works_shortest(&own, 1000 + 50 * 1000), 20);
+    assert_int_equal(rec_own_works_shortest(&own, 1000 + 51 * 1000), 50);
+    assert_true(rec_own_works_shortest(&own, 1000 + 101 * 1000) == UINT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_few),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_shortest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

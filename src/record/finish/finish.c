@@ -409,8 +409,7 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
     if (finish->alone || rec_options.quiet)
         return;
     rec_message("%d rank%s, %s events, %s bytes, merged in %.3f s with at most %llu KiB of memory "
-                "on a rank; "
-                "next: refrain report %s",
+                "on a rank; next: refrain report %s",
                 finish->exchange->size, finish->exchange->size == 1 ? "" : "s",
                 rec_message_number(finish->survey.events, events),
                 rec_message_number(result->file_bytes, bytes),
@@ -429,8 +428,8 @@ static void tell(const struct rec_finishing *finish, const struct rec_archive_re
         rec_message(
             "the archive does not tell how far reduced times differ from those measured: %s",
             reduced->not_spread == RFN_E_EXCHANGE ? "a rank failed to tell"
-            : reduced->not_spread == RFN_E_NOMEM ? "memory is short, as where many different calls "
-                                                   "have reduced times; --memory allows more"
+            : reduced->not_spread == RFN_E_NOMEM ? "not enough memory for so many different calls; "
+                                                   "try a larger --memory"
                                                  : rfn_error_text(reduced->not_spread));
     tell_forced(finish);
     rec_past_calls_tell(finish->survey.past);

@@ -9,9 +9,6 @@
 
 /* Pairs of call sites of a stream that are written, those with most time. */
 enum { WRITTEN = 16 };
-/* Each rank sends its own pieces of the recorder's work. So the shortest are left out, as long as
- * they together take less than 1 / TRIFLE of the time since that work first began. */
-enum { TRIFLE = 1000 };
 
 static struct rfn_process_usage process_of(const struct rec_stream_definitions *of)
 {
@@ -51,35 +48,13 @@ static struct rfn_gap_usage gap_between(const struct rec_stream_definitions *of,
                                   .core_wait_ns = gap->core_wait_ns};
 }
 
-static int by_length(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
-/* The shortest piece that is written, in quanta. */
-static uint64_t shortest_written(const struct rec_own_works *own)
-{
-    const uint64_t now = rec_now(), trifle = now > own->since ? (now - own->since) / TRIFLE : 0;
-    uint64_t lengths[REC_OWN_WORKS], sum = 0;
-    for (uint32_t i = 0; i < own->n; i++)
-        lengths[i] = own->items[i].to - own->items[i].from;
-    qsort(lengths, own->n, sizeof *lengths, by_length);
-    for (uint32_t i = 0; i < own->n; i++) {
-        sum += lengths[i];
-        if (sum >= trifle)
-            return lengths[i];
-    }
-    return UINT64_MAX;
-}
-
 /* written: room for REC_OWN_WORKS. */
 static void take_recording(const struct rec_stream_definitions *of, struct rfn_stream_usage *usage,
                            struct rfn_own_work *written)
 {
     const struct rec_own_works *own = &of->stream->own;
     const double quantum_ns = rec_clock.tick_ns * (double)(UINT64_C(1) << rec_clock.shift);
-    const uint64_t start = rec_start().quanta, shortest = shortest_written(own);
+    const uint64_t start = rec_start().quanta, shortest = rec_own_works_shortest(own, rec_now());
     usage->recording = written;
     usage->recording_ns = (uint64_t)((double)own->sum * quantum_ns);
     for (uint32_t i = 0; i < own->n; i++) {

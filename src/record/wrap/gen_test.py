@@ -98,8 +98,9 @@ INVENTED = {
     "Texts(const char *a, char *b, MPI_Errhandler call)": (["argument2"], []),
     "Unnamed_c(MPI_Count, MPI_Message)": (["argument0", "argument1"], []),
 }
-NOT_RECORDED = "Callback(int (*function)(int, void *), void *state)"
-INVENTED_H = "".join("int %sMPI_%s;" % (p, f) for f in [*INVENTED, NOT_RECORDED] for p in ("", "P"))
+# A callback, and a conversion whose result is no error code.
+NOT_RECORDED = ["Callback(int (*function)(int, void *), void *state)", "Handle_toint(MPI_Comm a)"]
+INVENTED_H = "".join("int %sMPI_%s;" % (p, f) for f in [*INVENTED, *NOT_RECORDED] for p in ("", "P"))
 
 
 def test_invented():

@@ -266,7 +266,7 @@ def parse_parameter(text):
 
 def wanted(name):
     return (not name.startswith("MPI_T_")
-            and not re.search(r"_(c2f|f2c|c2f08|f082c|f082f|f2f08)$", name))
+            and not re.search(r"_(c2f|f2c|c2f08|f082c|f082f|f2f08|toint)$", name))
 
 
 def parse_header(text):
@@ -935,12 +935,12 @@ static void *set(void *member, void *address)
 }
 
 /* What another layer has behind the recorder under the name of a function of MPI, or MPI's own. */
-static void *find_next(const char *name, void *own)
+static void *find_next(void *library, const char *name, void *own)
 {
     Dl_info of_next, of_mpi;
     void *next = dlsym(RTLD_NEXT, name);
-    if (!own) /* MPICH 5's libmpi_abi lacks a few names with a P only */
-        return next;
+    if (!own) /* MPICH 5's libmpi_abi has MPI_File_close, but no PMPI_File_close. */
+        return next ? next : dlsym(library, name);
     return next && next != own && dladdr(next, &of_next) && dladdr(own, &of_mpi) &&
                    of_next.dli_fbase != of_mpi.dli_fbase
                ? next
@@ -957,7 +957,7 @@ int rec_mpi_fill(void *library)
         void *address = dlsym(library, symbol);
         found += address != NULL;
         member = set(member, address);
-        next = set(next, find_next(symbol + 1, address));
+        next = set(next, find_next(library, symbol + 1, address));
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         /* An executable may hold a copy of a library's data, which then all use: that one first. */
@@ -1074,6 +1074,19 @@ def write_file(path, text):
         file.write(text)
 
 
+def tell_unknown(bound, header):
+    """What of the header mpi.def does not have, and what of it is recorded all the same."""
+    derived = ["MPI_" + b.name for b in bound if b.function.derived]
+    known = {b.name for b in bound}
+    others = ["MPI_" + name for name in header if name not in known and not name.startswith("X:")]
+    if derived:
+        print("gen_wrappers.py: mpi.def lacks %s: the recorder records only their numbers, handles and "
+              "new requests, and only in calls from C" % ", ".join(derived))
+    if others:
+        print("gen_wrappers.py: mpi.def lacks %s, which have callbacks: they are not recorded" %
+              ", ".join(others))
+
+
 def main():
     parser = argparse.ArgumentParser(description="Generates the wrappers of one MPI.")
     parser.add_argument("--flavour", required=True, choices=sorted(LIBRARIES))
@@ -1084,12 +1097,9 @@ def main():
     try:
         with open(options.definitions) as file:
             definitions = file.read()
-        files, functions, bound = generate(options.flavour, definitions,
-                                           preprocess(options.flavour, options.cc))
-        derived = ["MPI_" + b.name for b in bound if b.function.derived]
-        if derived and functions:
-            print("gen_wrappers.py: mpi.def does not have %s; of these only what their types tell is "
-                  "recorded" % ", ".join(derived))
+        header = preprocess(options.flavour, options.cc)
+        files, _, bound = generate(options.flavour, definitions, header)
+        tell_unknown(bound, parse_header(header).functions)
         if options.out:
             os.makedirs(options.out, exist_ok=True)
             for name, text in files.items():

@@ -171,7 +171,10 @@ async function pickStory(story) {
 
 const WAITS_TRIED = 100;
 
-/** The longest wait at a call site for the ranks of a finding, those that cost most first: {wait, stream, call}. Of a finding with many places, of which each one waits for a short time, one in another call of the same function will do. null: the page has none. */
+/** The function of the program that makes the calls of a path. */
+const caller = (path) => archives[0].frames(path).find(({ name }) => !name.startsWith("MPI"))?.name;
+
+/** The longest wait at a call site for the ranks of a finding, the most costly rank first: {wait, stream, call}. If none of the longest waits is at this site, and the finding has several places: the longest one in the same function of the program. null: none. */
 async function longestWait(site, finding) {
   const archive = archives[0];
   const ranks = finding.ranks.map(({ rank }) => rank);
@@ -186,7 +189,7 @@ async function longestWait(site, finding) {
       if (calls.function[k] !== site.function || calls.enter[k] >= wait.to || calls.exit[k] <= wait.from) continue;
       const found = { wait, stream, call: timelines[0].callOf(calls, k) };
       if (calls.path[k] === site.path) return found;
-      if (finding.places > 1) elsewhere ||= found;
+      if (finding.places > 1 && caller(calls.path[k]) === caller(site.path)) elsewhere ||= found;
     }
   }
   return elsewhere;
