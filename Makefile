@@ -173,14 +173,14 @@ FLAGS_$(1)     = $$(RECORD_FLAGS) -DRFN_FLAVOUR_$(2) -DRFN_FLAVOUR_NAME='"$(1)"'
 $$(GEN_$(1)) &: src/record/wrap/gen_wrappers.py src/record/wrap/mpi.def $$(MPI_H_$(1)) $(O)/config.mk
 	@mkdir -p $(O)/gen/$(1)/record
 	$$(call say,GEN,$(O)/gen/$(1)/record)
-	$$(q)python3 src/record/wrap/gen_wrappers.py --flavour $(1) --cc $$(MPICC_$(1)) \
+	$$(q)python3 src/record/wrap/gen_wrappers.py --flavour $(1) --cc "$$(MPICC_$(1))" \
 	    --def src/record/wrap/mpi.def --out $(O)/gen/$(1)/record
 	@touch $$(GEN_$(1))
 
 $$(FORTRAN_$(1)): src/record/wrap/gen_fortran.py src/record/wrap/gen_wrappers.py src/record/wrap/mpi.def \
     $$(MPI_H_$(1)) $(O)/config.mk | $$(GEN_$(1))
 	$$(call say,GEN,$$@)
-	$$(q)python3 src/record/wrap/gen_fortran.py --flavour $(1) --cc $$(MPICC_$(1)) \
+	$$(q)python3 src/record/wrap/gen_fortran.py --flavour $(1) --cc "$$(MPICC_$(1))" \
 	    --def src/record/wrap/mpi.def --out $(O)/gen/$(1)/record
 
 $$(GEN_OBJ_$(1)): $(O)/obj/record-$(1)/%.o: $(O)/gen/$(1)/record/%.c $(O)/flags
@@ -218,7 +218,11 @@ endef
 FLAVOUR_MACRO_mpich   := MPICH
 FLAVOUR_MACRO_openmpi := OPENMPI
 FLAVOUR_MACRO_smpi    := SMPI
-$(foreach f,$(FLAVOURS),$(eval $(call flavour_rules,$(f),$(FLAVOUR_MACRO_$(f)))))
+FLAVOUR_MACRO_mpiabi  := MPIABI
+# The recorder for the standard ABI needs no MPI to be built, programs that call MPI do.
+RECORD_FLAVOURS  := $(FLAVOURS) mpiabi
+PROGRAM_FLAVOURS := $(FLAVOURS) $(if $(MPI_LIBS_mpiabi),mpiabi)
+$(foreach f,$(RECORD_FLAVOURS),$(eval $(call flavour_rules,$(f),$(FLAVOUR_MACRO_$(f)))))
 
 # ---- programs that are MPI programs themselves: one of each per flavour ----
 
@@ -246,9 +250,9 @@ $(O)/lib/refrain-$(1)-$(2): $$($(1)_OBJ_$(2)) $$($(1)_PLAIN_OBJ) $$(LIB)
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)
 	$$(q)OMPI_CC="$$(CC)" MPICH_CC="$$(CC)" $$(MPICC_$(2)) $$(OPTIMIZE) $$(LDFLAGS) \
-	    $$(if $$(filter smpi,$(2)),-s) -o $$@ $$^ $$(LIBS) -lm
+	    $$(if $$(filter smpi,$(2)),-s) -o $$@ $$^ $$(MPI_LIBS_$(2)) $$(LIBS) -lm
 endef
-$(foreach p,$(PROGRAMS),$(foreach f,$(FLAVOURS),$(eval $(call program_flavour_rules,$(p),$(f)))))
+$(foreach p,$(PROGRAMS),$(foreach f,$(PROGRAM_FLAVOURS),$(eval $(call program_flavour_rules,$(p),$(f)))))
 
 # What of MPI there is to be replayed.
 define replay_rules
@@ -259,7 +263,7 @@ $(O)/gen/$(1)/replay/have.gen.h: $(O)/gen/$(1)/record/functions.gen.h
 	$$(call say,GEN,$$@)
 	$$(q)sed -n 's/^ *REC_FN_\(MPIX*_[A-Za-z0-9_]*\),$$$$/#define RPL_HAVE_\1 1/p' $$< >$$@
 endef
-$(foreach f,$(FLAVOURS),$(eval $(call replay_rules,$(f))))
+$(foreach f,$(PROGRAM_FLAVOURS),$(eval $(call replay_rules,$(f))))
 
 # ---- the program that predicts on SimGrid ----
 
@@ -281,10 +285,10 @@ SIMGRID_PROGRAM := $(if $(SAN),,$(if $(HAVE_SIMGRID),$(O)/lib/refrain-simgrid))
 
 # A recorder instrumented by a sanitizer cannot be preloaded into a program that is not; sanitized
 # builds test its modules (mk/test.mk).
-RECORDERS := $(if $(SAN),,$(patsubst %,$(O)/lib/librefrain-%.so,$(filter-out smpi,$(FLAVOURS))) \
+RECORDERS := $(if $(SAN),,$(patsubst %,$(O)/lib/librefrain-%.so,$(filter-out smpi,$(RECORD_FLAVOURS))) \
              $(patsubst %,$(O)/lib/librefrain-%.a,$(filter smpi,$(FLAVOURS))))
 
-MPI_PROGRAMS := $(if $(SAN),,$(foreach p,$(PROGRAMS),$(FLAVOURS:%=$(O)/lib/refrain-$(p)-%)))
+MPI_PROGRAMS := $(if $(SAN),,$(foreach p,$(PROGRAMS),$(PROGRAM_FLAVOURS:%=$(O)/lib/refrain-$(p)-%)))
 
 # ---- everything ----
 

@@ -38,32 +38,28 @@ def say(text):
     print(text, flush=True)
 
 
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def copy_sources(to):
     """The files that git knows, as they are; those that have not changed keep their times, so make does."""
     listed = subprocess.run(["git", "-C", SOURCES, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
-    names = [name for name in listed.split("\0") if os.path.lexists(os.path.join(SOURCES, name))]
+    names = [name for name in listed.split("\0") if os.path.isfile(os.path.join(SOURCES, name))]
     kept = os.path.join(to, ".sources")
-    before = set()
-    if os.path.exists(kept):
-        with open(kept, encoding="utf-8") as file:
-            before = set(file.read().split("\0"))
-    for name in before - set(names):
+    before = content(kept).decode().split("\0") if os.path.exists(kept) else []
+    for name in set(before) - set(names):
         if name and os.path.lexists(os.path.join(to, name)):
             os.remove(os.path.join(to, name))
     for name in names:
         source, copy = os.path.join(SOURCES, name), os.path.join(to, name)
-        same = os.path.exists(copy) and os.stat(copy).st_size == os.stat(source).st_size
-        if not same or open_bytes(source) != open_bytes(copy):
+        if not os.path.exists(copy) or content(source) != content(copy):
             os.makedirs(os.path.dirname(copy), exist_ok=True)
             shutil.copyfile(source, copy)
             shutil.copymode(source, copy)
     with open(kept, "w", encoding="utf-8") as file:
         file.write("\0".join(names))
-
-
-def open_bytes(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 class System:

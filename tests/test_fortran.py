@@ -16,7 +16,7 @@ WAYS = ("mpif_h", "use_mpi", "use_mpi_f08")
 # predefined callbacks, and what is no part of the standard.
 UNRECORDED = re.compile(r"(?i)^mpi_(wtime|wtick|aint_add|aint_diff|f_sync_reg|sizeof_\w+|"
                         r"(comm_|type_|win_)?(dup|null_copy|null_delete)_fn|conversion_fn_null|"
-                        r"delete_error_(class|code|string))(_f08(ts)?)?_*$")
+                        r"delete_error_(class|code|string)|status_(f082f|f2f08))(_f08(ts)?)?_*$")
 
 
 def fortran(bench, flavour, name, flags=()):

@@ -110,6 +110,19 @@ flavour mpich "$mpich" "recorder for MPICH" libmpich-dev
 flavour openmpi "$openmpi" "recorder for Open MPI" libopenmpi-dev
 flavour smpi "$smpi" "recorder for SMPI" libsimgrid-dev
 
+# The header of the standard ABI comes with Refrain. Programs that call MPI need a library.
+abi_includes="-Isrc/record/abi"
+mpi_lines="$mpi_lines
+MPICC_mpiabi := $cc $abi_includes
+MPI_INCLUDES_mpiabi := $abi_includes
+MPI_H_mpiabi := src/record/abi/mpi.h"
+note "recorder for the standard ABI of MPI" yes ""
+if echo 'int MPI_Init(void *, void *); int main(void) { return MPI_Init(0, 0); }' |
+    $cc -w -x c -o /dev/null - -lmpi_abi 2>/dev/null; then
+    mpi_lines="$mpi_lines
+MPI_LIBS_mpiabi := -lmpi_abi"
+fi
+
 option() { # variable, text, package, then the test
     variable=$1 text=$2 package=$3
     shift 3

@@ -21,7 +21,7 @@ static const struct argp_option options[] = {
     {"speed", KEY_SPEED, "F", 0, "Flop per second of a core (1e9)", 0},
     {"force", 'f', NULL, 0, "Replace files that exist", 0},
     {"seconds", KEY_SECONDS, "S", 0, "Measure for about S seconds (6)", 0},
-    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich, if the launcher does not tell", 0},
+    {"mpi", KEY_MPI, "MPI", 0, "openmpi, mpich or mpiabi, if the launcher does not tell", 0},
     {0}};
 
 struct arguments {
@@ -153,7 +153,7 @@ const struct rfn_command rfn_cmd_calibrate = {
              "also measures what calls take, and writes a cluster with this network, for refrain "
              "predict. Of more ranks the first and the last one measure, the others wait.",
     .options = options,
-    .values = "--mpi=openmpi,mpich",
+    .values = "--mpi=openmpi,mpich,mpiabi",
     .per_rank = true,
     .run = run,
 };

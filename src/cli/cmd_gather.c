@@ -21,7 +21,7 @@ static const struct argp_option options[] = {
     {"ranks", KEY_RANKS, "N", 0, "Require ranks 0 to N - 1", 0},
     {"arity", KEY_ARITY, "K", 0, "Merge K archives at a time (default: automatic)", 0},
     {"from", KEY_FROM, "DIALECT", 0, "Of the text: simgrid or thesis", 0},
-    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich, if the launcher does not tell", 0},
+    {"mpi", KEY_MPI, "MPI", 0, "openmpi, mpich or mpiabi, if the launcher does not tell", 0},
     {"json", 'j', NULL, 0, "Print the result as JSON", 0},
     {0}};
 
@@ -119,7 +119,7 @@ const struct rfn_command rfn_cmd_gather = {
         "shared folder in turn; these are merged along a tree, and process 0 writes OUT. Without "
         "a launcher one process does it alone.",
     .options = options,
-    .values = "--mpi=openmpi,mpich --from=simgrid,thesis",
+    .values = "--mpi=openmpi,mpich,mpiabi --from=simgrid,thesis",
     .per_rank = true,
     .run = run,
 };

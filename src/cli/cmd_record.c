@@ -83,6 +83,21 @@ static int no_memory(void)
 
 /* ---- this tool and its recorders ---- */
 
+static const struct flavour {
+    enum rfn_mpi mpi;
+    const char *name, *text, *package;
+} flavours[] = {{RFN_MPI_MPICH, "mpich", "MPICH", "libmpich-dev"},
+                {RFN_MPI_OPENMPI, "openmpi", "Open MPI", "libopenmpi-dev"},
+                {RFN_MPI_ABI, "mpiabi", "the standard ABI of MPI", "it"}};
+
+static const struct flavour *find_flavour(const char *name)
+{
+    size_t i = 0;
+    while (i + 1 < sizeof flavours / sizeof *flavours && strcmp(flavours[i].name, name) != 0)
+        i++;
+    return &flavours[i];
+}
+
 /* The recorder of a flavour. *path holds at least PATH_MAX bytes. */
 static bool find_recorder(const char *flavour, char *path)
 {
@@ -99,19 +114,22 @@ static int no_recorder(const char *flavour)
             RFN_EXIT_FAILURE,
             "the recorder cannot be found, as this program's own path is not known: there "
             "is no /proc; start refrain by its path");
-    bool mpich = strcmp(flavour, "mpich") == 0;
+    const struct flavour *of = find_flavour(flavour);
     return refuse(RFN_EXIT_FAILURE,
                   "the recorder for %s, librefrain-%s.so, is not there (looked beside %s): Refrain "
                   "was built without %s; install that package and build Refrain again",
-                  mpich ? "MPICH" : "Open MPI", flavour, own,
-                  mpich ? "libmpich-dev" : "libopenmpi-dev");
+                  of->text, flavour, own, of->package);
 }
 
 /* ---- which recorder ---- */
 
-static const char *flavour_of_library(const struct rfn_needs *needs)
+static const struct flavour *flavour_of_library(const struct rfn_needs *needs)
 {
-    return needs->mpi == RFN_MPI_MPICH ? "mpich" : needs->mpi == RFN_MPI_OPENMPI ? "openmpi" : NULL;
+    for (size_t i = 0; i < sizeof flavours / sizeof *flavours; i++) {
+        if (flavours[i].mpi == needs->mpi)
+            return &flavours[i];
+    }
+    return NULL;
 }
 
 static int refuse_library(const char *program, const struct rfn_needs *needs)
@@ -122,9 +140,9 @@ static int refuse_library(const char *program, const struct rfn_needs *needs)
                       "link it with librefrain-smpi.a",
                       program, needs->library);
     return refuse(RFN_EXIT_USAGE,
-                  "%s needs %s, an MPI that Refrain has no recorder for (it has some for MPICH and "
-                  "Open MPI); if it is one of these under another name, say --mpi=mpich or "
-                  "--mpi=openmpi",
+                  "%s needs %s, an MPI that Refrain has no recorder for (it has some for MPICH, "
+                  "Open MPI, and each MPI with the standard ABI, libmpi_abi.so.1); if it is one of "
+                  "these under another name, say --mpi=mpich, --mpi=openmpi or --mpi=mpiabi",
                   program, needs->library);
 }
 
@@ -163,10 +181,11 @@ static int inspect(const struct options *options, const char *file, const char *
     int status = refuse_kind(options, file, program, needs);
     if (status != 0)
         return status;
-    *flavour = flavour_of_library(needs);
-    if (*flavour && options->mpi && strcmp(options->mpi, *flavour) != 0)
+    const struct flavour *of = flavour_of_library(needs);
+    *flavour = of ? of->name : NULL;
+    if (of && options->mpi && strcmp(options->mpi, of->name) != 0)
         return refuse(RFN_EXIT_USAGE, "--mpi=%s, but %s needs %s, which is %s", options->mpi,
-                      program, needs->library, needs->mpi == RFN_MPI_MPICH ? "MPICH" : "Open MPI");
+                      program, needs->library, of->text);
     if (needs->mpi == RFN_MPI_SMPI || (needs->mpi == RFN_MPI_OTHER && !options->mpi))
         return refuse_library(program, needs);
     if (!*flavour)
@@ -187,7 +206,7 @@ static int choose_recorder(const struct options *options, const char *file, cons
     if (!flavour)
         return refuse(RFN_EXIT_USAGE,
                       "%s %s, so that its MPI cannot be told; if it loads MPI later or starts a "
-                      "program that does, name the MPI: --mpi=openmpi or --mpi=mpich",
+                      "program that does, name the MPI: --mpi=openmpi, mpich or mpiabi",
                       program, needs->elf ? "needs no MPI library" : "is a script");
     if (!find_recorder(flavour, recorder))
         return no_recorder(flavour);
@@ -712,7 +731,7 @@ enum {
 #define OPTION(id, option, key, variable, kind, group, argument, values, preset, help) \
     {option, key ? key : 256 + RFN_RECORD_##id, argument, 0, help, RFN_OPTIONS_##group},
 static const struct argp_option options_of_record[] = {
-    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich, for scripts and programs that load MPI",
+    {"mpi", KEY_MPI, "MPI", 0, "openmpi, mpich or mpiabi, for scripts and programs that load MPI",
      RFN_OPTIONS_COMMON},
     {"snapshot-every", KEY_SNAPSHOT_EVERY, "TIME", 0,
      "Make an archive of the running job, every 60s", RFN_OPTIONS_COMMON},
@@ -938,7 +957,7 @@ const struct rfn_command rfn_cmd_record = {
              "Compile it with -g to see files and lines.",
     .options = options_of_record,
     .values = RFN_RECORD_OPTIONS(VALUES) RFN_SIMILARITY_VALUES " " RFN_ACROSS_VALUES
-                                                               " --mpi=openmpi,mpich",
+                                                               " --mpi=openmpi,mpich,mpiabi",
     .per_rank = true,
     .run = run_record,
 };

@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
     {"scale-compute", KEY_SCALE, "F", 0, "Compute F times as long between calls", 0},
     {"no-compute", KEY_NO_COMPUTE, NULL, 0, "Issue one call directly after the other", 0},
     {"compute", KEY_COMPUTE, "HOW", 0, "busy or sleep (default: busy, if cores suffice)", 0},
-    {"mpi", KEY_MPI, "MPI", 0, "openmpi or mpich, if the launcher does not tell", 0},
+    {"mpi", KEY_MPI, "MPI", 0, "openmpi, mpich or mpiabi, if the launcher does not tell", 0},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "End a replay that makes no progress for so long", 0},
     {"json", 'j', NULL, 0, "Print the result as JSON", 0},
     {0}};
@@ -179,7 +179,7 @@ const struct rfn_command rfn_cmd_replay = {
         "it is received. Prints how long the replay took, how long the run did, and the accuracy "
         "ACC = 1 - |t - t'| / t.",
     .options = options,
-    .values = "--compute=busy,sleep --mpi=openmpi,mpich",
+    .values = "--compute=busy,sleep --mpi=openmpi,mpich,mpiabi",
     .per_rank = true,
     .run = run,
 };

@@ -156,8 +156,8 @@ enum rfn_text_dialect rfn_dialect_argument(struct argp_state *state, const char 
 
 const char *rfn_mpi_argument(struct argp_state *state, const char *text)
 {
-    if (strcmp(text, "openmpi") != 0 && strcmp(text, "mpich") != 0)
-        argp_error(state, "--mpi is 'openmpi' or 'mpich', not '%s'", text);
+    if (strcmp(text, "openmpi") != 0 && strcmp(text, "mpich") != 0 && strcmp(text, "mpiabi") != 0)
+        argp_error(state, "--mpi is 'openmpi', 'mpich' or 'mpiabi', not '%s'", text);
     return text;
 }
 

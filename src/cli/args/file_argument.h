@@ -59,7 +59,7 @@ enum rfn_colors { RFN_COLORS_AUTO, RFN_COLORS_ALWAYS, RFN_COLORS_NEVER };
 enum rfn_colors rfn_colors_argument(struct argp_state *state, const char *text);
 /* Whether standard output gets colours. */
 bool rfn_colors_wanted(enum rfn_colors colors);
-/* The MPI of --mpi: "openmpi" or "mpich". */
+/* The MPI of --mpi: "openmpi", "mpich", or "mpiabi", any MPI with the standard ABI. */
 const char *rfn_mpi_argument(struct argp_state *state, const char *text);
 /* The dialect of --from: simgrid or thesis. */
 enum rfn_text_dialect rfn_dialect_argument(struct argp_state *state, const char *text);

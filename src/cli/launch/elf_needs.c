@@ -35,6 +35,7 @@ enum rfn_mpi rfn_mpi_of_name(const char *soname)
                  {"libmpi_mpifh.so", RFN_MPI_OPENMPI}, {"libmpi_usempi", RFN_MPI_OPENMPI},
                  {"libmpi_cxx.so", RFN_MPI_OPENMPI},   {"libmpi.so.20", RFN_MPI_OPENMPI},
                  {"libmpi.so.40", RFN_MPI_OPENMPI},    {"libmpi.so", RFN_MPI_OTHER},
+                 {"libmpi_abi.so.1", RFN_MPI_ABI}, /* .so.0 was provisional */
                  {"libmpi_", RFN_MPI_OTHER},           {"libmpifort.so", RFN_MPI_OTHER},
                  {"libmpicxx.so", RFN_MPI_OTHER},      {"libmpt.so", RFN_MPI_OTHER}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -50,7 +51,7 @@ static enum rfn_mpi identify(const char *name, const char *path)
     /* What the two mpi.h refer to by name, and so every version and relative has. */
     static const char *const marks[] = {"ompi_mpi_comm_world", "MPIR_Dup_fn", NULL};
     enum rfn_mpi mpi = rfn_mpi_of_name(name);
-    if (mpi == RFN_MPI_NONE || mpi == RFN_MPI_SMPI || !path)
+    if (mpi == RFN_MPI_NONE || mpi == RFN_MPI_SMPI || mpi == RFN_MPI_ABI || !path)
         return mpi;
     int mark = rfn_elf_file_defines(path, marks);
     if (mark == 0)

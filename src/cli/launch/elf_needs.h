@@ -16,6 +16,7 @@ enum rfn_mpi {
     RFN_MPI_NONE,
     RFN_MPI_MPICH, /* and what shares its binary interface: MVAPICH, Intel MPI, Cray MPICH */
     RFN_MPI_OPENMPI,
+    RFN_MPI_ABI, /* any MPI that has the standard ABI of MPI 5.0 */
     RFN_MPI_SMPI,
     RFN_MPI_OTHER /* an MPI library that has no recorder */
 };

@@ -542,7 +542,7 @@ static inline int64_t received_bytes(const MPI_Status *status)
     return status->count;
 #else
     MPI_Count bytes = 0;
-    int rc = rec_mpi.MPI_Get_elements_x(status, MPI_BYTE, &bytes);
+    int rc = rec_mpi.MPI_Get_elements_c(status, MPI_BYTE, &bytes);
     return rc == MPI_SUCCESS && bytes != MPI_UNDEFINED ? bytes : RFN_UNKNOWN;
 #endif
 }

@@ -152,8 +152,8 @@ static enum rfn_combiner combiner_of(int combiner)
     case MPI_COMBINER_VALUE_INDEX:
         return RFN_COMBINER_VALUE_INDEX;
 #endif
-/* Open MPI's header makes the names of these three an error; its library never returns them. */
-#ifndef OMPI_MAJOR_VERSION
+/* MPI-3 removed these three: Open MPI's header makes their names an error, the ABI has none. */
+#if !defined OMPI_MAJOR_VERSION && !defined RFN_FLAVOUR_MPIABI
     case MPI_COMBINER_HVECTOR_INTEGER:
         return RFN_COMBINER_HVECTOR_INTEGER;
     case MPI_COMBINER_HINDEXED_INTEGER:

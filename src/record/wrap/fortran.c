@@ -18,8 +18,10 @@
 
 #include <dlfcn.h>
 
-#ifdef RFN_FLAVOUR_OPENMPI
+#if defined RFN_FLAVOUR_OPENMPI
 static const char *const libraries[] = {"libmpi_mpifh.so.40", "libmpi_usempif08.so.40", NULL};
+#elif defined RFN_FLAVOUR_MPIABI /* which has no Fortran yet */
+static const char *const libraries[] = {NULL};
 #else
 static const char *const libraries[] = {"libmpichfort.so.12", "libmpifort.so.12", NULL};
 #endif

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Generates the Fortran entries of one MPI, from the same table and header as gen_wrappers.py.
 
-What is written, fortran.gen.c, has three parts (record/wrap/fortran.h tells how they work together):
+What is written, fortran.gen.c, has three parts (record/wrap/fortran.h tells how they work together), of
+the standard ABI only the first:
 
   PMPI_X          the C functions under their second name, for calls that come from an entry
   mpi_x_ ...      the entries of mpif.h and `use mpi`, in all manglings (mpi_x, mpi_x_, mpi_x__,
@@ -230,11 +231,14 @@ START = """\
 """
 
 
-def fortran_c(bound):
+def fortran_c(bound, flavour):
+    c_functions = START + "\n".join(profiled(b) for b in bound)
+    if flavour == "mpiabi":
+        return c_functions
     counts = sorted({words_of(b) for b in bound})
     direct_ones = [b for b in bound if DIRECT.match(b.name)]
     others = [b for b in bound if not DIRECT.match(b.name)]
-    return (START + "\n".join(profiled(b) for b in bound) + "\n/* ---- entries ---- */\n\n" +
+    return (c_functions + "\n/* ---- entries ---- */\n\n" +
             "\n".join(entry_macro(n) for n in counts) + "\n" +
             "".join(entry(b) for b in others) + "\n/* ---- direct entries ---- */\n\n" +
             conversions() + "".join(direct(b) for b in direct_ones))
@@ -242,7 +246,7 @@ def fortran_c(bound):
 
 def main():
     parser = argparse.ArgumentParser(description="Generates the Fortran entries of one MPI.")
-    parser.add_argument("--flavour", required=True, choices=("mpich", "openmpi"))
+    parser.add_argument("--flavour", required=True, choices=("mpiabi", "mpich", "openmpi"))
     parser.add_argument("--cc", required=True, help="compiler that finds this MPI's mpi.h")
     parser.add_argument("--def", required=True, dest="definitions", help="mpi.def")
     parser.add_argument("--out", required=True, help="folder of the generated file")
@@ -254,7 +258,7 @@ def main():
         bound = [b for b in gen_wrappers.bind_all(functions, header.functions)
                  if b.prefix == "MPI_" and not b.function.derived]
         gen_wrappers.write_file(os.path.join(options.out, "fortran.gen.c"),
-                                fortran_c(bound))
+                                fortran_c(bound, options.flavour))
     except (Failure, OSError) as error:
         sys.exit("gen_fortran.py: %s" % error)
 

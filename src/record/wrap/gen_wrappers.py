@@ -48,6 +48,7 @@ OWN = (("refrain_region_begin", "REGION", (("name", "REGION"),), (), "0"),
 LIBRARIES = {
     "mpich": ("libmpich.so.12", "libmpi.so.12"),
     "openmpi": ("libmpi.so.40",),
+    "mpiabi": ("libmpi_abi.so.1",),
     "smpi": (),
 }
 
