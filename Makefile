@@ -6,11 +6,13 @@
 #   make check-systems   Debian 12, 13 and 14, each in a root of its own; SYSTEMS=trixie is one of them
 #   make apps            real applications, plain and recorded; APPS="nwchem heat" runs some of them
 #   make install         PREFIX=/usr/local DESTDIR= PYTHONDIR=PREFIX/lib/python3/dist-packages
+#   make dist deb        a tarball; Debian packages
 #   make help            the other targets and variables
 #
 # Sources are found by wildcard: a new src/STAGE/x.c or src/STAGE/FOLDER/x.c needs no line here. How
 # objects are compiled is below; the page for browsers is in mk/view.mk, tests in mk/test.mk, real
-# applications in mk/apps.mk, other systems in mk/systems.mk, installation and demonstration in mk/install.mk, mk/demo.mk.
+# applications in mk/apps.mk, other systems in mk/systems.mk, installation, packages
+# and demonstration in mk/install.mk, mk/package.mk, mk/demo.mk.
 
 VERSION := 0.1.0
 O       := build
@@ -32,7 +34,7 @@ DEBUG :=
 V     :=
 
 # Goals that must work before anything is installed, or that need no compiler.
-BARE_GOALS := help demo check deps clean distclean check-layers check-format format
+BARE_GOALS := help demo check check-systems systems-table dist deb deps clean distclean check-layers check-format format
 GOALS      := $(or $(MAKECMDGOALS),all)
 
 .DEFAULT_GOAL := all
@@ -313,6 +315,6 @@ clean:
 distclean:
 	rm -rf $(O) $(O)-san $(O)-tsan
 
-include mk/view.mk mk/test.mk mk/apps.mk mk/systems.mk mk/install.mk mk/demo.mk
+include mk/view.mk mk/test.mk mk/apps.mk mk/systems.mk mk/install.mk mk/package.mk mk/demo.mk
 
 -include $(wildcard $(O)/obj/*/*.d $(O)/obj/*/*/*.d $(O)/test/*.d)

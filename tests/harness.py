@@ -184,12 +184,19 @@ class Harness:
             if tidy:
                 tidy()
             run = self.run_once(command, timeout, env, cwd)
+        if run.code < 0 and ":" in command:
+            self.check_several(command[:command.index("-n")])
         if check and run.code != 0:
             raise Failure(f"exit {run.code}: {' '.join(command)}\n{run.out}{run.err}")
         is_report = command[0] == self.refrain and len(command) > 1 and (command[1] == "report" or command[1].endswith(".rfn"))
         if is_report and not cores:
             run.out = without_cores(run.out)
         return run
+
+    def check_several(self, launcher):
+        """Open MPI 5.0.7 of Debian 13 crashes where it starts several programs (open-mpi/ompi 13303)."""
+        if self.run_once([*launcher, "-n", "1", "true", ":", "-n", "1", "true"], 60, None, None).code < 0:
+            raise Refused("this launcher crashes where it starts several programs, also without the recorder")
 
     def run_once(self, command, timeout, env, cwd):
         """As run, without looking at what became of it."""

@@ -56,13 +56,13 @@ class RecordTest(unittest.TestCase):
         (cls.top / "lib").mkdir()
         cls.refrain = cls.top / "refrain"
         shutil.copy(BUILD / "refrain", cls.refrain)
-        for flavour in ("mpich", "openmpi"):
+        for flavour in ("mpich", "openmpi", "mpiabi"):
             cls.library(cls.top / "lib" / f"librefrain-{flavour}.so", "")
         cls.write("show.c", SHOW)
         cls.mpi = {}
         marks = {"libmpi.so.40": "int ompi_mpi_comm_world;", "libmpich.so.12": "int MPIR_Dup_fn;",
                  "libmpi.so.12": "int MPIR_Dup_fn;", "libmpi.so.1": "int ompi_mpi_comm_world;",
-                 "libmpi.so.77": "", "libmpi_abi.so.0": ""}
+                 "libmpi.so.77": "", "libmpi_abi.so.0": "", "libmpi_abi.so.1": "int MPIR_Dup_fn;"}
         for name, mark in marks.items():
             folder = cls.top / ("mpi-" + name)
             folder.mkdir()
@@ -163,6 +163,42 @@ class RecordTest(unittest.TestCase):
         self.refused(2, ["./app-libmpi.so.77"], "libmpi.so.77", "--mpi=mpich")
         self.refused(2, ["./app-libmpi_abi.so.0"], "libmpi_abi.so.0")
         self.assertEqual(self.preload_of("--mpi=mpich", "./app-libmpi.so.77"), self.recorder("mpich"))
+
+    def test_standard_abi(self):
+        """Whose MPI it is does not matter."""
+        self.assertEqual(self.preload_of("./app-libmpi_abi.so.1"), self.recorder("mpiabi"))
+        self.refused(2, ["--mpi=mpich", "./app-libmpi_abi.so.1"], "libmpi_abi.so.1", "the standard ABI")
+
+    def doctor(self, *words, library=None):
+        """Its exit status and page, where this MPI alone is in front of the system's."""
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(self.mpi[library].parent)} if library else None
+        run = subprocess.run([self.refrain, "doctor", *words], cwd=self.top, env=environment, capture_output=True,
+                             text=True, check=False)
+        return run.returncode, run.stdout + run.stderr
+
+    def test_doctor_tells_libraries(self):
+        for library, told in (("libmpi.so.40", "Open MPI"), ("libmpi_abi.so.1", "the standard ABI"), ("libmpi.so.12", "MPICH")):
+            page = self.doctor(library=library)[1]
+            self.assertRegex(page, rf"{told}.* {re.escape(str(self.mpi[library]))}: can be recorded")
+            self.assertIn("cores", page)
+
+    def test_doctor_tells_what_is_missing(self):
+        recorder = pathlib.Path(self.recorder("openmpi"))
+        recorder.rename(recorder.with_suffix(".away"))
+        try:
+            status, page = self.doctor(library="libmpi.so.40")
+            self.assertEqual(status, 1)
+            self.assertRegex(page, r"has no recorder here; install libopenmpi-dev")
+            self.assertEqual(self.doctor("./app-libmpi.so.40")[0], 1)
+        finally:
+            recorder.with_suffix(".away").rename(recorder)
+
+    def test_doctor_tells_of_a_program(self):
+        status, page = self.doctor("./app-libmpi_abi.so.1")
+        self.assertEqual((status, "libmpi_abi.so.1" in page, "refrain record ./app-" in page), (0, True, True), page)
+        self.assertEqual(self.doctor("./app-libmpi.so.77")[0], 1)
+        self.assertEqual(self.doctor("./nowhere")[0], 1)
+        self.assertEqual(self.doctor("a", "b")[0], 2)
 
     def test_wrong_mpi_is_told(self):
         self.refused(2, ["--mpi=mpich", "./app-libmpi.so.40"], "libmpi.so.40", "Open MPI")

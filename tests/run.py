@@ -41,6 +41,7 @@ import conditions
 import harness
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+FORKING = multiprocessing.get_context("fork")  # lanes have what was collected; Python 3.14 begins them otherwise
 
 
 class Test:
@@ -131,7 +132,7 @@ class Lane:
 
     def begin(self):
         self.pipe, other = multiprocessing.Pipe()
-        self.process = multiprocessing.Process(target=work, args=(*self.arguments, other))
+        self.process = FORKING.Process(target=work, args=(*self.arguments, other))
         self.process.start()
         other.close()
 

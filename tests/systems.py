@@ -28,7 +28,7 @@ SUITES = {"bookworm": "Debian 12", "trixie": "Debian 13", "forky": "Debian 14 (t
 NEWCOMER = ["gcc", "make", "git"]
 # Whole runs that meet an MPI in most of its ways: Fortran, Python, sessions, threads, spawned processes, launchers,
 # ends of all kinds, journals, samples, what is made of archives.
-RUNS = "events,fortran,python,launch,behaviour,journal,sample,snapshot,whatif,view"
+RUNS = "abi,events,fortran,python,launch,behaviour,journal,sample,snapshot,whatif,view"
 SHOWN = {"libopenmpi-dev": "Open MPI", "libmpich-dev": "MPICH", "libsimgrid-dev": "SimGrid", "gcc": "gcc",
          "clang": "clang", "python3": "Python"}
 BEGIN, END = "<!-- make systems-table writes from here on -->\n", "<!-- to here -->\n"

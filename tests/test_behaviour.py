@@ -87,11 +87,12 @@ SILENT = ["fatal", "segfault", "killed", "exit-at-once", "only-initialized", "no
 
 
 # A launcher that ends its ranks may not pass on what they said last.
-CUT_SHORT = ["abort", "abort-by-one", "exit-early", "exit-of-one"]
+CUT_SHORT = ["abort", "abort-by-one", "exit-early", "exit-of-one", "exit-at-once"]
+STATUSES = {"exit-of-one": "3", "exit-early": "3", "exit-at-once": "4"}  # those of ranks that end by themselves
 # Ranks that know nothing of each other: the first that fails has the launcher end the other one, wherever that is.
 APART = ["no-init", "only-initialized"]
-# Programs with a rank that still saves its record while another one has ended.
-SAVING = ["exit-early"]
+# Programs with a rank that still saves its record, or is about to end, while another one has ended.
+SAVING = ["exit-early", "exit-at-once"]
 
 # What starts a rank: the rank alone; one whose status is said, too; one that fails when both are done and what they
 # printed is passed on (a job's ranks have one parent).
@@ -106,15 +107,15 @@ def ending(bench, flavour, how, options=(), env=None):
     if how not in CUT_SHORT + APART:
         return both(bench, flavour, 2, [program, how], options, env)
     said = bench.fresh(f"{how}-{flavour}.said")
-    # The launcher of MPICH has the status of the rank that ends, or of one that it has killed for that: 3 or,
-    # now and then on a busy machine, 9, also without the recorder. So the rank says its own.
-    own = flavour == "mpich" and how in ("exit-of-one", "exit-early")
+    # The launcher of MPICH has the status of the rank that ends, or of one that it has killed for that (9, now and then
+    # on a busy machine, also without the recorder), or 0 (Hydra 4.2). So the rank says its own.
+    own = flavour == "mpich" and how in STATUSES
     start = TOGETHER if how in APART + SAVING else SAYING if own else ALONE
     run, archive = both(bench, flavour, 2, [program, how], options, env, status=not own,
                         before=harness.saying_into(said, start))
     run.err = harness.said_in(said)
     if own:
-        harness.compare("statuses of ranks", re.findall("(?m)^status (.*)$", run.err), ["3"] * (4 if start is TOGETHER else 2))
+        harness.compare("statuses of ranks", re.findall("(?m)^status (.*)$", run.err), [STATUSES[how]] * (4 if start is TOGETHER else 2))
     return run, archive
 
 

@@ -226,10 +226,10 @@ def test_killed_often(bench, flavour):
 
 # ---- other ends ----
 
-def end_early(bench, flavour, how, options=("--journal",)):
+def end_early(bench, flavour, how, options=("--journal",), rounds="2000"):
     archive, log = bench.fresh(f"{how}.rfn"), bench.fresh(f"{how}.log")
     said = bench.fresh(f"{how}.said")
-    words = command(bench, flavour, 2, archive, log, "2000", "10", how, options=options)
+    words = command(bench, flavour, 2, archive, log, rounds, "10", how, options=options)
     at = words.index(bench.refrain)
     start = test_behaviour.TOGETHER if how in ("exit", "handler") else ['exec "$@"']
     run = bench.run([*words[:at], *harness.saying_into(said, start), *words[at:]], env=SOON, timeout=60)
@@ -329,8 +329,8 @@ def test_checkpoints_change_nothing(bench, flavour):
 # ---- what may be left of a folder ----
 
 def left_over(bench):
-    """(archive, log) of a run that crashed, with a journal."""
-    archive, log, _, _ = end_early(bench, "openmpi", "crash")
+    """(archive, log) of a run that crashed, with a journal of two checkpoints per rank."""
+    archive, log, _, _ = end_early(bench, "openmpi", "crash", rounds="10000")
     return archive, log
 
 

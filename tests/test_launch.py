@@ -585,6 +585,7 @@ def test_launcher_of_another_mpi(bench, flavour):
 def test_long_wait_is_told(bench):
     """Where a launcher starts several programs, one of which may not be recorded. (Here it is only
     late: it ends when the line has come.)"""
+    bench.check_several(harness.FLAVOURS["openmpi"].mpirun)
     where = folder(bench, "wait")
     program = bench.program("unequal", "openmpi")
     part = [bench.refrain, "record", "-o", "x.rfn", program, "go"]

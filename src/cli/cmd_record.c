@@ -25,6 +25,7 @@
 #include "cli/launch/launch.h"
 #include "cli/launch/mpi_environment.h"
 #include "cli/launch/output_name.h"
+#include "cli/launch/recorders.h"
 #include "cli/launch/snapshots.h"
 #include "cli/launch/writable.h"
 #include "refrain/journal.h"
@@ -83,30 +84,7 @@ static int no_memory(void)
 
 /* ---- this tool and its recorders ---- */
 
-static const struct flavour {
-    enum rfn_mpi mpi;
-    const char *name, *text, *package;
-} flavours[] = {{RFN_MPI_MPICH, "mpich", "MPICH", "libmpich-dev"},
-                {RFN_MPI_OPENMPI, "openmpi", "Open MPI", "libopenmpi-dev"},
-                {RFN_MPI_ABI, "mpiabi", "the standard ABI of MPI", "it"}};
-
-static const struct flavour *find_flavour(const char *name)
-{
-    size_t i = 0;
-    while (i + 1 < sizeof flavours / sizeof *flavours && strcmp(flavours[i].name, name) != 0)
-        i++;
-    return &flavours[i];
-}
-
-/* The recorder of a flavour. *path holds at least PATH_MAX bytes. */
-static bool find_recorder(const char *flavour, char *path)
-{
-    char name[64];
-    snprintf(name, sizeof name, "librefrain-%s.so", flavour);
-    return rfn_find_part(name, R_OK, path);
-}
-
-static int no_recorder(const char *flavour)
+static int no_recorder(const struct rfn_recorder *recorder)
 {
     char own[PATH_MAX] = "";
     if (!rfn_own_path(own, sizeof own))
@@ -114,23 +92,14 @@ static int no_recorder(const char *flavour)
             RFN_EXIT_FAILURE,
             "the recorder cannot be found, as this program's own path is not known: there "
             "is no /proc; start refrain by its path");
-    const struct flavour *of = find_flavour(flavour);
     return refuse(RFN_EXIT_FAILURE,
                   "the recorder for %s, librefrain-%s.so, is not there (looked beside %s): Refrain "
                   "was built without %s; install that package and build Refrain again",
-                  of->text, flavour, own, of->package);
+                  recorder->text, recorder->flavour, own,
+                  recorder->package ? recorder->package : "it");
 }
 
 /* ---- which recorder ---- */
-
-static const struct flavour *flavour_of_library(const struct rfn_needs *needs)
-{
-    for (size_t i = 0; i < sizeof flavours / sizeof *flavours; i++) {
-        if (flavours[i].mpi == needs->mpi)
-            return &flavours[i];
-    }
-    return NULL;
-}
 
 static int refuse_library(const char *program, const struct rfn_needs *needs)
 {
@@ -181,9 +150,9 @@ static int inspect(const struct options *options, const char *file, const char *
     int status = refuse_kind(options, file, program, needs);
     if (status != 0)
         return status;
-    const struct flavour *of = flavour_of_library(needs);
-    *flavour = of ? of->name : NULL;
-    if (of && options->mpi && strcmp(options->mpi, of->name) != 0)
+    const struct rfn_recorder *of = rfn_recorder_of(needs->mpi);
+    *flavour = of ? of->flavour : NULL;
+    if (of && options->mpi && strcmp(options->mpi, of->flavour) != 0)
         return refuse(RFN_EXIT_USAGE, "--mpi=%s, but %s needs %s, which is %s", options->mpi,
                       program, needs->library, of->text);
     if (needs->mpi == RFN_MPI_SMPI || (needs->mpi == RFN_MPI_OTHER && !options->mpi))
@@ -208,8 +177,9 @@ static int choose_recorder(const struct options *options, const char *file, cons
                       "%s %s, so that its MPI cannot be told; if it loads MPI later or starts a "
                       "program that does, name the MPI: --mpi=openmpi, mpich or mpiabi",
                       program, needs->elf ? "needs no MPI library" : "is a script");
-    if (!find_recorder(flavour, recorder))
-        return no_recorder(flavour);
+    const struct rfn_recorder *of = rfn_recorder_named(flavour);
+    if (!rfn_recorder_find(of, recorder))
+        return no_recorder(of);
     if (strpbrk(recorder, ": "))
         return refuse(RFN_EXIT_FAILURE,
                       "%s cannot be preloaded, because its path has a space or a colon; install "
@@ -614,8 +584,8 @@ static int check_program(const struct options *options, const struct rfn_launch 
     if (status == 0)
         status = inspect(options, file, program, &needs, &flavour);
     /* About a program whose libraries do not tell, the launcher's environment will. */
-    if (status == 0 && flavour && !find_recorder(flavour, recorder))
-        status = no_recorder(flavour);
+    if (status == 0 && flavour && !rfn_recorder_find(rfn_recorder_named(flavour), recorder))
+        status = no_recorder(rfn_recorder_named(flavour));
     free(file);
     return status == 0 && !launch->elsewhere ? check_volume(options) : status;
 }

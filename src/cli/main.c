@@ -18,6 +18,7 @@ static const struct rfn_command *const commands[] = {
     &rfn_cmd_reduce, &rfn_cmd_compare,   &rfn_cmd_whatif,   &rfn_cmd_predict, &rfn_cmd_sample,
     &rfn_cmd_watch,  &rfn_cmd_replay,    &rfn_cmd_snapshot, &rfn_cmd_convert, &rfn_cmd_merge,
     &rfn_cmd_gather, &rfn_cmd_calibrate, &rfn_cmd_control,  &rfn_cmd_dump,    &rfn_cmd_verify,
+    &rfn_cmd_doctor,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof commands[0], N_COMMON = 11 };
@@ -49,7 +50,7 @@ static void print_help(void)
         printf("%s%s", i == N_COMMON ? "Also: " : ", ", commands[i]->name);
     puts("\n"
          "\n"
-         "Open MPI and MPICH; mpirun, mpiexec, srun and other launchers. See also: man refrain.");
+         "Open MPI, MPICH, and the standard ABI of MPI; mpirun, mpiexec, srun and other launchers.");
 }
 
 static int unknown(const char *name)

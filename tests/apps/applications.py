@@ -145,7 +145,9 @@ class Netpipe(Application):
     packages = ("netpipe-openmpi",)
     ranks = 2
     command = ("NPopenmpi", "-u", "262144", "-n", "1000")
-    filter = Filter("latencies and bandwidths", replace=((r"-->.*", ""),))
+    outputs = ("np.out",)
+    filter = Filter("latencies and bandwidths; lines with the host of each rank, which come in any order",
+                    drop=(r"^\d+: \S+$",), replace=((r"^ *(\d+) .*", r"\1"),))
 
 
 class Heat(Application):

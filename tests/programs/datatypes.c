@@ -120,7 +120,11 @@ static void again(void)
 static void mixed(void)
 {
     MPI_Status status;
+#ifdef EXPECT_LARGE
+    MPI_Count count;
+#else
     int count;
+#endif
     if (rank == 0) {
         CALL(MPI_Send(data, 3, MPI_DOUBLE_INT, 1, 2, MPI_COMM_WORLD),
              "count=3 datatype=MPI_DOUBLE_INT bytes=36");

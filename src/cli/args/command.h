@@ -108,6 +108,7 @@ extern const struct rfn_command rfn_cmd_info;
 extern const struct rfn_command rfn_cmd_compare;
 extern const struct rfn_command rfn_cmd_dump;
 extern const struct rfn_command rfn_cmd_verify;
+extern const struct rfn_command rfn_cmd_doctor;
 extern const struct rfn_command rfn_cmd_reduce;
 extern const struct rfn_command rfn_cmd_merge;
 extern const struct rfn_command rfn_cmd_replay;

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* dup2, fileno */
 #include "cli/args/file_argument.h"
+#include "cli/launch/recorders.h"
 
 #include "cli/text/terminal.h"
 
@@ -156,7 +157,7 @@ enum rfn_text_dialect rfn_dialect_argument(struct argp_state *state, const char 
 
 const char *rfn_mpi_argument(struct argp_state *state, const char *text)
 {
-    if (strcmp(text, "openmpi") != 0 && strcmp(text, "mpich") != 0 && strcmp(text, "mpiabi") != 0)
+    if (!rfn_recorder_named(text))
         argp_error(state, "--mpi is 'openmpi', 'mpich' or 'mpiabi', not '%s'", text);
     return text;
 }

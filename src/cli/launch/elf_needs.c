@@ -45,8 +45,7 @@ enum rfn_mpi rfn_mpi_of_name(const char *soname)
     return RFN_MPI_NONE;
 }
 
-/* The library itself tells more than its name. */
-static enum rfn_mpi identify(const char *name, const char *path)
+enum rfn_mpi rfn_mpi_of_library(const char *name, const char *path)
 {
     /* What the two mpi.h refer to by name, and so every version and relative has. */
     static const char *const marks[] = {"ompi_mpi_comm_world", "MPIR_Dup_fn", NULL};
@@ -92,7 +91,7 @@ static int visit(struct walk *walk, const struct rfn_loaded *by, const char *nam
 
     char *path = rfn_library_find(&walk->search, by, name);
     int result = 0;
-    enum rfn_mpi mpi = identify(name, path);
+    enum rfn_mpi mpi = rfn_mpi_of_library(name, path);
     if (mpi != RFN_MPI_NONE && (mpi != RFN_MPI_OTHER || needs->mpi == RFN_MPI_NONE)) {
         needs->mpi = mpi;
         snprintf(needs->library, sizeof needs->library, "%s", name);

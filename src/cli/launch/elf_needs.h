@@ -38,5 +38,7 @@ int rfn_elf_needs(const char *path, struct rfn_needs *needs);
 /* What a library's name alone says: MPICH for libmpich.so.12, OTHER for libmpi.so.12, which two
  * MPIs have used, and for every libmpi of an unknown version; NONE for what is no MPI library. */
 enum rfn_mpi rfn_mpi_of_name(const char *soname);
+/* The same of the file at path (may be NULL), which tells more than its name. */
+enum rfn_mpi rfn_mpi_of_library(const char *soname, const char *path);
 
 #endif

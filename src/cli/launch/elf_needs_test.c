@@ -21,6 +21,7 @@ static void test_names(void **state)
     assert_int_equal(rfn_mpi_of_name("libmpi_mpifh.so.40"), RFN_MPI_OPENMPI);
     assert_int_equal(rfn_mpi_of_name("libmpi.so.12"), RFN_MPI_OTHER);
     assert_int_equal(rfn_mpi_of_name("libmpi_abi.so.0"), RFN_MPI_OTHER);
+    assert_int_equal(rfn_mpi_of_name("libmpi_abi.so.1"), RFN_MPI_ABI);
     assert_int_equal(rfn_mpi_of_name("libsimgrid.so.3.32"), RFN_MPI_SMPI);
     assert_int_equal(rfn_mpi_of_name("libm.so.6"), RFN_MPI_NONE);
     assert_int_equal(rfn_mpi_of_name("libmpfr.so.6"), RFN_MPI_NONE);
