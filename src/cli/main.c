@@ -50,7 +50,7 @@ static void print_help(void)
         printf("%s%s", i == N_COMMON ? "Also: " : ", ", commands[i]->name);
     puts("\n"
          "\n"
-         "Open MPI, MPICH, and the standard ABI of MPI; mpirun, mpiexec, srun and other launchers.");
+         "Open MPI, MPICH, and MPI's standard ABI; any launcher. See also: man refrain.");
 }
 
 static int unknown(const char *name)
