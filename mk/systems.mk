@@ -3,7 +3,7 @@
 #
 #   make check-systems                  Debian 12, 13 and 14
 #   make check-systems SYSTEMS=trixie   one of them; FULL=1: all of `make check` there
-#   make systems-table                  the table of the last results, in README.md
+#   make systems-table                  the table of the last results, in doc/systems.md
 #
 # SYSTEMS_FOLDER: where roots, packages and builds lie. APPS_MIRROR: another mirror than apt's.
 

@@ -8,7 +8,7 @@ Of each release (bookworm, trixie, forky) a root is made in which only gcc, make
 files of this checkout that git knows, as they are now, and does what a newcomer does: `make demo`. Then come the
 packages that tests need, and whole runs (RUNS) under each MPI; with --full all of `make check`. What was built and
 installed stays in DIR, so the next call builds only what changed. Results go to DIR/results; --table prints the table of
-the last ones, and with --write puts it into README.md. The last line is "N passed, N failed".
+the last ones, and with --write puts it into doc/systems.md. The last line is "N passed, N failed".
 """
 import argparse
 import json
@@ -23,7 +23,7 @@ sys.path.insert(0, HERE)
 import debian_root  # noqa: E402
 
 SOURCES = os.path.dirname(HERE)
-README = os.path.join(SOURCES, "README.md")
+PAGE = os.path.join(SOURCES, "doc", "systems.md")
 SUITES = {"bookworm": "Debian 12", "trixie": "Debian 13", "forky": "Debian 14 (testing)"}
 NEWCOMER = ["gcc", "make", "git"]
 # Whole runs that meet an MPI in most of its ways: Fortran, Python, sessions, threads, spawned processes, launchers,
@@ -140,9 +140,9 @@ def kept(folder):
 
 
 def write(text):
-    with open(README, encoding="utf-8") as file:
+    with open(PAGE, encoding="utf-8") as file:
         before, rest = file.read().split(BEGIN)
-    with open(README, "w", encoding="utf-8") as file:
+    with open(PAGE, "w", encoding="utf-8") as file:
         file.write(before + BEGIN + "\n" + text + "\n" + END + rest.split(END)[1])
 
 
@@ -171,7 +171,7 @@ def main():
     parser.add_argument("--mirror", help="URL of Debian's packages, as apt's")
     parser.add_argument("--full", action="store_true", help="all of make check")
     parser.add_argument("--table", action="store_true", help="print the table of the last results only")
-    parser.add_argument("--write", action="store_true", help="put the table into README.md")
+    parser.add_argument("--write", action="store_true", help="put the table into doc/systems.md")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
     arguments = parser.parse_args()
     passed, failed = (0, 0) if arguments.table else check_all(arguments)

@@ -10,7 +10,7 @@ import harness
 ROOT = os.path.join(harness.HERE, "..")
 PREFIX = "/usr"
 VERBS = ("record", "report", "view", "info", "recover", "reduce", "compare", "whatif", "predict", "sample", "watch", "replay", "snapshot",
-         "convert", "merge", "gather", "calibrate", "control", "dump", "verify")
+         "convert", "merge", "gather", "calibrate", "control", "dump", "verify", "doctor")
 PROGRAM = """
 #include <mpi.h>
 #include <refrain/region.h>

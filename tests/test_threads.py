@@ -22,8 +22,8 @@ MODES = [{"REFRAIN_SAMPLE": "adaptive"}, {"REFRAIN_SAMPLE": "random:0.5"}, {"REF
 RACE = """
 #include <pthread.h>
 #include <stdio.h>
-static int shared;
-static void *add(void *unused) { shared++; return unused; }
+static volatile int shared;
+static void *add(void *unused) { for (int i = 0; i < 100000; i++) shared++; return unused; }
 int main(void)
 {
     pthread_t thread;
