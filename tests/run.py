@@ -41,7 +41,7 @@ import conditions
 import harness
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FORKING = multiprocessing.get_context("fork")  # lanes have what was collected; Python 3.14 begins them otherwise
+FORKING = multiprocessing.get_context("fork")  # lanes share the tests; from Python 3.14 on this is not the default
 
 
 class Test:

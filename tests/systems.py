@@ -5,10 +5,10 @@
     systems.py [--folder DIR] --table [--write]
 
 Of each release (bookworm, trixie, forky) a root is made in which only gcc, make and git are there. It gets the
-files of this checkout that git knows, as they are now, and does what a newcomer does: `make demo`. Then come the
-packages that tests need, and whole runs (RUNS) under each MPI; with --full all of `make check`. What was built and
-installed stays in DIR, so the next call builds only what changed. Results go to DIR/results; --table prints the table of
-the last ones, and with --write puts it into doc/systems.md. The last line is "N passed, N failed".
+files of this checkout that git knows, as they are now, and `make demo`, as a newcomer would. Then it gets the packages
+for tests, and whole runs (RUNS) under each MPI; with --full all of `make check`. Builds and packages stay in DIR: the
+next call builds only changed files. Results go to DIR/results; --table prints the last ones as a table, and with
+--write puts it into doc/systems.md. The last line is "N passed, N failed".
 """
 import argparse
 import json
@@ -27,8 +27,8 @@ PAGE = os.path.join(SOURCES, "doc", "systems.md")
 SUITES = {"bookworm": "Debian 12", "trixie": "Debian 13", "forky": "Debian 14 (testing)"}
 NEWCOMER = ["gcc", "make", "git"]
 # Whole runs that meet an MPI in most of its ways: Fortran, Python, sessions, threads, spawned processes, launchers,
-# ends of all kinds, journals, samples, what is made of archives.
-RUNS = "abi,events,fortran,python,launch,behaviour,journal,sample,snapshot,whatif,view"
+# ends of all kinds, journals, samples, clocks, predictions, pages.
+RUNS = "abi,events,fortran,python,launch,behaviour,journal,recorder,sample,snapshot,whatif,view"
 SHOWN = {"libopenmpi-dev": "Open MPI", "libmpich-dev": "MPICH", "libsimgrid-dev": "SimGrid", "gcc": "gcc",
          "clang": "clang", "python3": "Python"}
 BEGIN, END = "<!-- make systems-table writes from here on -->\n", "<!-- to here -->\n"
@@ -63,7 +63,7 @@ def copy_sources(to):
 
 
 class System:
-    """A release of Debian, and what was found there."""
+    """A release of Debian, and the results there."""
 
     def __init__(self, suite, folder, mirror):
         self.tree = os.path.join(folder, suite, "refrain")
@@ -72,7 +72,7 @@ class System:
         self.found = {"suite": suite, "steps": {}, "failures": []}
 
     def step(self, name, command, timeout):
-        """A command in the checkout there; its counts of tests are those of its last line, or its own end is one."""
+        """Runs a command in the checkout there, and counts tests by its last line; without such a line it is one test."""
         self.root.folder_of_runs("log")
         done = self.root.run(["sh", "-c", 'cd /refrain && exec "$@"', "sh", *command], name, timeout, "log",
                              environment={"YES": "1", "LC_ALL": "C.UTF-8"})

@@ -88,7 +88,7 @@ SILENT = ["fatal", "segfault", "killed", "exit-at-once", "only-initialized", "no
 
 # A launcher that ends its ranks may not pass on what they said last.
 CUT_SHORT = ["abort", "abort-by-one", "exit-early", "exit-of-one", "exit-at-once"]
-STATUSES = {"exit-of-one": "3", "exit-early": "3", "exit-at-once": "4"}  # those of ranks that end by themselves
+STATUSES = {"exit-of-one": "3", "exit-early": "3", "exit-at-once": "4"}  # of ranks that end by themselves
 # Ranks that know nothing of each other: the first that fails has the launcher end the other one, wherever that is.
 APART = ["no-init", "only-initialized"]
 # Programs with a rank that still saves its record, or is about to end, while another one has ended.

@@ -13,7 +13,7 @@ FOLDER = os.path.join(harness.PROGRAMS, "fortran")
 WAYS = ("mpif_h", "use_mpi", "use_mpi_f08")
 
 # Symbols of MPI's Fortran libraries that are no calls to record: functions of times and addresses,
-# predefined callbacks, and what is no part of the standard (a misspelt name of Open MPI 6, too).
+# predefined callbacks, and names beyond the standard (Open MPI 6 has a misspelt one).
 UNRECORDED = re.compile(r"(?i)^mpi_(wtime|wtick|aint_add|aint_diff|f_sync_reg|sizeof_\w+|"
                         r"(comm_|type_|win_)?(dup|null_copy|null_delete)_fn|conversion_fn_null|"
                         r"delete_error_(class|code|string)|status_(f082f|f2f08)|"

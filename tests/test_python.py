@@ -92,6 +92,12 @@ def test_mpi4py(bench):
     harness.compare("start", {path.split("/")[-1] for path in start}, {f"solver.py:{line_of(MPI4PY, 'mpi4py')}]"})
 
 
+def test_mpi_of_another_launcher(bench):
+    """mpi4py has loaded Open MPI for itself; the launcher's MPI is another, and its recorder says so."""
+    run = bench.run([*harness.FLAVOURS["mpich"].launch(1), bench.refrain, "record", PYTHON, "-c", "from mpi4py import MPI"])
+    harness.compare("refused", (run.code != 0, "has loaded another MPI" in run.err, "MPI_Init" in run.err), (True, True, False))
+
+
 def test_merged(bench):
     """Archives that are made from others keep the lines."""
     archive = recorded(bench)

@@ -230,7 +230,7 @@ def marks():
 
 
 def marks_without_server():
-    """Those of jobs that are gone: other tests have jobs at the same time."""
+    """Marks of jobs that have ended: other tests have jobs at the same time."""
     return {mark for mark in marks() if not os.path.exists(f"/proc/{mark.split('.')[-2]}")}
 
 

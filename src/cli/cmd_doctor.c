@@ -6,6 +6,7 @@
 #endif
 
 #include "cli/args/command.h"
+#include "cli/launch/launch.h"
 #include "cli/launch/library_search.h"
 #include "cli/launch/mpi_environment.h"
 #include "cli/launch/recorders.h"
@@ -93,22 +94,16 @@ static int tell_libraries(struct rfn_text *page, bool *all)
     return n;
 }
 
-/* The first of the names that PATH leads to. */
 static void tell_launchers(struct rfn_text *page)
 {
     static const char *const names[] = {"mpirun", "mpiexec", "srun", "prterun", "aprun"};
-    const char *all = getenv("PATH");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        for (const char *at = all; at && *at;) {
-            const size_t n = strcspn(at, ":");
-            char path[PATH_MAX], real[PATH_MAX];
-            snprintf(path, sizeof path, "%.*s/%s", (int)n, at, names[i]);
-            if (n && access(path, X_OK) == 0) {
-                line(page, names[i], "%s", realpath(path, real) ? real : path);
-                break;
-            }
-            at += n + (at[n] == ':');
-        }
+        char real[PATH_MAX];
+        bool denied;
+        char *path = rfn_launch_find(names[i], &denied);
+        if (path)
+            line(page, names[i], "%s", realpath(path, real) ? real : path);
+        free(path);
     }
 }
 
@@ -190,36 +185,43 @@ static void tell_places(struct rfn_text *page)
 
 /* ---- a program ---- */
 
+/* What the program needs. Whether it can be recorded. */
+static bool tell_needs(struct rfn_text *page, const struct rfn_needs *needs)
+{
+    char recorder[PATH_MAX];
+    const struct rfn_recorder *of = rfn_recorder_of(needs->mpi);
+    const bool fits = of && needs->native && needs->dynamic && rfn_recorder_find(of, recorder);
+    if (of)
+        rfn_text_format(page, "needs %s, which is %s; %s", needs->library, of->text,
+                        fits ? "it can be recorded"
+                             : "'refrain record' says why it cannot be recorded");
+    else if (needs->library[0])
+        rfn_text_format(page, "needs %s, an MPI that Refrain has no recorder for", needs->library);
+    else
+        rfn_text_format(
+            page,
+            "%s: name the MPI that it loads by --mpi, or start it by the launcher of that MPI",
+            needs->elf ? "needs no MPI library" : "is a script");
+    return fits;
+}
+
 static int tell_program(struct rfn_text *page, const char *program)
 {
     struct rfn_needs needs;
-    char recorder[PATH_MAX];
-    const int error = rfn_elf_needs(program, &needs);
+    bool denied;
+    char *file = rfn_launch_find(program, &denied);
+    const int error = file ? rfn_elf_needs(file, &needs) : RFN_E_NOTFOUND;
+    free(file);
     if (error < 0)
         return rfn_command_fail(program, error, NULL);
     rfn_text_printable(page, program);
-    const struct rfn_recorder *of = rfn_recorder_of(needs.mpi);
-    const bool fits = of && needs.native && needs.dynamic && rfn_recorder_find(of, recorder);
-    if (fits)
-        rfn_text_format(page, " needs %s, which is %s, and can be recorded:\n", needs.library,
-                        of->text);
-    else if (of)
-        rfn_text_format(page,
-                        " needs %s, which is %s; 'refrain record' says why it cannot be "
-                        "recorded\n",
-                        needs.library, of->text);
-    else if (needs.library[0])
-        rfn_text_format(page, " needs %s, an MPI that Refrain has no recorder for\n",
-                        needs.library);
-    else
-        rfn_text_format(page,
-                        " %s: say which MPI it loads, by --mpi, or start it by the launcher "
-                        "of that MPI:\n",
-                        needs.elf ? "needs no MPI library" : "is a script");
-    if (fits || !needs.library[0]) {
-        rfn_text_string(page, "  mpirun -n 4 refrain record ");
+    rfn_text_char(page, ' ');
+    const bool fits = tell_needs(page, &needs);
+    rfn_text_char(page, '\n');
+    if (fits) {
+        rfn_text_string(page, "Next: mpirun -n 4 refrain record ");
         rfn_text_printable(page, program);
-        rfn_text_string(page, "\n");
+        rfn_text_char(page, '\n');
     }
     return fits ? RFN_EXIT_OK : RFN_EXIT_FAILURE;
 }
@@ -263,7 +265,7 @@ static int run(const struct rfn_command *command, int argc, char **argv)
 
 const struct rfn_command rfn_cmd_doctor = {
     .name = "doctor",
-    .summary = "Says which MPIs are here, whether they can be recorded, and what is missing",
+    .summary = "Lists the MPIs here, and says whether Refrain can record them",
     .usage = "[PROGRAM]",
     .about = "Lists the MPI libraries that programs would load here, whether Refrain has a "
              "recorder for each, the launchers, and what of this machine changes what a recording "

@@ -10,8 +10,8 @@
  * of another stream. To be released with rfn_off_times_release. RFN_E_NOMEM. */
 int rfn_own_times_of(const struct rfn_stream_usage *of, struct rfn_cursor *cursor,
                      struct rfn_off_times *own);
-/* Those of all streams of a run that is about to be replayed, as far as USAGE can be read:
- * *of(context, stream), which is empty before. RFN_E_NOMEM. */
+/* The same for all streams of a run, before it is replayed, as far as USAGE can be read. The times
+ * of a stream go to *of(context, stream), which is empty before. RFN_E_NOMEM. */
 int rfn_own_times_find(const struct rfn_match *match,
                        struct rfn_off_times *(*of)(void *context, uint32_t stream), void *context);
 

@@ -252,7 +252,7 @@ static int add_clusters(struct reducer *reducer)
     return 0;
 }
 
-/* ---- what was used ---- */
+/* ---- usage ---- */
 
 /* When the recorder worked, on the clock of the run, as all times of a reduced archive are. */
 static int move_recording(const struct reducer *reducer, struct rfn_usage *usage,

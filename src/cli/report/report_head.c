@@ -133,8 +133,9 @@ static void append_own_work(struct rfn_text *out, const struct rfn_report *repor
 {
     enum { MUCH_PERCENT = 5 };
     struct rfn_text text = {0};
+    const struct rfn_measured run = rfn_report_measured(report);
     const double share = rfn_report_recording_share(report);
-    if (share < MUCH_PERCENT / 100.0)
+    if (share < MUCH_PERCENT / 100.0 || rfn_measured_is_nothing(&run))
         return;
     rfn_text_format(
         &text,

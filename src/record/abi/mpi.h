@@ -2,8 +2,8 @@
  * "Application Binary Interface" and appendix A): what programs are compiled with that run with
  * each MPI that has it (libmpi_abi.so.1: MPICH 5 and Open MPI 6 do).
  *
- * Written from the standard's tables, so that the recorder for this ABI is built where no such MPI
- * is installed. Handles are pointers with constant values; there are no variables. Left out is what
+ * Written from the standard's tables: the recorder for this ABI is built also where no such MPI is
+ * installed. Handles are pointers with constant values; there are no variables. Left out is what
  * the recorder has nothing to do with: MPI_T, and conversions of handles to Fortran.
  */
 #ifndef RFN_RECORD_ABI_MPI_H

@@ -42,7 +42,8 @@ struct layout {
     SAME_IN_ALL, .has_entries = true, .frame_code = 0, .frame_previous = 8, .code_first_line = 68, \
                  .text_ascii = 40, .text_other = 56
 
-/* What offsetof says of the headers of each version, on processors with words of 64 bits. */
+/* Offsets in the headers of each version, on processors with words of 64 bits. 3.12 was not tried.
+ */
 static const struct layout layouts[] = {
     {.version = 0x030b,
      SAME_IN_ALL,

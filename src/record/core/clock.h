@@ -40,7 +40,7 @@ void rec_clock_init(uint64_t resolution_ns, const char *wish);
 int64_t rec_monotonic_ns(void);
 /* Now: the quanta, and the times at which they began to be that. */
 struct rec_clock_pair rec_clock_pair(void);
-/* Before MPI's own start, so that times of MPI_Wtime go on behind it. */
+/* Before MPI's own start. Later times of MPI_Wtime then go on, even if MPI_Wtime begins again. */
 void rec_clock_before_mpi(void);
 uint64_t rec_clock_other(void); /* quanta of a counter that is not the time-stamp counter */
 

@@ -58,7 +58,7 @@ void rec_fortran_need(uint32_t function)
 
 #endif
 
-void rec_in_fortran_string(struct rec_call *call, const char *text, size_t length)
+void rec_in_fortran_string(struct rec_call *call, const char *text, uint32_t length)
 {
     char copy[1024];
     for (; length && *text == ' '; length--)

@@ -36,8 +36,9 @@ void rec_fortran_over(void);
  * not have been linked; should it be missing all the same, the process ends (rec_mpi_missing). */
 void rec_fortran_find(void *next, const char *symbol, uint32_t function);
 
-/* A word of a string with its length, without blanks around it, as rec_in_string has it. */
-void rec_in_fortran_string(struct rec_call *call, const char *text, size_t length);
+/* Appends a string without the blanks around it, as rec_in_string does. length: some compilers pass
+ * 32 bits, and no string is longer. */
+void rec_in_fortran_string(struct rec_call *call, const char *text, uint32_t length);
 
 /* The entry of this name in MPI's libraries for Fortran, as far as they are loaded, or NULL. */
 void *rec_fortran_loaded(const char *symbol);

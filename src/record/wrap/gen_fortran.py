@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Generates the Fortran entries of one MPI, from the same table and header as gen_wrappers.py.
 
-What is written, fortran.gen.c, has three parts (record/wrap/fortran.h tells how they work together), of
-the standard ABI only the first:
+The file, fortran.gen.c, has three parts (record/wrap/fortran.h tells how they work together). For the
+standard ABI it has the first only:
 
   PMPI_X          the C functions under their second name, for calls that come from an entry
   mpi_x_ ...      the entries of mpif.h and `use mpi`, in all manglings (mpi_x, mpi_x_, mpi_x__,
-                  MPI_X), and those of `use mpi_f08` (mpi_x_f08_ and others, below)
+                  MPI_X), and the entries of `use mpi_f08` (mpi_x_f08_ and others, below)
   direct entries  of functions that MPI's Fortran library does not pass on to a C function
 
 An entry passes its arguments on as they are. All of them are addresses, except for the lengths of
@@ -138,7 +138,7 @@ def direct_body(bound):
         if argument.kind == "skip":
             continue
         if argument.kind == "string" and argument.direction == "in":
-            inputs.append("rec_in_fortran_string(call, a%d, (size_t)a%d);" %
+            inputs.append("rec_in_fortran_string(call, a%d, (uint32_t)(uintptr_t)a%d);" %
                           (i, n + 1 + strings.index(i)))
             continue
         if argument.kind not in set(DIRECT_HANDLES) | {"keyval", "flag", "int"}:
