@@ -7,7 +7,8 @@ import os
 import harness
 import test_events
 
-ABI = os.path.join(os.path.dirname(harness.HERE), "src", "record", "abi")
+SOURCES = os.path.join(os.path.dirname(harness.HERE), "src")
+ABI = os.path.join(SOURCES, "record", "abi")
 # Programs of test_events.py that call nothing which MPI-3 removed: the ABI does not have it.
 PROGRAMS = ("point_to_point", "collectives", "persistent", "completions", "cancelled", "matched", "sends", "topologies",
             "neighbours", "windows", "one_sided", "files", "info_and_groups", "datatypes", "threads")
@@ -29,7 +30,7 @@ def program(bench, name, flavour):
     """The executable, which is the same for each MPI."""
     linked = os.path.join(library(bench, flavour), "libmpi_abi.so.1")
     return bench.once(f"{name}.mpiabi", name, lambda out: bench.run(
-        ["cc", "-std=gnu11", "-O1", "-g", "-w", "-I", ABI, "-I", harness.PROGRAMS, "-I", harness.INCLUDE,
+        ["cc", "-std=gnu11", "-O1", "-g", "-w", "-I", ABI, "-I", SOURCES, "-I", harness.PROGRAMS, "-I", harness.INCLUDE,
          os.path.join(harness.PROGRAMS, name + ".c"), linked, bench.region_library, "-lm", "-lpthread", "-ldl", "-o", out],
         check=True))
 

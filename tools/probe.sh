@@ -111,11 +111,11 @@ flavour openmpi "$openmpi" "recorder for Open MPI" libopenmpi-dev
 flavour smpi "$smpi" "recorder for SMPI" libsimgrid-dev
 
 # The header of the standard ABI comes with Refrain. Programs that call MPI need a library.
-abi_includes="-Isrc/record/abi"
+abi_includes="-Isrc -Isrc/record/abi"
 mpi_lines="$mpi_lines
 MPICC_mpiabi := $cc $abi_includes
 MPI_INCLUDES_mpiabi := $abi_includes
-MPI_H_mpiabi := src/record/abi/mpi.h"
+MPI_H_mpiabi := src/record/abi/mpi.h src/record/abi/counted.h"
 note "recorder for the standard ABI of MPI" yes ""
 if echo 'int MPI_Init(void *, void *); int main(void) { return MPI_Init(0, 0); }' |
     $cc -w -x c -o /dev/null - -lmpi_abi 2>/dev/null; then

@@ -599,117 +599,22 @@ MPI_FUNCTION(Graphdims_get, MPI_Comm comm, int *nnodes, int *nedges)
 MPI_FUNCTION(Topo_test, MPI_Comm comm, int *status)
 MPI_FUNCTION(Get_address, const void *location, MPI_Aint *address)
 MPI_FUNCTION(Type_commit, MPI_Datatype *datatype)
-MPI_FUNCTION(Type_contiguous, int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_contiguous_c, MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_darray, int size, int rank, int ndims, const int array_of_gsizes[],
-             const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[],
-             int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_darray_c, int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
-             const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[],
-             int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 MPI_FUNCTION(Type_create_f90_complex, int p, int r, MPI_Datatype *newtype)
 MPI_FUNCTION(Type_create_f90_integer, int r, MPI_Datatype *newtype)
 MPI_FUNCTION(Type_create_f90_real, int p, int r, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_hindexed, int count, const int array_of_blocklengths[],
-             const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_hindexed_c, MPI_Count count, const MPI_Count array_of_blocklengths[],
-             const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_hindexed_block, int count, int blocklength,
-             const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_hindexed_block_c, MPI_Count count, MPI_Count blocklength,
-             const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_hvector, int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
-             MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_hvector_c, MPI_Count count, MPI_Count blocklength, MPI_Count stride,
-             MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_indexed_block, int count, int blocklength,
-             const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_indexed_block_c, MPI_Count count, MPI_Count blocklength,
-             const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_resized, MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
-             MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_resized_c, MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
-             MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_struct, int count, const int array_of_blocklengths[],
-             const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[],
-             MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_struct_c, MPI_Count count, const MPI_Count array_of_blocklengths[],
-             const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[],
-             MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_subarray, int ndims, const int array_of_sizes[],
-             const int array_of_subsizes[], const int array_of_starts[], int order,
-             MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_create_subarray_c, int ndims, const MPI_Count array_of_sizes[],
-             const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order,
-             MPI_Datatype oldtype, MPI_Datatype *newtype)
 MPI_FUNCTION(Type_dup, MPI_Datatype oldtype, MPI_Datatype *newtype)
 MPI_FUNCTION(Type_free, MPI_Datatype *datatype)
-MPI_FUNCTION(Type_get_contents, MPI_Datatype datatype, int max_integers, int max_addresses,
-             int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
-             MPI_Datatype array_of_datatypes[])
-MPI_FUNCTION(Type_get_contents_c, MPI_Datatype datatype, MPI_Count max_integers,
-             MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes,
-             int array_of_integers[], MPI_Aint array_of_addresses[],
-             MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
-MPI_FUNCTION(Type_get_envelope, MPI_Datatype datatype, int *num_integers, int *num_addresses,
-             int *num_datatypes, int *combiner)
-MPI_FUNCTION(Type_get_envelope_c, MPI_Datatype datatype, MPI_Count *num_integers,
-             MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes,
-             int *combiner)
-MPI_FUNCTION(Type_get_extent, MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
-MPI_FUNCTION(Type_get_extent_c, MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 MPI_FUNCTION(Type_get_extent_x, MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 MPI_FUNCTION(Type_get_name, MPI_Datatype datatype, char *type_name, int *resultlen)
-MPI_FUNCTION(Type_get_true_extent, MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
-MPI_FUNCTION(Type_get_true_extent_c, MPI_Datatype datatype, MPI_Count *true_lb,
-             MPI_Count *true_extent)
 MPI_FUNCTION(Type_get_true_extent_x, MPI_Datatype datatype, MPI_Count *true_lb,
              MPI_Count *true_extent)
-MPI_FUNCTION(Type_indexed, int count, const int array_of_blocklengths[],
-             const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Type_indexed_c, MPI_Count count, const MPI_Count array_of_blocklengths[],
-             const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 MPI_FUNCTION(Type_match_size, int typeclass, int size, MPI_Datatype *datatype)
 MPI_FUNCTION(Type_get_value_index, MPI_Datatype value_type, MPI_Datatype index_type,
              MPI_Datatype *pair_type)
 MPI_FUNCTION(Type_set_name, MPI_Datatype datatype, const char *type_name)
-MPI_FUNCTION(Type_size, MPI_Datatype datatype, int *size)
-MPI_FUNCTION(Type_size_c, MPI_Datatype datatype, MPI_Count *size)
 MPI_FUNCTION(Type_size_x, MPI_Datatype datatype, MPI_Count *size)
-MPI_FUNCTION(Type_vector, int count, int blocklength, int stride, MPI_Datatype oldtype,
-             MPI_Datatype *newtype)
-MPI_FUNCTION(Type_vector_c, MPI_Count count, MPI_Count blocklength, MPI_Count stride,
-             MPI_Datatype oldtype, MPI_Datatype *newtype)
-MPI_FUNCTION(Pack, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
-             int *position, MPI_Comm comm)
-MPI_FUNCTION(Pack_c, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
-             MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
-MPI_FUNCTION(Pack_external, const char datarep[], const void *inbuf, int incount,
-             MPI_Datatype datatype, void *outbuf, MPI_Aint outsize, MPI_Aint *position)
-MPI_FUNCTION(Pack_external_c, const char datarep[], const void *inbuf, MPI_Count incount,
-             MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
-MPI_FUNCTION(Pack_external_size, const char datarep[], int incount, MPI_Datatype datatype,
-             MPI_Aint *size)
-MPI_FUNCTION(Pack_external_size_c, const char datarep[], MPI_Count incount, MPI_Datatype datatype,
-             MPI_Count *size)
-MPI_FUNCTION(Pack_size, int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
-MPI_FUNCTION(Pack_size_c, MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
-MPI_FUNCTION(Unpack, const void *inbuf, int insize, int *position, void *outbuf, int outcount,
-             MPI_Datatype datatype, MPI_Comm comm)
-MPI_FUNCTION(Unpack_c, const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
-             MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
-MPI_FUNCTION(Unpack_external, const char datarep[], const void *inbuf, MPI_Aint insize,
-             MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
-MPI_FUNCTION(Unpack_external_c, const char datarep[], const void *inbuf, MPI_Count insize,
-             MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
-MPI_FUNCTION(Get_count, const MPI_Status *status, MPI_Datatype datatype, int *count)
-MPI_FUNCTION(Get_count_c, const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-MPI_FUNCTION(Get_elements, const MPI_Status *status, MPI_Datatype datatype, int *count)
-MPI_FUNCTION(Get_elements_c, const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 MPI_FUNCTION(Get_elements_x, const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 MPI_FUNCTION(Status_set_cancelled, MPI_Status *status, int flag)
-MPI_FUNCTION(Status_set_elements, MPI_Status *status, MPI_Datatype datatype, int count)
-MPI_FUNCTION(Status_set_elements_c, MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 MPI_FUNCTION(Status_set_elements_x, MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 MPI_FUNCTION(Status_get_error, const MPI_Status *status, int *err)
 MPI_FUNCTION(Status_get_source, const MPI_Status *status, int *source)
@@ -719,124 +624,18 @@ MPI_FUNCTION(Status_set_source, MPI_Status *status, int source)
 MPI_FUNCTION(Status_set_tag, MPI_Status *status, int tag)
 MPI_FUNCTION(Test_cancelled, const MPI_Status *status, int *flag)
 MPI_FUNCTION(Op_commutative, MPI_Op op, int *commute)
-MPI_FUNCTION(Op_create, MPI_User_function *user_fn, int commute, MPI_Op *op)
-MPI_FUNCTION(Op_create_c, MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 MPI_FUNCTION(Op_free, MPI_Op *op)
-MPI_FUNCTION(Reduce_local, const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype,
-             MPI_Op op)
-MPI_FUNCTION(Reduce_local_c, const void *inbuf, void *inoutbuf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Op op)
-MPI_FUNCTION(Bsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm)
-MPI_FUNCTION(Bsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm)
-MPI_FUNCTION(Rsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm)
-MPI_FUNCTION(Rsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm)
-MPI_FUNCTION(Send, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm)
-MPI_FUNCTION(Send_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm)
-MPI_FUNCTION(Ssend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm)
-MPI_FUNCTION(Ssend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm)
-MPI_FUNCTION(Recv, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-             MPI_Status *status)
-MPI_FUNCTION(Recv_c, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-             MPI_Comm comm, MPI_Status *status)
-MPI_FUNCTION(Mrecv, void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
-             MPI_Status *status)
-MPI_FUNCTION(Mrecv_c, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-             MPI_Status *status)
-MPI_FUNCTION(Sendrecv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
-             int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source,
-             int recvtag, MPI_Comm comm, MPI_Status *status)
-MPI_FUNCTION(Sendrecv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-             int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source,
-             int recvtag, MPI_Comm comm, MPI_Status *status)
-MPI_FUNCTION(Sendrecv_replace, void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
-             int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-MPI_FUNCTION(Sendrecv_replace_c, void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-             int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 MPI_FUNCTION(Probe, int source, int tag, MPI_Comm comm, MPI_Status *status)
 MPI_FUNCTION(Iprobe, int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 MPI_FUNCTION(Mprobe, int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 MPI_FUNCTION(Improbe, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
              MPI_Status *status)
-MPI_FUNCTION(Buffer_attach, void *buffer, int size)
-MPI_FUNCTION(Buffer_attach_c, void *buffer, MPI_Count size)
-MPI_FUNCTION(Buffer_detach, void *buffer_addr, int *size)
-MPI_FUNCTION(Buffer_detach_c, void *buffer_addr, MPI_Count *size)
 MPI_FUNCTION(Buffer_flush, void)
 MPI_FUNCTION(Buffer_iflush, MPI_Request *request)
-MPI_FUNCTION(Comm_attach_buffer, MPI_Comm comm, void *buffer, int size)
-MPI_FUNCTION(Comm_attach_buffer_c, MPI_Comm comm, void *buffer, MPI_Count size)
-MPI_FUNCTION(Comm_detach_buffer, MPI_Comm comm, void *buffer_addr, int *size)
-MPI_FUNCTION(Comm_detach_buffer_c, MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 MPI_FUNCTION(Comm_flush_buffer, MPI_Comm comm)
 MPI_FUNCTION(Comm_iflush_buffer, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Session_attach_buffer, MPI_Session session, void *buffer, int size)
-MPI_FUNCTION(Session_attach_buffer_c, MPI_Session session, void *buffer, MPI_Count size)
-MPI_FUNCTION(Session_detach_buffer, MPI_Session session, void *buffer_addr, int *size)
-MPI_FUNCTION(Session_detach_buffer_c, MPI_Session session, void *buffer_addr, MPI_Count *size)
 MPI_FUNCTION(Session_flush_buffer, MPI_Session session)
 MPI_FUNCTION(Session_iflush_buffer, MPI_Session session, MPI_Request *request)
-MPI_FUNCTION(Ibsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ibsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Irsend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Irsend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Isend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Isend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Issend, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Issend_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Irecv, void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-             MPI_Request *request)
-MPI_FUNCTION(Irecv_c, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Imrecv, void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
-             MPI_Request *request)
-MPI_FUNCTION(Imrecv_c, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-             MPI_Request *request)
-MPI_FUNCTION(Isendrecv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
-             int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source,
-             int recvtag, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Isendrecv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-             int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source,
-             int recvtag, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Isendrecv_replace, void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
-             int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Isendrecv_replace_c, void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-             int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Bsend_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Bsend_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-             int tag, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Rsend_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Rsend_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-             int tag, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Send_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Send_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-             int tag, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ssend_init, const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ssend_init_c, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-             int tag, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Recv_init, void *buf, int count, MPI_Datatype datatype, int source, int tag,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Recv_init_c, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-             MPI_Comm comm, MPI_Request *request)
 MPI_FUNCTION(Psend_init, const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
              int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 MPI_FUNCTION(Precv_init, void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
@@ -873,416 +672,12 @@ MPI_FUNCTION(Testany, int count, MPI_Request array_of_requests[], int *index, in
 MPI_FUNCTION(Testsome, int incount, MPI_Request array_of_requests[], int *outcount,
              int array_of_indices[], MPI_Status array_of_statuses[])
 MPI_FUNCTION(Barrier, MPI_Comm comm)
-MPI_FUNCTION(Bcast, void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
-MPI_FUNCTION(Bcast_c, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
-MPI_FUNCTION(Gather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-MPI_FUNCTION(Gather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-MPI_FUNCTION(Gatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-             MPI_Comm comm)
-MPI_FUNCTION(Gatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-             MPI_Datatype recvtype, int root, MPI_Comm comm)
-MPI_FUNCTION(Scatter, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-MPI_FUNCTION(Scatter_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-MPI_FUNCTION(Scatterv, const void *sendbuf, const int sendcounts[], const int displs[],
-             MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-             MPI_Comm comm)
-MPI_FUNCTION(Scatterv_c, const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-             MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-             int root, MPI_Comm comm)
-MPI_FUNCTION(Allgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Allgather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Allgatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Allgatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-             MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Alltoall, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Alltoall_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Alltoallv, const void *sendbuf, const int sendcounts[], const int sdispls[],
-             MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
-             MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Alltoallv_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
-             MPI_Comm comm)
-MPI_FUNCTION(Alltoallw, const void *sendbuf, const int sendcounts[], const int sdispls[],
-             const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-             const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
-MPI_FUNCTION(Alltoallw_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-             MPI_Comm comm)
-MPI_FUNCTION(Reduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
-             MPI_Op op, int root, MPI_Comm comm)
-MPI_FUNCTION(Reduce_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Op op, int root, MPI_Comm comm)
-MPI_FUNCTION(Allreduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm)
-MPI_FUNCTION(Allreduce_c, const void *sendbuf, void *recvbuf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-MPI_FUNCTION(Reduce_scatter_block, const void *sendbuf, void *recvbuf, int recvcount,
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-MPI_FUNCTION(Reduce_scatter_block_c, const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-MPI_FUNCTION(Reduce_scatter, const void *sendbuf, void *recvbuf, const int recvcounts[],
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-MPI_FUNCTION(Reduce_scatter_c, const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-MPI_FUNCTION(Scan, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-             MPI_Comm comm)
-MPI_FUNCTION(Scan_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm)
-MPI_FUNCTION(Exscan, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm)
-MPI_FUNCTION(Exscan_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm)
-MPI_FUNCTION(Neighbor_allgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Neighbor_allgather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Neighbor_allgatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-             void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-             MPI_Comm comm)
-MPI_FUNCTION(Neighbor_allgatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-             MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Neighbor_alltoall, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Neighbor_alltoall_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Neighbor_alltoallv, const void *sendbuf, const int sendcounts[], const int sdispls[],
-             MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
-             MPI_Datatype recvtype, MPI_Comm comm)
-MPI_FUNCTION(Neighbor_alltoallv_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
-             MPI_Comm comm)
-MPI_FUNCTION(Neighbor_alltoallw, const void *sendbuf, const int sendcounts[],
-             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-             const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-             MPI_Comm comm)
-MPI_FUNCTION(Neighbor_alltoallw_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-             MPI_Comm comm)
 MPI_FUNCTION(Ibarrier, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ibcast, void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
-             MPI_Request *request)
-MPI_FUNCTION(Ibcast_c, void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Igather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Igather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-             MPI_Request *request)
-MPI_FUNCTION(Igatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Igatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-             MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Iscatter, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Iscatter_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-             MPI_Request *request)
-MPI_FUNCTION(Iscatterv, const void *sendbuf, const int sendcounts[], const int displs[],
-             MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Iscatterv_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-             MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Iallgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Iallgather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-             MPI_Request *request)
-MPI_FUNCTION(Iallgatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-             MPI_Request *request)
-MPI_FUNCTION(Iallgatherv_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-             MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ialltoall, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ialltoall_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-             MPI_Request *request)
-MPI_FUNCTION(Ialltoallv, const void *sendbuf, const int sendcounts[], const int sdispls[],
-             MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
-             MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ialltoallv_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ialltoallw, const void *sendbuf, const int sendcounts[], const int sdispls[],
-             const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-             const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-             MPI_Request *request)
-MPI_FUNCTION(Ialltoallw_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ireduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
-             MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ireduce_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Iallreduce, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Iallreduce_c, const void *sendbuf, void *recvbuf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ireduce_scatter_block, const void *sendbuf, void *recvbuf, int recvcount,
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ireduce_scatter_block_c, const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ireduce_scatter, const void *sendbuf, void *recvbuf, const int recvcounts[],
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ireduce_scatter_c, const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Iscan, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Iscan_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Iexscan, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Iexscan_c, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ineighbor_allgather, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-             MPI_Request *request)
-MPI_FUNCTION(Ineighbor_allgather_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-             MPI_Request *request)
-MPI_FUNCTION(Ineighbor_allgatherv, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-             void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ineighbor_allgatherv_c, const void *sendbuf, MPI_Count sendcount,
-             MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-             const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ineighbor_alltoall, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-             MPI_Request *request)
-MPI_FUNCTION(Ineighbor_alltoall_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-             MPI_Request *request)
-MPI_FUNCTION(Ineighbor_alltoallv, const void *sendbuf, const int sendcounts[], const int sdispls[],
-             MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
-             MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ineighbor_alltoallv_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ineighbor_alltoallw, const void *sendbuf, const int sendcounts[],
-             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-             const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-             MPI_Comm comm, MPI_Request *request)
-MPI_FUNCTION(Ineighbor_alltoallw_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-             MPI_Comm comm, MPI_Request *request)
 MPI_FUNCTION(Barrier_init, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Bcast_init, void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
-             MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Bcast_init_c, void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
-             MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Gather_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-             MPI_Request *request)
-MPI_FUNCTION(Gather_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-             MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Gatherv_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-             MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Gatherv_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-             MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Scatter_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-             MPI_Request *request)
-MPI_FUNCTION(Scatter_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-             MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Scatterv_init, const void *sendbuf, const int sendcounts[], const int displs[],
-             MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-             MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Scatterv_init_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-             MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Allgather_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-             MPI_Request *request)
-MPI_FUNCTION(Allgather_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-             MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Allgatherv_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-             void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-             MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Allgatherv_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Alltoall_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-             MPI_Request *request)
-MPI_FUNCTION(Alltoall_init_c, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-             MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Alltoallv_init, const void *sendbuf, const int sendcounts[], const int sdispls[],
-             MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
-             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Alltoallv_init_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
-             MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Alltoallw_init, const void *sendbuf, const int sendcounts[], const int sdispls[],
-             const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-             const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
-             MPI_Request *request)
-MPI_FUNCTION(Alltoallw_init_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-             MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Reduce_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
-             MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Reduce_init_c, const void *sendbuf, void *recvbuf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
-             MPI_Request *request)
-MPI_FUNCTION(Allreduce_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Allreduce_init_c, const void *sendbuf, void *recvbuf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Reduce_scatter_block_init, const void *sendbuf, void *recvbuf, int recvcount,
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Reduce_scatter_block_init_c, const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Reduce_scatter_init, const void *sendbuf, void *recvbuf, const int recvcounts[],
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Reduce_scatter_init_c, const void *sendbuf, void *recvbuf,
-             const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-             MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Scan_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Scan_init_c, const void *sendbuf, void *recvbuf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Exscan_init, const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
-             MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Exscan_init_c, const void *sendbuf, void *recvbuf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Neighbor_allgather_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-             MPI_Request *request)
-MPI_FUNCTION(Neighbor_allgather_init_c, const void *sendbuf, MPI_Count sendcount,
-             MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-             MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Neighbor_allgatherv_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-             void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-             MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Neighbor_allgatherv_init_c, const void *sendbuf, MPI_Count sendcount,
-             MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-             const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-             MPI_Request *request)
-MPI_FUNCTION(Neighbor_alltoall_init, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-             MPI_Request *request)
-MPI_FUNCTION(Neighbor_alltoall_init_c, const void *sendbuf, MPI_Count sendcount,
-             MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-             MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Neighbor_alltoallv_init, const void *sendbuf, const int sendcounts[],
-             const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-             const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-             MPI_Request *request)
-MPI_FUNCTION(Neighbor_alltoallv_init_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
-             MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Neighbor_alltoallw_init, const void *sendbuf, const int sendcounts[],
-             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-             const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-             MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Neighbor_alltoallw_init_c, const void *sendbuf, const MPI_Count sendcounts[],
-             const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
-             const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-             MPI_Comm comm, MPI_Info info, MPI_Request *request)
-MPI_FUNCTION(Accumulate, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
-             MPI_Op op, MPI_Win win)
-MPI_FUNCTION(Accumulate_c, const void *origin_addr, MPI_Count origin_count,
-             MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-             MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 MPI_FUNCTION(Compare_and_swap, const void *origin_addr, const void *compare_addr, void *result_addr,
              MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 MPI_FUNCTION(Fetch_and_op, const void *origin_addr, void *result_addr, MPI_Datatype datatype,
              int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
-MPI_FUNCTION(Get, void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
-             MPI_Win win)
-MPI_FUNCTION(Get_c, void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-             MPI_Datatype target_datatype, MPI_Win win)
-MPI_FUNCTION(Get_accumulate, const void *origin_addr, int origin_count,
-             MPI_Datatype origin_datatype, void *result_addr, int result_count,
-             MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
-             MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
-MPI_FUNCTION(Get_accumulate_c, const void *origin_addr, MPI_Count origin_count,
-             MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
-             MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-             MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
-MPI_FUNCTION(Put, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
-             MPI_Win win)
-MPI_FUNCTION(Put_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-             MPI_Datatype target_datatype, MPI_Win win)
-MPI_FUNCTION(Raccumulate, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
-             MPI_Op op, MPI_Win win, MPI_Request *request)
-MPI_FUNCTION(Raccumulate_c, const void *origin_addr, MPI_Count origin_count,
-             MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-             MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
-             MPI_Request *request)
-MPI_FUNCTION(Rget, void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
-             MPI_Win win, MPI_Request *request)
-MPI_FUNCTION(Rget_c, void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-             MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
-MPI_FUNCTION(Rget_accumulate, const void *origin_addr, int origin_count,
-             MPI_Datatype origin_datatype, void *result_addr, int result_count,
-             MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
-             MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-MPI_FUNCTION(Rget_accumulate_c, const void *origin_addr, MPI_Count origin_count,
-             MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
-             MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-             MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
-             MPI_Request *request)
-MPI_FUNCTION(Rput, const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
-             MPI_Win win, MPI_Request *request)
-MPI_FUNCTION(Rput_c, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-             MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
-MPI_FUNCTION(Win_allocate, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
-             void *baseptr, MPI_Win *win)
-MPI_FUNCTION(Win_allocate_c, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-             void *baseptr, MPI_Win *win)
-MPI_FUNCTION(Win_allocate_shared, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
-             void *baseptr, MPI_Win *win)
-MPI_FUNCTION(Win_allocate_shared_c, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-             void *baseptr, MPI_Win *win)
-MPI_FUNCTION(Win_create, void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
-             MPI_Win *win)
-MPI_FUNCTION(Win_create_c, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
-             MPI_Comm comm, MPI_Win *win)
 MPI_FUNCTION(Win_create_dynamic, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 MPI_FUNCTION(Win_free, MPI_Win *win)
 MPI_FUNCTION(Win_attach, MPI_Win win, void *base, MPI_Aint size)
@@ -1292,9 +687,6 @@ MPI_FUNCTION(Win_get_info, MPI_Win win, MPI_Info *info_used)
 MPI_FUNCTION(Win_get_name, MPI_Win win, char *win_name, int *resultlen)
 MPI_FUNCTION(Win_set_info, MPI_Win win, MPI_Info info)
 MPI_FUNCTION(Win_set_name, MPI_Win win, const char *win_name)
-MPI_FUNCTION(Win_shared_query, MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
-MPI_FUNCTION(Win_shared_query_c, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
-             void *baseptr)
 MPI_FUNCTION(Win_complete, MPI_Win win)
 MPI_FUNCTION(Win_fence, int assert, MPI_Win win)
 MPI_FUNCTION(Win_flush, int rank, MPI_Win win)
@@ -1321,8 +713,6 @@ MPI_FUNCTION(File_get_info, MPI_File fh, MPI_Info *info_used)
 MPI_FUNCTION(File_get_position, MPI_File fh, MPI_Offset *offset)
 MPI_FUNCTION(File_get_position_shared, MPI_File fh, MPI_Offset *offset)
 MPI_FUNCTION(File_get_size, MPI_File fh, MPI_Offset *size)
-MPI_FUNCTION(File_get_type_extent, MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
-MPI_FUNCTION(File_get_type_extent_c, MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
 MPI_FUNCTION(File_get_view, MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype,
              MPI_Datatype *filetype, char *datarep)
 MPI_FUNCTION(File_preallocate, MPI_File fh, MPI_Offset size)
@@ -1334,120 +724,26 @@ MPI_FUNCTION(File_set_size, MPI_File fh, MPI_Offset size)
 MPI_FUNCTION(File_set_view, MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
              const char *datarep, MPI_Info info)
 MPI_FUNCTION(File_sync, MPI_File fh)
-MPI_FUNCTION(File_read, MPI_File fh, void *buf, int count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_read_c, MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_read_all, MPI_File fh, void *buf, int count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_read_all_c, MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_read_at, MPI_File fh, MPI_Offset offset, void *buf, int count,
-             MPI_Datatype datatype, MPI_Status *status)
-MPI_FUNCTION(File_read_at_c, MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Status *status)
-MPI_FUNCTION(File_read_at_all, MPI_File fh, MPI_Offset offset, void *buf, int count,
-             MPI_Datatype datatype, MPI_Status *status)
-MPI_FUNCTION(File_read_at_all_c, MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Status *status)
-MPI_FUNCTION(File_read_ordered, MPI_File fh, void *buf, int count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_read_ordered_c, MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_read_shared, MPI_File fh, void *buf, int count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_read_shared_c, MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_write, MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_write_c, MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_write_all, MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_write_all_c, MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_write_at, MPI_File fh, MPI_Offset offset, const void *buf, int count,
-             MPI_Datatype datatype, MPI_Status *status)
-MPI_FUNCTION(File_write_at_c, MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Status *status)
-MPI_FUNCTION(File_write_at_all, MPI_File fh, MPI_Offset offset, const void *buf, int count,
-             MPI_Datatype datatype, MPI_Status *status)
-MPI_FUNCTION(File_write_at_all_c, MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Status *status)
-MPI_FUNCTION(File_write_ordered, MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_write_ordered_c, MPI_File fh, const void *buf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Status *status)
-MPI_FUNCTION(File_write_shared, MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-             MPI_Status *status)
-MPI_FUNCTION(File_write_shared_c, MPI_File fh, const void *buf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Status *status)
-MPI_FUNCTION(File_read_all_begin, MPI_File fh, void *buf, int count, MPI_Datatype datatype)
-MPI_FUNCTION(File_read_all_begin_c, MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
 MPI_FUNCTION(File_read_all_end, MPI_File fh, void *buf, MPI_Status *status)
-MPI_FUNCTION(File_read_at_all_begin, MPI_File fh, MPI_Offset offset, void *buf, int count,
-             MPI_Datatype datatype)
-MPI_FUNCTION(File_read_at_all_begin_c, MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-             MPI_Datatype datatype)
 MPI_FUNCTION(File_read_at_all_end, MPI_File fh, void *buf, MPI_Status *status)
-MPI_FUNCTION(File_read_ordered_begin, MPI_File fh, void *buf, int count, MPI_Datatype datatype)
-MPI_FUNCTION(File_read_ordered_begin_c, MPI_File fh, void *buf, MPI_Count count,
-             MPI_Datatype datatype)
 MPI_FUNCTION(File_read_ordered_end, MPI_File fh, void *buf, MPI_Status *status)
-MPI_FUNCTION(File_write_all_begin, MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
-MPI_FUNCTION(File_write_all_begin_c, MPI_File fh, const void *buf, MPI_Count count,
-             MPI_Datatype datatype)
 MPI_FUNCTION(File_write_all_end, MPI_File fh, const void *buf, MPI_Status *status)
-MPI_FUNCTION(File_write_at_all_begin, MPI_File fh, MPI_Offset offset, const void *buf, int count,
-             MPI_Datatype datatype)
-MPI_FUNCTION(File_write_at_all_begin_c, MPI_File fh, MPI_Offset offset, const void *buf,
-             MPI_Count count, MPI_Datatype datatype)
 MPI_FUNCTION(File_write_at_all_end, MPI_File fh, const void *buf, MPI_Status *status)
-MPI_FUNCTION(File_write_ordered_begin, MPI_File fh, const void *buf, int count,
-             MPI_Datatype datatype)
-MPI_FUNCTION(File_write_ordered_begin_c, MPI_File fh, const void *buf, MPI_Count count,
-             MPI_Datatype datatype)
 MPI_FUNCTION(File_write_ordered_end, MPI_File fh, const void *buf, MPI_Status *status)
-MPI_FUNCTION(File_iread, MPI_File fh, void *buf, int count, MPI_Datatype datatype,
-             MPI_Request *request)
-MPI_FUNCTION(File_iread_c, MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Request *request)
-MPI_FUNCTION(File_iread_all, MPI_File fh, void *buf, int count, MPI_Datatype datatype,
-             MPI_Request *request)
-MPI_FUNCTION(File_iread_all_c, MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Request *request)
-MPI_FUNCTION(File_iread_at, MPI_File fh, MPI_Offset offset, void *buf, int count,
-             MPI_Datatype datatype, MPI_Request *request)
-MPI_FUNCTION(File_iread_at_c, MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Request *request)
-MPI_FUNCTION(File_iread_at_all, MPI_File fh, MPI_Offset offset, void *buf, int count,
-             MPI_Datatype datatype, MPI_Request *request)
-MPI_FUNCTION(File_iread_at_all_c, MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Request *request)
-MPI_FUNCTION(File_iread_shared, MPI_File fh, void *buf, int count, MPI_Datatype datatype,
-             MPI_Request *request)
-MPI_FUNCTION(File_iread_shared_c, MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Request *request)
-MPI_FUNCTION(File_iwrite, MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-             MPI_Request *request)
-MPI_FUNCTION(File_iwrite_c, MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-             MPI_Request *request)
-MPI_FUNCTION(File_iwrite_all, MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-             MPI_Request *request)
-MPI_FUNCTION(File_iwrite_all_c, MPI_File fh, const void *buf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Request *request)
-MPI_FUNCTION(File_iwrite_at, MPI_File fh, MPI_Offset offset, const void *buf, int count,
-             MPI_Datatype datatype, MPI_Request *request)
-MPI_FUNCTION(File_iwrite_at_c, MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Request *request)
-MPI_FUNCTION(File_iwrite_at_all, MPI_File fh, MPI_Offset offset, const void *buf, int count,
-             MPI_Datatype datatype, MPI_Request *request)
-MPI_FUNCTION(File_iwrite_at_all_c, MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Request *request)
-MPI_FUNCTION(File_iwrite_shared, MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-             MPI_Request *request)
-MPI_FUNCTION(File_iwrite_shared_c, MPI_File fh, const void *buf, MPI_Count count,
-             MPI_Datatype datatype, MPI_Request *request)
+MPI_FUNCTION(Type_get_contents, MPI_Datatype datatype, int max_integers, int max_addresses,
+             int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
+             MPI_Datatype array_of_datatypes[])
+MPI_FUNCTION(Type_get_contents_c, MPI_Datatype datatype, MPI_Count max_integers,
+             MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes,
+             int array_of_integers[], MPI_Aint array_of_addresses[],
+             MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
+MPI_FUNCTION(Type_get_envelope, MPI_Datatype datatype, int *num_integers, int *num_addresses,
+             int *num_datatypes, int *combiner)
+MPI_FUNCTION(Type_get_envelope_c, MPI_Datatype datatype, MPI_Count *num_integers,
+             MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes,
+             int *combiner)
+MPI_FUNCTION(Op_create, MPI_User_function *user_fn, int commute, MPI_Op *op)
+MPI_FUNCTION(Op_create_c, MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 MPI_FUNCTION(Register_datarep, const char *datarep,
              MPI_Datarep_conversion_function *read_conversion_fn,
              MPI_Datarep_conversion_function *write_conversion_fn,
@@ -1456,5 +752,21 @@ MPI_FUNCTION(Register_datarep_c, const char *datarep,
              MPI_Datarep_conversion_function_c *read_conversion_fn,
              MPI_Datarep_conversion_function_c *write_conversion_fn,
              MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
+
+/* Functions that have a form for large counts, too. */
+#define MPI_COUNTED(name, ...) MPI_FUNCTION(name, __VA_ARGS__)
+#define MPI_COUNT_TYPE         int
+#define MPI_DISPLACEMENT_TYPE  int
+#define MPI_EXTENT_TYPE        MPI_Aint
+#include "record/abi/counted.h"
+#undef MPI_COUNTED
+#undef MPI_COUNT_TYPE
+#undef MPI_DISPLACEMENT_TYPE
+#undef MPI_EXTENT_TYPE
+#define MPI_COUNTED(name, ...) MPI_FUNCTION(name##_c, __VA_ARGS__)
+#define MPI_COUNT_TYPE         MPI_Count
+#define MPI_DISPLACEMENT_TYPE  MPI_Aint
+#define MPI_EXTENT_TYPE        MPI_Count
+#include "record/abi/counted.h"
 
 #endif
