@@ -42,6 +42,7 @@ import applications  # noqa: E402
 import debian_root  # noqa: E402
 import harness  # noqa: E402
 import mpi_counter  # noqa: E402
+import page_tables  # noqa: E402
 import tables  # noqa: E402
 
 COUNTER = "/usr/lib/mpi_counter.so"  # in the root
@@ -215,7 +216,7 @@ def try_application(application, root, counter, pairs, libraries):
     try:
         root.install(application.title, [*libraries, "openmpi-bin", *application.packages])
         row = measure(application, root, counter, pairs, checks)
-        tables.keep(root.folder, application.name, row)
+        page_tables.keep(root.folder, application.name, row)
     except (debian_root.Trouble, harness.Failure) as trouble:
         checks.add("it is installed, runs and is read", False, str(trouble))
     except Exception:  # pylint: disable=broad-exception-caught # the others are tried all the same
@@ -255,10 +256,10 @@ def main():
     except (debian_root.Trouble, subprocess.CalledProcessError) as trouble:
         say(f"FAIL apps: {trouble}\n0 passed, {len(names)} failed")
         return 1
-    rows = tables.kept(arguments.folder, list(applications.ALL) if arguments.table else names)
+    rows = page_tables.kept(arguments.folder, list(applications.ALL) if arguments.table else names)
     say(tables.text(rows))
     if arguments.write:
-        tables.write(tables.kept(arguments.folder, list(applications.ALL)))
+        tables.write(page_tables.kept(arguments.folder, list(applications.ALL)))
     if arguments.table:
         return 0
     failed = sum(len(checks.failures) for checks in found)

@@ -11,7 +11,6 @@ next call builds only changed files. Results go to DIR/results; --table prints t
 --write puts it into doc/systems.md. The last line is "N passed, N failed".
 """
 import argparse
-import json
 import os
 import re
 import shutil
@@ -21,6 +20,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import debian_root  # noqa: E402
+import page_tables  # noqa: E402
 
 SOURCES = os.path.dirname(HERE)
 PAGE = os.path.join(SOURCES, "doc", "systems.md")
@@ -31,7 +31,6 @@ NEWCOMER = ["gcc", "make", "git"]
 RUNS = "abi,events,fortran,python,launch,behaviour,journal,recorder,sample,snapshot,whatif,view"
 SHOWN = {"libopenmpi-dev": "Open MPI", "libmpich-dev": "MPICH", "libsimgrid-dev": "SimGrid", "gcc": "gcc",
          "clang": "clang", "python3": "Python"}
-BEGIN, END = "<!-- make systems-table writes from here on -->\n", "<!-- to here -->\n"
 
 
 def say(text):
@@ -114,41 +113,23 @@ class System:
         return self.versions()
 
 
+def cells(row):
+    versions, steps = row.get("versions", {}), row["steps"]
+    tests = steps.get("check") or steps.get("runs")
+    return [SUITES.get(row["suite"], row["suite"]),
+            ", ".join(f"{name} {versions[name]}" for name in ("Open MPI", "MPICH", "SimGrid") if name in versions),
+            ", ".join(f"{name} {versions[name]}" for name in ("gcc", "clang", "Python") if name in versions),
+            "works" if steps.get("demo", {}).get("passed") else "fails",
+            f"{tests['passed']} of {tests['passed'] + tests['failed']} pass" if tests else "not run",
+            "; ".join(row["failures"]) or "none"]
+
+
 def table(rows):
-    head = ["system", "MPIs", "compilers, Python", "`make demo`", "tests", "failed"]
-    lines = [head, ["---"] * len(head)]
-    for row in rows:
-        versions, steps = row.get("versions", {}), row["steps"]
-        tests = steps.get("check") or steps.get("runs")
-        lines.append([SUITES.get(row["suite"], row["suite"]),
-                      ", ".join(f"{name} {versions[name]}" for name in ("Open MPI", "MPICH", "SimGrid") if name in versions),
-                      ", ".join(f"{name} {versions[name]}" for name in ("gcc", "clang", "Python") if name in versions),
-                      "fails" if not steps.get("demo", {}).get("passed") else "works",
-                      f"{tests['passed']} of {tests['passed'] + tests['failed']} pass" if tests else "not run",
-                      "; ".join(row["failures"]) or "none"])
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
-def kept(folder):
-    rows = []
-    for suite in SUITES:
-        path = os.path.join(folder, "results", suite + ".json")
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                rows.append(json.load(file))
-    return rows
-
-
-def write(text):
-    with open(PAGE, encoding="utf-8") as file:
-        before, rest = file.read().split(BEGIN)
-    with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(before + BEGIN + "\n" + text + "\n" + END + rest.split(END)[1])
+    return page_tables.table(["system", "MPIs", "compilers, Python", "`make demo`", "tests", "failed"], map(cells, rows))
 
 
 def check_all(arguments):
     passed = failed = 0
-    os.makedirs(os.path.join(arguments.folder, "results"), exist_ok=True)
     for suite in arguments.suites or SUITES:
         say(SUITES.get(suite, suite))
         try:
@@ -157,8 +138,7 @@ def check_all(arguments):
             say(f"FAIL {suite}: {trouble}")
             failed += 1
             continue
-        with open(os.path.join(arguments.folder, "results", suite + ".json"), "w", encoding="utf-8") as file:
-            json.dump(found, file, indent=1)
+        page_tables.keep(arguments.folder, suite, found)
         passed += sum(step["passed"] for step in found["steps"].values())
         failed += sum(step["failed"] for step in found["steps"].values())
     return passed, failed
@@ -175,10 +155,10 @@ def main():
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
     arguments = parser.parse_args()
     passed, failed = (0, 0) if arguments.table else check_all(arguments)
-    text = table(kept(arguments.folder))
+    text = table(page_tables.kept(arguments.folder, SUITES).values())
     say(text)
     if arguments.write:
-        write(text)
+        page_tables.put(PAGE, "systems-table", text)
     if not arguments.table:
         say(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

@@ -1,35 +1,11 @@
 """The tables of doc/applications.md, from the last results of each application."""
-import json
 import os
 
 import applications
 import debian_root
+from page_tables import put, table
 
 PAGE = os.path.join(applications.HERE, "..", "..", "doc", "applications.md")
-BEGIN = "<!-- make apps-table writes from here on -->\n"
-END = "<!-- to here -->\n"
-
-
-def keep(folder, name, row):
-    os.makedirs(os.path.join(folder, "results"), exist_ok=True)
-    with open(os.path.join(folder, "results", name + ".json"), "w", encoding="utf-8") as file:
-        json.dump(row, file, indent=1)
-
-
-def kept(folder, names):
-    """Rows by name, of those that have results."""
-    rows = {}
-    for name in names:
-        path = os.path.join(folder, "results", name + ".json")
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                rows[name] = json.load(file)
-    return rows
-
-
-def table(head, rows):
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
 def costs(rows):
@@ -68,13 +44,9 @@ def text(rows):
 def write(rows):
     if not rows:
         raise debian_root.Trouble("there are no results yet: run 'make apps' first")
-    with open(PAGE, encoding="utf-8") as file:
-        before, rest = file.read().split(BEGIN)
-    after = rest.split(END)[1]
     pairs = sorted({row["pairs"] for row in rows.values()})
     told = "One pair of runs each." if pairs == [1] else f"Medians of {' or '.join(map(str, pairs))} pairs of runs."
-    with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(f"{before}{BEGIN}\n{told}\n\n{costs(rows)}\n"
-                   f"CPU seconds of reading the archives, and the checks:\n\n{reading(rows)}\n"
-                   f"### What is not compared\n\n{filters(rows)}\n"
-                   f"### First screens\n\n{screens(rows)}\n{END}{after}")
+    put(PAGE, "apps-table", f"{told}\n\n{costs(rows)}\n"
+                            f"CPU seconds of reading the archives, and the checks:\n\n{reading(rows)}\n"
+                            f"### What is not compared\n\n{filters(rows)}\n"
+                            f"### First screens\n\n{screens(rows)}")
